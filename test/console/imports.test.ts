@@ -52,6 +52,7 @@ describe('Console messages: imports', () => {
 
 describe('Console: CSV columns', () => {
   it.each([
+    ['sep=;\r\na,b;c\r\n', ['a,b', 'c']],
     ['Title,Severity\nXSS,high', ['Title', 'Severity']],
     ['Title;"Severity; CVSS"\r\nXSS;high', ['Title', 'Severity; CVSS']],
     ['Title\t"A ""quoted"" name"\t\n', ['Title', 'A "quoted" name']],

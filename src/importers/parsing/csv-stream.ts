@@ -7,33 +7,44 @@ export type CsvRow =
 
 const MAX_ROW = 4 * 1024 * 1024;
 const MAX_COLUMNS = 1_000;
-/** Characters of the first row that are searched for the delimiter. */
+/** Characters that are searched for the header, and rows. */
 const MAX_HEADER = 64 * 1024;
+const MAX_PREAMBLE = 50;
+const DELIMITERS = [',', ';', '\t'];
 
 /**
- * Parses CSV (RFC 4180) as a stream. The first row names the columns; the delimiter is `,`, `;` or a tab, whichever
- * occurs most in it. Skips empty rows and pads short ones. A quote inside an unquoted field is text.
+ * Parses CSV (RFC 4180) as a stream. Skips empty rows, and ignores empty fields beyond the last column. A quote inside an
+ * unquoted field is text.
+ * @param isHeader whether a row names the columns; rows before it are skipped. Without such a row in the first 64 Ki
+ *   characters, it is the first
  * @throws ReportError with the line if a row exceeds 4 Mi characters or the report ends inside quotes
  */
-export async function* streamCsvRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRow, void> {
+export async function* streamCsvRows(
+  chunks: AsyncIterable<Uint8Array>,
+  isHeader: (fields: readonly string[]) => boolean = () => true,
+): AsyncGenerator<CsvRow, void> {
   const decoder = new StreamingTextDecoder();
   let head = '';
   let parser: CsvParser | undefined;
   let names: string[] | undefined;
+  let headerLine = 0;
   const rows = function* (): Generator<CsvRow> {
     for (const { fields, line } of parser?.takeRows() ?? []) {
-      if (names === undefined) names = uniqueColumnNames(fields, line);
-      else if (fields.length > names.length) yield { error: 'row with more columns than the header', line };
+      if (names === undefined) {
+        if (line >= headerLine) names = uniqueColumnNames(fields, line);
+      } else if (fields.slice(names.length).some((field) => field.trim() !== ''))
+        yield { error: 'row with more columns than the header', line };
       else yield { row: Object.fromEntries(names.map((name, at) => [name, fields[at] ?? ''])), line };
     }
   };
   const read = function* (text: string, isEnd: boolean): Generator<CsvRow> {
     if (parser === undefined) {
       head += text;
-      const blank = lengthOfBlankLines(head);
-      if (!isEnd && !head.includes('\n', blank) && head.length < MAX_HEADER) return;
-      text = head.slice(blank);
-      parser = new CsvParser(detectDelimiter(text), head.slice(0, blank).split('\n').length);
+      if (!isEnd && head.length < MAX_HEADER) return;
+      const layout = detectLayout(head, isHeader);
+      headerLine = layout.line;
+      text = head.slice(layout.start);
+      parser = new CsvParser(layout.delimiter, head.slice(0, layout.start).split('\n').length);
     }
     try {
       parser.write(text);
@@ -49,20 +60,53 @@ export async function* streamCsvRows(chunks: AsyncIterable<Uint8Array>): AsyncGe
   if (names === undefined) throw new ReportError('The report is empty.');
 }
 
-/** @returns the characters of the empty lines at the beginning */
-export function lengthOfBlankLines(text: string): number {
-  return /^(?:[^\S\n]*\n)*/.exec(text)?.[0].length ?? 0;
+export interface CsvLayout {
+  delimiter: string;
+  /** Where the rows begin, in characters: behind empty lines and `sep=;`. */
+  start: number;
+  /** The line that names the columns, from 1. */
+  line: number;
+  /** Its fields. */
+  header: readonly string[];
+}
+
+/**
+ * Finds the row that names the columns, and the delimiter: that of a first line such as `sep=;`, which Excel reads and
+ * writes, else the one with which the row is a header, else the one that occurs most in it.
+ */
+export function detectLayout(text: string, isHeader: (fields: readonly string[]) => boolean): CsvLayout {
+  const blank = /^(?:[^\S\n]*\n)*/.exec(text)?.[0].length ?? 0;
+  const separator = /^"?sep=([,;|\t])"?\r?(?:\n|$)/i.exec(text.slice(blank, blank + 20));
+  const start = blank + (separator?.[0].length ?? 0);
+  const head = text.slice(start, start + MAX_HEADER);
+  const first = text.slice(0, start).split('\n').length;
+  const frequent = separator?.[1] ?? frequentDelimiter(head);
+  const candidates = separator === null ? [...new Set([frequent, ...DELIMITERS])] : [frequent];
+  for (const delimiter of candidates) {
+    const found = headRows(head, delimiter, first).find(({ fields }) => isHeader(fields));
+    if (found !== undefined) return { delimiter, start, line: found.line, header: found.fields };
+  }
+  const [row] = headRows(head, frequent, first);
+  return { delimiter: frequent, start, line: row?.line ?? first, header: row?.fields ?? [] };
+}
+
+/** @returns the rows at the beginning, up to the first that is not valid */
+function headRows(text: string, delimiter: string, line: number): Row[] {
+  const parser = new CsvParser(delimiter, line);
+  try {
+    parser.write(text);
+    parser.end();
+  } catch (error) {
+    if (!(error instanceof ReportError)) throw error;
+  }
+  return parser.takeRows().slice(0, MAX_PREAMBLE);
 }
 
 /** @returns the delimiter that occurs most in the first row, outside quotes */
-export function detectDelimiter(text: string): string {
-  const counts = new Map([
-    [',', 0],
-    [';', 0],
-    ['\t', 0],
-  ]);
+function frequentDelimiter(text: string): string {
+  const counts = new Map(DELIMITERS.map((delimiter) => [delimiter, 0]));
   let quoted = false;
-  for (const character of text.slice(0, MAX_HEADER)) {
+  for (const character of text) {
     if (character === '"') quoted = !quoted;
     else if (!quoted && character === '\n') break;
     else if (!quoted && counts.has(character)) counts.set(character, (counts.get(character) ?? 0) + 1);

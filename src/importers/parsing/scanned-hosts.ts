@@ -38,6 +38,24 @@ export function protocolOf(value: unknown): ObservedPort['protocol'] | undefined
   return PROTOCOLS.find((protocol) => protocol === name);
 }
 
+/** `443/tcp`, or before 2013 `https (443/tcp)` (OpenVAS). */
+const PORT = /(?:^|\()(\d{1,5})\/(tcp|udp|sctp)\b/i;
+
+/**
+ * @param port a number, or a number with its protocol: `443/tcp`
+ * @param protocol of a port that is a number alone; `tcp` by default
+ * @returns `undefined` if the text names no port, such as `general/tcp`
+ */
+export function portAndProtocolOf(
+  port: unknown,
+  protocol?: unknown,
+): { port: number; protocol: ObservedPort['protocol'] } | undefined {
+  const [, digits, name] = PORT.exec(textOf(port) ?? '') ?? [];
+  const number = portNumberOf(digits ?? port);
+  if (number === undefined || number === 0) return undefined;
+  return { port: number, protocol: protocolOf(name ?? protocol) ?? 'tcp' };
+}
+
 /** Host names per description. */
 const MAX_HOST_NAMES = 50;
 

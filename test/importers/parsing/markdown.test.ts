@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { detectDelimiter, streamCsvRows } from '../../../src/importers/parsing/csv-stream.ts';
+import { detectLayout, streamCsvRows } from '../../../src/importers/parsing/csv-stream.ts';
 import {
   bestCvss,
   parseSeverity,
@@ -170,13 +170,10 @@ describe('streamCsv', () => {
   });
 
   it('detects the separator in the first row', async () => {
-    expect(['a,b;c', 'a;b;c,d', 'a\tb', '"a,b";c', 'a'].map(detectDelimiter)).toEqual([
-      ',',
-      ';',
-      '\t',
-      ';',
-      ',',
-    ]);
+    const delimiters = ['a,b;c', 'a;b;c,d', 'a\tb', '"a,b";c', 'a', 'sep=;\r\na,b,c', '"sep=|"\na,b'].map(
+      (text) => detectLayout(text, () => true).delimiter,
+    );
+    expect(delimiters).toEqual([',', ';', '\t', ';', ',', ';', '|']);
     expect((await rows('a;b\n1,5;2')).found).toEqual([{ row: { a: '1,5', b: '2' }, line: 2 }]);
   });
 

@@ -31,10 +31,15 @@ export async function readColumns(file: File): Promise<string[]> {
   return parseFirstRow(head.replace(/^\u{FEFF}/u, ''));
 }
 
-/** Parses the first row of a CSV (RFC 4180), using the separator that occurs most often in it. */
+/**
+ * Parses the first row of a CSV (RFC 4180), using the separator that a line such as `sep=;` before it names, else the one
+ * that occurs most often in it.
+ */
 export function parseFirstRow(text: string): string[] {
-  const line = readFirstRecord(text);
-  const [separator = ','] = [',', ';', '\t'].toSorted((a, b) => line.split(b).length - line.split(a).length);
+  const named = /^"?sep=([,;|\t])"?\r?\n/i.exec(text);
+  const line = readFirstRecord(text.slice(named?.[0].length ?? 0));
+  const [frequent = ','] = [',', ';', '\t'].toSorted((a, b) => line.split(b).length - line.split(a).length);
+  const separator = named?.[1] ?? frequent;
   const cells: string[] = [];
   let [cell, quoted] = ['', false];
   for (let index = 0; index < line.length; index += 1) {

@@ -1,19 +1,25 @@
-import { detectDelimiter, lengthOfBlankLines, streamCsvRows } from '../../parsing/csv-stream.ts';
+import { detectLayout, streamCsvRows } from '../../parsing/csv-stream.ts';
 import { bestCvss, parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
-import { portNumberOf, protocolOf } from '../../parsing/scanned-hosts.ts';
 import { extractCveIds, extractCweIds, codeBlock, textToMarkdown } from '../../parsing/markdown.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
-import { webOriginOf } from '../../targets.ts';
 import {
   type ColumnMapping,
   type ReportFormat,
   ReportError,
   type ReportedFinding,
   type ReportRecord,
-  type ScanTarget,
 } from '../../report.ts';
 import { ruleOfTitle } from '../generic/generic.ts';
-import { CSV_FIELDS, type CsvField, isCsvField, defaultMapping } from './columns.ts';
+import {
+  CSV_FIELDS,
+  type CsvField,
+  defaultMapping,
+  isCsvField,
+  type OtherColumns,
+  otherColumns,
+  reasonClosed,
+} from './columns.ts';
+import { placesOf } from './places.ts';
 
 /** CSV of findings. The mapping, or else common names, says which column is which. */
 export const csv: ReportFormat = {
@@ -21,30 +27,51 @@ export const csv: ReportFormat = {
   title: 'CSV with a column per field',
   hasFindings: true,
   detect({ text }) {
-    const [header = ''] = text.slice(lengthOfBlankLines(text)).split('\n', 1);
-    if (header.length > 10_000 || /^\s*[<[{]/.test(header)) return false;
-    const columns = header
-      .split(detectDelimiter(header))
-      .map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
-    const { title, severity } = defaultMapping(columns);
-    return title !== undefined && severity !== undefined;
+    if (/^\s*[<[{]/.test(text)) return false;
+    const { header } = detectLayout(text, isHeader);
+    return isHeader(header);
   },
   async *read(source, { mapping }) {
-    let columns: ColumnMapping | undefined;
-    for await (const found of streamCsvRows(source())) {
+    const isMapped = (fields: readonly string[]): boolean => {
+      const names = fields.map((field) => field.trim());
+      return mapping === undefined
+        ? defaultMapping(names).title !== undefined
+        : Object.values(mapping).every((column) => names.includes(column));
+    };
+    let columns: RowColumns | undefined;
+    for await (const found of streamCsvRows(source(), isMapped)) {
       const at = { line: found.line };
       if ('error' in found) {
         yield { kind: 'unreadable', reason: found.error, at };
         continue;
       }
       columns ??= columnsOf(Object.keys(found.row), mapping);
-      yield recordOf(found.row, columns, found.line);
+      yield* recordsOf(found.row, columns, found.line);
     }
   },
 };
 
+function isHeader(fields: readonly string[]): boolean {
+  const { title, severity } = defaultMapping(fields.map((field) => field.trim()));
+  return title !== undefined && severity !== undefined;
+}
+
+interface RowColumns {
+  mapping: ColumnMapping;
+  other: OtherColumns;
+}
+
 /** @throws ReportError if the mapping names an unknown field or column, or no column is the title */
-function columnsOf(names: readonly string[], mapping: ColumnMapping | undefined): ColumnMapping {
+function columnsOf(names: readonly string[], mapping: ColumnMapping | undefined): RowColumns {
+  const list = names
+    .filter((name) => name !== '')
+    .join(', ')
+    .slice(0, 500);
+  if (names.some((name) => name.trim().toLowerCase() === 'fqdn/ip'))
+    throw new ReportError(
+      `The columns (${list}) are those of testssl.sh, which lists passed tests as well. Import its JSON.`,
+      { line: 1 },
+    );
   const columns = mapping ?? defaultMapping(names);
   for (const [member, column] of Object.entries(columns)) {
     if (!isCsvField(member)) {
@@ -57,59 +84,67 @@ function columnsOf(names: readonly string[], mapping: ColumnMapping | undefined)
       throw new ReportError(`The report has no column "${column.slice(0, 100)}".`, { line: 1 });
   }
   if (columns.title === undefined) {
-    throw new ReportError('No column contains the titles of findings. Map a column to `title`.', { line: 1 });
+    throw new ReportError(
+      `No column contains the titles of findings. Map one of the columns to \`title\`: ${list}.`,
+      { line: 1 },
+    );
   }
-  return columns;
+  return { mapping: columns, other: otherColumns(names) };
 }
 
-function recordOf(row: Readonly<Record<string, string>>, columns: ColumnMapping, line: number): ReportRecord {
-  const cell = (member: CsvField): string | undefined => {
-    const text = row[columns[member] ?? '']?.trim();
-    return columns[member] === undefined || text === '' ? undefined : text;
-  };
+function* recordsOf(
+  row: Readonly<Record<string, string>>,
+  { mapping, other }: RowColumns,
+  line: number,
+): Generator<ReportRecord> {
+  const at = { line };
+  const textIn = (column: string | undefined): string | undefined =>
+    column === undefined ? undefined : row[column]?.trim() || undefined;
+  const cell = (member: CsvField): string | undefined => textIn(mapping[member]);
   const title = cell('title');
-  if (title === undefined) return { kind: 'unreadable', reason: 'no title', at: { line } };
+  const closed = reasonClosed(row, other);
+  if (closed !== undefined) {
+    yield { kind: 'skipped', reason: closed, at };
+    return;
+  }
+  if (title === undefined) {
+    yield { kind: 'unreadable', reason: 'no title', at };
+    return;
+  }
   const cvss = bestCvss([{ vector: cell('cvss_vector'), score: cell('cvss_score') }]);
   const severity =
     parseSeverity(cell('severity')) ??
     (cvss.cvssScore === undefined ? undefined : severityOfScore(cvss.cvssScore));
-  if (severity === undefined) return { kind: 'unreadable', reason: 'unknown severity', at: { line } };
+  if (severity === undefined) {
+    yield { kind: 'unreadable', reason: 'unknown severity', at };
+    return;
+  }
   const text = (member: CsvField): string | undefined => {
     const plain = cell(member);
     return plain === undefined ? undefined : textToMarkdown(plain);
   };
-  const evidence = cell('evidence');
+  const version = textIn(other.version);
+  const quality = textIn(other.quality);
+  const evidence = [
+    ...(cell('evidence') === undefined ? [] : [codeBlock(cell('evidence') as string)]),
+    ...(quality === undefined ? [] : [`Quality of detection: ${quality} %`]),
+  ];
   const fingerprint = cell('fingerprint');
   const finding: ReportedFinding = {
-    rule: cell('rule') ?? ruleOfTitle(title),
+    rule: cell('rule') ?? ruleOfTitle(title, version),
     ...(fingerprint === undefined ? {} : { fingerprint }),
     title,
     severity,
     description: text('description'),
     impact: text('impact'),
     recommendedFix: text('recommended_fix'),
-    cveIds: extractCveIds(cell('cve_ids') ?? ''),
+    cveIds: extractCveIds(`${cell('cve_ids') ?? ''} ${title}`),
     cweIds: extractCweIds((cell('cwe_ids') ?? '').replace(/(^|[\s,;])(?=\d)/g, '$1CWE-')),
     ...cvss,
     referenceUrls: cell('reference_urls')?.match(/\bhttps?:\/\/[^\s<>"',;]{1,2000}/g) ?? [],
-    evidence: evidence === undefined ? [] : [codeBlock(evidence)],
-    target: targetOf(cell),
+    evidence,
     seenAt: parseTime(cell('seen_at')),
   };
-  return { kind: 'finding', finding, at: { line } };
-}
-
-function targetOf(cell: (member: CsvField) => string | undefined): ScanTarget | undefined {
-  const url = cell('url') ?? cell('host');
-  if (url !== undefined && webOriginOf(url) !== undefined) return { url };
-  const host = cell('host');
-  const port = portNumberOf(cell('port'));
-  if (host !== undefined) {
-    return port === undefined || port === 0
-      ? { host }
-      : { host, port, protocol: protocolOf(cell('protocol')) ?? 'tcp' };
-  }
-  const [path, name] = [cell('file'), cell('package')];
-  const artifact = path ?? name;
-  return artifact === undefined ? undefined : { artifact, path, package: name };
+  for (const place of placesOf(cell, version))
+    yield { kind: 'finding', finding: { ...finding, ...place }, at };
 }

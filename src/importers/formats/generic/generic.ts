@@ -59,8 +59,10 @@ function isFinding(value: unknown): boolean {
 
 function* recordsOf(item: JsonObject, at: SourceLocation): Generator<ReportRecord> {
   const title = textOf(item.title);
-  const closed = Object.entries(CLOSED_REASONS).find(([name]) => item[name] === true);
-  if (closed !== undefined || item.active === false) {
+  // Exports of spreadsheets quote them.
+  const isSet = (name: string, text: string): boolean => String(item[name]).toLowerCase() === text;
+  const closed = Object.entries(CLOSED_REASONS).find(([name]) => isSet(name, 'true'));
+  if (closed !== undefined || isSet('active', 'false')) {
     yield { kind: 'skipped', reason: closed?.[1] ?? 'inactive', at };
   } else if (title === undefined) {
     yield { kind: 'unreadable', reason: 'no title', at };
@@ -79,7 +81,7 @@ function findingOf(item: JsonObject, title: string): ReportedFinding {
   const fingerprint = textOf(item.unique_id_from_tool);
   const evidence = [item.param, item.payload].map(textOf).filter((text) => text !== undefined);
   return {
-    rule: textOf(item.vuln_id_from_tool) ?? ruleOfTitle(title),
+    rule: textOf(item.vuln_id_from_tool) ?? ruleOfTitle(title, textOf(item.component_version)),
     ...(fingerprint === undefined ? {} : { fingerprint }),
     title,
     severity:
@@ -101,9 +103,10 @@ function findingOf(item: JsonObject, title: string): ReportedFinding {
   };
 }
 
-/** @returns the rule of a finding without one: its title, ignoring case and white space */
-export function ruleOfTitle(title: string): string {
-  return title.toLowerCase().replace(/\s+/g, ' ').trim();
+/** @returns the rule of a finding without one: its title, ignoring case, white space and the version of its package */
+export function ruleOfTitle(title: string, version?: string): string {
+  const text = version === undefined || version.length < 2 ? title : title.replaceAll(version, '');
+  return text.toLowerCase().replace(/\s+/g, ' ').trim() || title.toLowerCase();
 }
 
 function sections(item: JsonObject): string | undefined {

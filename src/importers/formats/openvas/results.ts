@@ -1,5 +1,5 @@
 import { extractCveIds, textToMarkdown } from '../../parsing/markdown.ts';
-import { normalizeAddress } from '../../parsing/scanned-hosts.ts';
+import { normalizeAddress, portAndProtocolOf } from '../../parsing/scanned-hosts.ts';
 import { bestCvss, parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
 import { extractUrls } from '../../parsing/urls.ts';
 import {
@@ -11,17 +11,6 @@ import {
   type XmlElement,
 } from '../../parsing/xml-stream.ts';
 import type { ReportedFinding, ReportRecord, ScanTarget } from '../../report.ts';
-
-/** `443/tcp`, `general/tcp`, or before 2013 `https (443/tcp)`. */
-const PORT = /(?:^|\()(\d{1,5})\/(tcp|udp|sctp)\b/i;
-
-/** @returns number and protocol, if the text names a port */
-export function parsePort(text: string): { port: number; protocol: 'tcp' | 'udp' | 'sctp' } | undefined {
-  const [, digits, name] = PORT.exec(text.trim()) ?? [];
-  const port = Number(digits);
-  const protocol = (['tcp', 'udp', 'sctp'] as const).find((known) => known === name?.toLowerCase());
-  return protocol === undefined || port < 1 || port > 65_535 ? undefined : { port, protocol };
-}
 
 const SCANNER_ERROR = 'scanner error';
 /** The score of a message for debugging. */
@@ -131,5 +120,7 @@ function tagsOf(text: string): Map<string, string> {
 function targetOf(host: XmlElement | undefined, port: string): ScanTarget | undefined {
   if (host === undefined) return undefined;
   const name = ownText(host) || textAt(host, 'hostname');
-  return name === undefined ? undefined : { host: normalizeAddress(name) ?? name, ...parsePort(port) };
+  return name === undefined
+    ? undefined
+    : { host: normalizeAddress(name) ?? name, ...portAndProtocolOf(port) };
 }

@@ -1,8 +1,7 @@
 import type { ScannedHost } from '../../../domain/assets/scans/apply-scans.ts';
 import type { ObservedPort } from '../../../domain/assets/scans/diff-ports.ts';
-import { parsePort } from './results.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
-import { hostDescription, normalizeAddress } from '../../parsing/scanned-hosts.ts';
+import { hostDescription, normalizeAddress, portAndProtocolOf } from '../../parsing/scanned-hosts.ts';
 import { elementsAt, ownText, textAt, type XmlAncestor, type XmlElement } from '../../parsing/xml-stream.ts';
 import type { ReportRecord } from '../../report.ts';
 
@@ -71,7 +70,7 @@ export class OpenvasReport {
 
   *#takePort(element: XmlElement): Generator<ReportRecord> {
     const address = normalizeAddress(textAt(element, 'host'));
-    const port = parsePort(ownText(element));
+    const port = portAndProtocolOf(ownText(element));
     if (address === undefined || port === undefined) return;
     const ports = this.#ports.get(address) ?? new Map<string, ObservedPort>();
     const key = `${port.protocol}/${port.port}`;

@@ -1,0 +1,67 @@
+import { portAndProtocolOf } from '../../parsing/scanned-hosts.ts';
+import type { ReportedFinding, ScanTarget } from '../../report.ts';
+import { endpointOf } from '../generic/endpoints.ts';
+import type { CsvField } from './columns.ts';
+
+/** Hosts per row. */
+const MAX_HOSTS = 1_000;
+
+type Place = Pick<ReportedFinding, 'target' | 'locations'>;
+
+/**
+ * @param cell returns the text of a field
+ * @param version of the package
+ * @returns where a row's finding is: a place per address or host that it names, or a file or package, or none
+ */
+export function placesOf(
+  cell: (field: CsvField) => string | undefined,
+  version: string | undefined,
+): Place[] {
+  const port = portAndProtocolOf(cell('port'), cell('protocol'));
+  const targets = [cell('url'), cell('host')].map((text) => targetsIn(text ?? '', port)).find(isNotEmpty);
+  if (targets !== undefined) return targets.map((target) => ({ target }));
+  const host = cell('host');
+  if (host !== undefined) return [{ target: { host, ...port } }];
+  const [path, component] = [cell('file'), cell('package')];
+  if (path === undefined && component === undefined) return [{}];
+  const { name, version: own } = splitVersion(component);
+  const shown = [name, version ?? own].filter((part) => part !== undefined).join(' ');
+  return [
+    {
+      target: { artifact: path ?? name ?? '', path, package: name },
+      locations: [{ type: 'file', value: [path, shown].filter(Boolean).join(': ') }],
+    },
+  ];
+}
+
+const isNotEmpty = (targets: readonly ScanTarget[]): boolean => targets.length > 0;
+
+/** Reads `host`, `host:port`, URLs, and lists of them. @returns none if a part is something else */
+function targetsIn(text: string, port: ReturnType<typeof portAndProtocolOf>): ScanTarget[] {
+  const parts = partsOf(text);
+  if (parts.length > MAX_HOSTS) return [];
+  const targets = parts.flatMap((part) => endpointOf(part)?.target ?? []);
+  if (targets.length < parts.length) return [];
+  return targets.map((target) =>
+    'host' in target && target.port === undefined && port !== undefined ? { ...target, ...port } : target,
+  );
+}
+
+/** URLs contain commas, and what contains spaces is a list only if each part looks like an address or a full name. */
+function partsOf(text: string): string[] {
+  const isUrl = /^[a-z][a-z\d+.-]{0,30}:\/\//i.test(text);
+  const parts = isUrl
+    ? text.split(/\s+|[,;](?=https?:\/\/)/i).map((part) => part.replace(/[,;]$/, ''))
+    : text.split(/[,;\n]/);
+  const all = parts.flatMap((part) => {
+    const words = part.split(/\s+/);
+    return words.every((word) => /[.:]|^$/.test(word)) ? words : part.trim();
+  });
+  return all.filter((part) => part !== '');
+}
+
+/** Splits `lodash 4.17.1` and `lodash@4.17.1`, because a newer version is the same package. */
+function splitVersion(text: string | undefined): { name: string | undefined; version?: string } {
+  const [, name, version] = /^(\S.{0,500}?)[@ ]v?(\d[\w.+~:-]{0,100})$/.exec(text ?? '') ?? [];
+  return name === undefined || version === undefined ? { name: text } : { name, version };
+}
