@@ -11,8 +11,17 @@ const BATCH_SIZE = 100;
 const LARGE_BATCH_SIZE = 500;
 const LARGE_QUEUE = 50_000;
 
+interface IndexWorkerData {
+  database: DatabaseConfig;
+  /** Whether vulnerabilities of running imports stay in the queue. */
+  endedOnly: boolean;
+}
+
 /** Indexes queued vulnerabilities until the queue is empty or the parent sends a message. */
-async function indexUntilDone(port: NonNullable<typeof parentPort>, database: DatabaseConfig): Promise<void> {
+async function indexUntilDone(
+  port: NonNullable<typeof parentPort>,
+  { database, endedOnly }: IndexWorkerData,
+): Promise<void> {
   let isStopping = false;
   port.on('message', () => (isStopping = true));
   // A crash loses index entries together with their removal from the queue.
@@ -24,7 +33,7 @@ async function indexUntilDone(port: NonNullable<typeof parentPort>, database: Da
       let taken = 0;
       const { queued, organizationId, left } = await db.write(async (tx) => {
         const startedAt = performance.now();
-        const range = await indexPending(tx, size, last);
+        const range = await indexPending(tx, size, last, endedOnly);
         taken = performance.now() - startedAt;
         return range;
       });
@@ -43,5 +52,5 @@ async function indexUntilDone(port: NonNullable<typeof parentPort>, database: Da
 
 if (parentPort !== null) {
   lowerThreadPriority();
-  await indexUntilDone(parentPort, workerData as DatabaseConfig);
+  await indexUntilDone(parentPort, workerData as IndexWorkerData);
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Context } from '../runtime/context.ts';
-import { isImportRunning } from '../domain/imports/import-lifecycle.ts';
+import { INDEX_ENDED_IMPORTS_JOB, isImportRunning } from '../domain/imports/import-lifecycle.ts';
 import { DIST } from '../paths.ts';
 import type { JobHandler } from './runner.ts';
 
@@ -11,9 +11,36 @@ const MAX_WAIT = 60_000;
 /** Small: each row is read once, and the garbage of a batch is short-lived. */
 const [PAGE_CACHE_MIB, YOUNG_GENERATION_MIB] = [4, 2];
 
+type WorkerOptions = Pick<Context, 'config'> & { signal: AbortSignal; endedOnly: boolean };
+
+/** Fills the index on a worker thread, because it would block the event loop. */
+async function runWorker({ config, signal, endedOnly }: WorkerOptions): Promise<void> {
+  signal.throwIfAborted();
+  const { databaseUrl, dataDirectory, requestTimeout: timeout } = config;
+  const worker = new Worker(new URL('index-search-worker.js', DIST), {
+    workerData: { database: { databaseUrl, dataDirectory, timeout, pageCache: PAGE_CACHE_MIB }, endedOnly },
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
+  });
+  const stop = (): void => worker.postMessage('stop', []);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    await once(worker, 'exit');
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+  signal.throwIfAborted();
+}
+
+/** Adds the vulnerabilities of imports that have ended to the search index, whatever else is imported. */
+export const indexEndedImportsJob = ({ config }: Context): JobHandler => ({
+  kind: INDEX_ENDED_IMPORTS_JOB,
+  maxAttempts: 3,
+  run: ({ signal }) => runWorker({ config, signal, endedOnly: true }),
+});
+
 /**
- * Adds imported vulnerabilities to the search index, on a worker thread: filling the index would block the event loop.
- * Waits for running imports, but only so long: there may always be one.
+ * Adds all imported vulnerabilities to the search index. Waits for running imports, but only so long: one may run for
+ * hours.
  */
 export const indexSearchJob = ({ db, config, clock }: Context): JobHandler => {
   /** Since when the queue has waited for imports. */
@@ -32,21 +59,7 @@ export const indexSearchJob = ({ db, config, clock }: Context): JobHandler => {
       const [queued] = await db.read.selectFrom('search_index_queue').select('first_id').limit(1).execute();
       if (queued !== undefined && (await isWaiting())) return;
       waitingSince = undefined;
-      if (queued === undefined) return;
-      signal.throwIfAborted();
-      const { databaseUrl, dataDirectory, requestTimeout: timeout } = config;
-      const worker = new Worker(new URL('index-search-worker.js', DIST), {
-        workerData: { databaseUrl, dataDirectory, timeout, pageCache: PAGE_CACHE_MIB },
-        resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
-      });
-      const stop = (): void => worker.postMessage('stop', []);
-      signal.addEventListener('abort', stop, { once: true });
-      try {
-        await once(worker, 'exit');
-      } finally {
-        signal.removeEventListener('abort', stop);
-      }
-      signal.throwIfAborted();
+      if (queued !== undefined) await runWorker({ config, signal, endedOnly: false });
     },
   };
 };

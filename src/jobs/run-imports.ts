@@ -61,6 +61,8 @@ async function runImportJob(context: Context, { job, signal }: JobRun, id: numbe
   if (runnable === undefined) return;
   const finish = async (run: FinishedRun): Promise<void> => {
     const unused = await db.write((tx) => finishRun(tx, id, clock(), run));
+    // The search index of what it added.
+    context.jobs.notify();
     await deleteUnreferenced(context, unused).catch((err: unknown) =>
       log.warn({ err, import: id }, 'cannot delete the file of an import; the cleanup job will retry'),
     );

@@ -6,7 +6,7 @@ import { importsJob } from './run-imports.ts';
 import { invitationMailJob } from './invitation-mails.ts';
 import { passwordResetMailJob } from './password-reset-mails.ts';
 import { JobRunner } from './runner.ts';
-import { indexSearchJob } from './index-search.ts';
+import { indexEndedImportsJob, indexSearchJob } from './index-search.ts';
 import { endOverdueTestingSessionsJob } from './end-overdue-testing-sessions.ts';
 import { deleteUnusedFilesJob } from './delete-unused-files.ts';
 import { compactCountersJob } from './compact-counters.ts';
@@ -21,6 +21,7 @@ export function registerJobs(app: FastifyInstance, context: Context): void {
     compactCountersJob(context),
     importsJob(context),
     indexSearchJob(context),
+    indexEndedImportsJob(context),
     ...(mailer === null ? [] : [passwordResetMailJob(context, mailer), invitationMailJob(context, mailer)]),
   ]);
   app.addHook('onListen', (done) => {

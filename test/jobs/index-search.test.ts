@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliAttribution, operatorCaller } from '../../src/auth/callers.ts';
 import { type Database } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { enqueueForSearchIndex, indexPending } from '../../src/db/vulnerability-search.ts';
 import { createAssessment } from '../../src/domain/assessments/create-assessment.ts';
 import { createOrganization } from '../../src/domain/users/staff-organizations.ts';
-import { indexSearchJob } from '../../src/jobs/index-search.ts';
-import { waitForImport, uploadReport } from '../harness/imports.ts';
+import { waitForSearchIndex } from '../../src/api/vulnerabilities/search-index.ts';
+import { countUnsearchable } from '../../src/domain/vulnerabilities/bulk/update.ts';
+import { indexEndedImportsJob, indexSearchJob } from '../../src/jobs/index-search.ts';
+import { insertImport, waitForImport, uploadReport } from '../harness/imports.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { engine, startTestServer, type TestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
@@ -109,6 +111,7 @@ describe.runIf(engine() === 'sqlite')('Beside a running import', () => {
     await importInto(db, 'acme', 3);
     const job = indexSearchJob(own.context);
     return {
+      server: own,
       db,
       run: () => job.run({ signal: new AbortController().signal } as never),
       wait: (milliseconds: number) => void (now += milliseconds),
@@ -133,6 +136,52 @@ describe.runIf(engine() === 'sqlite')('Beside a running import', () => {
     await run();
     expect(await indexed(db)).toBe(true);
     await close();
+  });
+
+  it('what an import added that has ended waits for none', async () => {
+    const { server: own, db, close } = await prepare(Number.MAX_SAFE_INTEGER);
+    const running = await importInto(db, 'running', 3);
+    const { id: organizationId } = await db.read
+      .selectFrom('organizations')
+      .select('id')
+      .where('uid', '=', 'running')
+      .executeTakeFirstOrThrow();
+    const id = await insertImport(own, { organizationId, state: 'running' });
+    await db.write(async (tx) => {
+      const all = tx.updateTable('vulnerabilities');
+      await all.set({ import_id: id + 1 }).execute();
+      await all
+        .set({ import_id: id })
+        .where('id', '>=', running[0] as number)
+        .execute();
+    });
+    const staff = { ...operatorCaller('test'), staff: true, assignedOrganizations: null };
+    const wait = (search = 'acme') =>
+      waitForSearchIndex(() => countUnsearchable(db.read, staff, { search }), 0);
+    await expect(wait()).rejects.toMatchObject({
+      kind: 'conflict',
+      problem: { code: 'search-index-behind', params: { count: 3 } },
+    });
+    // Short texts are not looked up in the index.
+    await wait('ac');
+    await indexEndedImportsJob(own.context).run({ signal: new AbortController().signal } as never);
+    const queued = await db.read.selectFrom('search_index_queue').select('first_id').execute();
+    expect(queued).toEqual([{ first_id: running[0] }]);
+    await wait();
+    await close();
+  });
+
+  it('the end of an import starts the index', async () => {
+    const world = createFixtures(server);
+    const { uid: organization } = await world.organization();
+    const { uid } = await world.assessment(organization);
+    const { token } = await world.user({ organization, admin: true });
+    const report = JSON.stringify({ findings: [{ title: 'Found at once', severity: 'Low' }] });
+    const { body } = await uploadReport(server, token, report, { assessment_id: uid });
+    await waitForImport(server, token, body.id);
+    const update = { filter: { search: 'found at once' }, set: { severity: 'High' } };
+    const updated = await server.request('POST', '/v1/vulnerabilities/bulk_update', { token, body: update });
+    expect(updated.body).toMatchObject({ matched_count: 1 });
   });
 
   it('organizations take turns, and the oldest of each comes first', async () => {

@@ -2,9 +2,11 @@ import { Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
 import {
   bulkUpdateVulnerabilities,
+  countUnsearchable,
   type BulkUpdateResult,
   MAX_BULK_UPDATE,
 } from '../../domain/vulnerabilities/bulk/update.ts';
+import { waitForSearchIndex } from './search-index.ts';
 import { SEVERITIES, STATUS_NAMES } from '../../domain/shared/statuses-and-severities.ts';
 import { vulnerabilityList } from '../../domain/vulnerabilities/vulnerability-list.ts';
 import { filterBodySchema } from '../../http/lists/filter-parameters.ts';
@@ -149,7 +151,7 @@ const BulkUpdateResultSchema = Type.Object(
   { title: 'Changed vulnerabilities' },
 );
 
-const bulkUpdateVulnerabilitiesOperation = ({ clock }: Context) =>
+const bulkUpdateVulnerabilitiesOperation = ({ clock, db }: Context) =>
   operation({
     id: 'bulkUpdateVulnerabilities',
     number: 30,
@@ -177,9 +179,10 @@ const bulkUpdateVulnerabilitiesOperation = ({ clock }: Context) =>
       },
     },
     idempotency: true,
-    handler({ caller, write, body }) {
+    async handler({ caller, write, body }) {
       const { ids, filter, set, comment, dry_run: dryRun, expected_count: expectedCount, undo } = body;
       const parsedFilter = filter && FILTER_BODY.parse(filter, 'filter');
+      await waitForSearchIndex(() => countUnsearchable(db.read, caller, parsedFilter));
       return write(
         async (tx) => {
           const changed = await bulkUpdateVulnerabilities(

@@ -5,12 +5,15 @@ import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { releaseContents } from '../shared/files.ts';
-import { lockJobKind, type Job, type TakeJob } from '../shared/jobs.ts';
+import { addJob, lockJobKind, type Job, type TakeJob } from '../shared/jobs.ts';
 import type { ImportJob, ImportOptions, ImportOutcome } from './import-types.ts';
 import type { ImportUndone, ImportProgress } from './import-list.ts';
 
 /** Job queue of imports and their undos. */
 export const IMPORT_JOB = 'import';
+
+/** Fills the search index with what an import that has ended added (SQLite). */
+export const INDEX_ENDED_IMPORTS_JOB = 'index-ended-imports';
 
 const KEY_PREFIX = 'import:';
 
@@ -176,6 +179,12 @@ export async function isCancelRequested(db: ReadConnection, id: number): Promise
 export type FinishedRun = Pick<ImportOutcome, 'state' | 'error'> &
   Partial<Pick<ImportOutcome, 'result' | 'skips' | 'preview' | 'reportAt'>> & { progress?: ImportProgress };
 
+async function queueIndexing(tx: Transaction, now: number): Promise<void> {
+  if (tx.engine === 'postgres') return;
+  const [queued] = await tx.selectFrom('search_index_queue').select('first_id').limit(1).execute();
+  if (queued !== undefined) await addJob(tx, INDEX_ENDED_IMPORTS_JOB, null, now);
+}
+
 /**
  * Stores how an import ended, releases its file and deletes its job.
  * @returns the content keys that are no longer used; empty if it had already ended
@@ -212,6 +221,7 @@ export async function finishRun(
     .execute();
   // A client that sees the end may request an undo at once, under the same job key.
   await tx.deleteFrom('jobs').where('key', '=', importJobKey(id)).execute();
+  await queueIndexing(tx, now);
   const unused = row.blob_key === null ? [] : [row.blob_key];
   await releaseContents(tx, unused);
   await recordEvent(

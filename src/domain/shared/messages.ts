@@ -151,6 +151,8 @@ export const ERROR_MESSAGES = {
   'ban-staff': 'Platform staff cannot be banned here.',
   'comment-author-only': 'Only its author can change a comment.',
   'comment-author-or-admin-only': 'Only its author and admins can delete a comment.',
+  'search-index-behind': ({ count }: { count: number }) =>
+    `${count} imported vulnerabilities cannot be found by their words yet. Nothing was changed. Repeat the request in a few seconds.`,
   'count-mismatch': ({ count, expected }: { count: number; expected: number }) =>
     `${count} vulnerabilities match, but ${expected} were expected. Nothing was changed.`,
   'domain-taken': ({ domain }: { domain: string }) =>

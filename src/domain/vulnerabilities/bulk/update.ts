@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Attribution, Caller } from '../../../auth/callers.ts';
 import { inList } from '../../../db/dialect-sql.ts';
-import type { Transaction } from '../../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../../db/engine.ts';
+import { countUnindexed, MIN_TRIGRAM_LENGTH } from '../../../db/vulnerability-search.ts';
 import { DomainError, type FieldError, invalidInput } from '../../shared/errors.ts';
 import type { FilterInput } from '../../lists/filters.ts';
 import { isCalendarDate } from '../../shared/time.ts';
@@ -54,6 +55,17 @@ export interface BulkUpdateResult {
   changed: number[];
   /** For an undo, the number of vulnerabilities that were changed since or deleted, and stay. */
   kept?: number;
+}
+
+/** @returns how many vulnerabilities a search may miss, because their import has only just ended (SQLite) */
+export async function countUnsearchable(
+  db: ReadConnection,
+  caller: Caller,
+  { search = '' }: { search?: string | undefined } = {},
+): Promise<number> {
+  if ([...search].length < MIN_TRIGRAM_LENGTH) return 0;
+  const own = caller.organizationId === null ? [] : [caller.organizationId];
+  return countUnindexed(db, caller.staff ? caller.assignedOrganizations : own);
 }
 
 /**

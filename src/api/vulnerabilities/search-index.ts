@@ -1,0 +1,21 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DomainError } from '../../domain/shared/errors.ts';
+
+/** Milliseconds between looks at the search index, and in all. */
+const [POLL_INTERVAL, MAX_WAIT] = [100, 5_000];
+
+/**
+ * Waits until a search finds what imports that have ended added, so that an update by a search misses none.
+ * @param count returns how many vulnerabilities it would miss
+ * @param maxWait milliseconds
+ * @throws DomainError `conflict` if that takes longer
+ */
+export async function waitForSearchIndex(count: () => Promise<number>, maxWait = MAX_WAIT): Promise<void> {
+  for (let waited = 0; ; waited += POLL_INTERVAL) {
+    const left = await count();
+    if (left === 0) return;
+    if (waited >= maxWait)
+      throw new DomainError('conflict', { code: 'search-index-behind', params: { count: left } });
+    await delay(POLL_INTERVAL);
+  }
+}
