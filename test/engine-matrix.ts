@@ -94,6 +94,7 @@ export const ON_SQLITE_ALONE = [
   'test/importers/formats/**/*.test.ts',
   'test/importers/locations.test.ts',
   'test/importers/parsing/**/*.test.ts',
+  'test/jobs/mailer.test.ts',
   'test/oauth/attacks.test.ts',
   'test/oauth/console-client.test.ts',
   'test/oauth/implicit.test.ts',

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Transporter } from 'nodemailer';
 import type { Config } from '../config/config.ts';
 import { type Job, resetMail } from '../domain/shared/jobs.ts';
@@ -18,10 +19,20 @@ export interface Mail {
   text: string;
 }
 
+/** Identifies a mail: the same each time it is sent, without what it is made from. */
+function messageId(job: Job, { to }: Mail, mailFrom: string): string {
+  const digest = hash('sha256', JSON.stringify([job.kind, job.id, job.payload, to]), 'base64url');
+  const domain = /@([\w.-]{1,253})>?\s*$/.exec(mailFrom)?.[1] ?? 'localhost';
+  return `<${digest.slice(0, 32)}@${domain}>`;
+}
+
 /** Sends mail through the configured server. */
 export interface Mailer {
-  /** Resolves once the server has accepted the mail. Rejects otherwise, with an error that may contain the address. */
-  send(mail: Mail): Promise<void>;
+  /**
+   * Resolves once the server has accepted the mail. Rejects otherwise, with an error that may contain the address.
+   * @param job that sends the mail
+   */
+  send(mail: Mail, job: Job): Promise<void>;
   close(): void;
 }
 
@@ -43,10 +54,19 @@ export function openMailer({ smtpUrl, mailFrom }: Pick<Config, 'smtpUrl' | 'mail
     return opened;
   });
   return {
-    async send({ to, subject, text }) {
+    async send(mail, job) {
       const transport = await open();
-      // An address object, as nodemailer would split a string at its commas.
-      await transport.sendMail({ from: mailFrom, to: { name: '', address: to }, subject, text });
+      const { to, subject, text } = mail;
+      await transport.sendMail({
+        from: mailFrom,
+        // An address object, as nodemailer would split a string at its commas.
+        to: { name: '', address: to },
+        subject,
+        text,
+        messageId: messageId(job, mail, mailFrom),
+        // RFC 3834, section 5: no vacation notice answers it.
+        headers: { 'Auto-Submitted': 'auto-generated' },
+      });
     },
     close: () => opened?.close(),
   };
@@ -98,7 +118,7 @@ export async function sendMail(
   requestId: string,
 ): Promise<void> {
   try {
-    await mailer.send(mail);
+    await mailer.send(mail, job);
   } catch (error) {
     const failure = error as MailError;
     const { code, responseCode = 0 } = failure;

@@ -78,7 +78,9 @@ describeInBrowser('Console: audit log', () => {
         page.getByRole('menuitem', { name: `All matching events as ${form}` }).click(),
       ]);
       expect(download.suggestedFilename()).toBe(name);
-      const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
+      const text = await readFile(await download.path(), 'utf8');
+      expect(text.startsWith('\uFEFF')).toBe(form === 'CSV');
+      const lines = text.trimEnd().split('\n');
       const rows = form === 'CSV' ? lines.slice(1) : lines;
       expect(rows.length).toBeGreaterThan(0);
       expect(rows.every((line) => line.includes('vulnerability.update'))).toBe(true);

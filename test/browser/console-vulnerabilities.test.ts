@@ -265,7 +265,9 @@ describeInBrowser('Console: vulnerability list', () => {
       ]);
       expect(file.suggestedFilename()).toBe(name);
       await page.getByText(`Exported ${count} vulnerabilities to ${name}`).waitFor();
-      expect(readFileSync(await file.path(), 'utf8').match(row)).toHaveLength(count);
+      const text = readFileSync(await file.path(), 'utf8');
+      expect(text.match(row)).toHaveLength(count);
+      expect(text.startsWith('\uFEFF')).toBe(name.endsWith('.csv'));
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     }
   });

@@ -19,6 +19,7 @@ describe('CSV', () => {
     [['plain', 1, true, null, undefined], 'plain,1,true,,'],
     [['a,b', 'say "hi"', 'two\nlines', 'two\r\nlines'], '"a,b","say ""hi""","two\nlines","two\r\nlines"'],
     [['=1+1', '+1', '-1', '@x', '\tx', '\rx', -1], `'=1+1,'+1,'-1,'@x,'\tx,"'\rx",'-1`],
+    [['\uFF1D1', '\uFF0B1', '\uFF0D1', '\uFF20x', '\n=1'], `'\uFF1D1,'\uFF0B1,'\uFF0D1,'\uFF20x,"'\n=1"`],
     [['=a,"b"', '', ' =1', "'=1"], `"'=a,""b""",, =1,'=1`],
     [[['a', 'b'], { a: '=1' }, []], '"[""a"",""b""]","{""a"":""=1""}",[]'],
   ])('writes %j as %s', (values, line) => {

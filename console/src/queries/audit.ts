@@ -1,5 +1,5 @@
 import { api, type AuditEvent, parsePage } from './client.ts';
-import { saveFile } from './save-file.ts';
+import { BYTE_ORDER_MARK, saveFile } from './save-file.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
 /** Filters of operation 60. */
@@ -52,5 +52,5 @@ export async function exportAuditEvents(
     headers: { accept: type },
     parseAs: 'blob',
   });
-  saveFile(name, data);
+  saveFile(name, form === 'CSV' ? new Blob([BYTE_ORDER_MARK, data], { type }) : data);
 }

@@ -2,6 +2,7 @@ import type { VulnerabilityFilter } from '../../../client/src/description.ts';
 import { api } from './client.ts';
 import { vulnerabilityFilterParams, type VulnerabilitySearch } from './vulnerabilities.ts';
 import { queryMessages } from './messages.ts';
+import { BYTE_ORDER_MARK } from './save-file.ts';
 
 /** Export formats and their media types. */
 export const EXPORT_FORMATS = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
@@ -45,7 +46,7 @@ export async function exportVulnerabilities(
   onRows: (rows: number) => void,
 ): Promise<{ content: Blob; rows: number }> {
   const rows = new RowCount(format);
-  const chunks: BlobPart[] = [];
+  const chunks: BlobPart[] = format === 'csv' ? [BYTE_ORDER_MARK] : [];
   const reader = (await fetchExport(search, format, signal)).getReader();
   for (;;) {
     const { done, value } = await reader.read();

@@ -1,3 +1,6 @@
+/** Begins a CSV for spreadsheets, which otherwise read it in the encoding of the machine. */
+export const BYTE_ORDER_MARK = '\u{FEFF}';
+
 /** Saves a file that was fetched with the access token, which a plain link could not send. */
 export function saveFile(name: string, content: Blob): void {
   const address = URL.createObjectURL(content);

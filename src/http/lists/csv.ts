@@ -6,9 +6,9 @@ export function toCsvLine(values: readonly unknown[]): string {
   return `${line}\r\n`;
 }
 
-/** Spreadsheets treat values that begin with one of these as formulas. */
-const FORMULA = /^[=+\-@\t\r]/;
-const NEEDS_ESCAPING = /[",\r\n]|^[=+\-@\t]/;
+/** Spreadsheets treat values that begin with one of these, also in full width, as formulas, or drop it before one. */
+const FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
+const NEEDS_ESCAPING = /[",\r\n]|^[=+\-@\t\uFF1D\uFF0B\uFF0D\uFF20]/;
 const NEEDS_QUOTES = /[",\r\n]/;
 const QUOTES = /"/g;
 
