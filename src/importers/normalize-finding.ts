@@ -174,15 +174,20 @@ function toStoredLocation(location: LocationInput): ExploitableLocation[] {
     : [];
 }
 
-/** Merges two instances of a finding: texts of the first, ids, references and evidence of both. */
+/**
+ * Merges two instances of a finding: texts of the first, ids, references and evidence of both. Another description is
+ * evidence, unless the instance has some of its own.
+ */
 export function mergeFindings(first: NormalizedFinding, other: NormalizedFinding): NormalizedFinding {
+  const isOther = other.description !== '' && other.description !== first.description;
+  const told = isOther && other.evidence.length === 0 ? [other.description] : other.evidence;
   const union = (one: string[], two: string[], max: number) => [...new Set([...one, ...two])].slice(0, max);
   return {
     ...first,
     cveIds: union(first.cveIds, other.cveIds, MAX_IDS),
     cweIds: union(first.cweIds, other.cweIds, MAX_IDS),
     referenceUrls: union(first.referenceUrls, other.referenceUrls, MAX_IDS),
-    evidence: union(first.evidence, other.evidence, MAX_EVIDENCE),
+    evidence: union(first.evidence, told, MAX_EVIDENCE),
     isTruncated: first.isTruncated || other.isTruncated,
   };
 }

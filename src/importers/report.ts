@@ -76,6 +76,8 @@ export interface ReportedFinding {
   locations?: readonly ReportedLocation[] | undefined;
   /** Milliseconds since 1970; defaults to the report's time. */
   seenAt?: number | undefined;
+  /** Names of tags that it gets when it is created. */
+  tags?: readonly string[] | undefined;
 }
 
 /** What a parser yields, in the order of the report. */
@@ -106,6 +108,8 @@ export type ReportRecord =
     }
   /** A record that the report itself calls no finding, with its reason in a few words (`passed`, `suppressed`). */
   | { kind: 'skipped'; reason: string; at?: SourceLocation | undefined }
+  /** A part of a record that is not imported, although the record is. */
+  | { kind: 'partly'; reason: string; at?: SourceLocation | undefined }
   /** A record that cannot be read or lacks what a finding needs (`invalid JSON`, `no title`). */
   | { kind: 'unreadable'; reason: string; at?: SourceLocation | undefined };
 

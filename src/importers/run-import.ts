@@ -12,6 +12,7 @@ import { HostApplier } from './apply/hosts.ts';
 import { identityOf } from './finding-identity.ts';
 import { coverageKeyOf, assetOfTarget } from './targets.ts';
 import { type ReportFormat, ReportError, type ReportRecord, type ByteSource } from './report.ts';
+import { ReportTags } from './report-tags.ts';
 import { ReportTime } from './report-time.ts';
 import { toUtf8 } from './parsing/encodings.ts';
 import { normalizeFinding } from './normalize-finding.ts';
@@ -78,7 +79,20 @@ export async function runImport({
     const time = new ReportTime(job, await firstReportTime(db.read, job));
     const hosts = new HostApplier({ db, job, clock, signal, skips, result, spool });
     try {
-      await readRecords({ format, source, job, signal, skips, spool, progress, reportProgress, time, hosts });
+      const tags = new ReportTags();
+      await readRecords({
+        format,
+        source,
+        job,
+        signal,
+        skips,
+        spool,
+        progress,
+        reportProgress,
+        time,
+        hosts,
+        tags,
+      });
       if (progress.hosts === 0 && spool.findings.count === 0) skips.failIfNothingWasRead();
     } catch (error) {
       stopWith(error);
@@ -139,6 +153,7 @@ async function lineAt(source: ByteSource, offset: number): Promise<number> {
 }
 
 interface ReadContext extends Pick<ImportRun, 'format' | 'source' | 'job' | 'signal'> {
+  tags: ReportTags;
   skips: SkipCounter;
   spool: ReportSpool;
   progress: RunProgress;
@@ -165,7 +180,7 @@ async function readRecords(context: ReadContext): Promise<void> {
 
 /** @returns a promise to await before the next record, if any */
 function handleRecord(
-  { format, job, skips, spool, progress, reportProgress, time, hosts }: ReadContext,
+  { format, job, skips, spool, progress, reportProgress, time, hosts, tags }: ReadContext,
   record: ReportRecord,
 ): Promise<void> | undefined {
   switch (record.kind) {
@@ -192,6 +207,7 @@ function handleRecord(
           asset,
           coverage: coverageKeyOf(target, finding.ports, finding.checks),
           seenAt: time.plausible(finding.seenAt) ?? null,
+          tags: finding.tags === undefined ? [] : tags.take(finding.tags, skips, at),
         };
         spool.add(header, normalizeFinding(finding));
         spool.addChecks(source, finding.checks ?? '');
@@ -213,6 +229,9 @@ function handleRecord(
     }
     case 'skipped':
       skips.add(record.reason, record.at);
+      break;
+    case 'partly':
+      skips.add(record.reason, record.at, false);
       break;
     case 'unreadable':
       skips.addUnreadable(record.reason, record.at);

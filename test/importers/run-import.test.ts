@@ -959,6 +959,52 @@ describe('an interrupted run', () => {
     });
   });
 
+  it('gives new findings the tags of the report, within limits', async () => {
+    const many = Array.from({ length: 60 }, (_, index) => `tag ${index}`);
+    const { job, skips } = await imported(
+      [
+        finding('tagged', { tags: ['Payment', ' payment ', 'x'.repeat(300), ''] }),
+        finding('plain'),
+        finding('many', { tags: many }),
+        { kind: 'partly', reason: 'files not imported', at: { offset: 7 } },
+      ],
+      { options: { tags: ['imported'] } },
+    );
+    expect(skips).toEqual([
+      { reason: 'tag not imported', count: 2 },
+      { reason: 'files not imported', count: 1, offset: 7 },
+    ]);
+    const tagsOf = async (rule: string) => {
+      const rows = await server.context.db.read
+        .selectFrom('vulnerabilities')
+        .innerJoin('vulnerability_taggings', 'vulnerability_taggings.vulnerability_id', 'vulnerabilities.id')
+        .innerJoin('vulnerability_tags', 'vulnerability_tags.id', 'vulnerability_taggings.tag_id')
+        .select('vulnerability_tags.name')
+        .where('vulnerabilities.import_id', '=', job.id)
+        .where('title', '=', `Title of ${rule}`)
+        .execute();
+      return rows.map(({ name }) => name).sort();
+    };
+    expect(await tagsOf('tagged')).toEqual(['Payment', 'imported']);
+    expect(await tagsOf('plain')).toEqual(['imported']);
+    expect(await tagsOf('many')).toHaveLength(51);
+  });
+
+  it('keeps the descriptions of all instances of a finding', async () => {
+    await imported([
+      finding('twice', { description: 'First.', evidence: [] }),
+      finding('twice', { description: 'Second.', evidence: [] }),
+      finding('twice', { description: 'First.', evidence: [] }),
+    ]);
+    const row = await server.context.db.read
+      .selectFrom('vulnerabilities')
+      .select(['description', 'http_requests'])
+      .where('title', '=', 'Title of twice')
+      .where('assessment_id', '=', assessment.id)
+      .executeTakeFirstOrThrow();
+    expect(row).toEqual({ description: 'First.', http_requests: JSON.stringify(['Second.']) });
+  });
+
   it('that could read no record has failed, and says why', async () => {
     const unreadable = (reason: string, line: number): ReportRecord => ({
       kind: 'unreadable',

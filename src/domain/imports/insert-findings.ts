@@ -17,6 +17,8 @@ import type { Sighting, ScannerColumns } from './sighting.ts';
 /** A finding to create. */
 export interface NewFinding {
   sighting: Sighting;
+  /** Ids. */
+  tags: readonly number[];
   /** Id of its asset. */
   asset: number | undefined;
   /** Pending Review, unless a decision is carried over or a newer report no longer contains it. */
@@ -47,7 +49,6 @@ const insertFindings = prepareInsert('scanner_findings', {
 /**
  * Inserts new findings with their tags and assets. They get neither audit event nor timeline entry: their rows name the
  * import and the time.
- * @param tags ids
  * @param sums collects the counter changes
  * @returns the ids, in the order of the findings
  */
@@ -55,7 +56,7 @@ export async function insertNewFindings(
   tx: Transaction,
   job: FindingsJob,
   findings: readonly NewFinding[],
-  { tags, sums, now }: { tags: readonly number[]; sums: DeltaAccumulator; now: number },
+  { sums, now }: { sums: DeltaAccumulator; now: number },
 ): Promise<number[]> {
   const { organizationId, assessment, id: importId, caller } = job;
   const ids = await reserveIds(tx, 'vulnerabilities', findings.length);
@@ -109,9 +110,9 @@ export async function insertNewFindings(
   );
   await insertVulnerabilityTags(
     tx,
-    ids.flatMap((id) => tags.map((tag) => [organizationId, id, tag])),
+    findings.flatMap(({ tags }, index) => tags.map((tag) => [organizationId, idOf(index), tag])),
   );
-  for (const { sighting, asset, statusId } of findings)
+  for (const { sighting, asset, statusId, tags } of findings)
     sums.add(
       counterDeltas(null, {
         organizationId,

@@ -1,5 +1,5 @@
 import { sql, type SqlBool } from 'kysely';
-import { inList } from '../../db/dialect-sql.ts';
+import { inList, normalizeName } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { updateLastSeen } from '../assets/scans/queries.ts';
@@ -113,10 +113,13 @@ async function createFindings(
     if (asset !== undefined) seenAt.set(asset, Math.max(seenAt.get(asset) ?? 0, sighting.seenAt));
   }
   if (job.canWriteAssets) await updateLastSeen(tx, [...seenAt]);
+  const tagNames = [...new Set([...options.tags, ...sightings.flatMap(({ tags }) => tags)])];
   const tags =
-    options.tags.length === 0
-      ? []
-      : await resolveTags(tx, { actor: caller, now }, organizationId, { tagNames: options.tags });
+    tagNames.length === 0 ? [] : await resolveTags(tx, { actor: caller, now }, organizationId, { tagNames });
+  const tagIds = new Map(tags.map((tag) => [tag.normalized_name, tag.id]));
+  const tagsOf = (names: readonly string[]): number[] => [
+    ...new Set([...options.tags, ...names].flatMap((name) => tagIds.get(normalizeName(name)) ?? [])),
+  ];
   const decisions = options.carry
     ? await findCarriedDecisions(tx, job, sightings)
     : new Map<string, number>();
@@ -125,13 +128,13 @@ async function createFindings(
   const findings = sightings.map((sighting): NewFinding => {
     const gone = newerCoverage.get(sighting.identity) ?? null;
     const decision = decisions.get(sighting.identity);
-    const base = { sighting, asset: assetOf(sighting), gone };
+    const base = { sighting, asset: assetOf(sighting), gone, tags: tagsOf(sighting.tags) };
     if (decision !== undefined) return { ...base, statusId: decision };
     if (gone !== null && options.whenGone === 'fix')
       return { ...base, statusId: STATUS.fixed, closedAt: gone.coveredAt };
     return { ...base, statusId: STATUS.pendingReview };
   });
-  const ids = await insertNewFindings(tx, job, findings, { tags: tags.map(({ id }) => id), sums, now });
+  const ids = await insertNewFindings(tx, job, findings, { sums, now });
   const entries = findings.flatMap(({ gone, statusId }, index): TimelineEntry[] => {
     const of = { organizationId, vulnerabilityId: ids[index] as number };
     return [

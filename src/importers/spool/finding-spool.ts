@@ -24,6 +24,8 @@ export interface FindingHeader {
   coverage: CoverageKey | null;
   /** Milliseconds since 1970; `null` if only the report has a time. */
   seenAt: number | null;
+  /** Names of the tags that it gets when it is created. */
+  tags: readonly string[];
 }
 
 type SpooledGroupRow = [
@@ -93,11 +95,11 @@ export class FindingSpool {
     return this.#newest;
   }
 
-  add({ identity, source, asset, coverage, seenAt }: FindingHeader, finding: NormalizedFinding): void {
+  add({ identity, seenAt, ...header }: FindingHeader, finding: NormalizedFinding): void {
     const rank = severityRank(finding.severity);
     const body = truncateToLimit(rank, encodeFinding(finding));
     const { locationCount } = finding;
-    const head = encodeHeader(source, asset, coverage);
+    const head = encodeHeader(header);
     const content = hashContent(rank, body, locationCount);
     this.#insert.run(
       identity,
@@ -187,7 +189,7 @@ export class FindingSpool {
   ): SpooledFinding {
     const [sequence, identity, instances, , rank, first, last, untimed] = row;
     const merged = instances === 1 ? singleInstance(row, bodyOf) : this.#mergeInstances(row);
-    const [source, type, location, key, host, ports] = JSON.parse(merged.header) as HeaderTuple;
+    const [source, type, location, key, host, ports, ...tags] = JSON.parse(merged.header) as HeaderTuple;
     const { locationCount, contentHash, body } = merged;
     return {
       sequence,
@@ -196,6 +198,7 @@ export class FindingSpool {
         identity,
         source,
         asset: type === null ? null : { type, location },
+        tags,
         coverage: key === null ? null : { key, host, ports },
         firstSeenAt: untimed === 1 ? Math.min(first ?? reportAt, reportAt) : (first ?? reportAt),
         seenAt: untimed === 1 ? Math.max(last ?? reportAt, reportAt) : (last ?? reportAt),
@@ -267,9 +270,15 @@ type HeaderTuple = [
   key: string | null,
   host: string | null,
   ports: string,
+  ...tags: string[],
 ];
 
-function encodeHeader(source: string, asset: AssetLocation | null, cover: CoverageKey | null): string {
+function encodeHeader({
+  source,
+  asset,
+  coverage: cover,
+  tags,
+}: Omit<FindingHeader, 'identity' | 'seenAt'>): string {
   return JSON.stringify([
     source,
     asset?.type ?? null,
@@ -277,6 +286,7 @@ function encodeHeader(source: string, asset: AssetLocation | null, cover: Covera
     cover?.key ?? null,
     cover?.host ?? null,
     cover?.ports ?? '',
+    ...tags,
   ]);
 }
 

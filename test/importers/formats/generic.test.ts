@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { endpointOf } from '../../../src/importers/formats/generic/endpoints.ts';
 import { generic } from '../../../src/importers/formats/generic/generic.ts';
 import { identityOf } from '../../../src/importers/finding-identity.ts';
-import { describeFormat, findingsOf } from '../format-harness.ts';
+import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
 describeFormat(generic);
 
@@ -50,4 +50,34 @@ it.each([
   [{}, undefined],
 ])('reads the endpoint %j', (endpoint, target) => {
   expect(endpointOf(endpoint)?.target).toEqual(target);
+});
+
+it('reads tags, and says that files are not imported', async () => {
+  const item = {
+    title: 'A',
+    severity: 'Low',
+    tags: ['payment', 'external'],
+    files: [{ title: 'a', data: '' }],
+  };
+  const { records } = await readRecords(generic, JSON.stringify({ findings: [item] }));
+  expect(records).toMatchObject([
+    { kind: 'finding', finding: { tags: ['payment', 'external'] } },
+    { kind: 'partly', reason: 'files not imported' },
+  ]);
+});
+
+it('leaves the version of a component out of the title that identifies it', async () => {
+  const identityAt = async (version: string) => {
+    const item = {
+      title: `lodash ${version}: hole`,
+      severity: 'Low',
+      component_name: 'lodash',
+      component_version: version,
+    };
+    const [found] = await findingsOf(generic, JSON.stringify({ findings: [item] }));
+    return [found === undefined ? '' : identityOf(found, 'generic'), found?.locations?.[0]?.value];
+  };
+  const [identity, place] = await identityAt('4.17.1');
+  expect(place).toBe('lodash 4.17.1');
+  expect(await identityAt('4.17.20')).toEqual([identity, 'lodash 4.17.20']);
 });

@@ -70,6 +70,8 @@ function* recordsOf(item: JsonObject, at: SourceLocation): Generator<ReportRecor
     const finding = findingOf(item, title);
     for (const placement of placementsOf(item))
       yield { kind: 'finding', finding: { ...finding, ...placement }, at };
+    // Screenshots and other files, in base64.
+    if (arrayOf(item.files).length > 0) yield { kind: 'partly', reason: 'files not imported', at };
   }
 }
 
@@ -100,6 +102,7 @@ function findingOf(item: JsonObject, title: string): ReportedFinding {
     ),
     evidence: evidence.map(codeBlock),
     seenAt: parseTime(item.date),
+    ...(item.tags === undefined ? {} : { tags: textsOf(item.tags) }),
   };
 }
 
