@@ -11,6 +11,8 @@ export class ReportTime {
   readonly #job: ImportJob;
   readonly #earlier: number | undefined;
   #own: number | undefined;
+  /** Whether a time of the report, or of a finding, is present and not understood. */
+  #isUnclear = false;
   #newestHost: number | undefined;
 
   /** @param earlier the time of the same bytes on their first import */
@@ -26,8 +28,18 @@ export class ReportTime {
       : undefined;
   }
 
-  /** Sets the report's own time; the last one wins. */
+  /** Whether the report says when it was made, or says nothing of it; not if it does so in a way that is not understood. */
+  get isKnown(): boolean {
+    return this.#own !== undefined || !this.#isUnclear || this.#job.options.scannedAt !== null;
+  }
+
+  noteUnclear(): void {
+    this.#isUnclear = true;
+  }
+
+  /** Sets the report's own time; the last one wins. NaN is one that is not understood. */
   set(at: number | undefined): void {
+    if (Number.isNaN(at)) this.#isUnclear = true;
     this.#own = this.plausible(at) ?? this.#own;
   }
 

@@ -1,5 +1,6 @@
 import type { ScannedHost } from '../domain/assets/scans/apply-scans.ts';
 import type { PortRange } from '../domain/assets/scans/diff-ports.ts';
+import type { DateOrder } from './parsing/parse-time.ts';
 import type { Severity } from '../domain/shared/statuses-and-severities.ts';
 
 /** The decompressed bytes of a report. Each call starts from the beginning, so that a report can be read twice. */
@@ -74,15 +75,17 @@ export interface ReportedFinding {
   checks?: string | undefined;
   /** Defaults to the target. */
   locations?: readonly ReportedLocation[] | undefined;
-  /** Milliseconds since 1970; defaults to the report's time. */
+  /** Milliseconds since 1970; defaults to the report's time. NaN if the report has a time that is not understood. */
   seenAt?: number | undefined;
+  /** Why its time is not understood, if not for its form. */
+  unclearTime?: string | undefined;
   /** Names of tags that it gets when it is created. */
   tags?: readonly string[] | undefined;
 }
 
 /** What a parser yields, in the order of the report. */
 export type ReportRecord =
-  /** A fact about the report; may be repeated, the last one wins. Milliseconds since 1970. */
+  /** A fact about the report; may be repeated, the last one wins. Milliseconds since 1970; NaN if not understood. */
   | { kind: 'report'; scannedAt?: number | undefined }
   /** The ports that the scan covered, for the hosts that follow. */
   | { kind: 'ports'; ranges: readonly PortRange[] }
@@ -128,6 +131,13 @@ export interface ReportSample {
 /** For CSV: the report's column by our field. */
 export type ColumnMapping = Readonly<Record<string, string>>;
 
+/** What a person says about a report. */
+export interface ReadOptions {
+  mapping?: ColumnMapping | undefined;
+  /** For dates that leave it open: `3/4/2024`. */
+  dateOrder?: DateOrder | null | undefined;
+}
+
 /** A report format. Parsers are pure: they read bytes and nothing else. */
 export interface ReportFormat {
   /** The name in the API and the command line; the `source` of findings that name none. */
@@ -143,5 +153,5 @@ export interface ReportFormat {
    * Parses a report in bounded memory.
    * @throws ReportError where it cannot be read any further; earlier records remain valid
    */
-  read(source: ByteSource, options: { mapping?: ColumnMapping | undefined }): AsyncIterable<ReportRecord>;
+  read(source: ByteSource, options: ReadOptions): AsyncIterable<ReportRecord>;
 }

@@ -122,11 +122,13 @@ export async function runImport({
         result,
         preview,
         reportAt,
+        isTimeKnown: time.isKnown,
         onApplied,
       };
       try {
         await applyFindings(run);
-        if (outcome.state === 'succeeded') await applyGone(run);
+        // An older report than it seems must close nothing.
+        if (outcome.state === 'succeeded' && time.isKnown) await applyGone(run);
       } catch (error) {
         stopWith(error);
       }
@@ -152,6 +154,8 @@ async function lineAt(source: ByteSource, offset: number): Promise<number> {
   return line;
 }
 
+const UNCLEAR_TIME = 'time not understood';
+
 interface ReadContext extends Pick<ImportRun, 'format' | 'source' | 'job' | 'signal'> {
   tags: ReportTags;
   skips: SkipCounter;
@@ -167,7 +171,7 @@ async function readRecords(context: ReadContext): Promise<void> {
   const { format, source, job, signal, hosts } = context;
   context.spool.addSource(format.name);
   try {
-    for await (const record of format.read(source, { mapping: job.options.mapping })) {
+    for await (const record of format.read(source, job.options)) {
       signal.throwIfAborted();
       // Awaiting `undefined` for every record would be measurably slower.
       const written = handleRecord(context, record);
@@ -185,6 +189,7 @@ function handleRecord(
 ): Promise<void> | undefined {
   switch (record.kind) {
     case 'report':
+      if (Number.isNaN(record.scannedAt)) skips.add(UNCLEAR_TIME, {}, false);
       time.set(record.scannedAt);
       return undefined;
     case 'ports':
@@ -192,6 +197,7 @@ function handleRecord(
     case 'host':
       if (spool.addHost(record.host.address)) progress.hosts += 1;
       progress.ports += record.host.ports.length;
+      if (Number.isNaN(record.host.seenAt)) skips.add(UNCLEAR_TIME, {}, false);
       reportProgress();
       return hosts.add(record.host, time);
     case 'finding': {
@@ -201,12 +207,18 @@ function handleRecord(
         const { target } = finding;
         const source = finding.source ?? format.name;
         const asset = assetOfTarget(target);
+        const isUnclear = Number.isNaN(finding.seenAt);
+        if (isUnclear) {
+          skips.add(finding.unclearTime ?? UNCLEAR_TIME, at, false);
+          time.noteUnclear();
+        }
         const header = {
           identity: identityOf(finding, source, asset),
           source,
           asset,
           coverage: coverageKeyOf(target, finding.ports, finding.checks),
           seenAt: time.plausible(finding.seenAt) ?? null,
+          isTimeUnclear: isUnclear && job.options.scannedAt === null,
           tags: finding.tags === undefined ? [] : tags.take(finding.tags, skips, at),
         };
         spool.add(header, normalizeFinding(finding));

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import type { ImportJob, ImportOptions, ImportOutcome } from '../../src/domain/imports/import-types.ts';
 import { burp } from '../../src/importers/formats/burp/burp.ts';
+import { csv } from '../../src/importers/formats/csv/csv.ts';
 import { cyclonedx } from '../../src/importers/formats/cyclonedx/cyclonedx.ts';
 import { nessus } from '../../src/importers/formats/nessus/nessus.ts';
 import { nmap } from '../../src/importers/formats/nmap/nmap.ts';
@@ -454,6 +455,46 @@ describe('A later report', () => {
       expect(last.result.findings_gone).toBeGreaterThan(0);
     },
   );
+
+  const csvOf = (...dates: string[]) =>
+    `Title,Severity,Date\n${dates.map((date, index) => `Title ${index},Low,"${date}"\n`).join('')}`;
+  const zapAt = (generated: string, alerts: string) =>
+    `<OWASPZAPReport version="2" generated="${generated}"><site name="https://a.example"><alerts>${alerts}</alerts></site></OWASPZAPReport>`;
+
+  it.each<[string, ReportFormat, string, Partial<ImportOptions>, number]>([
+    ['has a time in another shape', csv, csvOf('03/22/2024'), {}, 0],
+    ['has a time in German', zap, zapAt('Fr., 22 März 2024 10:15:00', zapAlert), {}, 0],
+    ['has a time that nobody understands', csv, csvOf('some day'), {}, 1],
+    ['has a time that nobody understands', zap, zapAt('some day', zapAlert), {}, 1],
+    ['leaves day and month open', csv, csvOf('03/04/2024'), {}, 1],
+    ['leaves day and month open', csv, csvOf('03/04/2024'), { dateOrder: 'dmy' }, 0],
+    ['decides day and month elsewhere in the column', csv, csvOf('03/04/2024', '03/22/2024'), {}, 0],
+    ['decides day and month both ways', csv, csvOf('03/04/2024', '22/03/2024', '03/22/2024'), {}, 1],
+  ])('that %s (%j) reopens nothing', async (_what, format, report, options, unclear) => {
+    const place = await newPlace();
+    await imported(format, report.replace('some day', day(1)), place, { scannedAt: NOW - 20 * DAY });
+    await server.context.db.write((tx) =>
+      tx
+        .updateTable('vulnerabilities')
+        .set({ status_id: 5, closed_at: NOW - DAY })
+        .where('assessment_id', '=', place.assessment.id)
+        .execute(),
+    );
+    const { result, skips, error } = await imported(format, `${report}\n`, place, options);
+    expect([error, result.findings_created, result.findings_reopened]).toEqual([null, 0, 0]);
+    const notes = skips.filter(({ reason }) => /^(time not understood|day or month first)/.test(reason));
+    expect(notes.map(({ count }) => count)).toEqual(unclear === 0 ? [] : [unclear]);
+  });
+
+  it('whose time is not understood marks nothing as gone, unless the time is given', async () => {
+    const place = await newPlace();
+    const fix = { whenGone: 'fix' } as const;
+    await imported(zap, zapReport(1, zapAlert), place, fix);
+    const unclear = await imported(zap, zapAt('some day', ''), place, fix);
+    expect(unclear.result.findings_gone).toBe(0);
+    const given = await imported(zap, zapAt('some day', '<!-- -->'), place, { ...fix, scannedAt: NOW - DAY });
+    expect(given.result.findings_gone).toBe(1);
+  });
 
   it('of SARIF does not change findings of another tool or another run', async () => {
     const place = await newPlace();

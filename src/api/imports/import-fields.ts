@@ -68,6 +68,15 @@ export const importFieldsSchema = (maxSize: number) =>
           examples: ['2026-01-20T09:00:00Z'],
         }),
       ),
+      date_order: Type.Optional(
+        Type.String({
+          enum: [...DATE_ORDERS],
+          maxLength: MAX_TEXT,
+          description:
+            'Whether dates such as 3/4/2024 in CSV begin with the day (dmy) or the month (mdy). Without it, the other dates of the column decide.',
+          examples: ['dmy'],
+        }),
+      ),
       minimum_severity: Type.Optional(
         Type.String({
           enum: [...SEVERITIES],
@@ -109,6 +118,8 @@ export const importFieldsSchema = (maxSize: number) =>
     { title: 'Import' },
   );
 
+const DATE_ORDERS = ['dmy', 'mdy'] as const;
+
 type ImportField = Exclude<keyof Static<ReturnType<typeof importFieldsSchema>>, 'file'>;
 
 /** Whether each field can be repeated. */
@@ -118,6 +129,7 @@ const REPEATABLE_FIELDS: Readonly<Record<ImportField, boolean>> = {
   when_gone: false,
   targets: true,
   scanned_at: false,
+  date_order: false,
   minimum_severity: false,
   tags: true,
   carry: false,
@@ -183,6 +195,7 @@ export function parseImportFields(fields: SentFields, now: number): ParsedImport
         : (addError(`targets.${index}`, target.error, text) ?? []);
     }),
     scannedAt: parseScanTime(one('scanned_at'), now, addError),
+    dateOrder: choice('date_order', DATE_ORDERS) ?? null,
     minimumSeverity: choice<Severity>('minimum_severity', SEVERITIES) ?? null,
     tags: all('tags').map((name, index) => {
       const error = validateName(`tags.${index}`, name);

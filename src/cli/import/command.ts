@@ -25,6 +25,7 @@ interface ImportCommandOptions extends TargetFlags, MappingFlags {
   whenGone?: string;
   target?: string[];
   scannedAt?: string;
+  dateOrder?: string;
   minimumSeverity?: string;
   tag?: string[];
   carry?: boolean;
@@ -86,6 +87,11 @@ export function registerImportCommand(program: Command): void {
     .option('--target <address>', 'scanned target, if the report does not name it (repeatable)', collect)
     .option('--scanned-at <time>', 'time of the scan (ISO 8601), if the report does not contain it')
     .option(
+      '--date-order <order>',
+      'whether dates such as 3/4/2024 in CSV begin with the day (dmy) or the month (mdy)',
+      (text) => parseChoiceOption(text, ['dmy', 'mdy']),
+    )
+    .option(
       '--minimum-severity <severity>',
       `skip findings below this severity: ${SEVERITIES.join(', ')}`,
       (text) => parseChoiceOption(text, SEVERITIES),
@@ -110,6 +116,7 @@ const INPUTS = {
   when_gone: 'whenGone',
   targets: 'target',
   scanned_at: 'scannedAt',
+  date_order: 'dateOrder',
   minimum_severity: 'minimumSeverity',
   tags: 'tag',
   dry_run: 'dryRun',
@@ -229,6 +236,7 @@ function uploadFields(
     organization_uid: flags.organization,
     when_gone: flags.whenGone,
     scanned_at: flags.scannedAt,
+    date_order: flags.dateOrder,
     minimum_severity: flags.minimumSeverity,
     carry: flags.carry,
     dry_run: flags.dryRun,

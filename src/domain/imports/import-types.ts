@@ -14,6 +14,8 @@ export interface ImportOptions {
   tags: readonly string[];
   /** Whether to carry over decisions on the same finding from other assessments. */
   carry: boolean;
+  /** Whether dates such as `3/4/2024` begin with the day or the month. Imports from before it existed lack it. */
+  dateOrder?: 'dmy' | 'mdy' | null | undefined;
   /** For CSV: the report's column by our field. */
   mapping?: Readonly<Record<string, string>> | undefined;
   dryRun: boolean;

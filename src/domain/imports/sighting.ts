@@ -40,6 +40,8 @@ export interface Sighting {
   /** Hash of everything that the scanner reports, except for evidence, which differs in every scan. */
   contentHash: string;
   severity: Severity;
+  /** Whether `seenAt` is when it was seen; if not, nothing is concluded from it about what is already known. */
+  isTimeKnown: boolean;
   /** Names of the tags that it gets when it is created. */
   tags: readonly string[];
   /** Decodes the scanner's columns. Not called for a finding whose hash has not changed. */

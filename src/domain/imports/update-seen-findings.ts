@@ -31,8 +31,9 @@ export async function updateSeenFindings(
   now: number,
 ): Promise<SeenResult> {
   const snapshots = new SnapshotRecorder();
-  const later = seen.filter(({ sighting, finding }) => sighting.seenAt > finding.last_seen_at);
-  const earlier = seen.filter(({ sighting, finding }) => sighting.firstSeenAt < finding.first_seen_at);
+  const timed = seen.filter(({ sighting }) => sighting.isTimeKnown);
+  const later = timed.filter(({ sighting, finding }) => sighting.seenAt > finding.last_seen_at);
+  const earlier = timed.filter(({ sighting, finding }) => sighting.firstSeenAt < finding.first_seen_at);
   for (const { finding } of earlier) snapshots.add(finding.id, { firstSeenAt: finding.first_seen_at });
   await lowerFirstSeen(tx, earlier);
   await advanceLastSeen(tx, job, later);

@@ -32,6 +32,8 @@ export interface ApplyContext {
   preview: ImportPreview;
   /** Milliseconds since 1970. */
   reportAt: number;
+  /** Whether that is the time of the report. */
+  isTimeKnown: boolean;
   /** Called with the part of the findings that is applied, from 0 to 1. */
   onApplied: (part: number) => void;
 }
@@ -53,13 +55,13 @@ const MAX_IN_ORDER = 10_000;
 
 /** Applies the spooled findings. */
 export async function applyFindings(run: ApplyContext): Promise<void> {
-  const { job, clock, spool, skips, result, reportAt } = run;
+  const { job, clock, spool, skips, result, reportAt, isTimeKnown } = run;
   const writer = createWriter(run);
   const inOrder = job.options.dryRun || spool.findings.count <= MAX_IN_ORDER;
   let after: SpoolCursor = inOrder ? 0 : '';
   let applied = 0;
   for (;;) {
-    const read = spool.findings.read(after, writer.batchSize, reportAt);
+    const read = spool.findings.read(after, writer.batchSize, { reportAt, isTimeKnown });
     const last = read.at(-1);
     if (last === undefined) break;
     const sightings = read.map(({ sighting }) => sighting);

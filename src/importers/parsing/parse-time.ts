@@ -1,74 +1,169 @@
+import { monthOf, offsetOfZone, ZONES } from './time-words.ts';
+
 /** No supported scanner existed before. */
 const EARLIEST = Date.UTC(1995, 0, 1);
 /** The end of the year 9999. */
 const LATEST = 253_402_300_799_999;
 /** Smaller numbers are seconds since 1970, larger ones milliseconds: as seconds the year 5138, as milliseconds 1973. */
 const FEWEST_MILLISECONDS = 1e11;
+const MAX_LENGTH = 100;
 
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const ISO =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)? ?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?$/i;
-/** RFC 5322, section 3.3, with or without the weekday. */
-const MAIL =
-  /^(?:[a-z]{3,9},? )?(\d{1,2}) ([a-z]{3})[a-z]* (\d{4}),? (\d{2}):(\d{2})(?::(\d{2}))? ?(Z|UTC|GMT|UT|[+-]\d{2}:?\d{2})?$/i;
-/** As C's `ctime` writes it, with or without a zone before the year. */
-const CTIME =
-  /^(?:[a-z]{3,9},? )?([a-z]{3})[a-z]* (\d{1,2}) (\d{2}):(\d{2}):(\d{2}) ?(Z|UTC|GMT|[+-]\d{2}:?\d{2})? ?(\d{4}) ?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?$/i;
+/** `20240322`, `20240322T101500Z`. */
+const COMPACT = /^(\d{4})(\d{2})(\d{2})(?:T?(\d{2})(\d{2})(\d{2})(Z|[+-]\d{2}:?\d{2})?)?$/i;
+const CLOCK = /(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:[\s\u202F]?([ap])\.?[\s\u202F]?m\b\.?)?/i;
+
+/** Whether `3/4/2024` begins with the day or the month. */
+export type DateOrder = 'dmy' | 'mdy';
 
 /**
- * Parses the time formats of reports: ISO 8601, RFC 5322, `Mon Jan  2 15:04:05 2023`, seconds or milliseconds since
- * 1970. Times without a zone are UTC.
- * @param until the latest valid time, in milliseconds
- * @returns milliseconds since 1970; `undefined` if invalid, before 1995 or after `until`
+ * Parses the times that tools and spreadsheets write: ISO 8601, RFC 5322, `Mon Jan  2 15:04:05 2023`, numeric dates, dates
+ * with the name of a month in several languages, 12-hour clocks, offsets and zones, seconds or milliseconds since 1970.
+ * Times without a zone are UTC.
+ * @param order of day and month in dates such as `3/4/2024`
+ * @returns milliseconds since 1970; `undefined` if absent, before 1995 or after 9999; NaN if it is not understood
  */
-export function parseTime(value: unknown, until = LATEST): number | undefined {
+export function parseTime(value: unknown, order?: DateOrder): number | undefined {
   const time =
-    typeof value === 'number' ? fromNumber(value) : typeof value === 'string' ? fromText(value) : undefined;
-  return time !== undefined && time >= EARLIEST && time <= until ? time : undefined;
+    typeof value === 'number'
+      ? fromNumber(value)
+      : typeof value === 'string'
+        ? fromText(value, order)
+        : undefined;
+  if (time === undefined || Number.isNaN(time)) return time;
+  return time >= EARLIEST && time <= LATEST ? time : undefined;
 }
 
-function fromNumber(value: number): number {
-  return Math.trunc(value < FEWEST_MILLISECONDS ? value * 1_000 : value);
+/** @returns the first time that is understood; NaN if none is, and one is present */
+export function firstTime(...values: readonly unknown[]): number | undefined {
+  const times = values.map((value) => parseTime(value));
+  return times.find((time) => time !== undefined && !Number.isNaN(time)) ?? times.find(Number.isNaN);
 }
 
-function fromText(value: string): number | undefined {
-  if (value.length > 100) return undefined;
-  const text = value.trim().replace(/\s+/g, ' ');
-  if (/^\d{1,15}(\.\d{1,9})?$/.test(text)) return fromNumber(Number(text));
+/** @returns the order that a date such as `22/3/2024` shows; `open` if it may have either, `undefined` for others */
+export function dateOrderOf(text: string): DateOrder | 'open' | undefined {
+  const [, first, second] = NUMERIC.exec(text.trim()) ?? [];
+  if (first === undefined) return undefined;
+  const [one, two] = [Number(first), Number(second)];
+  if (one > 12 !== two > 12) return one > 12 ? 'dmy' : 'mdy';
+  return one === two || one > 12 ? undefined : 'open';
+}
+
+const NUMERIC = /^(\d{1,2})[/-](\d{1,2})[/-](?:\d{4}|\d{2})\b/;
+
+function fromNumber(value: number): number | undefined {
+  return Number.isFinite(value) ? Math.trunc(value < FEWEST_MILLISECONDS ? value * 1_000 : value) : undefined;
+}
+
+function fromText(value: string, order: DateOrder | undefined): number | undefined {
+  const text = value.trim();
+  if (text === '') return undefined;
+  if (text.length > MAX_LENGTH) return Number.NaN;
   const iso = ISO.exec(text);
   if (iso !== null) {
-    const [, year, month, day, hour, minute, second, fraction = '', zone] = iso;
-    const time = utc(year, Number(month) - 1, day, hour, minute, second, zone);
-    return time === undefined ? undefined : time + Math.trunc(Number(`0.${fraction || '0'}`) * 1_000);
+    const [, year, month, day, hour, minute, second, fraction, zone] = iso;
+    return utc([year, Number(month) - 1, day], [hour, minute, second, fraction], offsetOf(zone ?? 'Z'));
   }
-  const mail = MAIL.exec(text);
-  if (mail !== null) {
-    const [, day, month, year, hour, minute, second, zone] = mail;
-    return utc(year, monthOf(month), day, hour, minute, second, zone);
+  const compact = COMPACT.exec(text);
+  if (compact !== null) {
+    const [, year, month, day, hour, minute, second, zone] = compact;
+    const time = utc([year, Number(month) - 1, day], [hour, minute, second], offsetOf(zone ?? 'Z'));
+    if (!Number.isNaN(time)) return time;
   }
-  const ctime = CTIME.exec(text);
-  if (ctime === null) return undefined;
-  const [, month, day, hour, minute, second, before, year, after] = ctime;
-  return utc(year, monthOf(month), day, hour, minute, second, before ?? after);
+  if (/^\d{1,15}(\.\d{1,9})?$/.test(text)) return fromNumber(Number(text));
+  return fromWords(text, order);
 }
 
-const monthOf = (name = ''): number => MONTHS.indexOf(name.toLowerCase());
+type Digits = string | undefined;
 
-/** @returns `undefined` for an invalid date or time of day */
+/** Reads time of day, zone and date, in any order. */
+function fromWords(text: string, order: DateOrder | undefined): number {
+  const [, region] = /\[([A-Za-z_/+\d-]{1,60})\]/.exec(text) ?? [];
+  const clock = CLOCK.exec(text);
+  const rest = (clock === null ? text : text.replace(clock[0], ' ')).replace(/\[[^\]]{0,60}\]/, ' ');
+  const [, hour, minute, second, fraction, half] = clock ?? [];
+  const offset = clock === null ? undefined : /(?:GMT|UTC)?([+-]\d{2}:?\d{2})(?=\s|$)/i.exec(rest);
+  const words = (offset === null || offset === undefined ? rest : rest.replace(offset[0], ' ')).match(
+    /\d{1,2}月|\p{L}+|\d+|[/.-]/gu,
+  );
+  const zone = offset?.[1] ?? words?.find((word) => Object.hasOwn(ZONES, word));
+  const date = dateFrom(rest.replace(offset?.[0] ?? '', ' '), words ?? [], order);
+  if (date === undefined) return Number.NaN;
+  const time = utc(date, [hourOf(hour, half), minute, second, fraction], offsetOf(zone ?? 'Z'));
+  if (zone !== undefined || region === undefined) return time;
+  const hours = offsetOfZone(region, time);
+  return hours === undefined ? Number.NaN : time - hours * 3_600_000;
+}
+
+/** @param half `a` or `p` of a 12-hour clock */
+function hourOf(hour: Digits, half: Digits): Digits {
+  if (half === undefined) return hour;
+  const isAfternoon = half.toLowerCase() === 'p';
+  return String((Number(hour) % 12) + (isAfternoon ? 12 : 0));
+}
+
+type DateParts = readonly [year: Digits, month: number, day: Digits];
+
+function dateFrom(
+  text: string,
+  words: readonly string[],
+  order: DateOrder | undefined,
+): DateParts | undefined {
+  const trimmed = text.trim();
+  const numeric = /^(?:\p{L}{1,12}[.,]{0,2} )?(\d{1,4})([/.-])(\d{1,2})\2(\d{1,4})(?=$|[\s,T])/u.exec(
+    trimmed,
+  );
+  if (numeric !== null) {
+    const [, first = '', separator, second = '', third = ''] = numeric;
+    if (first.length === 4) return [first, Number(second) - 1, third];
+    const year = yearOf(third);
+    const known = separator === '.' ? 'dmy' : (decisive(first, second) ?? order);
+    if (year === undefined || known === undefined) return undefined;
+    return known === 'dmy' ? [year, Number(second) - 1, first] : [year, Number(first) - 1, second];
+  }
+  // Weekdays may have the name of a month (`mar.`), and come before it.
+  const month = words.map((word) => monthOf(simplify(word))).findLast((one) => one !== undefined);
+  const numbers = words.filter((word) => /^\d+$/.test(word));
+  const [one, two, more] = numbers;
+  if (month === undefined || one === undefined || two === undefined || more !== undefined) return undefined;
+  return one.length === 4 ? [one, month, two] : [yearOf(two), month, one];
+}
+
+/** @returns the order, if a number is too large for a month, or if both are the same */
+function decisive(first: string, second: string): DateOrder | undefined {
+  if (Number(first) > 12 || first === second) return 'dmy';
+  return Number(second) > 12 ? 'mdy' : undefined;
+}
+
+/** @param year two digits are in this century, as no scanner is older */
+function yearOf(year: string): Digits {
+  if (year.length === 4) return year;
+  return year.length === 2 ? String(2_000 + Number(year)) : undefined;
+}
+
+function simplify(word: string): string {
+  return word.toLowerCase().normalize('NFD').replace(/\p{M}/gu, '').replace('ß', 'ss');
+}
+
+/** @returns hours */
+function offsetOf(zone: string): number {
+  const [, sign, hours, minutes] = /^([+-])(\d{2}):?(\d{2})$/.exec(zone) ?? [];
+  if (hours !== undefined) return (sign === '-' ? -1 : 1) * (Number(hours) + Number(minutes) / 60);
+  return ZONES[zone.toUpperCase()] ?? 0;
+}
+
+/** @returns NaN for an invalid date or time of day */
 function utc(
-  year: string | undefined,
-  month: number,
-  day: string | undefined,
-  hour = '0',
-  minute = '0',
-  second = '0',
-  zone = 'Z',
-): number | undefined {
+  [year, month, day]: DateParts,
+  [hour = '0', minute = '0', second = '0', fraction = '0']: readonly Digits[],
+  offset: number,
+): number {
   const [y, d, h, m, s] = [Number(year), Number(day), Number(hour), Number(minute), Number(second)];
   const midnight = Date.UTC(y, month, d);
   const date = new Date(midnight);
-  if (date.getUTCMonth() !== month || date.getUTCDate() !== d || h > 24 || m > 59 || s > 60) return undefined;
-  const [, sign, hours = '0', minutes = '0'] = /^([+-])(\d{2}):?(\d{2})$/.exec(zone) ?? [];
-  const offset = (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
-  return midnight + ((h * 60 + m - offset) * 60 + s) * 1_000;
+  if (date.getUTCMonth() !== month || date.getUTCDate() !== d || h > 24 || m > 59 || s > 60)
+    return Number.NaN;
+  const milliseconds = Math.trunc(Number(`0.${fraction}`) * 1_000);
+  return midnight + ((h * 60 + m - offset * 60) * 60 + s) * 1_000 + milliseconds;
 }

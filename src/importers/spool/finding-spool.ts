@@ -24,8 +24,16 @@ export interface FindingHeader {
   coverage: CoverageKey | null;
   /** Milliseconds since 1970; `null` if only the report has a time. */
   seenAt: number | null;
+  /** Whether it has a time that is not understood. */
+  isTimeUnclear: boolean;
   /** Names of the tags that it gets when it is created. */
   tags: readonly string[];
+}
+
+/** When the report was made, and whether that is known. */
+interface ReportMoment {
+  reportAt: number;
+  isTimeKnown: boolean;
 }
 
 type SpooledGroupRow = [
@@ -136,9 +144,9 @@ export class FindingSpool {
   /**
    * Reads the next findings.
    * @param after the cursor of the last read; starts at 0 for report order, `''` for identity order
-   * @param reportAt time for instances without one, in milliseconds since 1970
+   * @param time for instances without one, in milliseconds since 1970
    */
-  read(after: SpoolCursor, limit: number, reportAt: number): SpooledFinding[] {
+  read(after: SpoolCursor, limit: number, time: ReportMoment): SpooledFinding[] {
     const rows = (typeof after === 'number' ? this.#inOrder() : this.#sorted).all<SpooledGroupRow>(
       after,
       limit,
@@ -153,7 +161,7 @@ export class FindingSpool {
       size += row[11];
       // A batch never exceeds the limit in total.
       if (size > MAX_READ_CHARACTERS && read.length > 0) break;
-      read.push(this.#toSpooledFinding(row, reportAt, bodyOf));
+      read.push(this.#toSpooledFinding(row, time, bodyOf));
     }
     return read;
   }
@@ -184,12 +192,14 @@ export class FindingSpool {
 
   #toSpooledFinding(
     row: SpooledGroupRow,
-    reportAt: number,
+    { reportAt, isTimeKnown }: ReportMoment,
     bodyOf: (number: number) => string,
   ): SpooledFinding {
     const [sequence, identity, instances, , rank, first, last, untimed] = row;
     const merged = instances === 1 ? singleInstance(row, bodyOf) : this.#mergeInstances(row);
-    const [source, type, location, key, host, ports, ...tags] = JSON.parse(merged.header) as HeaderTuple;
+    const [source, type, location, key, host, ports, isUnclear, ...tags] = JSON.parse(
+      merged.header,
+    ) as HeaderTuple;
     const { locationCount, contentHash, body } = merged;
     return {
       sequence,
@@ -199,6 +209,7 @@ export class FindingSpool {
         source,
         asset: type === null ? null : { type, location },
         tags,
+        isTimeKnown: isUnclear === 0 && (untimed === 0 || isTimeKnown),
         coverage: key === null ? null : { key, host, ports },
         firstSeenAt: untimed === 1 ? Math.min(first ?? reportAt, reportAt) : (first ?? reportAt),
         seenAt: untimed === 1 ? Math.max(last ?? reportAt, reportAt) : (last ?? reportAt),
@@ -270,6 +281,7 @@ type HeaderTuple = [
   key: string | null,
   host: string | null,
   ports: string,
+  isTimeUnclear: 0 | 1,
   ...tags: string[],
 ];
 
@@ -277,6 +289,7 @@ function encodeHeader({
   source,
   asset,
   coverage: cover,
+  isTimeUnclear,
   tags,
 }: Omit<FindingHeader, 'identity' | 'seenAt'>): string {
   return JSON.stringify([
@@ -286,6 +299,7 @@ function encodeHeader({
     cover?.key ?? null,
     cover?.host ?? null,
     cover?.ports ?? '',
+    isTimeUnclear ? 1 : 0,
     ...tags,
   ]);
 }

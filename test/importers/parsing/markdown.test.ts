@@ -12,7 +12,6 @@ import {
   htmlToMarkdown,
   textToMarkdown,
 } from '../../../src/importers/parsing/markdown.ts';
-import { parseTime } from '../../../src/importers/parsing/parse-time.ts';
 import { ReportError } from '../../../src/importers/report.ts';
 import { inChunks } from '../reports.ts';
 import { isLinear } from '../../harness/growth.ts';
@@ -56,43 +55,6 @@ it('CWE and CVE ids are found in text', () => {
     'CVE-2014-0160',
   ]);
   expect(extractCweIds('CWE-79 cwe:89 CWE 079, CWE-ID 22 CWE')).toEqual(['CWE-79', 'CWE-89', 'CWE-22']);
-});
-
-describe('parseTime', () => {
-  const seconds = Date.UTC(2023, 0, 2, 15, 4, 5);
-  it.each<[unknown, number | undefined]>([
-    ['2023-01-02T15:04:05Z', seconds],
-    ['2023-01-02 15:04:05', seconds],
-    ['2023-01-02T15:04:05.123456789+02:00', seconds - 7_200_000 + 123],
-    ['2023-01-02T10:04:05-0500', seconds],
-    ['2023-01-02', Date.UTC(2023, 0, 2)],
-    ['Mon, 02 Jan 2023 15:04:05 GMT', seconds],
-    ['Mon, 2 Jan 2023 15:04:05', seconds],
-    ['2 Jan 2023 16:04:05 +0100', seconds],
-    ['Mon Jan  2 15:04:05 2023', seconds],
-    ['Mon Jan  2 15:04:05 2023 UTC', seconds],
-    ['Mon Jan 2 15:04:05 UTC 2023', seconds],
-    [seconds / 1_000, seconds],
-    [String(seconds / 1_000), seconds],
-    [seconds, seconds],
-    ['1600-01-01T00:00:00Z', undefined],
-    [0, undefined],
-    ['2023-02-30', undefined],
-    ['9999-12-31T23:59:59Z', 253_402_300_799_000],
-    ['99999-01-01', undefined],
-    ['yesterday', undefined],
-    ['', undefined],
-    [null, undefined],
-    [Number.NaN, undefined],
-    [Number.POSITIVE_INFINITY, undefined],
-  ])('%j is %j', (text, time) => {
-    expect(parseTime(text)).toBe(time);
-  });
-
-  it('can be bounded', () => {
-    expect(parseTime(seconds, seconds)).toBe(seconds);
-    expect(parseTime(seconds, seconds - 1)).toBeUndefined();
-  });
 });
 
 describe('parseSeverity', () => {

@@ -24,14 +24,6 @@ const TEXTS =
   'type name host path location severity confidence issueBackground remediationBackground references ' +
   'vulnerabilityClassifications issueDetail issueDetailItems remediationDetail';
 const MESSAGES = ['requestresponse.request', 'requestresponse.response'];
-/** UTC offsets in hours of Java's zone abbreviations. Ambiguous ones have their most common meaning. */
-// prettier-ignore
-const ZONES: Readonly<Record<string, number>> = {
-  EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7, BRT: -3, ART: -3,
-  WET: 0, WEST: 1, BST: 1, CET: 1, CEST: 2, EET: 2, EEST: 3, SAST: 2, MSK: 3, TRT: 3, GST: 4, PKT: 5,
-  IST: 5.5, ICT: 7, WIB: 7, SGT: 8, HKT: 8, PHT: 8, AWST: 8, JST: 9, KST: 9, AEST: 10, AEDT: 11, NZST: 12, NZDT: 13,
-};
-
 /** Issues saved by Burp Suite as XML. People choose which issues they save, so a report covers nothing. */
 export const burp: ReportFormat = {
   name: 'burp',
@@ -50,7 +42,7 @@ export const burp: ReportFormat = {
     let issue = new Issue();
     for await (const { path, element, ancestors, line } of matches) {
       if (path === 'issues') {
-        const scannedAt = timeOfExport(element.attributes.exportTime);
+        const scannedAt = parseTime(element.attributes.exportTime);
         if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
       } else if (path === 'issues.issue') {
         yield { ...recordOfIssue(issue), at: { line } };
@@ -126,15 +118,6 @@ function recordOfIssue(issue: Issue): ReportRecord {
       evidence: [...detailsOf(issue, details), ...issue.messages()],
     },
   };
-}
-
-/** @param text a Java date: `Wed Jan 27 22:43:35 WIB 2021`; unknown zones count as UTC */
-function timeOfExport(text: string | undefined): number | undefined {
-  const [, before, zone = '', year] =
-    /^(.{15,25} )([A-Z]{3,5}|GMT[+-]\d\d:\d\d) (\d{4})$/.exec(text ?? '') ?? [];
-  if (before === undefined) return parseTime(text);
-  const time = parseTime(`${before}${zone.startsWith('GMT') ? zone.slice(3) || 'Z' : 'Z'} ${year}`);
-  return time === undefined ? undefined : time - (ZONES[zone] ?? 0) * 3_600_000;
 }
 
 /** The location is the path followed by the affected parameter or header in brackets. */

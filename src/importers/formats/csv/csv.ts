@@ -1,13 +1,15 @@
 import { detectLayout, streamCsvRows } from '../../parsing/csv-stream.ts';
 import { bestCvss, parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
 import { extractCveIds, extractCweIds, codeBlock, textToMarkdown } from '../../parsing/markdown.ts';
-import { parseTime } from '../../parsing/parse-time.ts';
+import { type DateOrder, dateOrderOf, parseTime } from '../../parsing/parse-time.ts';
 import {
   type ColumnMapping,
   type ReportFormat,
   ReportError,
   type ReportedFinding,
   type ReportRecord,
+  type ByteSource,
+  type SourceLocation,
 } from '../../report.ts';
 import { ruleOfTitle } from '../generic/generic.ts';
 import {
@@ -31,7 +33,7 @@ export const csv: ReportFormat = {
     const { header } = detectLayout(text, isHeader);
     return isHeader(header);
   },
-  async *read(source, { mapping }) {
+  async *read(source, { mapping, dateOrder }) {
     const isMapped = (fields: readonly string[]): boolean => {
       const names = fields.map((field) => field.trim());
       return mapping === undefined
@@ -39,6 +41,7 @@ export const csv: ReportFormat = {
         : Object.values(mapping).every((column) => names.includes(column));
     };
     let columns: RowColumns | undefined;
+    let columnOrder: DateOrder | 'open' | undefined;
     for await (const found of streamCsvRows(source(), isMapped)) {
       const at = { line: found.line };
       if ('error' in found) {
@@ -46,7 +49,13 @@ export const csv: ReportFormat = {
         continue;
       }
       columns ??= columnsOf(Object.keys(found.row), mapping);
-      yield* recordsOf(found.row, columns, found.line);
+      const date = found.row[columns.mapping.seen_at ?? ''] ?? '';
+      const isOpen = dateOrderOf(date) === 'open';
+      if (isOpen && dateOrder == null)
+        columnOrder ??= await orderOfColumn(source, isMapped, columns.mapping.seen_at as string);
+      const order = dateOrder ?? (columnOrder === 'open' ? undefined : columnOrder);
+      const time = { seenAt: parseTime(date, order), ...(isOpen ? { unclearTime: OPEN_ORDER } : {}) };
+      yield* recordsOf(found.row, columns, time, at);
     }
   },
 };
@@ -54,6 +63,24 @@ export const csv: ReportFormat = {
 function isHeader(fields: readonly string[]): boolean {
   const { title, severity } = defaultMapping(fields.map((field) => field.trim()));
   return title !== undefined && severity !== undefined;
+}
+
+const OPEN_ORDER = 'day or month first: set date_order';
+
+/** @returns the order of day and month that the dates of a column show, if they agree */
+async function orderOfColumn(
+  source: ByteSource,
+  isHeaderRow: (fields: readonly string[]) => boolean,
+  column: string,
+): Promise<DateOrder | 'open'> {
+  let order: DateOrder | undefined;
+  for await (const found of streamCsvRows(source(), isHeaderRow)) {
+    const shown = 'row' in found ? dateOrderOf(found.row[column] ?? '') : undefined;
+    if (shown === undefined || shown === 'open') continue;
+    if (order !== undefined && order !== shown) return 'open';
+    order = shown;
+  }
+  return order ?? 'open';
 }
 
 interface RowColumns {
@@ -95,9 +122,9 @@ function columnsOf(names: readonly string[], mapping: ColumnMapping | undefined)
 function* recordsOf(
   row: Readonly<Record<string, string>>,
   { mapping, other }: RowColumns,
-  line: number,
+  time: Pick<ReportedFinding, 'seenAt' | 'unclearTime'>,
+  at: SourceLocation,
 ): Generator<ReportRecord> {
-  const at = { line };
   const textIn = (column: string | undefined): string | undefined =>
     column === undefined ? undefined : row[column]?.trim() || undefined;
   const cell = (member: CsvField): string | undefined => textIn(mapping[member]);
@@ -143,7 +170,7 @@ function* recordsOf(
     ...cvss,
     referenceUrls: cell('reference_urls')?.match(/\bhttps?:\/\/[^\s<>"',;]{1,2000}/g) ?? [],
     evidence,
-    seenAt: parseTime(cell('seen_at')),
+    ...time,
   };
   for (const place of placesOf(cell, version))
     yield { kind: 'finding', finding: { ...finding, ...place }, at };

@@ -1,6 +1,6 @@
 import type { ScannedHost } from '../../../domain/assets/scans/apply-scans.ts';
 import type { ObservedPort } from '../../../domain/assets/scans/diff-ports.ts';
-import { parseTime } from '../../parsing/parse-time.ts';
+import { firstTime } from '../../parsing/parse-time.ts';
 import { hostDescription, normalizeAddress } from '../../parsing/scanned-hosts.ts';
 import { parseWebUrl } from '../../parsing/urls.ts';
 import { elementsAt, type XmlElement } from '../../parsing/xml-stream.ts';
@@ -51,7 +51,7 @@ export function addHostProperties(host: NessusHost, properties: XmlElement): voi
   host.names = [...named, tags.get('netbios-name') ?? ''];
   host.system = tags.get('operating-system')?.split('\n')[0];
   // `HOST_END` is local time without a zone.
-  host.endedAt = parseTime(tags.get('HOST_END_TIMESTAMP')) ?? parseTime(tags.get('HOST_END'));
+  host.endedAt = firstTime(tags.get('HOST_END_TIMESTAMP'), tags.get('HOST_END'));
   host.isComplete = tags.has('HOST_END') || tags.has('HOST_END_TIMESTAMP') || !tags.has('HOST_START');
 }
 

@@ -37,9 +37,10 @@ export const nessus: ReportFormat = {
         continue;
       } else if (element.name === 'HostProperties') {
         addHostProperties(host, element);
-        if (host.endedAt !== undefined && host.endedAt > (latest ?? 0)) {
-          latest = host.endedAt;
-          yield { kind: 'report', scannedAt: latest };
+        const { endedAt } = host;
+        if (endedAt !== undefined && !(endedAt <= (latest ?? 0))) {
+          if (!Number.isNaN(endedAt)) latest = endedAt;
+          yield { kind: 'report', scannedAt: endedAt };
         }
       } else {
         addObservedPort(host, element);

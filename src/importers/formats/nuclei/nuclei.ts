@@ -44,7 +44,11 @@ export const nuclei: ReportFormat = {
           'error' in result ? { kind: 'unreadable', reason: result.error, at } : recordOf(result.value, at);
         if (record.kind === 'finding') {
           const { seenAt } = record.finding;
-          if (seenAt !== undefined && (scannedAt === undefined || seenAt < scannedAt)) {
+          if (
+            seenAt !== undefined &&
+            !Number.isNaN(seenAt) &&
+            (scannedAt === undefined || seenAt < scannedAt)
+          ) {
             scannedAt = seenAt;
             yield { kind: 'report', scannedAt };
           }

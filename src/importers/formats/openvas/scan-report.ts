@@ -18,6 +18,7 @@ export class OpenvasReport {
   readonly ran = new Set<string>();
   scannedAt: number | undefined;
   #timeRank = -1;
+  #isTimeUnclear = false;
   #isComplete = true;
   readonly #ports = new Map<string, Map<string, ObservedPort>>();
   #buffered = 0;
@@ -54,6 +55,7 @@ export class OpenvasReport {
   /** An unfinished or filtered report covers nothing. */
   *end(): Generator<ReportRecord> {
     yield* this.#releasePorts();
+    if (this.scannedAt === undefined && this.#isTimeUnclear) yield { kind: 'report', scannedAt: Number.NaN };
     if (!this.#isComplete) return;
     // The report does not name its scanner; without any result it is that of the tests.
     const checks = this.ran.size === 0 ? [''] : [...this.ran];
@@ -63,7 +65,8 @@ export class OpenvasReport {
   #takeTime({ name, text }: XmlElement): void {
     const rank = TIMES.indexOf(name);
     const time = parseTime(text.trim());
-    if (time === undefined || rank < this.#timeRank) return;
+    if (Number.isNaN(time)) this.#isTimeUnclear = true;
+    if (time === undefined || Number.isNaN(time) || rank < this.#timeRank) return;
     this.#timeRank = rank;
     this.scannedAt = time;
   }

@@ -69,7 +69,8 @@ export class SarifRun {
       this.#components.addOverride(keys[3] as number, value);
     } else if (member.endsWith('TimeUtc')) {
       const time = parseTime(value);
-      if (time !== undefined) this.scannedAt = Math.max(this.scannedAt ?? 0, time);
+      if (Number.isNaN(time)) this.scannedAt ??= time;
+      else if (time !== undefined) this.scannedAt = Math.max(this.scannedAt || 0, time);
     } else if (member === 'originalUriBaseIds.*') {
       const { uri, uriBaseId } = asJsonObject(value);
       this.#addBase(String(keys[3]), textOf(uri), textOf(uriBaseId));

@@ -50,7 +50,9 @@ const MAX_RUNS = 10_000;
 
 function* reportOf(runs: readonly SarifRun[]): Generator<ReportRecord> {
   const times = runs.map((run) => run.scannedAt).filter((time) => time !== undefined);
-  if (times.length > 0) yield { kind: 'report', scannedAt: Math.max(...times) };
+  const known = times.filter((time) => !Number.isNaN(time));
+  if (times.length > 0)
+    yield { kind: 'report', scannedAt: known.length === 0 ? Number.NaN : Math.max(...known) };
   const complete = runs.filter((run) => run.isComplete);
   const keyOf = (run: SarifRun): string => JSON.stringify([run.source, run.artifact]);
   const broken = new Set(runs.filter((run) => !run.isComplete).map(keyOf));

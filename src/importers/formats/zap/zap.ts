@@ -8,7 +8,7 @@ import {
   textOf,
   textsOf,
 } from '../../parsing/json-values.ts';
-import { parseTime } from '../../parsing/parse-time.ts';
+import { firstTime } from '../../parsing/parse-time.ts';
 import { peekStart } from '../../parsing/peek-start.ts';
 import { parseWebUrl } from '../../parsing/urls.ts';
 import { streamXmlMatches, textAt, textsAt, type XmlElement } from '../../parsing/xml-stream.ts';
@@ -83,7 +83,7 @@ async function* readXml(
   for await (const { path, element, ancestors, line } of matches) {
     const { name, attributes, text } = element;
     if (path === 'OWASPZAPReport') {
-      const scannedAt = parseTime(attributes.created) ?? parseTime(attributes.generated);
+      const scannedAt = firstTime(attributes.created, attributes.generated);
       if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
     } else if (path === 'OWASPZAPReport.site') {
       covered.addSite(attributes.name);
@@ -132,7 +132,7 @@ async function* readJson(
   const names = SITES.map((site) => `${site}.@name`);
   let site: { key: string; name: string | undefined } | undefined;
   let open: { key: string; number: number; alert: ZapAlert; offset: number } | undefined;
-  let created: number | undefined;
+  let created: unknown;
   const matches = streamJsonMatches(chunks, ['@generated', 'created', ...names, ...ALERT_PATHS]);
   for await (const { path, keys, value, offset } of matches) {
     const depth = keys.indexOf('alerts') + 2;
@@ -144,8 +144,8 @@ async function* readJson(
       open = undefined;
     }
     if (path === 'created' || path === '@generated') {
-      if (path === 'created') created = parseTime(textOf(value));
-      const scannedAt = created ?? parseTime(textOf(value));
+      if (path === 'created') created = value;
+      const scannedAt = firstTime(created, value);
       if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
     } else if (names.includes(path)) {
       site = { key: String(keys[1]), name: textOf(value) };
