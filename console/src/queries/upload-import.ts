@@ -13,6 +13,8 @@ export interface ImportSettings {
   targets: readonly string[];
   /** Value of a datetime-local field, in the browser's time zone; may be empty. */
   scannedAt: string;
+  /** Whether dates such as 3/4/2024 begin with the day or the month. */
+  dateOrder: 'dmy' | 'mdy' | null;
   minimumSeverity: Severity | null;
   tags: readonly string[];
   carry: boolean;
@@ -42,6 +44,7 @@ function toFormData(
   for (const target of settings.targets) set('targets', target);
   for (const tag of settings.tags) set('tags', tag);
   if (settings.scannedAt !== '') set('scanned_at', new Date(settings.scannedAt).toISOString());
+  set('date_order', settings.dateOrder);
   set('minimum_severity', settings.minimumSeverity);
   if (settings.carry) set('carry', 'true');
   if (mapping !== undefined) set('mapping', JSON.stringify(mapping));

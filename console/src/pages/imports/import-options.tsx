@@ -20,6 +20,7 @@ export const DEFAULT_SETTINGS: ImportSettings = {
   whenGone: 'keep',
   targets: [],
   scannedAt: '',
+  dateOrder: null,
   minimumSeverity: null,
   tags: [],
   carry: false,
@@ -118,6 +119,18 @@ export function ImportOptions({ settings, onChange, assessmentError }: ImportOpt
               description={messages.scannedAtHint}
               value={settings.scannedAt}
               onChange={(event) => set({ scannedAt: event.currentTarget.value })}
+            />
+            <Select
+              label={messages.dateOrder}
+              description={messages.dateOrderHint}
+              placeholder={messages.dateOrderUnknown}
+              data={[
+                { value: 'dmy', label: messages.dayFirst },
+                { value: 'mdy', label: messages.monthFirst },
+              ]}
+              value={settings.dateOrder}
+              onChange={(order) => set({ dateOrder: order as ImportSettings['dateOrder'] })}
+              clearable
             />
             <Switch
               mt="sm"

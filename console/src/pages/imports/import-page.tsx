@@ -132,6 +132,11 @@ function ImportFacts({ job }: { job: ImportJob }) {
           <Time at={options.scanned_at} exact />
         </DescriptionItem>
       )}
+      {options.date_order !== null && (
+        <DescriptionItem name={messages.dateOrder}>
+          {options.date_order === 'dmy' ? messages.dayFirst : messages.monthFirst}
+        </DescriptionItem>
+      )}
       {options.carry && <DescriptionItem name="Decisions">{messages.carriedOver}</DescriptionItem>}
       <DescriptionItem name="SHA-256" wide>
         {file.sha256}
