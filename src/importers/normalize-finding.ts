@@ -13,8 +13,8 @@ import {
 } from '../domain/vulnerabilities/exploitable-locations.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import { memoize } from './memoize.ts';
-import { locationOfTarget } from './targets.ts';
-import type { ReportedFinding } from './report.ts';
+import { type HostTarget, hostKey, locationOfTarget } from './targets.ts';
+import type { ReportedFinding, ScanTarget } from './report.ts';
 
 /** Characters per text; locations and evidence per finding. */
 const MAX_TEXT = 65_536;
@@ -67,9 +67,11 @@ export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
   const { category } = finding;
   const [parent, display] = category === undefined ? [] : [name(category.parent), name(category.display)];
   const names = parent && display ? ([parent, display] as const) : UNCATEGORIZED_PAIR;
-  const locations = distinctLocations(
-    finding.locations ?? (finding.target === undefined ? [] : [locationOfTarget(finding.target)]),
-  );
+  const reported = finding.locations === undefined ? undefined : distinctLocations(finding.locations);
+  const locations =
+    reported === undefined
+      ? placeOf(finding.target)
+      : limited(reported, MAX_STORED_LOCATIONS).flatMap(toStoredLocation);
   const { cvssVector } = finding;
   const calculatedScore = cvssVector === undefined ? undefined : calculateCvssScore(cvssVector);
   const normalized = {
@@ -85,8 +87,8 @@ export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
     cvssVector: calculatedScore === undefined ? null : (cvssVector as string),
     referenceUrls: uniqueIds(limited(finding.referenceUrls, MAX_IDS), cachedUrl),
     evidence: limited(finding.evidence, MAX_EVIDENCE).flatMap((item) => text(item) || []),
-    locations: limited(locations, MAX_STORED_LOCATIONS).flatMap(toStoredLocation),
-    locationCount: locations.length,
+    locations,
+    locationCount: (reported ?? locations).length,
   };
   return { ...normalized, isTruncated };
 }
@@ -138,13 +140,20 @@ function validScore(score: number | undefined): number | null {
 
 function distinctLocations(locations: readonly LocationInput[]): readonly LocationInput[] {
   if (locations.length < 2) return locations;
-  const known = new Map<string, LocationInput>();
-  for (const location of locations) {
-    const { type, value, address, port, protocol } = location;
-    const key = JSON.stringify([type, value, address, port, protocol]);
-    if (!known.has(key)) known.set(key, location);
-  }
-  return [...known.values()];
+  const keys = new Set<string>();
+  // Most reports repeat none.
+  const distinct = locations.filter((location) => {
+    const before = keys.size;
+    keys.add(keyOfLocation(location));
+    return keys.size > before;
+  });
+  return distinct.length === locations.length ? locations : distinct;
+}
+
+function keyOfLocation({ type, value, address, port, protocol }: LocationInput): string {
+  return address === undefined && port === undefined
+    ? `${type} ${value}`
+    : JSON.stringify([type, value, address, port, protocol]);
 }
 
 /** @returns the location; what its type does not allow is kept as `other` */
@@ -157,9 +166,8 @@ function toStoredLocation(location: LocationInput): ExploitableLocation[] {
     ...(protocol === undefined ? {} : { protocol: sanitizeText(truncateText(protocol, MAX_VALUE)) }),
     ...(port === undefined ? {} : { port }),
   };
-  const errors: Parameters<typeof validateLocations>[1] = [];
-  const [valid] = validateLocations([short], errors);
-  if (valid !== undefined && errors.length === 0) return [valid];
+  const valid = short.type === 'ip' ? cachedEndpoint(short) : validLocation(short);
+  if (valid !== undefined) return [valid];
   const text = short.value?.trim() || short.address?.trim();
   return text
     ? [
@@ -173,6 +181,30 @@ function toStoredLocation(location: LocationInput): ExploitableLocation[] {
       ]
     : [];
 }
+
+function validLocation(location: LocationInput): ExploitableLocation | undefined {
+  const errors: Parameters<typeof validateLocations>[1] = [];
+  const [valid] = validateLocations([location], errors);
+  return errors.length === 0 ? valid : undefined;
+}
+
+/** @returns the location of a finding that names only a target */
+function placeOf(target: ScanTarget | undefined): ExploitableLocation[] {
+  if (target === undefined) return [];
+  return 'host' in target ? [...cachedPlace(target)] : toStoredLocation(locationOfTarget(target));
+}
+
+/** Reports repeat few ports. */
+const cachedPlace = memoize(
+  (target: HostTarget) => toStoredLocation(locationOfTarget(target)),
+  hostKey,
+  CACHE_SIZE,
+);
+const cachedEndpoint = memoize(
+  validLocation,
+  ({ value, address, port, protocol }) => `${value} ${address} ${protocol}/${port}`,
+  CACHE_SIZE,
+);
 
 /**
  * Merges two instances of a finding: texts of the first, ids, references and evidence of both. Another description is

@@ -7,6 +7,8 @@ import type { AssetLocation, CoverageKey } from '../domain/imports/sighting.ts';
 import { memoize } from './memoize.ts';
 import type { ReportedLocation, ScanTarget } from './report.ts';
 
+export type HostTarget = Extract<ScanTarget, { host: string }>;
+
 /** Entries per cache. */
 const CACHE_SIZE = 20_000;
 
@@ -75,11 +77,7 @@ export function locationOfTarget(target: ScanTarget): ReportedLocation {
 }
 
 /** @returns the location of a host, or of a port on it: `ip` for an address, `other` for a host name */
-export function locationOfHost({
-  host,
-  port,
-  protocol = 'tcp',
-}: Extract<ScanTarget, { host: string }>): ReportedLocation {
+export function locationOfHost({ host, port, protocol = 'tcp' }: HostTarget): ReportedLocation {
   const address = parseHost(host)?.location ?? host;
   const isAddress = isIP(address) !== 0;
   if (port === undefined) return { type: isAddress ? 'ip' : 'other', value: address, address };
@@ -123,7 +121,11 @@ function cachedPorts(ranges: readonly PortRange[]): string {
 function cacheKeyOf(target: ScanTarget): string {
   if ('url' in target) return `url ${siteOf(target.url) ?? target.url}`;
   if ('artifact' in target) return `artifact ${target.artifact}`;
-  return `host ${target.protocol ?? ''}/${target.port ?? ''} ${target.host}`;
+  return hostKey(target);
+}
+
+export function hostKey({ host, port, protocol }: HostTarget): string {
+  return `host ${protocol ?? ''}/${port ?? ''} ${host}`;
 }
 
 /** @returns scheme and authority, if the URL has no user and no unusual characters in them */

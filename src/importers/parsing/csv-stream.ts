@@ -32,7 +32,10 @@ export async function* streamCsvRows(
     for (const { fields, line } of parser?.takeRows() ?? []) {
       if (names === undefined) {
         if (line >= headerLine) names = uniqueColumnNames(fields, line);
-      } else if (fields.slice(names.length).some((field) => field.trim() !== ''))
+      } else if (
+        fields.length > names.length &&
+        fields.slice(names.length).some((field) => field.trim() !== '')
+      )
         yield { error: 'row with more columns than the header', line };
       else yield { row: Object.fromEntries(names.map((name, at) => [name, fields[at] ?? ''])), line };
     }

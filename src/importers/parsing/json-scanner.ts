@@ -25,6 +25,7 @@ interface Frame {
 /** Finds matches in JSON that arrives in chunks. */
 export class JsonScanner {
   readonly #options: JsonStreamOptions;
+  readonly #hasBegins: boolean;
   #matches: JsonMatch[] = [];
   #frames: Frame[] = [];
   #expected: Expected = 'value';
@@ -47,6 +48,7 @@ export class JsonScanner {
   constructor(root: PathNode, options: JsonStreamOptions) {
     this.#nodes = [root];
     this.#options = options;
+    this.#hasBegins = options.begins !== undefined;
   }
 
   takeMatches(): JsonMatch[] {
@@ -169,11 +171,7 @@ export class JsonScanner {
 
   #beginValue(byte: number, at: number): void {
     const path = this.#nodes.find((node) => node.path !== undefined)?.path;
-    const begun = this.#nodes.find((node) => node.begins !== undefined)?.begins;
-    if (begun !== undefined) {
-      const keys = this.#frames.map(({ key }) => key);
-      this.#matches.push({ path: begun, keys, value: undefined, offset: this.#base + at });
-    }
+    if (this.#hasBegins) this.#addBegun(at);
     const opens = byte === OPEN_BRACE || byte === OPEN_BRACKET;
     if (path !== undefined) {
       this.#path = path;
@@ -203,6 +201,13 @@ export class JsonScanner {
     }
     this.#inLiteral = true;
     this.#capture.begin(at, MAX_LITERAL);
+  }
+
+  #addBegun(at: number): void {
+    const path = this.#nodes.find((node) => node.begins !== undefined)?.begins;
+    if (path === undefined) return;
+    const keys = this.#frames.map(({ key }) => key);
+    this.#matches.push({ path, keys, value: undefined, offset: this.#base + at });
   }
 
   #beginText(at: number, maxBytes: number): void {

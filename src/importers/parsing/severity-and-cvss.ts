@@ -1,4 +1,5 @@
 import { calculateCvssScore } from '../../domain/vulnerabilities/cvss.ts';
+import { memoize } from '../memoize.ts';
 import type { Severity } from '../../domain/shared/statuses-and-severities.ts';
 
 const SEVERITY_WORDS: Readonly<Record<string, Severity>> = {
@@ -77,7 +78,7 @@ function isBetter(one: ParsedRating, other: ParsedRating): boolean {
  * Completes a vector that a tool writes without its prefix, in brackets, or with a prefix of its own (`CVSS3#`). The
  * metrics tell the version: `VC` is only in 4.0, `PR` in 3.0 and 3.1.
  */
-function completeVector(vector: string, version: unknown): string {
+function completeVector({ vector, version }: { vector: string; version: unknown }): string {
   if (vector.length > MAX_VECTOR) return '';
   const text = vector.trim().replace(/^\(|[)/]{1,5}$/g, '');
   if (/^CVSS:[34]\.\d\//.test(text)) return text;
@@ -88,8 +89,16 @@ function completeVector(vector: string, version: unknown): string {
   return `CVSS:${String(version).startsWith('3.0') ? '3.0' : '3.1'}/${metrics}`;
 }
 
+function vectorOf(vector: string, version: unknown): string {
+  const isComplete = (vector.startsWith('CVSS:3') || vector.startsWith('CVSS:4')) && !vector.endsWith('/');
+  return isComplete ? vector.trim() : cachedVector({ vector, version });
+}
+
+/** Reports repeat few vectors. */
+const cachedVector = memoize(completeVector, ({ vector, version }) => `${String(version)} ${vector}`, 5_000);
+
 function parseRating({ score, vector, version }: CvssEntry): ParsedRating | undefined {
-  const text = typeof vector === 'string' ? completeVector(vector, version) : '';
+  const text = typeof vector === 'string' ? vectorOf(vector, version) : '';
   const vectorScore = calculateCvssScore(text);
   if (vectorScore !== undefined)
     return { version: Number(text.slice(5, 8)), score: vectorScore, vector: text };

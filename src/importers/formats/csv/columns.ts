@@ -108,6 +108,7 @@ export function reasonClosed(
   row: Readonly<Record<string, string>>,
   { flags, status, active }: OtherColumns,
 ): string | undefined {
+  if (flags.length === 0 && status === undefined && active === undefined) return undefined;
   for (const [column, reason] of flags)
     if (/^(?:true|yes|y|1|x)$/.test(plain(row[column] ?? ''))) return reason;
   const word = status === undefined ? '' : plain(row[status] ?? '');

@@ -156,22 +156,38 @@ function* recordsOf(
     ...(cell('evidence') === undefined ? [] : [codeBlock(cell('evidence') as string)]),
     ...(quality === undefined ? [] : [`Quality of detection: ${quality} %`]),
   ];
+  const cves = cell('cve_ids') ?? '';
+  const rule = cell('rule') ?? ruleOfTitle(title, version);
   const fingerprint = cell('fingerprint');
-  const finding: ReportedFinding = {
-    rule: cell('rule') ?? ruleOfTitle(title, version),
-    ...(fingerprint === undefined ? {} : { fingerprint }),
-    title,
-    severity,
-    description: text('description'),
-    impact: text('impact'),
-    recommendedFix: text('recommended_fix'),
-    cveIds: extractCveIds(`${cell('cve_ids') ?? ''} ${title}`),
-    cweIds: extractCweIds((cell('cwe_ids') ?? '').replace(/(^|[\s,;])(?=\d)/g, '$1CWE-')),
-    ...cvss,
-    referenceUrls: cell('reference_urls')?.match(/\bhttps?:\/\/[^\s<>"',;]{1,2000}/g) ?? [],
-    evidence,
-    ...time,
-  };
-  for (const place of placesOf(cell, version))
-    yield { kind: 'finding', finding: { ...finding, ...place }, at };
+  const description = text('description');
+  const impact = text('impact');
+  const recommendedFix = text('recommended_fix');
+  const cveIds = extractCveIds(/cve-/i.test(title) ? `${cves} ${title}` : cves);
+  const cweIds = extractCweIds((cell('cwe_ids') ?? '').replace(/(^|[\s,;])(?=\d)/g, '$1CWE-'));
+  const referenceUrls = cell('reference_urls')?.match(/\bhttps?:\/\/[^\s<>"',;]{1,2000}/g) ?? [];
+  const { cvssScore, cvssVector } = cvss;
+  const { seenAt, unclearTime } = time;
+  for (const { target, locations } of placesOf(cell, version)) {
+    // One literal, because objects that are spread together are slow to read.
+    const finding: ReportedFinding = {
+      rule,
+      fingerprint,
+      title,
+      severity,
+      description,
+      impact,
+      recommendedFix,
+      cveIds,
+      cweIds,
+      cvssScore,
+      cvssVector,
+      referenceUrls,
+      evidence,
+      target,
+      locations,
+      seenAt,
+      unclearTime,
+    };
+    yield { kind: 'finding', finding, at };
+  }
 }

@@ -1,8 +1,11 @@
 import { portAndProtocolOf } from '../../parsing/scanned-hosts.ts';
+import { memoize } from '../../memoize.ts';
 import type { ReportedFinding, ScanTarget } from '../../report.ts';
 import { endpointOf } from '../generic/endpoints.ts';
 import type { CsvField } from './columns.ts';
 
+/** Entries. */
+const CACHE_SIZE = 5_000;
 /** Hosts per row. */
 const MAX_HOSTS = 1_000;
 
@@ -18,9 +21,11 @@ export function placesOf(
   version: string | undefined,
 ): Place[] {
   const port = portAndProtocolOf(cell('port'), cell('protocol'));
-  const targets = [cell('url'), cell('host')].map((text) => targetsIn(text ?? '', port)).find(isNotEmpty);
-  if (targets !== undefined) return targets.map((target) => ({ target }));
   const host = cell('host');
+  for (const text of [cell('url'), host]) {
+    const targets = text === undefined ? [] : cachedTargets({ text, ...port });
+    if (targets.length > 0) return targets.map((target) => ({ target }));
+  }
   if (host !== undefined) return [{ target: { host, ...port } }];
   const [path, component] = [cell('file'), cell('package')];
   if (path === undefined && component === undefined) return [{}];
@@ -34,16 +39,23 @@ export function placesOf(
   ];
 }
 
-const isNotEmpty = (targets: readonly ScanTarget[]): boolean => targets.length > 0;
+type NamedPort = Partial<NonNullable<ReturnType<typeof portAndProtocolOf>>>;
+
+/** Reports repeat few hosts and ports. */
+const cachedTargets = memoize(
+  targetsIn,
+  ({ text, port, protocol }) => `${protocol ?? ''}/${port ?? ''} ${text}`,
+  CACHE_SIZE,
+);
 
 /** Reads `host`, `host:port`, URLs, and lists of them. @returns none if a part is something else */
-function targetsIn(text: string, port: ReturnType<typeof portAndProtocolOf>): ScanTarget[] {
+function targetsIn({ text, ...port }: { text: string } & NamedPort): ScanTarget[] {
   const parts = partsOf(text);
   if (parts.length > MAX_HOSTS) return [];
   const targets = parts.flatMap((part) => endpointOf(part)?.target ?? []);
   if (targets.length < parts.length) return [];
   return targets.map((target) =>
-    'host' in target && target.port === undefined && port !== undefined ? { ...target, ...port } : target,
+    'host' in target && target.port === undefined ? { ...target, ...port } : target,
   );
 }
 

@@ -1,4 +1,11 @@
-import { ALERT_MEMBERS, INSTANCE_MEMBERS, recordsOfAlert, ZapAlert, type ZapInstance } from './alerts.ts';
+import {
+  ALERT_MEMBERS,
+  checksOfAlert,
+  INSTANCE_MEMBERS,
+  recordsOfAlert,
+  ZapAlert,
+  type ZapInstance,
+} from './alerts.ts';
 import { streamJsonMatches } from '../../parsing/json-stream.ts';
 import {
   arrayOf,
@@ -26,10 +33,7 @@ export const zap: ReportFormat = {
   async *read(source) {
     const { start, all } = await peekStart(source());
     const covered = new ZapCoverage();
-    for await (const record of start.startsWith('<') ? readXml(all, covered) : readJson(all, covered)) {
-      if (record.kind === 'finding') covered.add(record.finding.checks);
-      yield record;
-    }
+    yield* start.startsWith('<') ? readXml(all, covered) : readJson(all, covered);
     yield* covered.records();
   },
 };
@@ -53,8 +57,8 @@ class ZapCoverage {
     if (url !== undefined && this.#sites.size < MAX_SITES) this.#sites.add(url);
   }
 
-  add(checks: string | undefined): void {
-    if (checks !== undefined) this.#checks.add(checks);
+  add(alert: ZapAlert): void {
+    this.#checks.add(checksOfAlert(alert));
   }
 
   /** Passive rules always run. A report without any alert says that all is well. */
@@ -100,6 +104,7 @@ async function* readXml(
       if (alert.instances.length === 0) {
         alert.add(instanceOfElement({ name, attributes, text: '', children: own }));
       }
+      covered.add(alert);
       yield* recordsOfAlert(alert, { line });
       alert = undefined;
     }
@@ -139,6 +144,7 @@ async function* readJson(
     const key = keys.slice(0, depth).join('.');
     let follows = -1;
     if (open !== undefined && open.key !== key) {
+      covered.add(open.alert);
       yield* recordsOfAlert(open.alert, { offset: open.offset });
       if (open.key.startsWith(`${keys.slice(0, depth - 1).join('.')}.`)) follows = open.number;
       open = undefined;
@@ -163,7 +169,9 @@ async function* readJson(
       addToAlert(open.alert, keys.slice(depth), value);
     }
   }
-  if (open !== undefined) yield* recordsOfAlert(open.alert, { offset: open.offset });
+  if (open === undefined) return;
+  covered.add(open.alert);
+  yield* recordsOfAlert(open.alert, { offset: open.offset });
 }
 
 function addToAlert(alert: ZapAlert, [name]: readonly (string | number)[], value: unknown): void {
