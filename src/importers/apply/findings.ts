@@ -141,6 +141,9 @@ async function markMissing(
   }
 }
 
+/** `http` for `http/cves`: findings may be from before the report named the folder, or from a report that does not. */
+const parentOf = (checks: string): string => checks.replace(/\/[^]*/, '');
+
 /** Yields what the report says it covered, then the targets of the import's options. */
 function* coverageOfRun({ spool, job }: ApplyContext): Generator<ReportCoverage> {
   let after: readonly [string, string, string] = ['', '', ''];
@@ -149,16 +152,17 @@ function* coverageOfRun({ spool, job }: ApplyContext): Generator<ReportCoverage>
     const last = rows.at(-1);
     if (last === undefined) break;
     after = last.cursor;
-    let keys: CoverageKey[] = [];
+    let [keys, complete]: [CoverageKey[], CoverageKey[]] = [[], []];
     for (const [index, { source, key }] of rows.entries()) {
-      if (key.key.startsWith(`${ALL_CHECKS}|`)) {
-        const [, target] = splitCoverageKey(key.key);
-        yield { source, keys: [{ ...key, key: target }], ports: key.ports, checks: 'all', withSites: false };
-      } else keys.push(key);
+      const [checks, target] = splitCoverageKey(key.key);
+      if (checks === `${ALL_CHECKS}|`) complete.push({ ...key, key: target });
+      else keys.push(key);
       const next = rows[index + 1];
       if (next?.source === source && next.key.ports === key.ports) continue;
-      if (keys.length > 0) yield { source, keys, ports: key.ports, checks: undefined, withSites: false };
-      keys = [];
+      const { ports } = key;
+      if (keys.length > 0) yield { source, keys, ports, checks: undefined, withSites: false };
+      if (complete.length > 0) yield { source, keys: complete, ports, checks: 'all', withSites: false };
+      [keys, complete] = [[], []];
     }
   }
   const targets = job.options.targets.flatMap((target) => coverageKeyOf(parseTarget(target)) ?? []);
@@ -170,7 +174,7 @@ function* coverageOfRun({ spool, job }: ApplyContext): Generator<ReportCoverage>
       source,
       keys: targets,
       ports: '',
-      checks: checks.length === 0 ? 'all' : ['', ...checks],
+      checks: checks.length === 0 ? 'all' : ['', ...checks, ...checks.map(parentOf)],
       withSites: true,
     };
   }

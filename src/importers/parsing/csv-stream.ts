@@ -86,7 +86,9 @@ export function detectLayout(text: string, isHeader: (fields: readonly string[])
   const frequent = separator?.[1] ?? frequentDelimiter(head);
   const candidates = separator === null ? [...new Set([frequent, ...DELIMITERS])] : [frequent];
   for (const delimiter of candidates) {
-    const found = headRows(head, delimiter, first).find(({ fields }) => isHeader(fields));
+    const found = headRows(head, delimiter, first).find(
+      ({ fields }) => fields.length > MAX_COLUMNS || isHeader(fields),
+    );
     if (found !== undefined) return { delimiter, start, line: found.line, header: found.fields };
   }
   const [row] = headRows(head, frequent, first);

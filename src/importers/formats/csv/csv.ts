@@ -21,7 +21,7 @@ import {
   otherColumns,
   reasonClosed,
 } from './columns.ts';
-import { placesOf } from './places.ts';
+import { targetsOfRow } from './row-targets.ts';
 
 /** CSV of findings. The mapping, or else common names, says which column is which. */
 export const csv: ReportFormat = {
@@ -167,7 +167,7 @@ function* recordsOf(
   const referenceUrls = cell('reference_urls')?.match(/\bhttps?:\/\/[^\s<>"',;]{1,2000}/g) ?? [];
   const { cvssScore, cvssVector } = cvss;
   const { seenAt, unclearTime } = time;
-  for (const { target, locations } of placesOf(cell, version)) {
+  for (const { target, locations } of targetsOfRow(cell, version)) {
     // One literal, because objects that are spread together are slow to read.
     const finding: ReportedFinding = {
       rule,

@@ -7,19 +7,19 @@ import type { CsvField } from './columns.ts';
 /** Entries. */
 const CACHE_SIZE = 5_000;
 /** Hosts per row. */
-const MAX_HOSTS = 1_000;
+const MAX_HOSTS = 100;
 
-type Place = Pick<ReportedFinding, 'target' | 'locations'>;
+type RowTarget = Pick<ReportedFinding, 'target' | 'locations'>;
 
 /**
  * @param cell returns the text of a field
  * @param version of the package
  * @returns where a row's finding is: a place per address or host that it names, or a file or package, or none
  */
-export function placesOf(
+export function targetsOfRow(
   cell: (field: CsvField) => string | undefined,
   version: string | undefined,
-): Place[] {
+): RowTarget[] {
   const port = portAndProtocolOf(cell('port'), cell('protocol'));
   const host = cell('host');
   for (const text of [cell('url'), host]) {
