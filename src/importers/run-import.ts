@@ -99,7 +99,7 @@ export async function runImport({
     }
     const { line, offset } = outcome.error ?? {};
     if (outcome.error !== null && line === undefined && offset !== undefined)
-      outcome.error.line = await lineAt(source, offset);
+      Object.assign(outcome.error, await lineAt(source, offset, signal));
     spool.findings.group();
     const reportAt = time.resolve(spool.findings.newest);
     if (!job.options.dryRun) {
@@ -141,17 +141,25 @@ export async function runImport({
   }
 }
 
-/** @returns the line of a byte, from 1; formats count bytes, because counting lines as well would slow them down */
-async function lineAt(source: ByteSource, offset: number): Promise<number> {
+/**
+ * Formats count bytes, because counting lines as well would slow them down.
+ * @returns the line of a byte, from 1; nothing if the report cannot be read up to there again
+ */
+async function lineAt(source: ByteSource, offset: number, signal: AbortSignal): Promise<{ line?: number }> {
   let line = 1;
   let position = 0;
-  for await (const chunk of toUtf8(source())) {
-    const end = Math.min(chunk.length, offset - position);
-    for (let at = chunk.indexOf(0x0a); at >= 0 && at < end; at = chunk.indexOf(0x0a, at + 1)) line += 1;
-    position += chunk.length;
-    if (position >= offset) break;
+  try {
+    for await (const chunk of toUtf8(source())) {
+      const end = Math.min(chunk.length, offset - position);
+      for (let at = chunk.indexOf(0x0a); at >= 0 && at < end; at = chunk.indexOf(0x0a, at + 1)) line += 1;
+      position += chunk.length;
+      if (position >= offset) break;
+    }
+    return { line };
+  } catch (error) {
+    if (error instanceof ReportError || signal.aborted) return {};
+    throw error;
   }
-  return line;
 }
 
 const UNCLEAR_TIME = 'time not understood';

@@ -1005,6 +1005,30 @@ describe('an interrupted run', () => {
     expect(row).toEqual({ description: 'First.', http_requests: JSON.stringify(['Second.']) });
   });
 
+  it.each<[string, () => AsyncGenerator<Uint8Array>, object]>([
+    [
+      'names the line of an error',
+      async function* () {
+        yield Buffer.from('a\nb\n');
+        yield Buffer.from('c\nd');
+      },
+      { line: 3, offset: 5 },
+    ],
+    [
+      'names the byte alone if it cannot be read again',
+      async function* () {
+        yield Buffer.from('a');
+        throw new ReportError('It is truncated.');
+      },
+      { offset: 5 },
+    ],
+  ])('%s', async (_what, source, location) => {
+    const { state, error } = await imported([finding('one'), new ReportError('It ends.', { offset: 5 })], {
+      run: { source },
+    });
+    expect({ state, error }).toEqual({ state: 'failed', error: { message: 'It ends.', ...location } });
+  });
+
   it('that could read no record has failed, and says why', async () => {
     const unreadable = (reason: string, line: number): ReportRecord => ({
       kind: 'unreadable',

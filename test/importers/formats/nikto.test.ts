@@ -137,6 +137,17 @@ describe('an item of Nikto', () => {
     expect(xml.map((finding) => identityOf(finding, 'nikto'))).toEqual([first]);
   });
 
+  it('without an id is the same with a newer version', async () => {
+    const identityOfMessage = async (msg: string) => {
+      const item = JSON.stringify({ id: '0', url: '/', msg });
+      const [found] = await findingsOf(nikto, `{${HEAD},"vulnerabilities":[${item}]}`);
+      return found === undefined ? '' : identityOf(found, 'nikto');
+    };
+    const one = await identityOfMessage('Apache/2.4.49 appears to be outdated');
+    expect(await identityOfMessage('Apache/2.4.57 appears to be outdated')).toBe(one);
+    expect(await identityOfMessage('PHP/7.4 appears to be outdated')).not.toBe(one);
+  });
+
   it.each([
     ['/: The header is missing.', '/', 'The header is missing.'],
     ['/:The header is missing.', '/', 'The header is missing.'],

@@ -1,4 +1,5 @@
 import { extractCveIds, textToMarkdown } from '../../parsing/markdown.ts';
+import { withoutVersions } from '../../parsing/versions.ts';
 import { extractUrls, parseWebUrl } from '../../parsing/urls.ts';
 import type { SourceLocation, ReportRecord } from '../../report.ts';
 
@@ -34,7 +35,7 @@ export function recordOfNiktoItem(
   return {
     kind: 'finding',
     finding: {
-      rule: id === undefined || /^0*$/.test(id) ? text.toLowerCase() : id,
+      rule: id === undefined || /^0*$/.test(id) ? withoutVersions(text) || text.toLowerCase() : id,
       title: text,
       severity: SEVERITY,
       description: textToMarkdown([text, ...osvdbId].join('\n\n')),

@@ -1,6 +1,6 @@
 import { asJsonObject, type JsonObject, textOf } from '../../parsing/json-values.ts';
 import type { ReportedFinding, ReportedLocation } from '../../report.ts';
-import { withoutVersions } from './sarif-versions.ts';
+import { withoutVersions } from '../../parsing/versions.ts';
 
 /** A location of a result (section 3.28). */
 export interface ResultLocation {
