@@ -53,13 +53,14 @@ export class ReportTime {
 
   /** @param newest time of the findings, used if the report has none */
   resolve(newest: number | null): number {
-    return (
-      this.#own ??
-      newest ??
-      this.#newestHost ??
-      this.#earlier ??
-      this.plausible(this.#job.options.scannedAt ?? undefined) ??
-      this.#job.createdAt
-    );
+    const given = this.given;
+    // What an earlier import of the same bytes took for a time that was not understood was a guess.
+    const earlier = this.#isUnclear ? (given ?? this.#earlier) : this.#earlier;
+    return this.#own ?? newest ?? this.#newestHost ?? earlier ?? given ?? this.#job.createdAt;
+  }
+
+  /** The time in the import's options. */
+  get given(): number | undefined {
+    return this.plausible(this.#job.options.scannedAt ?? undefined);
   }
 }

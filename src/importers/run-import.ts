@@ -225,7 +225,7 @@ function handleRecord(
           source,
           asset,
           coverage: coverageKeyOf(target, finding.ports, finding.checks),
-          seenAt: time.plausible(finding.seenAt) ?? null,
+          seenAt: (isUnclear ? time.given : time.plausible(finding.seenAt)) ?? null,
           isTimeUnclear: isUnclear && job.options.scannedAt === null,
           tags: finding.tags === undefined ? [] : tags.take(finding.tags, skips, at),
         };

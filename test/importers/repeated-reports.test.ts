@@ -469,6 +469,13 @@ describe('A later report', () => {
     ['leaves day and month open', csv, csvOf('03/04/2024'), {}, 1],
     ['leaves day and month open', csv, csvOf('03/04/2024'), { dateOrder: 'dmy' }, 0],
     ['decides day and month elsewhere in the column', csv, csvOf('03/04/2024', '03/22/2024'), {}, 0],
+    [
+      'decides day and month both ways',
+      csv,
+      csvOf('03/04/2024', '22/03/2024', '03/22/2024'),
+      { dateOrder: 'dmy' },
+      0,
+    ],
     ['decides day and month both ways', csv, csvOf('03/04/2024', '22/03/2024', '03/22/2024'), {}, 1],
   ])('that %s (%j) reopens nothing', async (_what, format, report, options, unclear) => {
     const place = await newPlace();
@@ -484,6 +491,49 @@ describe('A later report', () => {
     expect([error, result.findings_created, result.findings_reopened]).toEqual([null, 0, 0]);
     const notes = skips.filter(({ reason }) => /^(time not understood|day or month first)/.test(reason));
     expect(notes.map(({ count }) => count)).toEqual(unclear === 0 ? [] : [unclear]);
+  });
+
+  it('whose time is not understood has the given time, also if the same bytes were imported without it', async () => {
+    const place = await newPlace();
+    const report = csvOf('some day', day(1));
+    await imported(csv, report, place);
+    const at = NOW - 5 * DAY;
+    await server.context.db.write((tx) =>
+      tx
+        .updateTable('vulnerabilities')
+        .set({ status_id: 5, closed_at: NOW - DAY })
+        .where('assessment_id', '=', place.assessment.id)
+        .execute(),
+    );
+    now += DAY;
+    const again = await imported(csv, report, place, { scannedAt: at });
+    expect(again.result.findings_reopened).toBe(0);
+    const other = await newPlace();
+    await imported(csv, report, other, { scannedAt: at });
+    const seen = await server.context.db.read
+      .selectFrom('scanner_findings')
+      .select('last_seen_at')
+      .where('assessment_id', '=', other.assessment.id)
+      .orderBy('vulnerability_id')
+      .execute();
+    expect(seen.map((row) => row.last_seen_at)).toEqual([at, Date.parse(day(1))]);
+  });
+
+  it('of which one record of a finding has a time that is not understood reopens nothing, in any order', async () => {
+    const rows = ['Title 0,Low,some day', 'Title 0,Low,2030-01-30'];
+    for (const order of [rows, rows.toReversed()]) {
+      const place = await newPlace();
+      await imported(csv, csvOf(day(1)), place);
+      await server.context.db.write((tx) =>
+        tx
+          .updateTable('vulnerabilities')
+          .set({ status_id: 5, closed_at: NOW - 10 * DAY })
+          .where('assessment_id', '=', place.assessment.id)
+          .execute(),
+      );
+      const { result } = await imported(csv, `Title,Severity,Date\n${order.join('\n')}\n`, place);
+      expect(result).toMatchObject({ findings_seen_again: 1, findings_reopened: 0 });
+    }
   });
 
   it('whose time is not understood marks nothing as gone, unless the time is given', async () => {

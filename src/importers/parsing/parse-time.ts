@@ -43,22 +43,25 @@ export function firstTime(...values: readonly unknown[]): number | undefined {
 
 /** @returns the order that a date such as `22/3/2024` shows; `open` if it may have either, `undefined` for others */
 export function dateOrderOf(text: string): DateOrder | 'open' | undefined {
-  const [, first, second] = NUMERIC.exec(text.trim()) ?? [];
+  const [, first, second, third] = NUMERIC.exec(text.trim()) ?? [];
   if (first === undefined) return undefined;
-  const [one, two] = [Number(first), Number(second)];
+  const [one, two] = [Number(first), Number(second ?? third)];
   if (one > 12 !== two > 12) return one > 12 ? 'dmy' : 'mdy';
   return one === two || one > 12 ? undefined : 'open';
 }
 
-const NUMERIC = /^(\d{1,2})[/-](\d{1,2})[/-](?:\d{4}|\d{2})\b/;
+/** With dashes, a year of two digits could come first. */
+const NUMERIC = /^(\d{1,2})(?:\/(\d{1,2})\/(?:\d{4}|\d{2})|-(\d{1,2})-\d{4})\b/;
+/** What tools write for no time. */
+const NONE = /^(?:n\/?a|[-\u2013\u2014]{1,3}|unknown|never|none|null|nil|undefined|nan|0000-00-00.*)$/i;
 
 function fromNumber(value: number): number | undefined {
   return Number.isFinite(value) ? Math.trunc(value < FEWEST_MILLISECONDS ? value * 1_000 : value) : undefined;
 }
 
 function fromText(value: string, order: DateOrder | undefined): number | undefined {
-  const text = value.trim();
-  if (text === '') return undefined;
+  const text = value.trim().replace(/^["']|["']$/g, '');
+  if (text === '' || (text.length <= MAX_LENGTH && NONE.test(text))) return undefined;
   if (text.length > MAX_LENGTH) return Number.NaN;
   const iso = ISO.exec(text);
   if (iso !== null) {
@@ -83,9 +86,9 @@ function fromWords(text: string, order: DateOrder | undefined): number {
   const clock = CLOCK.exec(text);
   const rest = (clock === null ? text : text.replace(clock[0], ' ')).replace(/\[[^\]]{0,60}\]/, ' ');
   const [, hour, minute, second, fraction, half] = clock ?? [];
-  const offset = clock === null ? undefined : /(?:GMT|UTC)?([+-]\d{2}:?\d{2})(?=\s|$)/i.exec(rest);
+  const offset = clock === null ? undefined : /(?:^|\s|GMT|UTC)([+-]\d{2}:?\d{2})(?=\s|$)/i.exec(rest);
   const words = (offset === null || offset === undefined ? rest : rest.replace(offset[0], ' ')).match(
-    /\d{1,2}月|\p{L}+|\d+|[/.-]/gu,
+    /\d{1,2}[月월]|\p{L}+|\d+|[/.-]/gu,
   );
   const zone = offset?.[1] ?? words?.find((word) => Object.hasOwn(ZONES, word));
   const date = dateFrom(rest.replace(offset?.[0] ?? '', ' '), words ?? [], order);
@@ -99,6 +102,8 @@ function fromWords(text: string, order: DateOrder | undefined): number {
 /** @param half `a` or `p` of a 12-hour clock */
 function hourOf(hour: Digits, half: Digits): Digits {
   if (half === undefined) return hour;
+  // Such as `13:05 PM`.
+  if (!(Number(hour) >= 1 && Number(hour) <= 12)) return 'invalid';
   const isAfternoon = half.toLowerCase() === 'p';
   return String((Number(hour) % 12) + (isAfternoon ? 12 : 0));
 }
@@ -117,13 +122,13 @@ function dateFrom(
   if (numeric !== null) {
     const [, first = '', separator, second = '', third = ''] = numeric;
     if (first.length === 4) return [first, Number(second) - 1, third];
-    const year = yearOf(third);
+    const year = separator === '-' && third.length < 4 ? undefined : yearOf(third);
     const known = separator === '.' ? 'dmy' : (decisive(first, second) ?? order);
     if (year === undefined || known === undefined) return undefined;
     return known === 'dmy' ? [year, Number(second) - 1, first] : [year, Number(first) - 1, second];
   }
   // Weekdays may have the name of a month (`mar.`), and come before it.
-  const month = words.map((word) => monthOf(simplify(word))).findLast((one) => one !== undefined);
+  const month = words.map((word) => monthOf(word)).findLast((one) => one !== undefined);
   const numbers = words.filter((word) => /^\d+$/.test(word));
   const [one, two, more] = numbers;
   if (month === undefined || one === undefined || two === undefined || more !== undefined) return undefined;
@@ -136,14 +141,10 @@ function decisive(first: string, second: string): DateOrder | undefined {
   return Number(second) > 12 ? 'mdy' : undefined;
 }
 
-/** @param year two digits are in this century, as no scanner is older */
+/** @param year two digits are from 1970 to 2069 */
 function yearOf(year: string): Digits {
   if (year.length === 4) return year;
-  return year.length === 2 ? String(2_000 + Number(year)) : undefined;
-}
-
-function simplify(word: string): string {
-  return word.toLowerCase().normalize('NFD').replace(/\p{M}/gu, '').replace('ß', 'ss');
+  return year.length === 2 ? String((Number(year) < 70 ? 2_000 : 1_900) + Number(year)) : undefined;
 }
 
 /** @returns hours */

@@ -1,27 +1,33 @@
 /** Names of the months in the languages in which tools and spreadsheets write them, without accents and dots. */
 const MONTH_NAMES = [
-  'january jan januar janner janvier janv enero ene gennaio gen janeiro januari stycznia sty 一月',
-  'february feb februar feber fevrier fevr febrero febbraio fevereiro fev februari lutego lut 二月',
-  'march mar marz maerz mrz mars marzo marco maart mrt marts marca 三月',
-  'april apr avril avr abril abr aprile kwietnia kwi 四月',
-  'may mai mayo maggio mag maio mei maja maj 五月',
-  'june jun juni juin junio giugno giu junho czerwca cze 六月',
-  'july jul juli juillet juil julio luglio lug julho lipca lip 七月',
-  'august aug aout agosto ago augustus augusti sierpnia sie 八月',
-  'september sep sept septembre septiembre setiembre settembre set setembro wrzesnia wrz 九月',
-  'october oct oktober okt octobre octubre ottobre ott outubro out pazdziernika paz 十月',
-  'november nov novembre noviembre novembro listopada lis 十一月',
-  'december dec dezember dez decembre diciembre dic dicembre dezembro grudnia gru 十二月',
+  'january jan januar janner janvier janv enero ene gennaio gen janeiro januari stycznia sty января янв 一月',
+  'february feb februar feber fevrier fevr febrero febbraio fevereiro fev februari lutego lut февраля фев февр 二月',
+  'march mar marz maerz mrz mars marzo marco maart mrt marts marca марта мар 三月',
+  'april apr avril avr abril abr aprile kwietnia kwi апреля апр 四月',
+  'may mai mayo maggio mag maio mei maja maj мая май 五月',
+  'june jun juni juin junio giugno giu junho czerwca cze июня июн 六月',
+  'july jul juli juillet juil julio luglio lug julho lipca lip июля июл 七月',
+  'august aug aout agosto ago augustus augusti sierpnia sie августа авг 八月',
+  'september sep sept septembre septiembre setiembre settembre set setembro wrzesnia wrz сентября сен сент 九月',
+  'october oct oktober okt octobre octubre ottobre ott outubro out pazdziernika paz октября окт 十月',
+  'november nov novembre noviembre novembro listopada lis ноября ноя нояб 十一月',
+  'december dec dezember dez decembre diciembre dic dicembre dezembro grudnia gru декабря дек 十二月',
 ];
 
 const MONTHS: ReadonlyMap<string, number> = new Map(
-  MONTH_NAMES.flatMap((names, month) => names.split(' ').map((name): [string, number] => [name, month])),
+  MONTH_NAMES.flatMap((names, month) =>
+    names.split(' ').map((name): [string, number] => [simplify(name), month]),
+  ),
 );
 
-/** @returns the month from 0, of a word in lower case without accents, or of `3月` */
+/** @returns the month from 0, of a name in any case, or of `3月` */
 export function monthOf(word: string): number | undefined {
-  const [, number] = /^(\d{1,2})月$/.exec(word) ?? [];
-  return number === undefined ? MONTHS.get(word) : Number(number) - 1;
+  const [, number] = /^(\d{1,2})[月월]$/.exec(word) ?? [];
+  return number === undefined ? MONTHS.get(simplify(word)) : Number(number) - 1;
+}
+
+function simplify(word: string): string {
+  return word.toLowerCase().normalize('NFD').replace(/\p{M}/gu, '').replace('ß', 'ss');
 }
 
 /** UTC offsets in hours of the abbreviations of zones. Ambiguous ones have their most common meaning. */

@@ -237,6 +237,9 @@ export class FindingSpool {
           locationCount += 1;
           if (locationCount <= MAX_STORED_LOCATIONS) locations.push(location);
         }
+        // One time that is not understood makes that of the finding unclear.
+        if (merged !== undefined && instanceHeader !== header && hasUnclearTime(instanceHeader))
+          header = instanceHeader;
         if (merged === undefined) [merged, header] = [instance, instanceHeader];
         else if (index < MAX_MERGED_INSTANCES) merged = mergeFindings(merged, instance);
         after = seq;
@@ -284,6 +287,8 @@ type HeaderTuple = [
   isTimeUnclear: 0 | 1,
   ...tags: string[],
 ];
+
+const hasUnclearTime = (header: string): boolean => (JSON.parse(header) as HeaderTuple)[6] === 1;
 
 function encodeHeader({
   source,

@@ -3,6 +3,7 @@ import { readSample } from '../../../src/importers/detect-format.ts';
 import { defaultMapping } from '../../../src/importers/formats/csv/columns.ts';
 import { csv } from '../../../src/importers/formats/csv/csv.ts';
 import { identityOf } from '../../../src/importers/finding-identity.ts';
+import type { ReportRecord } from '../../../src/importers/report.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 import { inChunks } from '../reports.ts';
 
@@ -137,4 +138,16 @@ describe('a CSV file', () => {
       [titled, 'lodash 4.17.20'],
     ]);
   });
+});
+
+it('lets the dates of a column decide before the option, also of a truncated file', async () => {
+  const head = 'Title,Severity,Date\nA,Low,03/04/2024\nB,Low,22/03/2024\n';
+  const timesOf = (records: readonly ReportRecord[]) =>
+    records.flatMap((record) => (record.kind === 'finding' ? [record.finding.seenAt] : []));
+  const expected = [Date.UTC(2024, 3, 3), Date.UTC(2024, 2, 22)];
+  const { records, error } = await readRecords(csv, `${head}"C,Low,`);
+  expect([timesOf(records), error?.message]).toEqual([expected, expect.stringMatching(/truncated/)]);
+  const read: ReportRecord[] = [];
+  for await (const record of csv.read(() => inChunks(head), { dateOrder: 'mdy' })) read.push(record);
+  expect(timesOf(read)).toEqual(expected);
 });

@@ -33,6 +33,12 @@ describe('parseTime', () => {
     ['22-03-2024', DAY],
     ['4/4/2024', Date.UTC(2024, 3, 4)],
     ['22-Mar-24', DAY],
+    ['22-MAR-2024 10:15', MORNING],
+    ['31. Dez. 99', Date.UTC(1999, 11, 31)],
+    [`"${MORNING}"`, MORNING],
+    ['22 3월 2024', DAY],
+    ['22 мар. 2024 г. 10:15:00', MORNING],
+    ['1 мая 2024', Date.UTC(2024, 4, 1)],
     ['Mar 22, 2024', DAY],
     ['March 22, 2024 10:15', MORNING],
     ['22. März 2024 10:15', MORNING],
@@ -74,16 +80,28 @@ describe('parseTime', () => {
     expect(parseTime('3/4/2024')).toBeNaN();
     expect(parseTime('3/4/2024', 'mdy')).toBe(Date.UTC(2024, 2, 4));
     expect(parseTime('3/4/2024', 'dmy')).toBe(Date.UTC(2024, 3, 3));
-    expect(parseTime('03-04-24', 'dmy')).toBe(Date.UTC(2024, 3, 3));
+    expect(parseTime('03-04-2024', 'dmy')).toBe(Date.UTC(2024, 3, 3));
     expect(parseTime('22/3/2024', 'mdy')).toBe(DAY);
   });
 
-  it.each(['', ' ', null, undefined, {}, Number.NaN, Number.POSITIVE_INFINITY, 0, '1600-01-01T00:00:00Z'])(
-    'takes %j as absent',
-    (value) => {
-      expect(parseTime(value)).toBeUndefined();
-    },
-  );
+  it.each([
+    '',
+    ' ',
+    'N/A',
+    '-',
+    'never',
+    'NULL',
+    '0000-00-00 00:00:00',
+    null,
+    undefined,
+    {},
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    0,
+    '1600-01-01T00:00:00Z',
+  ])('takes %j as absent', (value) => {
+    expect(parseTime(value)).toBeUndefined();
+  });
 
   it.each([
     'yesterday',
@@ -94,6 +112,8 @@ describe('parseTime', () => {
     'Mar 2024',
     '22/13/2024x',
     '13/13/2024',
+    '23-05-19',
+    '3/22/2024 13:05 PM',
     '2024-03-22T25:00:00Z',
     '2024-03-22T10:15:00[Nowhere/Else]',
     'x'.repeat(1_000),
@@ -108,7 +128,7 @@ it('dateOrderOf: what a date shows', () => {
     '3/22/2024',
     '3/4/2024',
     '4/4/2024',
-    '3-4-24 10:15',
+    '3-4-2024 10:15',
     '2024/3/4',
     '3.4.2024',
     '',

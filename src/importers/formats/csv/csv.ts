@@ -51,9 +51,8 @@ export const csv: ReportFormat = {
       columns ??= columnsOf(Object.keys(found.row), mapping);
       const date = found.row[columns.mapping.seen_at ?? ''] ?? '';
       const isOpen = dateOrderOf(date) === 'open';
-      if (isOpen && dateOrder == null)
-        columnOrder ??= await orderOfColumn(source, isMapped, columns.mapping.seen_at as string);
-      const order = dateOrder ?? (columnOrder === 'open' ? undefined : columnOrder);
+      if (isOpen) columnOrder ??= await orderOfColumn(source, isMapped, columns.mapping.seen_at as string);
+      const order = columnOrder === 'open' ? (dateOrder ?? undefined) : columnOrder;
       const time = { seenAt: parseTime(date, order), ...(isOpen ? { unclearTime: OPEN_ORDER } : {}) };
       yield* recordsOf(found.row, columns, time, at);
     }
@@ -74,11 +73,16 @@ async function orderOfColumn(
   column: string,
 ): Promise<DateOrder | 'open'> {
   let order: DateOrder | undefined;
-  for await (const found of streamCsvRows(source(), isHeaderRow)) {
-    const shown = 'row' in found ? dateOrderOf(found.row[column] ?? '') : undefined;
-    if (shown === undefined || shown === 'open') continue;
-    if (order !== undefined && order !== shown) return 'open';
-    order = shown;
+  try {
+    for await (const found of streamCsvRows(source(), isHeaderRow)) {
+      const shown = 'row' in found ? dateOrderOf(found.row[column] ?? '') : undefined;
+      if (shown === undefined || shown === 'open') continue;
+      if (order !== undefined && order !== shown) return 'open';
+      order = shown;
+    }
+  } catch (error) {
+    // The rows before a truncation are imported all the same.
+    if (!(error instanceof ReportError)) throw error;
   }
   return order ?? 'open';
 }
