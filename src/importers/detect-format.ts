@@ -70,7 +70,7 @@ function jsonIn(text: string): Pick<ReportSample, 'json' | 'records'> {
     const { json, end } = parseBeginning(text, match.index + match[0].length - 1);
     if (typeof json === 'object' && json !== null && Object.keys(json).length > 0) {
       values.push(json);
-      // What is inside of it is no value of its own.
+      // Continues after the value, so that values inside it are not found.
       opening.lastIndex = Math.max(opening.lastIndex, end);
     } else if (json !== undefined) empty = json;
   }
@@ -79,8 +79,7 @@ function jsonIn(text: string): Pick<ReportSample, 'json' | 'records'> {
 }
 
 /**
- * Parses the array or object that begins at an index. What is truncated or invalid ends with the last member before
- * that.
+ * Parses the array or object that begins at an index. If it is truncated or invalid, keeps the members before that.
  * @returns the value, and where it ends in the text
  */
 function parseBeginning(text: string, start: number): { json?: unknown; end: number } {

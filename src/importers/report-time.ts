@@ -5,7 +5,8 @@ const EARLIEST_PLAUSIBLE = Date.UTC(1995, 0, 1);
 
 /**
  * Determines the time of a report, in milliseconds since 1970 (docs/companions.md, section 7): its own time, else that
- * of its first import if the same bytes were imported before, else the one in the import's options, else the upload.
+ * of its first import if the same bytes were imported before, else the one in the import's options, else the upload. The
+ * options come before the first import if the report has a time that is not understood.
  */
 export class ReportTime {
   readonly #job: ImportJob;
@@ -28,11 +29,12 @@ export class ReportTime {
       : undefined;
   }
 
-  /** Whether the report says when it was made, or says nothing of it; not if it does so in a way that is not understood. */
+  /** False if the report has a time that is not understood, and the options give none. */
   get isKnown(): boolean {
     return this.#own !== undefined || !this.#isUnclear || this.#job.options.scannedAt !== null;
   }
 
+  /** Records that a finding has a time that is not understood. */
   noteUnclear(): void {
     this.#isUnclear = true;
   }
@@ -54,7 +56,7 @@ export class ReportTime {
   /** @param newest time of the findings, used if the report has none */
   resolve(newest: number | null): number {
     const given = this.given;
-    // What an earlier import of the same bytes took for a time that was not understood was a guess.
+    // An earlier import of the same bytes could only use the time of its upload.
     const earlier = this.#isUnclear ? (given ?? this.#earlier) : this.#earlier;
     return this.#own ?? newest ?? this.#newestHost ?? earlier ?? given ?? this.#job.createdAt;
   }

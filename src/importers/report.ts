@@ -111,8 +111,8 @@ export type ReportRecord =
     }
   /** A record that the report itself calls no finding, with its reason in a few words (`passed`, `suppressed`). */
   | { kind: 'skipped'; reason: string; at?: SourceLocation | undefined }
-  /** A part of a record that is not imported, although the record is. */
-  | { kind: 'partly'; reason: string; at?: SourceLocation | undefined }
+  /** A part of a record that is not imported, although the record itself is. */
+  | { kind: 'partial'; reason: string; at?: SourceLocation | undefined }
   /** A record that cannot be read or lacks what a finding needs (`invalid JSON`, `no title`). */
   | { kind: 'unreadable'; reason: string; at?: SourceLocation | undefined };
 

@@ -127,7 +127,7 @@ export async function runImport({
       };
       try {
         await applyFindings(run);
-        // An older report than it seems must close nothing.
+        // A report of unknown time may be older than what is stored.
         if (outcome.state === 'succeeded' && time.isKnown) await applyGone(run);
       } catch (error) {
         stopWith(error);
@@ -234,23 +234,21 @@ function handleRecord(
       }
       break;
     }
-    case 'covered': {
+    case 'covered':
       spool.addCoverage(
         record.source ?? format.name,
         coverageKeyOf(record.target, record.ports),
         record.checks,
       );
       return undefined;
-    }
-    case 'untested': {
+    case 'untested':
       spool.addUntested(identityOf(record.finding, record.finding.source ?? format.name));
       skips.add(record.reason, record.at);
       break;
-    }
     case 'skipped':
       skips.add(record.reason, record.at);
       break;
-    case 'partly':
+    case 'partial':
       skips.add(record.reason, record.at, false);
       break;
     case 'unreadable':

@@ -966,7 +966,7 @@ describe('an interrupted run', () => {
         finding('tagged', { tags: ['Payment', ' payment ', 'x'.repeat(300), ''] }),
         finding('plain'),
         finding('many', { tags: many }),
-        { kind: 'partly', reason: 'files not imported', at: { offset: 7 } },
+        { kind: 'partial', reason: 'files not imported', at: { offset: 7 } },
       ],
       { options: { tags: ['imported'] } },
     );

@@ -73,7 +73,7 @@ export const importFieldsSchema = (maxSize: number) =>
           enum: [...DATE_ORDERS],
           maxLength: MAX_TEXT,
           description:
-            'Whether dates such as 3/4/2024 in CSV begin with the day (dmy) or the month (mdy). Without it, the other dates of the column decide.',
+            'Whether dates such as 3/4/2024 in CSV begin with the day (dmy) or the month (mdy), if no other date of the column shows it.',
           examples: ['dmy'],
         }),
       ),

@@ -7,7 +7,7 @@ import { coversPorts, storePortSets, portSetKey, loadPortSets } from './port-set
 import type { CoverageKey } from './sighting.ts';
 
 /**
- * Groups of checks of which a coverage consists: named ones, or all. Without any, the group is part of the keys.
+ * The groups of checks that a coverage includes: named ones, or all. If `undefined`, the keys contain the group.
  */
 export type CoveredChecks = readonly string[] | 'all' | undefined;
 

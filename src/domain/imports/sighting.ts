@@ -14,8 +14,8 @@ export interface AssetLocation {
 /** What a report covers, and what must be covered for a missing finding to be gone. */
 export interface CoverageKey {
   /**
-   * `site:https://a.example/`, `host:192.0.2.1`, `artifact:app`; behind the group of checks and a bar, if there is one:
-   * `secrets|artifact:app`.
+   * `site:https://a.example/`, `host:192.0.2.1`, `artifact:app`. A finding of a group of checks has the group and a
+   * bar in front: `secret|artifact:app`.
    */
   key: string;
   /** Host of a site. */
@@ -40,7 +40,7 @@ export interface Sighting {
   /** Hash of everything that the scanner reports, except for evidence, which differs in every scan. */
   contentHash: string;
   severity: Severity;
-  /** Whether `seenAt` is when it was seen; if not, nothing is concluded from it about what is already known. */
+  /** Whether `seenAt` is reliable. If not, the sighting does not change findings that already exist. */
   isTimeKnown: boolean;
   /** Names of the tags that it gets when it is created. */
   tags: readonly string[];

@@ -141,7 +141,7 @@ async function markMissing(
   }
 }
 
-/** `http` for `http/cves`: findings may be from before the report named the folder, or from a report that does not. */
+/** @returns `http` for `http/cves`, which is the group of findings whose report does not name the folder */
 const parentOf = (checks: string): string => checks.replace(/\/[^]*/, '');
 
 /** Yields what the report says it covered, then the targets of the import's options. */
@@ -168,7 +168,7 @@ function* coverageOfRun({ spool, job }: ApplyContext): Generator<ReportCoverage>
   const targets = job.options.targets.flatMap((target) => coverageKeyOf(parseTarget(target)) ?? []);
   if (targets.length === 0) return;
   for (const source of spool.readSources()) {
-    // The options say where the scan looked, and the report says for what, unless it is empty.
+    // The options say where the scan looked. The findings say which checks ran; without findings, all count.
     const checks = spool.readChecks(source);
     yield {
       source,

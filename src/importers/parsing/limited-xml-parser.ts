@@ -19,6 +19,11 @@ const MAX_TOKEN = 8 * 1024 * 1024;
 /** Characters that XML forbids and that are tolerated per report. */
 const MAX_FORBIDDEN = 100_000;
 
+const MISPLACED_PROLOG = /^(?:an XML declaration must be at the start|inappropriately located doctype)/;
+const FORBIDDEN_CHARACTER = /^(?:disallowed character|malformed character entity)$/;
+/** In the declaration of a further document. */
+const SECOND_DECLARATION = /^expected (?:one of )?(?:version|encoding)/;
+
 export interface XmlParserOptions {
   /** Allowed document types; they may define elements but no entities. */
   roots: readonly string[];
@@ -155,28 +160,25 @@ export class LimitedXmlParser {
   }
 
   #onError(message: string): void {
-    if (/^(?:an XML declaration must be at the start|inappropriately located doctype)/.test(message)) {
-      if (!this.#sawRoot || this.#isFragment) return;
-    }
-    // The declaration of a further document.
-    if (this.#isFragment && this.#sawRoot && /^expected (?:one of )?(?:version|encoding)/.test(message))
-      return;
-    if (this.#isFragment && message.startsWith('unclosed tag') && this.#handler.mayStayOpen?.() === true)
-      return;
-    if (
-      this.#sawRoot &&
-      !this.#ending &&
-      /^(disallowed character|malformed character entity)$/.test(message)
-    ) {
-      this.#forbidden += 1;
-      if (this.#forbidden > MAX_FORBIDDEN)
-        this.fail('The report contains too many characters that XML forbids.');
-      return;
-    }
+    if (this.#isTolerated(message)) return;
     this.fail(
       this.#ending
         ? `The report is truncated (${message}).`
         : `The report is not valid XML here (${message}).`,
     );
+  }
+
+  /** @param message of saxes, without position */
+  #isTolerated(message: string): boolean {
+    if (MISPLACED_PROLOG.test(message)) return this.#isFragment || !this.#sawRoot;
+    if (FORBIDDEN_CHARACTER.test(message) && this.#sawRoot && !this.#ending) {
+      this.#forbidden += 1;
+      if (this.#forbidden > MAX_FORBIDDEN)
+        this.fail('The report contains too many characters that XML forbids.');
+      return true;
+    }
+    if (!this.#isFragment) return false;
+    if (message.startsWith('unclosed tag')) return this.#handler.mayStayOpen?.() === true;
+    return this.#sawRoot && SECOND_DECLARATION.test(message);
   }
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { openScratchDatabase, type ScratchStatement } from '../../db/scratch-database.ts';
-import type { CoverageKey, AssetLocation, Sighting } from '../../domain/imports/sighting.ts';
+import type { Sighting } from '../../domain/imports/sighting.ts';
 import { severityOfRank, severityRank } from '../../domain/shared/statuses-and-severities.ts';
 import type { ExploitableLocation } from '../../domain/vulnerabilities/exploitable-locations.ts';
 import { MAX_STORED_LOCATIONS, mergeFindings, type NormalizedFinding } from '../normalize-finding.ts';
@@ -12,23 +12,10 @@ import {
   decodeFinding,
   isTruncated,
 } from './finding-codec.ts';
+import { decodeHeader, encodeHeader, type FindingHeader } from './finding-header.ts';
 
 /** Instances that are merged in full. Later ones contribute only location, time and severity. */
 const MAX_MERGED_INSTANCES = 20;
-
-/** What identifies a finding, apart from what is reported about it. */
-export interface FindingHeader {
-  identity: string;
-  source: string;
-  asset: AssetLocation | null;
-  coverage: CoverageKey | null;
-  /** Milliseconds since 1970; `null` if only the report has a time. */
-  seenAt: number | null;
-  /** Whether it has a time that is not understood. */
-  isTimeUnclear: boolean;
-  /** Names of the tags that it gets when it is created. */
-  tags: readonly string[];
-}
 
 /** When the report was made, and whether that is known. */
 interface ReportMoment {
@@ -197,20 +184,15 @@ export class FindingSpool {
   ): SpooledFinding {
     const [sequence, identity, instances, , rank, first, last, untimed] = row;
     const merged = instances === 1 ? singleInstance(row, bodyOf) : this.#mergeInstances(row);
-    const [source, type, location, key, host, ports, isUnclear, ...tags] = JSON.parse(
-      merged.header,
-    ) as HeaderTuple;
+    const { isTimeUnclear, ...header } = decodeHeader(merged.header);
     const { locationCount, contentHash, body } = merged;
     return {
       sequence,
       isTruncated: merged.isTruncated,
       sighting: {
         identity,
-        source,
-        asset: type === null ? null : { type, location },
-        tags,
-        isTimeKnown: isUnclear === 0 && (untimed === 0 || isTimeKnown),
-        coverage: key === null ? null : { key, host, ports },
+        ...header,
+        isTimeKnown: !isTimeUnclear && (untimed === 0 || isTimeKnown),
         firstSeenAt: untimed === 1 ? Math.min(first ?? reportAt, reportAt) : (first ?? reportAt),
         seenAt: untimed === 1 ? Math.max(last ?? reportAt, reportAt) : (last ?? reportAt),
         contentHash,
@@ -238,7 +220,7 @@ export class FindingSpool {
           if (locationCount <= MAX_STORED_LOCATIONS) locations.push(location);
         }
         // One time that is not understood makes that of the finding unclear.
-        if (merged !== undefined && instanceHeader !== header && hasUnclearTime(instanceHeader))
+        if (merged !== undefined && instanceHeader !== header && decodeHeader(instanceHeader).isTimeUnclear)
           header = instanceHeader;
         if (merged === undefined) [merged, header] = [instance, instanceHeader];
         else if (index < MAX_MERGED_INSTANCES) merged = mergeFindings(merged, instance);
@@ -275,38 +257,6 @@ function singleInstance(
   bodyOf: (number: number) => string,
 ): MergedFinding {
   return { header, locationCount, contentHash, isTruncated: cut === 1, body: () => bodyOf(number) };
-}
-
-type HeaderTuple = [
-  source: string,
-  type: AssetLocation['type'] | null,
-  location: string,
-  key: string | null,
-  host: string | null,
-  ports: string,
-  isTimeUnclear: 0 | 1,
-  ...tags: string[],
-];
-
-const hasUnclearTime = (header: string): boolean => (JSON.parse(header) as HeaderTuple)[6] === 1;
-
-function encodeHeader({
-  source,
-  asset,
-  coverage: cover,
-  isTimeUnclear,
-  tags,
-}: Omit<FindingHeader, 'identity' | 'seenAt'>): string {
-  return JSON.stringify([
-    source,
-    asset?.type ?? null,
-    asset?.location ?? null,
-    cover?.key ?? null,
-    cover?.host ?? null,
-    cover?.ports ?? '',
-    isTimeUnclear ? 1 : 0,
-    ...tags,
-  ]);
 }
 
 /** Characters per read. */

@@ -2,7 +2,8 @@ import { openScratchDatabase } from '../../db/scratch-database.ts';
 import { ALL_CHECKS, coverageKeyOfChecks, type CoveredChecks } from '../../domain/imports/coverage.ts';
 import { portSetKey } from '../../domain/imports/port-sets.ts';
 import type { CoverageKey, AssetLocation } from '../../domain/imports/sighting.ts';
-import { FindingSpool, type FindingHeader } from './finding-spool.ts';
+import type { FindingHeader } from './finding-header.ts';
+import { FindingSpool } from './finding-spool.ts';
 import type { NormalizedFinding } from '../normalize-finding.ts';
 
 /** Distinct port lists that a report may cover. */

@@ -62,7 +62,7 @@ it('reads tags, and says that files are not imported', async () => {
   const { records } = await readRecords(generic, JSON.stringify({ findings: [item] }));
   expect(records).toMatchObject([
     { kind: 'finding', finding: { tags: ['payment', 'external'] } },
-    { kind: 'partly', reason: 'files not imported' },
+    { kind: 'partial', reason: 'files not imported' },
   ]);
 });
 

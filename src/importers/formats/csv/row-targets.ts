@@ -14,7 +14,7 @@ type RowTarget = Pick<ReportedFinding, 'target' | 'locations'>;
 /**
  * @param cell returns the text of a field
  * @param version of the package
- * @returns where a row's finding is: a place per address or host that it names, or a file or package, or none
+ * @returns a target for each host or URL that the row names; else its file or package; else one without a target
  */
 export function targetsOfRow(
   cell: (field: CsvField) => string | undefined,

@@ -71,7 +71,7 @@ function* recordsOf(item: JsonObject, at: SourceLocation): Generator<ReportRecor
     for (const placement of placementsOf(item))
       yield { kind: 'finding', finding: { ...finding, ...placement }, at };
     // Screenshots and other files, in base64.
-    if (arrayOf(item.files).length > 0) yield { kind: 'partly', reason: 'files not imported', at };
+    if (arrayOf(item.files).length > 0) yield { kind: 'partial', reason: 'files not imported', at };
   }
 }
 

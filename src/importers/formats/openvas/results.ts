@@ -15,7 +15,7 @@ import type { ReportedFinding, ReportRecord, ScanTarget } from '../../report.ts'
 const SCANNER_ERROR = 'scanner error';
 /** The score of a message for debugging. */
 const DEBUG = -2;
-/** What the CVE scanner finds in the products of a host, without a test of its own. */
+/** Results of the CVE scanner, which compares a host's products with known CVEs and runs no tests. */
 export const CVE_SCAN = 'cve';
 const isCve = (rule: string): boolean => /^CVE-/i.test(rule);
 

@@ -16,7 +16,7 @@ interface Base {
 /** A path in a base that is relative to no other. */
 interface Position {
   base: string;
-  /** The URI of the base, if the report tells it. */
+  /** The URI of the base, if the report contains it. */
   folder?: string;
   path: string;
 }

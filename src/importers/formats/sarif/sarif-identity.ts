@@ -28,8 +28,8 @@ function keyOf({ path, name, snippet, message }: ResultLocation): string {
 }
 
 /**
- * Uses the tool's fingerprints, else its partial ones with the path, else path and snippet. What the message names
- * counts where no code tells results apart.
+ * Uses `fingerprints`, else `partialFingerprints` with the path, else path and snippet. If a result has no line of code,
+ * adds the subject that its message names.
  * @param message of the result, as plain text
  */
 export function identityOfSarifResult(
@@ -52,7 +52,7 @@ export function identityOfSarifResult(
   return { locationKey: [...key, ...(subject === undefined ? [] : [subject])].join('\n') };
 }
 
-/** What a result is about if its location does not tell: a package or a setting, without its version or value. */
+/** @returns the package or setting that a message names, without version or value; `undefined` if code locates it */
 function subjectOf(location: ResultLocation | undefined, message: string | undefined): string | undefined {
   const hasCode = location !== undefined && (location.hasLine || location.snippet !== undefined);
   const text = location?.message ?? (hasCode ? undefined : message);

@@ -22,7 +22,7 @@ export class SarifMessages {
   }
 }
 
-/** Has what the identity has, which takes longer to compute. */
+/** Builds a key that differs wherever the identity differs. Hashing the identity itself takes longer. */
 function keyOf({ source, rule, fingerprint, locationKey, target }: ReportedFinding): string {
   if (fingerprint !== undefined) return `${source ?? ''}\n${fingerprint}`;
   const origin = target !== undefined && 'url' in target ? (webOriginOf(target.url) ?? target.url) : '';

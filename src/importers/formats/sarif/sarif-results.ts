@@ -94,18 +94,18 @@ function findingOf(result: JsonObject, run: SarifRun, messages: SarifMessages): 
     target: targetOf(main, run),
     locations: locations.map(({ location }) => location).filter((location) => location !== undefined),
   };
-  // Of several results only the first is described.
+  // The description of a finding is that of its first result.
   if (message !== undefined && messages.isOther(finding, message)) evidence.unshift(message);
   return finding;
 }
 
-/** What the locations say, unless the message does, and their snippets. */
+/** @returns the messages of locations that the result's message does not contain, then the snippets */
 function evidenceOf(locations: readonly ResultLocation[], message: string | undefined): string[] {
   const told = locations.map((location) => location.message).filter((text) => !message?.includes(text ?? ''));
   return [...told, ...locations.map(({ snippet }) => snippet)].filter((text) => text !== undefined);
 }
 
-/** Without locations, what the tool was looking at (section 3.27.13). */
+/** @returns the locations of a result; if it has none, its analysis target (section 3.27.13) */
 function locationsOf({ locations, analysisTarget }: JsonObject): JsonObject[] {
   const listed = arrayOf(locations).map(asJsonObject);
   if (listed.length > 0 || !isJsonObject(analysisTarget)) return listed;

@@ -69,7 +69,7 @@ export function ruleFrom(value: JsonObject, component: string): { rule: SarifRul
 
 const cut = (text: string | undefined): string | undefined => text?.slice(0, MAX_TEXT);
 
-/** @returns what a relationship refers to (section 3.53.2), without what is not needed */
+/** @returns the reference in a relationship (section 3.53.2), with only the members that `taxonOf` uses */
 function targetOf(relationship: unknown): JsonObject {
   const target = asJsonObject(asJsonObject(relationship).target);
   const { name, index, guid } = asJsonObject(target.toolComponent);

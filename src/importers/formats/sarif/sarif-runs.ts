@@ -5,7 +5,7 @@ import { SarifComponents } from './sarif-components.ts';
 import { SarifLocations } from './sarif-locations.ts';
 import type { SarifRule } from './sarif-rules.ts';
 
-/** What is read of a taxonomy, and of a tool or an extension. */
+/** The members of a taxonomy, and of a tool or extension, that are read. */
 const TAXONOMY_PATHS = ['name', 'guid', 'taxa.*.id', 'taxa.*.guid'];
 const COMPONENT_PATHS = [...TAXONOMY_PATHS, 'rules.*', 'globalMessageStrings.*'];
 const COMPONENT = /^runs\.\*\.(?:tool\.driver|tool\.extensions\.\*|taxonomies\.\*)\./;
@@ -40,7 +40,7 @@ const RUN_SUFFIX = /\/(?:\d[\d:.TZ_-]*|[\da-f]{8,}(?:-[\da-f]{4,})*)?$/i;
 
 /** The list of rules, which may be empty. */
 export const RULES = 'runs.*.tool.driver.rules';
-/** Rules whose coverage is told apart, per run. */
+/** Rules per run whose coverage is recorded. */
 const MAX_RULES = 20_000;
 
 /** The metadata of a run (section 3.14). */

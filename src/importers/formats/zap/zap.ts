@@ -61,7 +61,7 @@ class ZapCoverage {
     this.#checks.add(checksOfAlert(alert));
   }
 
-  /** Passive rules always run. A report without any alert says that all is well. */
+  /** Passive rules always run. A report without any alert covers all rules. */
   *records(): Generator<ReportRecord> {
     const checks = this.#checks.size === 0 ? ('all' as const) : [...this.#checks.add('passive')].toSorted();
     for (const url of this.#sites) yield { kind: 'covered', target: { url }, checks };
