@@ -77,6 +77,8 @@ export interface Config {
   /** Maximum body of operations 8 to 11, and upper limit of the smaller limits of other operations. */
   bodyLimit: number;
   requestTimeout: number;
+  /** Time in which each MiB of an upload has to arrive. */
+  uploadTimeout: number;
   /** `undefined` means a folder in the data folder on SQLite, the database on PostgreSQL. */
   attachments: AttachmentStoreConfig | undefined;
   maxAttachmentSize: number;
@@ -170,6 +172,7 @@ export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.e
     maxAssetBatch: integer('ASSAY_MAX_ASSET_BATCH', 10_000, 1, 100_000),
     bodyLimit: integer('ASSAY_BODY_LIMIT', 4 * 1024 * 1024, 1_024, 256 * 1024 * 1024),
     requestTimeout: integer('ASSAY_REQUEST_TIMEOUT', 30_000, 100, 600_000),
+    uploadTimeout: integer('ASSAY_UPLOAD_TIMEOUT', 60_000, 100, 3_600_000),
     attachments: parseAttachmentStore(text),
     maxAttachmentSize: integer('ASSAY_MAX_ATTACHMENT_SIZE', 25 * 1024 * 1024, 1_024, 1024 * 1024 * 1024),
     maxAttachments: integer('ASSAY_MAX_ATTACHMENTS', 100, 1, 10_000),

@@ -18,7 +18,9 @@ interface MultipartOptions {
   maxParts: number;
   /** Once the response has been sent, the rest of the body is discarded. */
   response: Writable;
-  onBytes(): void;
+  /** Stops parsing with its reason. */
+  signal: AbortSignal;
+  onBytes(count: number): void;
 }
 
 /** Maximum bytes of the header lines of a part. */
@@ -32,10 +34,11 @@ const MAX_HEADER_LINES = 20;
 export async function* parseMultipart(
   body: Readable,
   contentType: string,
-  { maxBytes, maxParts, response, onBytes }: MultipartOptions,
+  { maxBytes, maxParts, response, signal, onBytes }: MultipartOptions,
 ): AsyncGenerator<MultipartPart> {
   const parser = createParser(contentType);
   const arrived: { part: MultipartPart; stream: Readable }[] = [];
+  let parts = 0;
   let wake: () => void = () => undefined;
   let isWhole = false;
   let failure: Problem | undefined;
@@ -47,7 +50,8 @@ export async function* parseMultipart(
   parser.on('file', (name: string | undefined, stream, filename: string | undefined, _encoding, type) => {
     // The reader of the part gets the error.
     stream.on('error', () => undefined);
-    if (arrived.length === maxParts)
+    parts += 1;
+    if (parts > maxParts)
       fail(new Problem('body-too-large', `The body has more than the ${maxParts} parts allowed.`));
     arrived.push({ part: { name: name ?? '', filename, type, content: stream }, stream });
     wake();
@@ -60,7 +64,7 @@ export async function* parseMultipart(
 
   let bytes = 0;
   body.on('data', (chunk: Buffer) => {
-    onBytes();
+    onBytes(chunk.length);
     // Drains the rest, so that the response reaches a client that is still sending.
     if (failure !== undefined) return;
     bytes += chunk.length;
@@ -74,20 +78,23 @@ export async function* parseMultipart(
   const breakOff = () => fail(new Error('The body is truncated.'));
   body.on('close', () => body.readableEnded || breakOff());
   response.on('close', () => isWhole || breakOff());
+  const stop = () => fail(signal.reason as Error);
+  signal.addEventListener('abort', stop, { once: true });
 
   try {
-    for (let next = 0; ;) {
+    for (;;) {
       if (failure !== undefined) throw failure;
-      const current = arrived[next];
+      const [current] = arrived;
       if (current !== undefined) {
-        next += 1;
         yield current.part;
+        arrived.shift();
         // Unread content would block the next part.
         current.stream.resume();
       } else if (isWhole) return;
       else await new Promise<void>((resolve) => (wake = resolve));
     }
   } finally {
+    signal.removeEventListener('abort', stop);
     if (!isWhole) {
       fail(new Error('The body was not read to its end.'));
       body.resume();

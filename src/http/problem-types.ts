@@ -45,6 +45,13 @@ export const PROBLEM_TYPES = {
     meaning:
       'The path exists but does not support this method. The Allow header lists the supported methods.',
   },
+  'request-timeout': {
+    status: 408,
+    onlyArea: 'v1',
+    title: 'Upload too slow',
+    meaning:
+      'The body of an upload arrived too slowly. Nothing was stored. Send the request again over a faster connection.',
+  },
   conflict: {
     status: 409,
     title: 'Conflict with the current state',

@@ -34,6 +34,7 @@ export function errorStatuses(declared: Operation): number[] {
     ...(takesInput || access.schemes === 'all' || repeats !== undefined ? [400] : []),
     // Any change can conflict, and a body is checked even if the operation ignores it.
     ...(method === 'GET' ? [] : [409, 413, 415]),
+    ...(multipart === undefined ? [] : [408]),
     ...(versioned === true && takesIfMatch(method) ? [412] : []),
     ...(body === undefined && multipart === undefined && repeats === undefined ? [] : [422]),
     ...extraErrorStatuses,

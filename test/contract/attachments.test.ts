@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deleteUnused } from '../../src/files/file-storage.ts';
-import { nextConnection } from '../harness/next-connection.ts';
+import { formOf } from '../harness/imports.ts';
+import { nextRequest } from '../harness/next-request.ts';
 import { startSibling, startTestServer, type TestServer } from '../harness/server.ts';
 import { INVALID_IDS } from '../harness/invalid-values.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -186,7 +187,8 @@ describe('Operation 21: attach files to a vulnerability', () => {
 
   it('stores a file once when identical files are uploaded concurrently', async () => {
     const content = randomBytes(5_000);
-    const responses = await Promise.all(Array.from({ length: 6 }, () => upload([['same', content]])));
+    const uploaders = [member, other, member, other, member, other];
+    const responses = await Promise.all(uploaders.map((user) => upload([['same', content]], user)));
     expect(responses.map(({ status }) => status)).toEqual(Array(6).fill(201));
     expect(await stored()).toEqual([sha256(content)]);
     expect(await waiting()).toEqual([]);
@@ -315,42 +317,100 @@ describe('Operation 21: attach files to a vulnerability', () => {
     expect(await attached()).toEqual([]);
   });
 
-  it('extends the request timeout while bytes arrive, and returns 503 when none do', async () => {
+  /** Sends the beginning of an upload. */
+  async function beginUpload(to: TestServer, path = pathOf(), { token } = member, headers = '') {
+    const arriving = nextRequest();
+    const socket = connect(Number(new URL(to.origin).port), '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    let response = '';
+    socket.on('data', (chunk: Buffer) => (response += chunk.toString()));
+    socket.on('error', () => undefined);
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\nContent-Type: multipart/form-data; boundary=x\r\nTransfer-Encoding: chunked\r\n${headers}\r\n`,
+    );
+    const write = (text: string) =>
+      void socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
+    write('--x\r\nContent-Disposition: form-data; name="file"; filename="slow"\r\n\r\nbegin');
+    const request = await arriving;
+    return {
+      write,
+      end: () => {
+        write('\r\n--x--\r\n');
+        socket.write('0\r\n\r\n');
+      },
+      close: () => socket.destroy(),
+      /** Resolves once the server has stored this many bytes, or has answered. */
+      stored: async (bytes: number) => {
+        while (response === '' && (request.socket.bytesRead < bytes || request.isPaused()))
+          await new Promise((resolve) => setImmediate(resolve));
+      },
+      status: () => Number(response.slice(9, 12)),
+      response: () => response,
+    };
+  }
+
+  it('returns 408 when less than 1 MiB arrives in the upload timeout, and extends the request timeout until then', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
-    const hasty = await startSibling(server, { requestTimeout: 2_000 });
+    const limits = { requestTimeout: 2_000, uploadTimeout: 10_000, maxAttachmentSize: 8 * 1024 ** 2 };
+    const hasty = await startSibling(server, limits);
     onTestFinished(async () => {
       await hasty.close();
       vi.useRealTimers();
     });
-    const [content, later] = ['y'.repeat(20_000), 'z'.repeat(8)];
-    const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="slow"\r\n\r\n';
-    const tail = '\r\n--x--\r\n';
-    const length = head.length + content.length + later.length + tail.length;
-    /** Sends all but the end of an upload. */
-    const begin = async () => {
-      const connection = nextConnection();
-      const socket = connect(Number(new URL(hasty.origin).port), '127.0.0.1');
-      let response = '';
-      socket.on('data', (chunk: Buffer) => (response += chunk.toString()));
-      socket.write(
-        `POST ${pathOf()} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${member.token}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: ${length}\r\n\r\n${head}${content}`,
-      );
-      return { socket, received: await connection, status: () => Number(response.slice(9, 12)) };
-    };
-    const [slow, stalled] = [await begin(), await begin()];
-    await expect.poll(async () => (await waiting()).length).toBe(2);
-    for (const byte of later) {
-      const before = slow.received.bytesRead;
-      slow.socket.write(byte);
-      await expect.poll(() => slow.received.bytesRead).toBeGreaterThan(before);
-      // The server handles what it has read within the same turn.
+    const fast = await beginUpload(hasty);
+    const slow = await beginUpload(hasty);
+    const chunk = 'y'.repeat(1.5 * 1024 ** 2);
+    for (let round = 1; round <= 3; round += 1) {
+      fast.write(chunk);
+      slow.write('z');
+      await fast.stored(round * chunk.length);
       await new Promise((resolve) => setImmediate(resolve));
-      vi.advanceTimersByTime(1_500);
+      for (let step = 0; step < 7; step += 1) vi.advanceTimersByTime(1_000);
     }
-    await expect.poll(stalled.status).toBe(503);
-    slow.socket.write(tail);
-    await expect.poll(slow.status).toBe(201);
-    for (const { socket } of [slow, stalled]) socket.destroy();
+    await expect.poll(slow.status).toBe(408);
+    expect(slow.response()).toContain('/request-timeout"');
+    fast.end();
+    await expect.poll(fast.status).toBe(201);
+    await expect.poll(async () => (await waiting()).length).toBe(0);
+  });
+
+  it('stores nothing of an upload without access, also with an Idempotency-Key', async () => {
+    const denied = await beginUpload(server, pathOf(), outsider, 'Idempotency-Key: one\r\n');
+    await expect.poll(denied.status).toBe(404);
+    expect(await waiting()).toEqual([]);
+  });
+
+  it('ends an upload whose credential is revoked', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    const sibling = await startSibling(server, {});
+    onTestFinished(async () => {
+      await sibling.close();
+      vi.useRealTimers();
+    });
+    const user = await world.user({ organization: organization.uid, admin: true });
+    const running = await beginUpload(sibling, pathOf(), user);
+    await expect.poll(async () => (await waiting()).length).toBe(1);
+    await server.request('DELETE', `/v1/users/${user.id}`, { token: admin.token });
+    vi.advanceTimersByTime(11_000);
+    await expect.poll(running.status).toBe(401);
+    await expect.poll(async () => (await waiting()).length).toBe(0);
+  });
+
+  it('returns 429 to a fifth upload of an account, imports included', async () => {
+    const running = [];
+    for (let count = 0; count < 4; count += 1) running.push(await beginUpload(server));
+    await expect.poll(async () => (await waiting()).length).toBe(4);
+    const fifth = await upload([['a', 'x']]);
+    expect([fifth.status, fifth.headers.get('retry-after')]).toEqual([429, '5']);
+    const report = await server.request('POST', '/v1/imports', {
+      token: member.token,
+      ...formOf([['file', '{}', 'a.json']]),
+    });
+    expect(report.status).toBe(429);
+    expect((await upload([['a', 'x']], other)).status).toBe(201);
+    running.pop()?.close();
+    await expect.poll(async () => (await upload([['a', 'x']])).status).toBe(201);
+    for (const one of running) one.close();
     await expect.poll(async () => (await waiting()).length).toBe(0);
   });
 

@@ -290,10 +290,16 @@ describe('Operation 65: import a report', () => {
     await expectNothing();
   });
 
-  it('returns 413 for a large file, a large field and too many items', async () => {
+  it('returns 413 for a large file, large or many fields, and too many items', async () => {
     const large = report(host('192.0.2.1', LISTENING) + ' '.repeat(MAX_SIZE));
     expectRefused(await start(large), 413, 'body-too-large');
-    expectRefused(await start('x', { mapping: 'x'.repeat(300_000) }), 413, 'body-too-large');
+    const longField = await start('x', { mapping: 'x'.repeat(70_000) });
+    expectRefused(longField, 422, 'validation-failed');
+    // 16 names and values of 64 KiB together.
+    const targets = Array.from({ length: 16 }, (): FormPart => ['targets', 'x'.repeat(65_536)]);
+    expectRefused(await send(targets), 413, 'body-too-large');
+    const fields = Array.from({ length: 2_102 }, (): FormPart => ['targets', '']);
+    expectRefused(await send(fields), 413, 'body-too-large');
     const tags = Array.from({ length: 1_001 }, (_, index): FormPart => ['tags', `tag ${index}`]);
     const response = await send([...tags, ['file', hosts('192.0.2.1'), 'a.xml']]);
     expectRefused(response, 413, 'batch-too-large');
@@ -370,6 +376,25 @@ describe('Operation 65: queue limit', () => {
 });
 
 describe('Operation 65: Idempotency-Key', () => {
+  it('asks for access before it stores a repeated upload', async () => {
+    const key = { 'idempotency-key': 'import-2' };
+    const content = hosts('192.0.2.9');
+    const outsider = await world.user({ organization: organization.uid });
+    const stored: string[] = [];
+    const { files } = server.context;
+    const write = files.write.bind(files);
+    files.write = (name, bytes) => {
+      stored.push(name);
+      return write(name, bytes);
+    };
+    const target = { assessment_id: assessment.uid };
+    const refused = await start(content, target, outsider, key);
+    files.write = write;
+    expectRefused(refused, 422, 'validation-failed');
+    expect(stored).toEqual([]);
+    await expectNothing();
+  });
+
   it('returns the first response and imports nothing again', async () => {
     const key = { 'idempotency-key': 'import-1' };
     const content = hosts('192.0.2.7');

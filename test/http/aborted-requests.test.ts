@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { OperationAborted } from '../../src/db/engine.ts';
 import { createFixtures, type TestUser } from '../harness/fixtures.ts';
 import { eventually } from '../harness/eventually.ts';
-import { nextConnection } from '../harness/next-connection.ts';
+import { nextRequest } from '../harness/next-request.ts';
 import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
 
 /** More transactions than PostgreSQL's write pool has connections; SQLite needs one. */
@@ -72,9 +72,9 @@ describe('Aborted requests', () => {
     const { db } = server.context;
     const waiting = db.statistics().waiting;
     const abort = new AbortController();
-    const connection = nextConnection();
+    const arriving = nextRequest();
     const response = create(server.origin, 'aborted', headers, abort.signal).catch(() => 'aborted');
-    const socket = await connection;
+    const { socket } = await arriving;
     const closed = once(socket, 'close');
     await eventually(() => expect(db.statistics().waiting).toBeGreaterThan(waiting));
     abort.abort();

@@ -4,7 +4,7 @@ import { importList, type ImportView, readImport } from '../../domain/imports/im
 import { cancelImport, requestUndo } from '../../domain/imports/cancel-import.ts';
 import { IMPORT_VERSION } from '../../domain/imports/start-import.ts';
 import { deleteUnreferenced } from '../../files/file-storage.ts';
-import { acquireDownloadSlot } from '../../http/lists/download.ts';
+import { acquireSlot } from '../../http/concurrency-limits.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
 import { streamResponse } from '../../http/streams.ts';
@@ -93,7 +93,7 @@ const followImportOperation = (context: Context) => {
         // Keeps proxies from buffering the stream.
         .header('x-accel-buffering', 'no');
       if (method === 'HEAD') return Readable.from([]);
-      const onEnd = acquireDownloadSlot(context, String(caller.userId));
+      const onEnd = acquireSlot(context, caller, 'download');
       const { closing } = reply.server;
       const events = streamImportEvents({
         read: () => readImport(db.read, caller, id),

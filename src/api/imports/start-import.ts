@@ -7,9 +7,11 @@ import {
 } from '../../domain/imports/start-import.ts';
 import { invalidInput } from '../../domain/shared/errors.ts';
 import { deleteUnreferenced, storeContent } from '../../files/file-storage.ts';
-import { type MultipartPart, parseMultipart } from '../../http/multipart.ts';
+import type { MultipartPart } from '../../http/multipart.ts';
+import { CONCURRENCY_LIMITS } from '../../http/concurrency-limits.ts';
 import { operation } from '../../http/operation.ts';
 import { Problem } from '../../http/problems.ts';
+import { readUpload } from '../../http/uploads.ts';
 import { startRequestHash } from '../../http/idempotency.ts';
 import { LocationHeader } from '../../http/etags.ts';
 import { versionedResult } from '../../http/operation-result.ts';
@@ -21,11 +23,12 @@ import { ImportSchema, toImportBody } from './import-schema.ts';
 import { importFieldsSchema, isImportField, parseImportFields } from './import-fields.ts';
 import { V1_ACCESS } from '../v1-params.ts';
 
-/** Bytes of the body in addition to the file, and its maximum number of parts. */
+/** Bytes of the body in addition to the file: the fields, and the headers and boundaries of all parts. */
 const MAX_OVERHEAD_BYTES = 8 * 1024 * 1024;
-const MAX_PARTS = 2_100;
-/** Maximum size of a field, in bytes and in characters. */
-const [MAX_FIELD_BYTES, MAX_FIELD_LENGTH] = [256 * 1024, 65_536];
+/** Maximum number of fields, and bytes of all their names and values. */
+const [MAX_FIELDS, MAX_FIELD_BYTES] = [2_100, 1024 * 1024];
+/** Maximum characters of a field. */
+const MAX_FIELD_LENGTH = 65_536;
 /**
  * Bytes of a file, compressed or not, that contain the first MiB of the report: incompressible content grows a
  * little.
@@ -38,7 +41,7 @@ export const startImportOperation = (context: Context) => {
     id: 'startImport',
     number: 65,
     summary: 'Import a report',
-    description: `Queues a report of at most ${config.maxImportSize} bytes for import by a background job. The file must be the last part; send \`targets\` and \`tags\` as repeated fields. A report of findings requires an assessment that the caller has access to; a report of hosts without an assessment requires an admin and a scope that can write assets. The format must be recognisable within the first MiB. An unrecognised report, an unknown field or a part after the file returns 422 and queues nothing. An organization can have at most 20 imports queued; another one returns 409.`,
+    description: `Queues a report of at most ${config.maxImportSize} bytes for import by a background job. The file must be the last part; send \`targets\` and \`tags\` as repeated fields. A report of findings requires an assessment that the caller has access to; a report of hosts without an assessment requires an admin and a scope that can write assets. The format must be recognisable within the first MiB. An unrecognised report, an unknown field or a part after the file returns 422 and queues nothing. An organization can have at most 20 imports queued; another one returns 409. The names and values of the fields have at most ${MAX_FIELD_BYTES} bytes. An account can have at most ${CONCURRENCY_LIMITS.upload.perAccount} uploads running; another one returns 429. An upload whose body arrives too slowly returns 408.`,
     method: 'POST',
     path: '/imports',
     access: V1_ACCESS,
@@ -54,20 +57,17 @@ export const startImportOperation = (context: Context) => {
     versioned: true,
     idempotency: { hashedByHandler: true },
     async handler(request, reply) {
-      const { caller, write, headers, raw } = request;
-      // A replay gets its stored response, but whether this is one is known only once the body has been read.
-      const mayBeRepeat = headers['idempotency-key'] !== undefined;
+      const { caller, write, headers } = request;
       const keys: string[] = [];
       try {
         if (headers['content-type'] === undefined) throw missingFile();
         const hash = startRequestHash(request);
-        const parts = parseMultipart(raw, headers['content-type'], {
+        const parts = readUpload(context, request, reply, {
           maxBytes: config.maxImportSize + MAX_OVERHEAD_BYTES,
-          maxParts: MAX_PARTS,
-          response: reply.raw,
-          onBytes: () => reply.server.extendRequestTimeout?.(reply),
+          maxParts: MAX_FIELDS + 1,
         });
         const fields = new Map<string, string[]>();
+        let fieldBytes = 0;
         let upload: Omit<Parameters<typeof startImport>[2], 'assessment' | 'organization'> | undefined;
         let target: Pick<Parameters<typeof startImport>[2], 'assessment' | 'organization'> = {};
         for await (const part of parts) {
@@ -80,18 +80,23 @@ export const startImportOperation = (context: Context) => {
             });
           if (name !== 'file') {
             if (!isImportField(name)) throw invalidInput({ property: name, code: 'unknown-import-field' });
-            const text = await readField(part);
+            fieldBytes += name.length;
+            const { text, size } = await readField(part, MAX_FIELD_BYTES - fieldBytes);
+            fieldBytes += size;
             hash.update(JSON.stringify(text));
-            fields.set(name, [...(fields.get(name) ?? []), text]);
+            const values = fields.get(name);
+            if (values === undefined) fields.set(name, [text]);
+            else values.push(text);
             continue;
           }
           const form = parseImportFields(fields, clock());
           target = form.target;
-          if (!mayBeRepeat) await requireImportPermission(db.read, caller, target);
+          // Also for a replay: whether it is one is known only once the file has been stored.
+          await requireImportPermission(db.read, caller, target);
           let format: ReportFormat | undefined;
           const inspected = inspectHead(limitBytes(config.maxImportSize, content), async (head, isWhole) => {
             format = await detectUploadFormat(form.format, head, isWhole);
-            if (!mayBeRepeat) validateFormatTarget(caller, target, format);
+            validateFormatTarget(caller, target, format);
           });
           const stored = await storeContent(context, inspected, (key) => keys.push(key));
           hash.update(stored.sha256);
@@ -127,16 +132,25 @@ function missingFile(): Error {
   return invalidInput({ property: 'file', code: 'required' });
 }
 
-/** @throws DomainError `invalid` unless the content is text, Problem `body-too-large` */
-async function readField({ name, content }: MultipartPart): Promise<string> {
+/**
+ * @param max bytes left for the fields
+ * @returns the text, and its bytes as sent
+ * @throws DomainError `invalid` unless the content is text, Problem `body-too-large`
+ */
+async function readField(
+  { name, content }: MultipartPart,
+  max: number,
+): Promise<{ text: string; size: number }> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of content) {
     size += chunk.length;
-    if (size > MAX_FIELD_BYTES)
-      throw new Problem('body-too-large', `${name} is larger than the limit of ${MAX_FIELD_BYTES} bytes.`, {
-        source: name,
-      });
+    if (size > max)
+      throw new Problem(
+        'body-too-large',
+        `The names and values of the fields are larger than the limit of ${MAX_FIELD_BYTES} bytes.`,
+        { source: name },
+      );
     chunks.push(chunk);
   }
   let text: string;
@@ -148,7 +162,7 @@ async function readField({ name, content }: MultipartPart): Promise<string> {
   if (text.includes('\0')) throw invalidInput({ property: name, code: 'contains-nul' });
   if (text.length > MAX_FIELD_LENGTH)
     throw invalidInput({ property: name, code: 'too-long', params: { max: MAX_FIELD_LENGTH } });
-  return text;
+  return { text, size };
 }
 
 async function* limitBytes(max: number, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

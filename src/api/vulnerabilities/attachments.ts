@@ -15,13 +15,14 @@ import { formatTimestamp } from '../../domain/shared/time.ts';
 import { deleteUnreferenced, storeContent } from '../../files/file-storage.ts';
 import { AREAS, publicBaseUrl } from '../../http/areas.ts';
 import { matchesEtag } from '../../http/etags.ts';
-import { parseMultipart } from '../../http/multipart.ts';
 import { operation } from '../../http/operation.ts';
 import { Problem } from '../../http/problems.ts';
 import { formatContentDisposition, parseRange } from '../../http/ranges.ts';
 import { startRequestHash } from '../../http/idempotency.ts';
 import { DateTimeSchema, MAX_RESULTS, MAX_TEXT, textSchema } from '../../http/schemas.ts';
 import { streamResponse } from '../../http/streams.ts';
+import { readUpload } from '../../http/uploads.ts';
+import { acquireSlot, CONCURRENCY_LIMITS } from '../../http/concurrency-limits.ts';
 import { NullableUserRefSchema } from '../common-schemas.ts';
 import { idParams, nestedIdParams, V1_ACCESS } from '../v1-params.ts';
 
@@ -81,7 +82,7 @@ const uploadAttachmentsOperation = (context: Context) => {
     id: 'uploadAttachments',
     number: 21,
     summary: 'Attach files to a vulnerability',
-    description: `Attaches 1 to ${MAX_FILES} files; if one is rejected, none is attached. Each file is a part named \`file\` of at most ${config.maxAttachmentSize} bytes; other parts are ignored. A vulnerability can have at most ${config.maxAttachments} attachments.`,
+    description: `Attaches 1 to ${MAX_FILES} files; if one is rejected, none is attached. Each file is a part named \`file\` of at most ${config.maxAttachmentSize} bytes; other parts are ignored. A vulnerability can have at most ${config.maxAttachments} attachments. An account can have at most ${CONCURRENCY_LIMITS.upload.perAccount} uploads running; another one returns 429. An upload whose body arrives too slowly returns 408.`,
     method: 'POST',
     path: collection,
     access: V1_ACCESS,
@@ -107,21 +108,19 @@ const uploadAttachmentsOperation = (context: Context) => {
     },
     idempotency: { hashedByHandler: true },
     async handler(request, reply) {
-      const { caller, write, headers, params, raw } = request;
+      const { caller, write, headers, params } = request;
       const { id } = params;
-      // A replay gets its stored response, but whether this is one is known only once the body has been read.
-      if (headers['idempotency-key'] === undefined) await findVisibleVulnerability(db.read, caller, id);
+      // Also for a replay: whether it is one is known only once the body has been stored.
+      await findVisibleVulnerability(db.read, caller, id);
       const keys: string[] = [];
       try {
         const hash = startRequestHash(request);
         const files: NewAttachment[] = [];
-        const parts = parseMultipart(raw, headers['content-type'] ?? '', {
+        if (headers['content-type'] === undefined) throw missingFile();
+        const parts = readUpload(context, request, reply, {
           maxBytes: MAX_FILES * config.maxAttachmentSize + MAX_OVERHEAD_BYTES,
           maxParts: MAX_PARTS,
-          response: reply.raw,
-          onBytes: () => reply.server.extendRequestTimeout?.(reply),
         });
-        if (headers['content-type'] === undefined) throw missingFile();
         for await (const { name, filename, type, content } of parts) {
           hash.update(JSON.stringify([name, filename ?? null, type]));
           if (name !== 'file') {
@@ -231,7 +230,11 @@ const downloadAttachmentOperation = (context: Context) => {
         .header('content-security-policy', 'sandbox')
         .header('x-content-type-options', 'nosniff');
       if (method === 'HEAD' || size === 0) return Readable.from([]);
-      return streamResponse(files.read(key, start, end), { timeout: config.requestTimeout, isLive });
+      return streamResponse(files.read(key, start, end), {
+        timeout: config.requestTimeout,
+        isLive,
+        onEnd: acquireSlot(context, caller, 'attachment'),
+      });
     },
   });
 };

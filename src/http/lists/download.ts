@@ -8,17 +8,13 @@ import type { List, ListRequest } from '../../domain/lists/define-list.ts';
 import type { Filters, ListContext } from '../../domain/lists/filters.ts';
 import { readBatches } from '../../domain/lists/read-batches.ts';
 import type { Context } from '../../runtime/context.ts';
-import { Problem } from '../problems.ts';
+import { acquireSlot } from '../concurrency-limits.ts';
 import { streamResponse } from '../streams.ts';
 import { streamCsv, streamNdjson } from './row-serializers.ts';
 
 /** Media types of lists that can be downloaded, the default first. */
 export const LIST_MEDIA_TYPES = ['application/json', 'text/csv', 'application/x-ndjson'] as const;
 export type ListMediaType = (typeof LIST_MEDIA_TYPES)[number];
-
-/** Concurrent downloads per account and process (docs/companions.md, section 1). */
-const MAX_CONCURRENT_DOWNLOADS = 4;
-const RETRY_AFTER_SECONDS = 5;
 
 export function withCharset(type: ListMediaType): string {
   return `${type}; charset=utf-8`;
@@ -28,35 +24,6 @@ export function withCharset(type: ListMediaType): string {
 export function negotiateMediaType(accept: string | undefined): ListMediaType {
   const preferred = new Negotiator({ headers: { accept } }).mediaType(LIST_MEDIA_TYPES.map(withCharset));
   return LIST_MEDIA_TYPES.find((type) => withCharset(type) === preferred) ?? 'application/json';
-}
-
-const downloadCounts = new WeakMap<Context, Map<string, number>>();
-
-/**
- * Counts a download.
- * @returns a function to call when it has ended
- * @throws Problem `rate-limited` at the limit of the account
- */
-export function acquireDownloadSlot(context: Context, account: string): () => void {
-  const counts = downloadCounts.get(context) ?? new Map<string, number>();
-  downloadCounts.set(context, counts);
-  const count = counts.get(account) ?? 0;
-  if (count >= MAX_CONCURRENT_DOWNLOADS) {
-    throw new Problem(
-      'rate-limited',
-      `This account already has ${MAX_CONCURRENT_DOWNLOADS} downloads running. Wait for one to finish.`,
-      { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } },
-    );
-  }
-  counts.set(account, count + 1);
-  let ended = false;
-  return () => {
-    if (ended) return;
-    ended = true;
-    const left = (counts.get(account) ?? 1) - 1;
-    if (left === 0) counts.delete(account);
-    else counts.set(account, left);
-  };
 }
 
 interface DownloadRequest<Item, F extends Filters, O extends string> {
@@ -79,7 +46,7 @@ type DownloadSource = Pick<FastifyRequest, 'abortState' | 'isLive' | 'method'> &
 
 /**
  * Streams a whole list as CSV or NDJSON, and records the export in the audit log.
- * @throws Problem `rate-limited` at the limit of the account
+ * @throws Problem `rate-limited` at the limit of the account or of its organization
  */
 export async function sendDownload<Item, F extends Filters, O extends string>(
   context: Context,
@@ -97,7 +64,7 @@ export async function sendDownload<Item, F extends Filters, O extends string>(
     return file;
   };
   if (method === 'HEAD') return sendFile(Readable.from([]));
-  const onEnd = acquireDownloadSlot(context, String(caller.userId));
+  const onEnd = acquireSlot(context, caller, 'download');
   try {
     const by = { actor: caller, now: listContext.now };
     await context.db.write((tx) => recordExport(tx, by, action, { type, filters }), { signal });

@@ -1,0 +1,66 @@
+import type { Caller } from '../auth/callers.ts';
+import type { Context } from '../runtime/context.ts';
+import { Problem } from './problems.ts';
+
+interface ConcurrencyLimit {
+  perAccount: number;
+  /** Staff count as one organization. */
+  perOrganization: number;
+  /** What is limited, in the plural, for the error. */
+  noun: string;
+}
+
+/** What one account, and all accounts of its organization, can have running at once in a process. */
+export const CONCURRENCY_LIMITS = {
+  /** Imports and attachments together. */
+  upload: { perAccount: 4, perOrganization: 32, noun: 'uploads' },
+  /** Exports and event streams together. */
+  download: { perAccount: 4, perOrganization: 32, noun: 'downloads' },
+  /** A page can show many pictures at once. */
+  attachment: { perAccount: 32, perOrganization: 128, noun: 'downloads of attachments' },
+} as const satisfies Record<string, ConcurrencyLimit>;
+
+type LimitName = keyof typeof CONCURRENCY_LIMITS;
+
+const RETRY_AFTER_SECONDS = 5;
+
+const running = new WeakMap<Context, Map<string, number>>();
+
+/**
+ * Counts something that an account has begun.
+ * @returns a function to call when it has ended; calling it again does nothing
+ * @throws Problem `rate-limited` at the limit of the account or of its organization
+ */
+export function acquireSlot(
+  context: Context,
+  { userId, organizationId }: Pick<Caller, 'userId' | 'organizationId'>,
+  name: LimitName,
+): () => void {
+  // The operator has no account.
+  if (userId === null) return () => undefined;
+  const { perAccount, perOrganization, noun } = CONCURRENCY_LIMITS[name];
+  const counts = running.get(context) ?? new Map<string, number>();
+  running.set(context, counts);
+  const slots = [
+    [`${name} account ${userId}`, perAccount, 'This account'],
+    [`${name} organization ${organizationId ?? 'staff'}`, perOrganization, 'Your organization'],
+  ] as const;
+  for (const [key, max, owner] of slots)
+    if ((counts.get(key) ?? 0) >= max)
+      throw new Problem(
+        'rate-limited',
+        `${owner} already has ${max} ${noun} running. Wait for one to finish.`,
+        { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } },
+      );
+  for (const [key] of slots) counts.set(key, (counts.get(key) ?? 0) + 1);
+  let hasEnded = false;
+  return () => {
+    if (hasEnded) return;
+    hasEnded = true;
+    for (const [key] of slots) {
+      const left = (counts.get(key) ?? 1) - 1;
+      if (left === 0) counts.delete(key);
+      else counts.set(key, left);
+    }
+  };
+}

@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { acquireSlot, CONCURRENCY_LIMITS } from '../../src/http/concurrency-limits.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
+
+let server: TestServer;
+beforeAll(async () => (server = await useSharedServer()));
+afterAll(() => server.close());
+
+it.each(Object.keys(CONCURRENCY_LIMITS) as (keyof typeof CONCURRENCY_LIMITS)[])(
+  'Concurrency limits: bound the %ss of an account, and those of its organization',
+  (name) => {
+    const { perAccount, perOrganization } = CONCURRENCY_LIMITS[name];
+    const organizationId = -1;
+    const acquire = (userId: number, of: number | null = organizationId) =>
+      acquireSlot(server.context, { userId, organizationId: of }, name);
+    const releases: (() => void)[] = [];
+    for (let count = 0; count < perOrganization; count += 1)
+      releases.push(acquire(-1 - Math.floor(count / perAccount)));
+    expect(() => acquire(-1)).toThrow('This account already has');
+    // A colleague without any.
+    expect(() => acquire(-1_000)).toThrow('Your organization already has');
+    acquire(-2_000, -2)();
+    const release = releases.pop() as () => void;
+    release();
+    release();
+    releases.push(acquire(-1_000));
+    expect(() => acquire(-1_000)).toThrow('Your organization already has');
+    for (const end of releases) end();
+    acquire(-1)();
+  },
+);
