@@ -39,11 +39,11 @@ async function* decompressed(bytes: ByteReader, size: number | undefined): Async
   }
 }
 
-/** @returns a function that takes the number of bytes that were decompressed, and throws ReportError if all are too many */
-function sizeLimit({ taken }: ByteReader, size: number | undefined): (decompressed: number) => void {
+/** @returns a function that takes the bytes of each decompressed chunk, and throws ReportError if they are too many */
+function sizeLimit({ taken }: ByteReader, size: number | undefined): (length: number) => void {
   let total = 0;
-  return (decompressed) => {
-    total += decompressed;
+  return (length) => {
+    total += length;
     const most = size === undefined ? Math.max(RATIO_EXEMPT_SIZE, taken() * MAX_RATIO) : size * MAX_RATIO;
     if (total > most)
       throw new ReportError(`The file decompresses to more than ${MAX_RATIO} times its size.`);
@@ -53,7 +53,7 @@ function sizeLimit({ taken }: ByteReader, size: number | undefined): (decompress
 
 async function* counted(
   chunks: AsyncIterable<Uint8Array>,
-  count: (decompressed: number) => void,
+  count: (length: number) => void,
 ): AsyncGenerator<Uint8Array, void> {
   for await (const chunk of chunks) {
     count(chunk.length);
@@ -133,7 +133,7 @@ async function* inflated(bytes: ByteReader, stream: Gunzip | InflateRaw): AsyncG
 
 async function* unzipped(
   bytes: ByteReader,
-  count: (decompressed: number) => void,
+  count: (length: number) => void,
 ): AsyncGenerator<Uint8Array, void> {
   let found = false;
   for (let entries = 1; ; entries += 1) {
