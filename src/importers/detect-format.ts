@@ -3,15 +3,19 @@ import { REPORT_FORMATS } from './formats/index.ts';
 import { StreamingTextDecoder } from './parsing/encodings.ts';
 import type { ByteSource, ReportFormat, ReportSample } from './report.ts';
 
-const MAX_SAMPLE = 1024 * 1024;
-const MAX_DEPTH = 200;
-/** Errors before the root element, and characters between two looks at them. */
+/** Bytes of a report that are looked at: every upload meets this on the main thread, so that it takes milliseconds. */
+export const MAX_SAMPLE = 256 * 1024;
+/** Characters up to the end of the root's start tag, which the parser reads one by one. */
+const MAX_PROLOG = 128 * 1024;
+/** Errors before the root element. */
 const MAX_ERRORS = 20;
-const STEP = 4_096;
+const MAX_DEPTH = 200;
 /** JSON values that are parsed. */
 const MAX_VALUES = 10;
 /** Characters of invalid JSON that are parsed. */
-const MAX_INVALID = 64 * 1024;
+const MAX_INVALID = 16 * 1024;
+/** Characters that are scanned or parsed, counting those of each attempt. */
+const MAX_EXAMINED = 3 * MAX_SAMPLE;
 
 /** @returns every format that matches the sample */
 export function matchingFormats(sample: ReportSample): ReportFormat[] {
@@ -27,7 +31,7 @@ export async function readSample(source: ByteSource): Promise<ReportSample> {
     const part = chunk.subarray(0, MAX_SAMPLE - size);
     text += decoder.decode(part);
     size += part.length;
-    isComplete = part.length === chunk.length;
+    isComplete = size < MAX_SAMPLE;
     if (!isComplete) break;
   }
   if (isComplete) text += decoder.end();
@@ -39,6 +43,9 @@ export async function readSample(source: ByteSource): Promise<ReportSample> {
   return { text, ...jsonIn(text) };
 }
 
+/** Ends the parser, which goes on after an error: each one costs a stack trace. */
+const STOP = new Error('stopped');
+
 /** @returns the root element, without namespace prefix */
 function rootOf(text: string): ReportSample['root'] {
   let root: ReportSample['root'];
@@ -46,12 +53,17 @@ function rootOf(text: string): ReportSample['root'] {
   const parser = new SaxesParser();
   parser.on('error', () => {
     errors += 1;
+    if (errors >= MAX_ERRORS) throw STOP;
   });
   parser.on('opentag', ({ name, attributes }) => {
-    root ??= { name: name.slice(name.indexOf(':') + 1), attributes };
+    root = { name: name.slice(name.indexOf(':') + 1), attributes };
+    throw STOP;
   });
-  for (let at = 0; at < text.length && root === undefined && errors < MAX_ERRORS; at += STEP)
-    parser.write(text.slice(at, at + STEP));
+  try {
+    parser.write(text.slice(0, MAX_PROLOG));
+  } catch (error) {
+    if (error !== STOP) throw error;
+  }
   return root;
 }
 
@@ -62,12 +74,14 @@ function rootOf(text: string): ReportSample['root'] {
 function jsonIn(text: string): Pick<ReportSample, 'json' | 'records'> {
   const values: unknown[] = [];
   let empty: unknown;
+  let examined = 0;
   // Not `[INF] …` of a log.
   const opening = /^[ \t]*[[{](?=["{}[\]\s]|$)/gm;
-  for (let tries = 0; tries < MAX_VALUES; tries += 1) {
+  for (let tries = 0; tries < MAX_VALUES && examined < MAX_EXAMINED; tries += 1) {
     const match = opening.exec(text);
     if (match === null) break;
-    const { json, end } = parseBeginning(text, match.index + match[0].length - 1);
+    const { json, end, cost } = parseBeginning(text, match.index + match[0].length - 1);
+    examined += cost;
     if (typeof json === 'object' && json !== null && Object.keys(json).length > 0) {
       values.push(json);
       // Continues after the value, so that values inside it are not found.
@@ -80,12 +94,13 @@ function jsonIn(text: string): Pick<ReportSample, 'json' | 'records'> {
 
 /**
  * Parses the array or object that begins at an index. If it is truncated or invalid, keeps the members before that.
- * @returns the value, and where it ends in the text
+ * @returns the value, where it ends in the text, and the characters that were scanned or parsed for it
  */
-function parseBeginning(text: string, start: number): { json?: unknown; end: number } {
-  const { closed, end } = closeBefore(text, start, text.length);
+function parseBeginning(text: string, start: number): { json?: unknown; end: number; cost: number } {
+  const { closed, end, scanned } = closeBefore(text, start, text.length);
+  let cost = scanned;
   try {
-    return { json: JSON.parse(closed), end };
+    return { json: JSON.parse(closed), end, cost };
   } catch {
     // Below: up to the error. If a text can be parsed, so can all shorter ones.
   }
@@ -93,6 +108,7 @@ function parseBeginning(text: string, start: number): { json?: unknown; end: num
   let [valid, invalid] = [start, Math.min(end, start + MAX_INVALID)];
   while (valid + 1 < invalid) {
     const middle = (valid + invalid) >> 1;
+    cost += middle - start;
     try {
       json = JSON.parse(closeBefore(text, start, middle).closed);
       valid = middle;
@@ -100,15 +116,23 @@ function parseBeginning(text: string, start: number): { json?: unknown; end: num
       invalid = middle;
     }
   }
-  return { json, end: valid };
+  return { json, end: valid, cost };
 }
 
-/** @returns the value up to the last complete member before `limit`, with its brackets closed, and where it ends */
-function closeBefore(text: string, start: number, limit: number): { closed: string; end: number } {
+/**
+ * @returns the value up to the last complete member before `limit`, with its brackets closed, where it ends, and the
+ *   number of characters that were scanned
+ */
+function closeBefore(
+  text: string,
+  start: number,
+  limit: number,
+): { closed: string; end: number; scanned: number } {
   const closers: string[] = [];
   /** After the last complete value or opening bracket. */
   let safe = start;
-  for (let at = start; at < limit && closers.length <= MAX_DEPTH; at += 1) {
+  let at = start;
+  for (; at < limit && closers.length <= MAX_DEPTH; at += 1) {
     const character = text[at];
     if (character === '"') {
       at += 1;
@@ -123,5 +147,9 @@ function closeBefore(text: string, start: number, limit: number): { closed: stri
       if (closers.length === 0) break;
     }
   }
-  return { closed: text.slice(start, safe) + closers.toReversed().join(''), end: safe };
+  return {
+    closed: text.slice(start, safe) + closers.toReversed().join(''),
+    end: safe,
+    scanned: Math.min(at, limit) - start,
+  };
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { AssetLocation } from '../domain/imports/sighting.ts';
 import type { ReportedFinding, ScanTarget } from './report.ts';
 import { assetOfTarget } from './targets.ts';
+import { parseUntrustedUrl } from '../runtime/parse-untrusted-url.ts';
 
 /**
  * @returns what distinguishes findings of the same rule and asset: port and protocol on a host, path and package in an
@@ -63,7 +64,7 @@ const VOLATILE_PARAMETERS = new Set(
  */
 export function canonicalUrl(url: string): string {
   const text = url.trim();
-  const parsed = URL.parse(text);
+  const parsed = parseUntrustedUrl(text);
   if (parsed === null) return text;
   parsed.hash = '';
   parsed.username = '';

@@ -116,7 +116,7 @@ export type ReportRecord =
   /** A record that cannot be read or lacks what a finding needs (`invalid JSON`, `no title`). */
   | { kind: 'unreadable'; reason: string; at?: SourceLocation | undefined };
 
-/** The first MiB of a report, parsed as far as possible. */
+/** The beginning of a report, parsed as far as possible. */
 export interface ReportSample {
   /** Decoded, without byte order mark; invalid UTF-8 is U+FFFD. */
   text: string;

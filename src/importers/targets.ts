@@ -6,6 +6,7 @@ import { formatPorts } from '../domain/imports/port-sets.ts';
 import type { AssetLocation, CoverageKey } from '../domain/imports/sighting.ts';
 import { memoize } from './memoize.ts';
 import type { ReportedLocation, ScanTarget } from './report.ts';
+import { parseUntrustedUrl } from '../runtime/parse-untrusted-url.ts';
 
 export type HostTarget = Extract<ScanTarget, { host: string }>;
 
@@ -134,7 +135,7 @@ function siteOf(url: string): string | undefined {
 }
 
 function parseOrigin(text: string): string | undefined {
-  const url = URL.parse(text);
+  const url = parseUntrustedUrl(text);
   if (url === null) return undefined;
   const { protocol, origin } = url;
   const isWeb = protocol === 'http:' || protocol === 'https:';

@@ -1,10 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { SaxesParser } from 'saxes';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { matchingFormats, readSample } from '../../src/importers/detect-format.ts';
 import { FIRST, inChunks } from './reports.ts';
 
 const sample = (text: string | Uint8Array, size?: number) => readSample(() => inChunks(text, size));
 
-describe('readSample: the first MiB of a report', () => {
+describe('readSample: the beginning of a report', () => {
   it('finds the root element of XML', async () => {
     const text =
       '\uFEFF<?xml version="1.0"?>\n<!-- <no/> -->\n<!DOCTYPE a [<!ELEMENT b ANY>]>\n<x:a xmlns:x="u" b="1"><c';
@@ -41,10 +42,46 @@ describe('readSample: the first MiB of a report', () => {
     expect((await sample('['.repeat(10_000))).json).toBeDefined();
   });
 
-  it('reads at most one MiB', async () => {
-    const found = await sample(`{"a":1,"b":["${'é'.repeat(1_000_000)}"]}`);
+  it('reads at most 256 KiB', async () => {
+    const found = await sample(`{"a":1,"b":["${'é'.repeat(200_000)}"]}`);
     expect(found.json).toEqual({ a: 1, b: [] });
-    expect(found.text.length).toBeLessThan(600_000);
+    expect(found.text.length).toBeLessThan(140_000);
+  });
+});
+
+describe('readSample: hostile reports', () => {
+  afterEach(() => void vi.restoreAllMocks());
+  const MIB = 1024 * 1024;
+
+  it.each([
+    ['attributes', '<a ', '&'],
+    ['attribute values', '<a b="', '\0'],
+    ['document types', '<!DOCTYPE a [', '\0'],
+    ['declarations', '<?xml ', '\0'],
+    ['processing instructions', '<?a ', '\0'],
+    ['tags', '', '</'],
+    ['text', '<?a?>', '&<'],
+  ])('stops after a few errors in %s', async (_what, start, unit) => {
+    const errors = vi.spyOn(SaxesParser.prototype, 'fail');
+    const found = await sample(start + unit.repeat(MIB / unit.length), 65_536);
+    expect(found.root).toBeUndefined();
+    expect(errors.mock.calls.length).toBeLessThanOrEqual(20);
+  });
+
+  it.each([
+    ['open arrays', '['],
+    ['open objects', '{"a":'],
+    ['elements', '[1,'],
+    ['lines that open objects', '{\n'],
+    ['lines that open arrays', '[\n'],
+    ['errors', '{"a":0,x'],
+    ['long lines that are truncated', `{${'"aaaa":"b",'.repeat(10_000)}\n`],
+    ['quotes', '["\\"'],
+  ])('parses each character at most four times: %s', async (_what, unit) => {
+    const parse = vi.spyOn(JSON, 'parse');
+    await sample(unit.repeat(Math.ceil(MIB / unit.length)), 65_536);
+    const characters = parse.mock.calls.reduce((sum, [text]) => sum + text.length, 0);
+    expect(characters).toBeLessThanOrEqual(MIB);
   });
 });
 

@@ -16,7 +16,7 @@ import { startRequestHash } from '../../http/idempotency.ts';
 import { LocationHeader } from '../../http/etags.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { REPORT_FORMATS } from '../../importers/formats/index.ts';
-import { matchingFormats, readSample } from '../../importers/detect-format.ts';
+import { MAX_SAMPLE, matchingFormats, readSample } from '../../importers/detect-format.ts';
 import { decompress } from '../../importers/parsing/decompress.ts';
 import { type ReportFormat, ReportError, type ByteSource } from '../../importers/report.ts';
 import { ImportSchema, toImportBody } from './import-schema.ts';
@@ -29,11 +29,8 @@ const MAX_OVERHEAD_BYTES = 8 * 1024 * 1024;
 const [MAX_FIELDS, MAX_FIELD_BYTES] = [2_100, 1024 * 1024];
 /** Maximum characters of a field. */
 const MAX_FIELD_LENGTH = 65_536;
-/**
- * Bytes of a file, compressed or not, that contain the first MiB of the report: incompressible content grows a
- * little.
- */
-const HEAD_BYTES = 1024 * 1024 + 64 * 1024;
+/** Bytes of a file, compressed or not, that contain the sample of the report: incompressible content grows a little. */
+const HEAD_BYTES = MAX_SAMPLE + 64 * 1024;
 
 export const startImportOperation = (context: Context) => {
   const { clock, config, db, jobs, log } = context;
@@ -41,7 +38,7 @@ export const startImportOperation = (context: Context) => {
     id: 'startImport',
     number: 65,
     summary: 'Import a report',
-    description: `Queues a report of at most ${config.maxImportSize} bytes for import by a background job. The file must be the last part; send \`targets\` and \`tags\` as repeated fields. A report of findings requires an assessment that the caller has access to; a report of hosts without an assessment requires an admin and a scope that can write assets. The format must be recognisable within the first MiB. An unrecognised report, an unknown field or a part after the file returns 422 and queues nothing. An organization can have at most 20 imports queued; another one returns 409. The names and values of the fields have at most ${MAX_FIELD_BYTES} bytes. An account can have at most ${CONCURRENCY_LIMITS.upload.perAccount} uploads running; another one returns 429. An upload whose body arrives too slowly returns 408.`,
+    description: `Queues a report of at most ${config.maxImportSize} bytes for import by a background job. The file must be the last part; send \`targets\` and \`tags\` as repeated fields. A report of findings requires an assessment that the caller has access to; a report of hosts without an assessment requires an admin and a scope that can write assets. The format must be recognisable within the first 256 KiB. An unrecognised report, an unknown field or a part after the file returns 422 and queues nothing. An organization can have at most 20 imports queued; another one returns 409. The names and values of the fields have at most ${MAX_FIELD_BYTES} bytes. An account can have at most ${CONCURRENCY_LIMITS.upload.perAccount} uploads running; another one returns 429. An upload whose body arrives too slowly returns 408.`,
     method: 'POST',
     path: '/imports',
     access: V1_ACCESS,

@@ -2,6 +2,7 @@ import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 import { domainToASCII } from 'node:url';
 import type { FieldProblem } from '../shared/errors.ts';
 import type { ASSET_TYPES } from './asset-enums.ts';
+import { parseUntrustedUrl } from '../../runtime/parse-untrusted-url.ts';
 
 export const MAX_LOCATION_LENGTH = 2_048;
 
@@ -18,6 +19,8 @@ export function normalizeLocation(type: (typeof ASSET_TYPES)[number], text: stri
   return type === 'webapp' ? normalizeUrl(trimmed) : { location: trimmed };
 }
 
+/** Characters of a host name before its conversion to Punycode, after which it has at most 253. */
+const MAX_HOST_INPUT = 1_000;
 const HOST_NAME =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 const INVALID_HOST_CHARACTERS = /[\s/\\?#@:%[\]]/;
@@ -30,16 +33,20 @@ function normalizeHost(text: string): NormalizedLocation {
   if (isIPv6(text) && !text.includes('%'))
     return { location: new SocketAddress({ address: text, family: 'ipv6' }).address };
   const bare = text.replace(/\.$/, '');
-  // `domainToASCII` accepts more than host names, and parses numbers as addresses.
+  // `domainToASCII` accepts more than host names, parses numbers as addresses, and takes quadratic time.
   const name =
-    INVALID_HOST_CHARACTERS.test(bare) || ENDS_IN_NUMBER.test(bare.toLowerCase()) ? '' : domainToASCII(bare);
+    bare.length > MAX_HOST_INPUT ||
+    INVALID_HOST_CHARACTERS.test(bare) ||
+    ENDS_IN_NUMBER.test(bare.toLowerCase())
+      ? ''
+      : domainToASCII(bare);
   return HOST_NAME.test(name) && !ENDS_IN_NUMBER.test(name)
     ? { location: name }
     : { error: { code: 'not-a-host' } };
 }
 
 function normalizeUrl(text: string): NormalizedLocation {
-  const url = URL.parse(text);
+  const url = parseUntrustedUrl(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol))
     return { error: { code: 'not-a-web-url' } };
   if (url.username !== '' || url.password !== '') return { error: { code: 'url-with-credentials' } };

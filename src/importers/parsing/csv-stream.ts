@@ -6,10 +6,12 @@ export type CsvRow =
   { row: Readonly<Record<string, string>>; line: number } | { error: string; line: number };
 
 const MAX_ROW = 4 * 1024 * 1024;
-const MAX_COLUMNS = 1_000;
+export const MAX_COLUMNS = 1_000;
 /** Characters that are searched for the header, and rows. */
 const MAX_HEADER = 64 * 1024;
 const MAX_PREAMBLE = 50;
+/** Characters between two counts of the rows. */
+const HEAD_STEP = 4_096;
 const DELIMITERS = [',', ';', '\t'];
 
 /**
@@ -78,7 +80,8 @@ export interface CsvLayout {
  * writes, else the one with which the row is a header, else the one that occurs most in it.
  */
 export function detectLayout(text: string, isHeader: (fields: readonly string[]) => boolean): CsvLayout {
-  const blank = /^(?:[^\S\n]*\n)*/.exec(text)?.[0].length ?? 0;
+  const begin = text.search(/\S/);
+  const blank = text.lastIndexOf('\n', begin < 0 ? text.length : begin) + 1;
   const separator = /^"?sep=([,;|\t])"?\r?(?:\n|$)/i.exec(text.slice(blank, blank + 20));
   const start = blank + (separator?.[0].length ?? 0);
   const head = text.slice(start, start + MAX_HEADER);
@@ -98,13 +101,17 @@ export function detectLayout(text: string, isHeader: (fields: readonly string[])
 /** @returns the rows at the beginning, up to the first that is not valid */
 function headRows(text: string, delimiter: string, line: number): Row[] {
   const parser = new CsvParser(delimiter, line);
+  const rows: Row[] = [];
   try {
-    parser.write(text);
+    for (let at = 0; at < text.length && rows.length < MAX_PREAMBLE; at += HEAD_STEP) {
+      parser.write(text.slice(at, at + HEAD_STEP));
+      rows.push(...parser.takeRows());
+    }
     parser.end();
   } catch (error) {
     if (!(error instanceof ReportError)) throw error;
   }
-  return parser.takeRows().slice(0, MAX_PREAMBLE);
+  return [...rows, ...parser.takeRows()].slice(0, MAX_PREAMBLE);
 }
 
 /** @returns the delimiter that occurs most in the first row, outside quotes */

@@ -6,6 +6,8 @@ const MAX_UNPACKED = 16 * 1024 ** 3;
 /** Bytes that may be decompressed before the ratio applies, if the file size is unknown. */
 const RATIO_EXEMPT_SIZE = 64 * 1024 * 1024;
 const CHUNK = 64 * 1024;
+/** Entries of a zip file, counting folders and what is skipped: each needs a decompressor of its own. */
+const MAX_ENTRIES = 1_000;
 
 const GZIP_MAGIC = [0x1f, 0x8b];
 const ZIP_MAGIC = [0x50, 0x4b, 0x03, 0x04];
@@ -18,8 +20,8 @@ const MAX_DESCRIPTOR = 28;
  * Decompresses gzip (including several members) and zip files with a single entry, recognised by their first bytes.
  * Other files pass unchanged.
  * @param size bytes of the file, if known
- * @returns a source that throws ReportError if the file is damaged, truncated, contains several files, or decompresses
- *   to more than 200 times its size or 16 GiB
+ * @returns a source that throws ReportError if the file is damaged, truncated, contains several files or more than 1,000
+ *   entries, or decompresses to more than 200 times its size or 16 GiB, including what is skipped
  */
 export function decompress(source: ByteSource, size?: number): ByteSource {
   return () => decompressed(new ByteReader(source()), size);
@@ -28,26 +30,33 @@ export function decompress(source: ByteSource, size?: number): ByteSource {
 async function* decompressed(bytes: ByteReader, size: number | undefined): AsyncGenerator<Uint8Array, void> {
   try {
     const head = await bytes.peek(4);
-    if (startsWith(head, GZIP_MAGIC)) yield* withSizeLimit(inflated(bytes, gunzip()), bytes, size);
-    else if (startsWith(head, ZIP_MAGIC)) yield* withSizeLimit(unzipped(bytes), bytes, size);
+    const count = sizeLimit(bytes, size);
+    if (startsWith(head, GZIP_MAGIC)) yield* counted(inflated(bytes, gunzip()), count);
+    else if (startsWith(head, ZIP_MAGIC)) yield* unzipped(bytes, count);
     else yield* bytes.rest();
   } finally {
     await bytes.close();
   }
 }
 
-async function* withSizeLimit(
-  chunks: AsyncIterable<Uint8Array>,
-  { taken }: { readonly taken: () => number },
-  size: number | undefined,
-): AsyncGenerator<Uint8Array, void> {
+/** @returns a function that takes the bytes of each decompressed chunk, and throws ReportError if they are too many */
+function sizeLimit({ taken }: ByteReader, size: number | undefined): (length: number) => void {
   let total = 0;
-  for await (const chunk of chunks) {
-    total += chunk.length;
+  return (length) => {
+    total += length;
     const most = size === undefined ? Math.max(RATIO_EXEMPT_SIZE, taken() * MAX_RATIO) : size * MAX_RATIO;
     if (total > most)
       throw new ReportError(`The file decompresses to more than ${MAX_RATIO} times its size.`);
     if (total > MAX_UNPACKED) throw new ReportError('The file decompresses to more than 16 GiB.');
+  };
+}
+
+async function* counted(
+  chunks: AsyncIterable<Uint8Array>,
+  count: (length: number) => void,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of chunks) {
+    count(chunk.length);
     yield chunk;
   }
 }
@@ -122,14 +131,19 @@ async function* inflated(bytes: ByteReader, stream: Gunzip | InflateRaw): AsyncG
   }
 }
 
-async function* unzipped(bytes: ByteReader): AsyncGenerator<Uint8Array, void> {
+async function* unzipped(
+  bytes: ByteReader,
+  count: (length: number) => void,
+): AsyncGenerator<Uint8Array, void> {
   let found = false;
-  for (;;) {
+  for (let entries = 1; ; entries += 1) {
     const signature = await bytes.peek(4);
     if (!startsWith(signature, ZIP_MAGIC)) {
       if (!found) throw new ReportError('The zip file contains no file.');
       return;
     }
+    if (entries > MAX_ENTRIES)
+      throw new ReportError(`The zip file contains more than ${MAX_ENTRIES} entries.`);
     const header = await bytes.take(HEADER_SIZE);
     const flags = header.readUInt16LE(6);
     const method = header.readUInt16LE(8);
@@ -145,7 +159,12 @@ async function* unzipped(bytes: ByteReader): AsyncGenerator<Uint8Array, void> {
     if (!isIgnored && found)
       throw new ReportError('The zip file contains more than one file. Import each report on its own.');
     found ||= !isIgnored;
-    const contents = method === 8 ? inflated(bytes, inflateRaw()) : bytes.exactly(compressedSize);
+    // Where the header has the size, there is no need to decompress.
+    const isSkipped = isIgnored && !hasDescriptor && compressedSize !== 0xffffffff;
+    const contents =
+      method === 8 && !isSkipped
+        ? counted(inflated(bytes, inflateRaw()), count)
+        : bytes.exactly(compressedSize);
     for await (const chunk of contents) if (!isIgnored) yield chunk;
     if (hasDescriptor) await skipDescriptor(bytes);
   }

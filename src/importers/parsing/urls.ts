@@ -1,7 +1,9 @@
+import { parseUntrustedUrl } from '../../runtime/parse-untrusted-url.ts';
+
 /** @returns the parsed URL if it is http or https */
 export function parseWebUrl(text: string | undefined): URL | undefined {
   if (text === undefined || !/^https?:\/\//i.test(text)) return undefined;
-  return URL.parse(text) ?? undefined;
+  return parseUntrustedUrl(text) ?? undefined;
 }
 
 /** @returns the distinct http and https URLs in text or HTML, without surrounding punctuation */

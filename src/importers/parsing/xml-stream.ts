@@ -249,8 +249,15 @@ export function plainTextAt(element: XmlElement, ...names: readonly string[]): s
   return text === undefined ? undefined : textToMarkdown(text);
 }
 
-/** @returns the element's text without that of its children: `1.2.3.4` for `1.2.3.4<hostname>a</hostname>` */
+/** Characters with those of the children; searching for long texts takes quadratic time. */
+const MAX_OWN_TEXT = 16_384;
+
+/**
+ * @returns the element's text without that of its children, `1.2.3.4` for `1.2.3.4<hostname>a</hostname>`; empty if both
+ *   have more than 16 Ki characters
+ */
 export function ownText({ text, children }: XmlElement): string {
+  if (text.length > MAX_OWN_TEXT) return '';
   let own = '';
   let end = text.length;
   for (const child of children.toReversed()) {

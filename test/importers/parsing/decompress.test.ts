@@ -113,4 +113,26 @@ describe('decompress', () => {
     expect((await unpacked(bomb, { known: false })).error).toMatch(/200 times/);
     expect((await unpacked(zip(entry('a', '\0'.repeat(10_000_000))))).error).toMatch(/200 times/);
   });
+
+  it('counts what it decompresses of entries that it skips', async () => {
+    const zeros = '\0'.repeat(10_000_000);
+    const report = entry('a', SHORT_TEXT);
+    const described = zip(report, entry('__MACOSX/a', zeros, { described: true }));
+    expect(await unpacked(described)).toEqual({
+      text: SHORT_TEXT,
+      error: 'The file decompresses to more than 200 times its size.',
+    });
+    // The header has the size, so that there is nothing to decompress.
+    expect(await unpacked(zip(report, entry('__MACOSX/a', zeros)))).toEqual({ text: SHORT_TEXT });
+  });
+
+  it('fails if a zip has more than 1,000 entries', async () => {
+    const folders = Array.from({ length: 1_000 }, () => entry('a/', '', { method: 0 }));
+    const report = entry('a/b', SHORT_TEXT);
+    expect(await unpacked(zip(report, ...folders.slice(1)))).toEqual({ text: SHORT_TEXT });
+    expect(await unpacked(zip(report, ...folders))).toEqual({
+      text: SHORT_TEXT,
+      error: 'The zip file contains more than 1000 entries.',
+    });
+  });
 });

@@ -121,12 +121,18 @@ const PLAIN_NAMES = Object.entries(CSV_FIELDS).map(([member, names]) => [member,
 
 /** Guesses the mapping from the column names. */
 export function defaultMapping(columns: readonly string[]): ColumnMapping {
+  const named = new Map<string, string[]>();
+  for (const column of columns) {
+    const name = plain(column);
+    const same = named.get(name);
+    if (same === undefined) named.set(name, [column]);
+    else same.push(column);
+  }
   const taken = new Set<string>();
   const mapping: Record<string, string> = {};
-  const plainColumns = columns.map(plain);
   for (const [member, names] of PLAIN_NAMES) {
     for (const name of names) {
-      const column = columns.find((one, index) => plainColumns[index] === name && !taken.has(one));
+      const column = named.get(name)?.find((one) => !taken.has(one));
       if (column === undefined) continue;
       taken.add(column);
       mapping[member] = column;

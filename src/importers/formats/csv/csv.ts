@@ -1,4 +1,4 @@
-import { detectLayout, streamCsvRows } from '../../parsing/csv-stream.ts';
+import { detectLayout, MAX_COLUMNS, streamCsvRows } from '../../parsing/csv-stream.ts';
 import { bestCvss, parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
 import { extractCveIds, extractCweIds, codeBlock, textToMarkdown } from '../../parsing/markdown.ts';
 import { type DateOrder, dateOrderOf, parseTime } from '../../parsing/parse-time.ts';
@@ -31,7 +31,7 @@ export const csv: ReportFormat = {
   detect({ text }) {
     if (/^\s*[<[{]/.test(text)) return false;
     const { header } = detectLayout(text, isHeader);
-    return isHeader(header);
+    return header.length <= MAX_COLUMNS && isHeader(header);
   },
   async *read(source, { mapping, dateOrder }) {
     const isMapped = (fields: readonly string[]): boolean => {

@@ -106,9 +106,13 @@ function findingOf(item: JsonObject, title: string): ReportedFinding {
   };
 }
 
+/** Characters; searching for long texts takes quadratic time. */
+const MAX_VERSION = 200;
+
 /** @returns the rule of a finding without one: its title, ignoring case, white space and the version of its package */
 export function ruleOfTitle(title: string, version?: string): string {
-  const text = version === undefined || version.length < 2 ? title : title.replaceAll(version, '');
+  const isVersion = version !== undefined && version.length >= 2 && version.length <= MAX_VERSION;
+  const text = isVersion ? title.replaceAll(version, '') : title;
   return text.toLowerCase().replace(/\s+/g, ' ').trim() || title.toLowerCase();
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../../parsing/scanned-hosts.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
 import type { ReportFormat, SourceLocation, ReportRecord } from '../../report.ts';
+import { parseUntrustedUrl } from '../../../runtime/parse-untrusted-url.ts';
 
 /** ProjectDiscovery's httpx, JSON Lines (`-json`), type `Result`. Older versions write `status-code`. */
 export const httpx: ReportFormat = {
@@ -39,7 +40,7 @@ function isProbe(line: JsonObject): boolean {
 function recordOf(line: JsonObject, at: SourceLocation): ReportRecord {
   if (line.failed === true) return { kind: 'skipped', reason: 'no response', at };
   const text = textOf(line.url) ?? '';
-  const url = URL.parse(text);
+  const url = parseUntrustedUrl(text);
   const address = [line.host_ip, line.ip, line.host, ...arrayOf(line.a), ...arrayOf(line.aaaa), url?.hostname]
     .map(readAddress)
     .find((found) => found !== undefined);

@@ -11,6 +11,8 @@ const SCANS = ['niktoscan', 'niktoscan.niktoscan', 'niktoscans.niktoscan'];
 const DETAILS = SCANS.map((scan) => `${scan}.scandetails`);
 /** Options that choose the tests of a scan. */
 const LIMITS_TESTS = /(?:^|\s)-(?:T|Tuning|Plugins)\s/;
+/** Characters of a site, which is parsed for each of its items. */
+const MAX_SITE = 2_048;
 /** Items buffered until their host follows. */
 const MAX_BUFFERED = 10_000;
 
@@ -72,7 +74,10 @@ function* recordsOfTime(text: string | undefined): Generator<ReportRecord> {
 
 function originOf(details: XmlAncestor | undefined): string | undefined {
   const { sitename, siteip } = details?.attributes ?? {};
-  return (parseWebUrl(sitename) ?? parseWebUrl(siteip))?.origin;
+  const [url] = [sitename, siteip].flatMap((text = '') =>
+    text.length > MAX_SITE ? [] : (parseWebUrl(text) ?? []),
+  );
+  return url?.origin;
 }
 
 function itemOfElement(item: XmlElement): NiktoItem {
@@ -111,7 +116,7 @@ async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repo
 function originOfJson({ members }: LenientObject): string | undefined {
   const host = members.get('host') || members.get('ip');
   const port = members.get('port');
-  if (host === undefined || port === undefined) return undefined;
+  if (host === undefined || port === undefined || host.length + port.length > MAX_SITE) return undefined;
   const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
   return parseWebUrl(`${port.endsWith('443') ? 'https' : 'http'}://${name}:${port}/`)?.origin;
 }

@@ -56,7 +56,9 @@ export function checksOfScript(id: string): string {
 export function checksOfCommand(args: string): string[] {
   const [, scripts = ''] = /\s--script[= ]("[^"]*"|\S+)/.exec(args) ?? [];
   const names = scripts.toLowerCase().split(/[\s,()"']+/);
-  const runsAll = names.some((name) => name === 'vuln' || name === 'all' || /^.*(?:vuln|cve).*\*/.test(name));
+  const runsAll = names.some(
+    (name) => name === 'vuln' || name === 'all' || /^(?:(?!vuln|cve)[^])*(?:vuln|cve)[^]*\*/.test(name),
+  );
   return [
     ...(runsAll ? [VULNERABILITIES] : []),
     ...(runsAll || names.some((name) => name.startsWith('vulners')) ? ['vulners'] : []),

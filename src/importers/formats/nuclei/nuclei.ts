@@ -20,6 +20,7 @@ import type {
   ReportRecord,
   ScanTarget,
 } from '../../report.ts';
+import { parseUntrustedUrl } from '../../../runtime/parse-untrusted-url.ts';
 
 /**
  * Nuclei results as an array or as JSON Lines (`-json-export`, `-jsonl`), its type ResultEvent. Before 2.6 the names were
@@ -160,7 +161,7 @@ function targetAndLocation(result: JsonObject): { target?: ScanTarget; location?
 
 function webAddressOf(text: string): string | undefined {
   const web = /^(http|ws)(s?):\/\//i.exec(text);
-  if (web === null || URL.parse(text) === null) return undefined;
+  if (web === null || parseUntrustedUrl(text) === null) return undefined;
   return `http${(web[2] as string).toLowerCase()}://${text.slice(web[0].length)}`;
 }
 

@@ -8,6 +8,9 @@ const CHECKOUT =
 /** The root of a file system, which contains every other base. */
 const FILE_SYSTEM = /^(?:file:)?\/*(?:[a-z](?::|%3a)\/*)?$/i;
 
+/** Characters of a folder, which is compared with each location. */
+const MAX_FOLDER = 4_096;
+
 interface Base {
   uri?: string | undefined;
   parent?: string | undefined;
@@ -35,11 +38,13 @@ export class SarifBases {
   /** @param parent the base to which the URI is relative */
   add(name: string, uri: string | undefined, parent: string | undefined): void {
     if (this.#bases.size >= MAX_BASES) return;
-    this.#bases.set(name, { uri: uri === undefined ? undefined : withSlash(uri), parent });
+    const isUsable = uri !== undefined && uri.length <= MAX_FOLDER;
+    this.#bases.set(name, { uri: isUsable ? withSlash(uri) : undefined, parent });
   }
 
   addWorkingFolder(uri: string): void {
-    if (this.#workingFolders.size < MAX_BASES) this.#workingFolders.add(withSlash(uri));
+    if (this.#workingFolders.size < MAX_BASES && uri.length <= MAX_FOLDER)
+      this.#workingFolders.add(withSlash(uri));
   }
 
   /** Whether the run says where a base is, or its name does. */
@@ -144,9 +149,10 @@ function mainOf(folders: readonly string[], names: ReadonlyMap<string, string>):
 function commonFolder(folders: readonly string[]): string | undefined {
   let common = folders[0];
   for (const folder of folders) {
-    while (common !== undefined && common !== '' && !folder.startsWith(common)) {
-      common = common.slice(0, common.lastIndexOf('/', common.length - 2) + 1);
-    }
+    if (common === undefined) break;
+    let same = 0;
+    while (same < common.length && common[same] === folder[same]) same += 1;
+    if (same < common.length) common = common.slice(0, common.slice(0, same).lastIndexOf('/') + 1);
   }
   return common === undefined || common === '' || FILE_SYSTEM.test(common) ? undefined : common;
 }

@@ -1,6 +1,9 @@
 import { asJsonObject, isJsonObject, type JsonObject, numberOf, textOf } from '../../parsing/json-values.ts';
 import { ruleFrom, type SarifRule } from './sarif-rules.ts';
 
+/** Characters of an id, like those of a rule, and segments that are left out to find its rule. */
+const [MAX_RULE_ID, MAX_SEGMENTS] = [16_384, 32];
+
 /** What results refer to in a tool, in its extensions and in taxonomies: by index, id, or GUID. */
 export class SarifComponents {
   /** Takes characters from what a run may buffer. */
@@ -78,8 +81,8 @@ export class SarifComponents {
       (index === undefined ? undefined : this.#rules.get(`${component}#${index}`)) ??
       (guid === undefined ? undefined : this.#rules.get(guid));
     if (rule !== undefined) return rule;
-    let id = textOf(reference.id) ?? '';
-    while (id !== '') {
+    let id = textOf(reference.id)?.slice(0, MAX_RULE_ID) ?? '';
+    for (let segments = 0; id !== '' && segments < MAX_SEGMENTS; segments += 1) {
       const named = this.#rules.get(`${component}:${id}`) ?? this.#rules.get(`*:${id}`);
       if (named !== undefined) return named;
       id = id.slice(0, Math.max(id.lastIndexOf('/'), 0));

@@ -1,6 +1,7 @@
 import { asJsonObject, type JsonObject, textOf } from '../../parsing/json-values.ts';
 import type { ReportedFinding, ReportedLocation } from '../../report.ts';
 import { withoutVersions } from '../../parsing/versions.ts';
+import { parseUntrustedUrl } from '../../../runtime/parse-untrusted-url.ts';
 
 /** A location of a result (section 3.28). */
 export interface ResultLocation {
@@ -61,7 +62,7 @@ function subjectOf(location: ResultLocation | undefined, message: string | undef
 }
 
 export function isWebAddress(path: string): boolean {
-  return /^https?:\/\//i.test(path) && URL.parse(path) !== null;
+  return /^https?:\/\//i.test(path) && parseUntrustedUrl(path) !== null;
 }
 
 function pathWithoutQuery(path: string | undefined): string {

@@ -99,9 +99,15 @@ function findingOf(result: JsonObject, run: SarifRun, messages: SarifMessages): 
   return finding;
 }
 
+/** Characters of a message, and of one that it may contain: searching for long texts takes quadratic time. */
+const [MAX_COMPARED, MAX_PART] = [16_384, 250];
+
 /** @returns the messages of locations that the result's message does not contain, then the snippets */
 function evidenceOf(locations: readonly ResultLocation[], message: string | undefined): string[] {
-  const told = locations.map((location) => location.message).filter((text) => !message?.includes(text ?? ''));
+  const said = message?.slice(0, MAX_COMPARED) ?? '';
+  const told = locations
+    .map((location) => location.message)
+    .filter((text = '') => text !== '' && (text.length > MAX_PART || !said.includes(text)));
   return [...told, ...locations.map(({ snippet }) => snippet)].filter((text) => text !== undefined);
 }
 

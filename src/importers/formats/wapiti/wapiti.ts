@@ -14,6 +14,7 @@ import { extractCveIds, extractCweIds } from '../../parsing/markdown.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
 import { parseSeverity } from '../../parsing/severity-and-cvss.ts';
 import type { ReportedFinding, ReportFormat, ReportRecord } from '../../report.ts';
+import { parseUntrustedUrl } from '../../../runtime/parse-untrusted-url.ts';
 
 /** Wapiti 3.0 to 3.2, JSON (`-f json`). Read twice, because the site comes last. */
 export const wapiti: ReportFormat = {
@@ -69,7 +70,7 @@ function* coverageRecords(
   scope: string | undefined,
   checks: readonly string[],
 ): Generator<ReportRecord> {
-  const url = URL.parse(base ?? '');
+  const url = parseUntrustedUrl(base ?? '');
   if (base === undefined || url === null) return;
   const isComplete = scope === 'domain' || scope === 'subdomain' || scope === 'punk';
   if (isComplete || (scope === 'folder' && url.pathname === '/'))
@@ -80,10 +81,10 @@ function* coverageRecords(
 function urlOf(found: JsonObject, base: string | undefined): string | undefined {
   const path = textOf(found.path);
   const sent = /https?:\/\/[^\s"']+/.exec(textOf(found.curl_command) ?? '')?.[0];
-  const origin = [sent, base].find((url) => URL.parse(url ?? '') !== null);
-  if (origin === undefined) return URL.parse(path ?? '') === null ? undefined : path;
+  const origin = [sent, base].find((url) => parseUntrustedUrl(url ?? '') !== null);
+  if (origin === undefined) return parseUntrustedUrl(path ?? '') === null ? undefined : path;
   if (path === undefined) return origin.replace(/[?#][^]*/, '');
-  return URL.parse(path, origin)?.href.replace(/[?#][^]*/, '');
+  return parseUntrustedUrl(path, origin)?.href.replace(/[?#][^]*/, '');
 }
 
 function findingOf(

@@ -1,0 +1,40 @@
+/** Reads each report of a JSON list from standard input, and names those that it has read. */
+import { text } from 'node:stream/consumers';
+import { REPORT_FORMATS } from '../../src/importers/formats/index.ts';
+import { identityOf } from '../../src/importers/finding-identity.ts';
+import { normalizeFinding } from '../../src/importers/normalize-finding.ts';
+import { ReportError } from '../../src/importers/report.ts';
+import { coverageKeyOf } from '../../src/importers/targets.ts';
+
+/** `§` in the report stands for the text: a beginning, a unit that is repeated, and an end. */
+export interface HostileReport {
+  name: string;
+  format: string;
+  report: string;
+  text: readonly [begin: string, unit: string, end: string];
+  /** Characters that the units take. */
+  length: number;
+}
+
+async function read({ format, report, text: [begin, unit, end], length }: HostileReport): Promise<void> {
+  const hostile = `${begin}${unit.repeat(length / unit.length)}${end}`;
+  const bytes = Buffer.from(report.replaceAll('§', () => hostile));
+  const source = async function* () {
+    for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
+  };
+  try {
+    for await (const record of REPORT_FORMATS.find(({ name }) => name === format)?.read(source, {}) ?? []) {
+      if (record.kind === 'covered') coverageKeyOf(record.target, record.ports);
+      if (record.kind !== 'finding') continue;
+      normalizeFinding(record.finding);
+      identityOf(record.finding, format);
+    }
+  } catch (error) {
+    if (!(error instanceof ReportError)) throw error;
+  }
+}
+
+for (const report of JSON.parse(await text(process.stdin)) as HostileReport[]) {
+  await read(report);
+  console.log(report.name);
+}
