@@ -8,6 +8,7 @@ export const commonMessages = {
   loadFailed: 'Could not load this page',
   undone: 'Change undone',
   undoFailed: 'Could not undo the change',
+  uploadWaiting: 'Waiting for other uploads',
   andMore: (count: number) => `and ${count.toLocaleString()} more`,
   draftTooLarge: 'This draft is too large for the browser to save. Submit it before you leave the page',
 
