@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 import {
   convertCssVariables,
@@ -42,6 +43,14 @@ export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
   plugins: [react(), themeVariables(), packed()],
+  resolve: {
+    alias: {
+      // Its form for browsers needs the document, which the worker that parses Markdown does not have.
+      'decode-named-character-reference': fileURLToPath(
+        import.meta.resolve('decode-named-character-reference'),
+      ),
+    },
+  },
   build: {
     outDir: OUTPUT,
     emptyOutDir: true,

@@ -12,7 +12,11 @@ import { ReportError } from '../src/importers/report.ts';
 import { parseFormParameters } from '../src/oauth/form-parameters.ts';
 import { isLinear } from './harness/growth.ts';
 
-const SOURCES = join(import.meta.dirname, '../src');
+/** Folders of sources, by the prefix of their files in the names of tests. */
+const SOURCES = {
+  '': join(import.meta.dirname, '../src'),
+  'console/': join(import.meta.dirname, '../console/src'),
+};
 
 interface Pattern {
   where: string;
@@ -20,8 +24,8 @@ interface Pattern {
 }
 
 /** @returns every regular expression in the source and every `pattern` of a schema */
-function patternsIn(file: string): Pattern[] {
-  const text = readFileSync(join(SOURCES, file), 'utf8');
+function patternsIn(file: string, path: string): Pattern[] {
+  const text = readFileSync(path, 'utf8');
   const found: Pattern[] = [];
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return;
@@ -48,9 +52,11 @@ function patternsIn(file: string): Pattern[] {
   return found;
 }
 
-const patterns = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
-  .filter((file) => /\.tsx?$/.test(file))
-  .flatMap(patternsIn);
+const patterns = Object.entries(SOURCES).flatMap(([prefix, folder]) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file))
+    .flatMap((file) => patternsIn(prefix + file, join(folder, file))),
+);
 
 /** Prefixes that some pattern matches, so that it tests what follows. */
 const BEGINNINGS = [
@@ -138,7 +144,8 @@ describe('Regular expressions are linear', () => {
   it('are found wherever they are', () => {
     expect(patterns.length).toBeGreaterThan(60);
     expect(patterns.map(({ where }) => where)).toContain('auth/secrets.ts: /^[A-Za-z0-9._~-]{43,128}$/');
-    expect(patterns.filter(({ where }) => where.startsWith('api/')).length).toBeGreaterThan(3);
+    for (const folder of ['api/', 'console/pages/'])
+      expect(patterns.filter(({ where }) => where.startsWith(folder)).length).toBeGreaterThan(3);
   });
 
   it('are reported if they are not, by the analysis or by their growth', () => {

@@ -1,11 +1,12 @@
 import { Progress, Stack, Text, Textarea, type TextareaProps } from '@mantine/core';
 import { type DragEvent, useRef, useState } from 'react';
+import type { OnUploadState, UploadState } from '../queries/upload.ts';
 import { errorText } from './notifications.tsx';
 import { submitOnCtrlEnter } from './submit-on-ctrl-enter.ts';
 import { commonMessages } from './messages.ts';
 
 /** Uploads an image and returns its address in Markdown: `attachment:7`. */
-export type UploadImage = (file: File, onProgress: (fraction: number) => void) => Promise<string>;
+export type UploadImage = (file: File, onState: OnUploadState) => Promise<string>;
 
 export interface MarkdownTextareaProps extends Omit<TextareaProps, 'value' | 'onChange' | 'error'> {
   value: string;
@@ -18,7 +19,7 @@ export interface MarkdownTextareaProps extends Omit<TextareaProps, 'value' | 'on
 /** A text area that uploads pasted and dropped images and inserts them at the cursor. Ctrl or Cmd with Enter submits its form. */
 export function MarkdownTextarea({ value, onChange, uploadImage, error, ...others }: MarkdownTextareaProps) {
   const area = useRef<HTMLTextAreaElement>(null);
-  const [progress, setProgress] = useState<number>();
+  const [progress, setProgress] = useState<UploadState>();
   const [uploadError, setUploadError] = useState<string>();
   const upload = async (files: readonly File[]) => {
     if (uploadImage === undefined) return;
@@ -74,9 +75,13 @@ export function MarkdownTextarea({ value, onChange, uploadImage, error, ...other
       {progress !== undefined && (
         <div role="status">
           <Text size="xs" c="dimmed">
-            {commonMessages.markdown.uploadingImage}
+            {progress === 'waiting' ? commonMessages.uploadWaiting : commonMessages.markdown.uploadingImage}
           </Text>
-          <Progress size="xs" value={100 * progress} aria-label={commonMessages.markdown.uploadingImage} />
+          <Progress
+            size="xs"
+            value={progress === 'waiting' ? 0 : 100 * progress}
+            aria-label={commonMessages.markdown.uploadingImage}
+          />
         </div>
       )}
     </Stack>

@@ -1,11 +1,15 @@
-import { Anchor, Typography } from '@mantine/core';
-import { use } from 'react';
-import Markdown from 'react-markdown';
-import remarkGfm from 'remark-gfm';
+import { Anchor, Text, Typography } from '@mantine/core';
+import { toJsxRuntime } from 'hast-util-to-jsx-runtime';
+import { type ComponentProps, use, useMemo } from 'react';
+import { Fragment, jsx, jsxs } from 'react/jsx-runtime';
 import { downloadAttachment } from '../queries/attachments.ts';
 import { AttachmentImage, BlobImage } from './attachment-image.tsx';
+import { useMarkdownLayout } from './markdown-layout.ts';
+import { commonMessages } from './messages.ts';
 import { PendingUploads } from './pending-uploads.ts';
 import classes from './markdown.module.css';
+
+const messages = commonMessages.markdown;
 
 interface TextProps {
   children: string;
@@ -13,59 +17,79 @@ interface TextProps {
   vulnerability?: number;
 }
 
-/** Renders CommonMark with tables. HTML is shown as text; only attachments are loaded as images. */
-export default function MarkdownText({ children, vulnerability }: TextProps) {
+/**
+ * Renders CommonMark with tables. HTML is shown as text; only attachments are loaded as images. A text that is too long or too
+ * deeply nested to lay out is shown as it is.
+ */
+export default function MarkdownText({ children: text, vulnerability }: TextProps) {
   const pendingAt = use(PendingUploads);
-  return (
-    <Typography className={classes.text}>
-      <Markdown
-        remarkPlugins={[remarkGfm]}
-        urlTransform={(url) => (/^(https?:|mailto:|attachment:|#)/i.test(url) ? url : '')}
-        components={{
-          a({ href, children: content }) {
-            if (href?.toLowerCase().startsWith('attachment:') !== true)
-              return (
-                <Anchor href={href} target="_blank" rel="noreferrer noopener nofollow">
-                  {content}
-                </Anchor>
-              );
-            const id = parseAttachmentId(href);
-            return id === undefined || vulnerability === undefined ? (
-              <span>{content}</span>
-            ) : (
-              <Anchor
-                component="button"
-                type="button"
-                className={classes.file}
-                onClick={() => void downloadAttachment(vulnerability, { id })}
-              >
-                {content}
-              </Anchor>
-            );
-          },
-          img({ src, alt }) {
-            const pending = pendingAt(String(src));
-            if (pending !== undefined) return <BlobImage content={pending} alt={alt ?? ''} />;
-            const id = parseAttachmentId(src);
-            return id === undefined || vulnerability === undefined ? (
-              <span>{alt === '' || alt === undefined ? 'image' : alt}</span>
-            ) : (
-              <AttachmentImage vulnerability={vulnerability} id={id} alt={alt ?? ''} />
-            );
-          },
-          table: ({ children: rows }) => (
-            // Scrollable regions must be reachable with the keyboard.
-            // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-            <div className={classes.wide} role="region" aria-label="Table" tabIndex={0}>
-              <table>{rows}</table>
-            </div>
-          ),
-        }}
-      >
-        {children}
-      </Markdown>
-    </Typography>
+  const layout = useMarkdownLayout(text);
+  const content = useMemo(
+    () =>
+      layout === undefined || typeof layout === 'string'
+        ? undefined
+        : toJsxRuntime(layout, {
+            Fragment,
+            jsx,
+            jsxs,
+            ignoreInvalidStyle: true,
+            components: componentsFor(vulnerability, pendingAt),
+          }),
+    [layout, vulnerability, pendingAt],
   );
+  if (content !== undefined) return <Typography className={classes.text}>{content}</Typography>;
+  if (layout === undefined) return <div className={`${classes.text} ${classes.pending}`}>{text}</div>;
+  return (
+    <div className={classes.text}>
+      <Text size="xs" c="dimmed" mb={4}>
+        {layout === 'unavailable' ? messages.layoutUnavailable : messages.tooComplex}
+      </Text>
+      <div className={classes.plain}>{text}</div>
+    </div>
+  );
+}
+
+function componentsFor(vulnerability: number | undefined, pendingAt: (address: string) => Blob | undefined) {
+  return {
+    a({ href, children: content }: ComponentProps<'a'>) {
+      if (href?.toLowerCase().startsWith('attachment:') !== true)
+        return (
+          <Anchor href={href} target="_blank" rel="noreferrer noopener nofollow">
+            {content}
+          </Anchor>
+        );
+      const id = parseAttachmentId(href);
+      return id === undefined || vulnerability === undefined ? (
+        <span>{content}</span>
+      ) : (
+        <Anchor
+          component="button"
+          type="button"
+          className={classes.file}
+          onClick={() => void downloadAttachment(vulnerability, { id })}
+        >
+          {content}
+        </Anchor>
+      );
+    },
+    img({ src, alt }: ComponentProps<'img'>) {
+      const pending = pendingAt(String(src));
+      if (pending !== undefined) return <BlobImage content={pending} alt={alt ?? ''} />;
+      const id = parseAttachmentId(src);
+      return id === undefined || vulnerability === undefined ? (
+        <span>{alt === '' || alt === undefined ? 'image' : alt}</span>
+      ) : (
+        <AttachmentImage vulnerability={vulnerability} id={id} alt={alt ?? ''} />
+      );
+    },
+    table: ({ children: rows }: ComponentProps<'table'>) => (
+      // Scrollable regions must be reachable with the keyboard.
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+      <div className={classes.wide} role="region" aria-label="Table" tabIndex={0}>
+        <table>{rows}</table>
+      </div>
+    ),
+  };
 }
 
 /** Parses the id of `attachment:12`. */

@@ -8,6 +8,7 @@ export const commonMessages = {
   loadFailed: 'Could not load this page',
   undone: 'Change undone',
   undoFailed: 'Could not undo the change',
+  uploadWaiting: 'Waiting for other uploads',
   andMore: (count: number) => `and ${count.toLocaleString()} more`,
   draftTooLarge: 'This draft is too large for the browser to save. Submit it before you leave the page',
 
@@ -63,6 +64,8 @@ export const commonMessages = {
     preview: (label: string) => `Preview ${label.toLowerCase()}`,
     edit: (label: string) => `Edit ${label.toLowerCase()}`,
     nothingToPreview: 'Nothing to preview',
+    tooComplex: 'Shown as plain text: too long or too deep to lay out',
+    layoutUnavailable: 'Shown as plain text: part of the console did not load. Reload the page.',
     uploadingImage: 'Uploading image',
     loadingImage: (alt: string) => `Loading ${alt}`,
     imageFailed: (alt: string) => `${alt} (could not load the image)`,

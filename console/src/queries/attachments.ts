@@ -1,59 +1,37 @@
 import { useMutation } from '@tanstack/react-query';
 import type { StoredAttachment } from '../../../client/src/description.ts';
+import { readError } from '../../../client/src/errors.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
-import { sendWithToken } from '../session/access-token.ts';
-import { api, AssayError } from './client.ts';
+import { api } from './client.ts';
 import { useRefreshVulnerability } from './edit-vulnerability.ts';
 import { saveFile } from './save-file.ts';
 import { queryMessages } from './messages.ts';
+import { type OnUploadState, sendUpload } from './upload.ts';
 
 /** Limit of operation 21. */
 export const MAX_FILES_PER_UPLOAD = 10;
-
-/** Receives the uploaded fraction, from 0 to 1. */
-export type OnProgress = (sent: number) => void;
 
 /** Uploads files in batches (operation 21). @throws AssayError if the server rejects a batch; earlier ones stay */
 export async function uploadFiles(
   id: number,
   files: readonly File[],
-  progress: OnProgress = () => undefined,
+  onState: OnUploadState = () => undefined,
 ): Promise<readonly StoredAttachment[]> {
   const stored: StoredAttachment[] = [];
   for (let at = 0; at < files.length; at += MAX_FILES_PER_UPLOAD) {
     const some = files.slice(at, at + MAX_FILES_PER_UPLOAD);
-    const part: OnProgress = (sent) => progress((at + sent * some.length) / files.length);
-    const result = await sendWithToken((token) => postFiles(id, some, token, part));
-    const body = result.body as unknown;
-    if (result.status !== 201) throw new AssayError(new Response(null, { status: result.status }), body);
-    stored.push(...(body as StoredAttachment[]));
+    const form = new FormData();
+    for (const file of some) form.append('file', file, file.name);
+    const response = await sendUpload({
+      path: `/v1/vulnerabilities/${id}/attachments`,
+      form,
+      onState: (state) => onState(state === 'waiting' ? state : (at + state * some.length) / files.length),
+      interrupted: queryMessages.attachment.interrupted,
+    });
+    if (!response.ok) throw await readError(response);
+    stored.push(...((await response.json()) as StoredAttachment[]));
   }
   return stored;
-}
-
-async function postFiles(
-  id: number,
-  files: readonly File[],
-  token: string,
-  progress: OnProgress,
-): Promise<{ status: number; body: unknown }> {
-  const form = new FormData();
-  for (const file of files) form.append('file', file, file.name);
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open('POST', `/v1/vulnerabilities/${id}/attachments`);
-    request.setRequestHeader('authorization', `Bearer ${token}`);
-    request.responseType = 'json';
-    request.upload.addEventListener('progress', ({ loaded, total }) =>
-      progress(total === 0 ? 1 : loaded / total),
-    );
-    request.addEventListener('load', () =>
-      resolve({ status: request.status, body: request.response as unknown }),
-    );
-    // A server that rejects a file early may close the connection before it responds.
-    request.addEventListener('error', () => reject(new Error(queryMessages.attachment.interrupted)));
-    request.send(form);
-  });
 }
 
 /** Downloads an attachment (operation 22) under `filename`, or under the name that the server gives. */

@@ -1,5 +1,6 @@
 import type { paths } from '../../../client/src/description.ts';
 import { AssayError, createTypedClient } from '../../../client/src/client.ts';
+import { nextPageQuery } from '../../../client/src/pagination.ts';
 import { sendWithToken } from '../session/access-token.ts';
 
 export type {
@@ -45,8 +46,7 @@ export function parsePage<Row>({
   data: readonly Row[];
   response: Response;
 }): CursorPage<Row> {
-  const link = /<([^>]*)>\s*;[^,]*rel="?next"?/.exec(response.headers.get('link') ?? '')?.[1];
-  const next = link === undefined ? null : new URL(link, location.origin).searchParams.get('page[after]');
+  const next = new URLSearchParams(nextPageQuery(response, [])).get('page[after]');
   return { rows: data, next: next ?? undefined };
 }
 

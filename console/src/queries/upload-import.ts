@@ -1,8 +1,8 @@
 import { readError } from '../../../client/src/errors.ts';
-import { sendWithToken } from '../session/access-token.ts';
 import type { Severity } from './enums.ts';
 import type { ImportJob } from './client.ts';
 import { commonMessages } from '../components/messages.ts';
+import { type OnUploadState, sendUpload } from './upload.ts';
 
 /** Settings of an import, apart from its file (operation 65). */
 export interface ImportSettings {
@@ -59,8 +59,7 @@ interface Upload {
   settings: ImportSettings;
   fileSettings: FileSettings;
   dryRun: boolean;
-  /** Receives the uploaded fraction, from 0 to 1. */
-  onProgress: (fraction: number) => void;
+  onState: OnUploadState;
   signal: AbortSignal;
 }
 
@@ -70,38 +69,16 @@ export async function uploadImport({
   settings,
   fileSettings,
   dryRun,
-  onProgress,
+  onState,
   signal,
 }: Upload): Promise<ImportJob> {
-  const response = await sendWithToken((token) =>
-    postForm(toFormData(file, settings, fileSettings, dryRun), token, onProgress, signal),
-  );
+  const response = await sendUpload({
+    path: '/v1/imports',
+    form: toFormData(file, settings, fileSettings, dryRun),
+    onState,
+    signal,
+    interrupted: commonMessages.serverUnreachable,
+  });
   if (!response.ok) throw await readError(response);
   return (await response.json()) as ImportJob;
-}
-
-async function postForm(
-  form: FormData,
-  token: string,
-  onProgress: (fraction: number) => void,
-  signal: AbortSignal,
-): Promise<Response> {
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    // fetch does not report upload progress.
-    const request = new XMLHttpRequest();
-    request.open('POST', '/v1/imports');
-    request.setRequestHeader('authorization', `Bearer ${token}`);
-    request.upload.addEventListener('progress', ({ loaded, total }) =>
-      onProgress(total === 0 ? 1 : loaded / total),
-    );
-    request.addEventListener('load', () => {
-      const headers = { 'retry-after': request.getResponseHeader('retry-after') ?? '' };
-      resolve(new Response(request.responseText, { status: request.status, headers }));
-    });
-    request.addEventListener('error', () => reject(new TypeError(commonMessages.serverUnreachable)));
-    request.addEventListener('abort', () => reject(signal.reason as Error));
-    signal.addEventListener('abort', () => request.abort());
-    request.send(form);
-  });
 }

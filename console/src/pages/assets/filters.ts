@@ -11,7 +11,7 @@ import { isPortNumber } from './search-params.ts';
 /** Tags and ports are searched in this many organizations: each is a request. */
 const MAX_ORGANIZATIONS = 5;
 
-const IP_RANGE = /^(\d{1,3}(\.\d{1,3}){3}(\/\d{1,2})?|[0-9a-f:]*:[0-9a-f:.]*(\/\d{1,3})?)$/i;
+const IP_RANGE = /^(\d{1,3}(\.\d{1,3}){3}(\/\d{1,2})?|[0-9a-f]*:[0-9a-f:.]*(\/\d{1,3})?)$/i;
 
 export function useAssetFilters(): readonly FilterDefinition[] {
   const { data: visible = [] } = useQuery(organizations);

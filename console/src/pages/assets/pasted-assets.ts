@@ -39,7 +39,7 @@ export function parsePastedAssets(text: string): ParsedAssets {
   for (const [index, content] of text.split(/\r?\n/).entries()) {
     const trimmed = content.trim();
     if (trimmed === '' || trimmed.startsWith('#')) continue;
-    const [, first = '', name = ''] = /^([^\t,;]*)(?:[\t,;]\s*(.*))?$/.exec(trimmed) ?? [];
+    const [, first = '', name = ''] = /^([^\t,;]*)(?:[\t,;](.*))?$/.exec(trimmed) ?? [];
     const line = index + 1;
     const read = parseLocation(first.trim());
     if ('error' in read) {

@@ -124,7 +124,7 @@ export function AddMembersDialog({ id, organization, onClose }: AddMembersProps)
 
 /** Extracts the distinct addresses from lines, comma-separated lists and `Name <address>`. */
 function parseAddresses(text: string): string[] {
-  const found = text.match(/[^\s<>,;"()]+@[^\s<>,;"()]+/g) ?? [];
+  const found = text.split(/[\s<>,;"()]/).filter((word) => word.slice(1, -1).includes('@'));
   return [...new Map(found.map((address) => [address.toLowerCase(), address])).values()];
 }
 

@@ -4,9 +4,11 @@ import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { AssayError } from '../../queries/client.ts';
 import type { FileSettings, ImportSettings } from '../../queries/upload-import.ts';
+import type { UploadState } from '../../queries/upload.ts';
 import { isFinished, useCancelImport } from '../../queries/imports.ts';
 import { IconAction } from '../../components/icon-action.tsx';
 import { toOptions } from '../../components/filter-definition.ts';
+import { commonMessages } from '../../components/messages.ts';
 import { errorText } from '../../components/notifications.tsx';
 import { CsvMapping } from './csv-mapping.tsx';
 import { IMPORT_FORMAT_LABELS, formatLabel, formatSize } from './formats.ts';
@@ -130,12 +132,12 @@ export function ImportFileCard({
 }
 
 /** The progress of an upload; then `next` while the server responds. */
-function UploadProgress({ file, progress, next }: { file: File; progress: number; next: string }) {
-  if (progress >= 1)
+function UploadProgress({ file, progress, next }: { file: File; progress: UploadState; next: string }) {
+  if (progress === 'waiting' || progress >= 1)
     return (
       <Group gap="xs">
         <Loader size={14} aria-hidden />
-        <Text size="sm">{next}</Text>
+        <Text size="sm">{progress === 'waiting' ? commonMessages.uploadWaiting : next}</Text>
       </Group>
     );
   const percent = Math.round(progress * 100);

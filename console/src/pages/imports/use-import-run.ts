@@ -3,11 +3,13 @@ import { useEffect, useRef, useState } from 'react';
 import { api, type ImportJob } from '../../queries/client.ts';
 import { followImport } from '../../queries/import-events.ts';
 import { type FileSettings, type ImportSettings, uploadImport } from '../../queries/upload-import.ts';
+import { createSemaphore } from '../../queries/semaphore.ts';
+import type { UploadState } from '../../queries/upload.ts';
 import { refreshAfterImport, isFinished } from '../../queries/imports.ts';
 
-/** The upload (`progress` from 0 to 1) and then the job of an import, or the error that rejected it. */
+/** The upload (`progress`) and then the job of an import, or the error that rejected it. */
 export interface ImportRun {
-  progress: number;
+  progress: UploadState;
   job?: ImportJob;
   error?: Error;
 }
@@ -20,18 +22,7 @@ interface ImportFile {
 
 /** An organization may have twenty imports in its queue. */
 const MAX_CONCURRENT_DRY_RUNS = 2;
-const waiting: (() => void)[] = [];
-let running = 0;
-
-async function acquireDryRunSlot(): Promise<() => void> {
-  if (running >= MAX_CONCURRENT_DRY_RUNS) await new Promise<void>((resolve) => waiting.push(resolve));
-  else running += 1;
-  return () => {
-    const next = waiting.shift();
-    if (next === undefined) running -= 1;
-    else next();
-  };
-}
+const acquireDryRunSlot = createSemaphore(MAX_CONCURRENT_DRY_RUNS);
 
 /** Milliseconds after the last change of an option. */
 const DEBOUNCE = 400;
@@ -62,8 +53,8 @@ export function useDryRun(
       try {
         if (signal.aborted) return;
         setRun({ progress: 0 });
-        const onProgress = (progress: number) => setRun({ progress });
-        last = await uploadImport({ ...report.current, dryRun: true, onProgress, signal });
+        const onState = (progress: UploadState) => setRun({ progress });
+        last = await uploadImport({ ...report.current, dryRun: true, onState, signal });
         const show = (job: ImportJob) => {
           last = job;
           if (!signal.aborted) setRun({ progress: 1, job });
@@ -104,8 +95,8 @@ export function useStartImport(): { run: ImportRun | undefined; start: (report: 
     const { signal } = stop.current ?? new AbortController();
     setRun({ progress: 0 });
     try {
-      const onProgress = (progress: number) => setRun({ progress });
-      const job = await uploadImport({ ...report, dryRun: false, onProgress, signal });
+      const onState = (progress: UploadState) => setRun({ progress });
+      const job = await uploadImport({ ...report, dryRun: false, onState, signal });
       const show = (now: ImportJob) => setRun({ progress: 1, job: now });
       show(job);
       refreshAfterImport(client, await followImport(job.id, show, signal));
