@@ -49,6 +49,8 @@ function createApp(context: Context): FastifyInstance {
     // `enforceRequestTimeout` limits requests instead: an upload may take longer while its bytes arrive.
     requestTimeout: 0,
     http: { headersTimeout: config.requestTimeout },
+    // Ends connections whose client neither reads nor writes.
+    connectionTimeout: config.requestTimeout + config.uploadTimeout,
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     // Requests on open connections are still served during shutdown; each connection is closed after its response.
@@ -73,7 +75,7 @@ function createApp(context: Context): FastifyInstance {
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(compileSerializer);
-  registerBodyParsers(app, config.bodyLimit);
+  registerBodyParsers(app, context);
   app.decorateRequest('caller', null);
   app.decorateRequest('abortState', undefined);
   app.decorateRequest('ifMatch', undefined);

@@ -86,6 +86,8 @@ export interface Config {
   maxAttachments: number;
   /** Maximum size of a report, as uploaded. */
   maxImportSize: number;
+  /** Memory of the bodies and lists that are handled at once, in MiB. */
+  requestMemory: number;
   /** Memory limit of an import's worker thread, in MiB. */
   importMemory: number;
   /** Addresses and CIDR blocks of proxies whose `X-Forwarded-*` headers are trusted. */
@@ -177,6 +179,7 @@ export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.e
     maxAttachmentSize: integer('ASSAY_MAX_ATTACHMENT_SIZE', 25 * 1024 * 1024, 1_024, 1024 * 1024 * 1024),
     maxAttachments: integer('ASSAY_MAX_ATTACHMENTS', 100, 1, 10_000),
     maxImportSize: integer('ASSAY_MAX_IMPORT_SIZE', 1024 ** 3, 1_024, 16 * 1024 ** 3),
+    requestMemory: integer('ASSAY_REQUEST_MEMORY', 256, 64, 65_536),
     importMemory: integer('ASSAY_IMPORT_MEMORY', 512, 64, 65_536),
     trustedProxies: parseAddressBlocks('ASSAY_TRUSTED_PROXIES', text('ASSAY_TRUSTED_PROXIES')),
     metricsAllowed: parseAddressBlocks(

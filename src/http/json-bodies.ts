@@ -1,4 +1,6 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Context } from '../runtime/context.ts';
+import { reserveMemory } from './account-limits.ts';
 import { Problem } from './problems.ts';
 import { needsRawBody } from './idempotency.ts';
 
@@ -8,6 +10,9 @@ export const MEDIUM_BODY_LIMIT = 1024 * 1024;
 
 /** RFC 7396. */
 export const MERGE_PATCH_TYPE = 'application/merge-patch+json';
+
+/** Bytes of memory a byte of a body: its text, and the values that it is parsed to. */
+const MEMORY_FACTOR = 6;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -22,14 +27,16 @@ export const MAX_NESTING = 32;
 /**
  * Accepts JSON bodies, and merge patches and `multipart/form-data` where the route does. An empty body counts as
  * absent, so that clients can always send the header.
- * @param largest maximum bytes of any body, whatever its route allows
+ * The memory for a large body is reserved before it is read.
  */
-export function registerBodyParsers(app: FastifyInstance, largest: number): void {
+export function registerBodyParsers(app: FastifyInstance, context: Context): void {
+  /** Maximum bytes of any body, whatever its route allows. */
+  const largest = context.config.bodyLimit;
   app.addHook('onRoute', (route) => {
     if (route.bodyLimit !== undefined) route.bodyLimit = Math.min(route.bodyLimit, largest);
   });
   app.removeAllContentTypeParsers();
-  app.addHook('preParsing', async (request) => {
+  app.addHook('preParsing', async (request, reply) => {
     const isPatch = parseMediaType(request.headers['content-type']) === MERGE_PATCH_TYPE;
     if (isPatch && request.routeOptions.config.takesMergePatch !== true)
       throw new Problem(
@@ -37,6 +44,9 @@ export function registerBodyParsers(app: FastifyInstance, largest: number): void
         'The body must be JSON: send it with Content-Type: application/json.',
         { source: 'Content-Type' },
       );
+    const size = bodySizeOf(request);
+    if (size > SMALL_BODY_LIMIT && request.routeOptions.config.multipart !== true)
+      await reserveMemory(context, request, reply, MEMORY_FACTOR * size);
   });
   app.addContentTypeParser(
     ['application/json', MERGE_PATCH_TYPE],
@@ -61,6 +71,14 @@ export function registerBodyParsers(app: FastifyInstance, largest: number): void
       ),
     );
   });
+}
+
+/** @returns the bytes of the body, as far as the route allows them; the limit of the route if it has no length */
+function bodySizeOf({ headers, routeOptions }: FastifyRequest): number {
+  const { 'content-length': length, 'transfer-encoding': encoding } = headers;
+  const limit = routeOptions.bodyLimit ?? MEDIUM_BODY_LIMIT;
+  if (length === undefined) return encoding === undefined ? 0 : limit;
+  return Math.min(Number(length), limit);
 }
 
 function multipartRequired(): Problem {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/callers.ts';
 import type { Context } from '../runtime/context.ts';
-import { acquireSlot } from './concurrency-limits.ts';
+import { acquireSlot } from './account-limits.ts';
 import { type MultipartPart, parseMultipart } from './multipart.ts';
 import { Problem } from './problems.ts';
 

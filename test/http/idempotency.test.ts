@@ -261,7 +261,7 @@ describe('Operations with an Idempotency-Key', () => {
     app.decorateRequest('rawBody', '');
     for (const name of ['caller', 'ifMatch', 'idempotentRequest', 'write'])
       app.decorateRequest(name, undefined);
-    registerBodyParsers(app, 1_000_000);
+    registerBodyParsers(app, server.context);
     app.addHook('onRequest', async (request) => {
       request.caller = { ...operatorCaller(request.id), kind: 'user', userId: admin.id };
     });

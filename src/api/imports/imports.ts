@@ -4,7 +4,7 @@ import { importList, type ImportView, readImport } from '../../domain/imports/im
 import { cancelImport, requestUndo } from '../../domain/imports/cancel-import.ts';
 import { IMPORT_VERSION } from '../../domain/imports/start-import.ts';
 import { deleteUnreferenced } from '../../files/file-storage.ts';
-import { acquireSlot } from '../../http/concurrency-limits.ts';
+import { acquireSlot } from '../../http/account-limits.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
 import { streamResponse } from '../../http/streams.ts';

@@ -8,7 +8,7 @@ import {
 import { invalidInput } from '../../domain/shared/errors.ts';
 import { deleteUnreferenced, storeContent } from '../../files/file-storage.ts';
 import type { MultipartPart } from '../../http/multipart.ts';
-import { CONCURRENCY_LIMITS } from '../../http/concurrency-limits.ts';
+import { CONCURRENCY_LIMITS } from '../../http/account-limits.ts';
 import { operation } from '../../http/operation.ts';
 import { Problem } from '../../http/problems.ts';
 import { readUpload } from '../../http/uploads.ts';

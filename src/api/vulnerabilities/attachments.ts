@@ -22,7 +22,7 @@ import { startRequestHash } from '../../http/idempotency.ts';
 import { DateTimeSchema, MAX_RESULTS, MAX_TEXT, textSchema } from '../../http/schemas.ts';
 import { streamResponse } from '../../http/streams.ts';
 import { readUpload } from '../../http/uploads.ts';
-import { acquireSlot, CONCURRENCY_LIMITS } from '../../http/concurrency-limits.ts';
+import { acquireSlot, CONCURRENCY_LIMITS } from '../../http/account-limits.ts';
 import { NullableUserRefSchema } from '../common-schemas.ts';
 import { idParams, nestedIdParams, V1_ACCESS } from '../v1-params.ts';
 

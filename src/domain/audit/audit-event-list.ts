@@ -28,11 +28,6 @@ export interface AuditEvent {
   after: unknown;
 }
 
-/** Smaller than in other lists, as events may be large. */
-const BATCH_SIZE = 50;
-/** Bytes of `before` and `after` read at once. */
-const MAX_BATCH_BYTES = 256 * 1024;
-
 /**
  * The audit log of the organizations that the caller administers (operation 60). Only staff without assigned
  * organizations see events outside any organization and those of unauthenticated requests.
@@ -93,7 +88,7 @@ export const auditEventList = defineList({
   },
   sorts: { at: { column: 'audit_events.at', type: 'integer' } },
   descendingIds: true,
-  batchSize: BATCH_SIZE,
+  bytesOf: ({ bytes }) => bytes,
   async hydrate({ db }, rows): Promise<AuditEvent[]> {
     const details = await loadDetails(db, rows);
     return rows.map((row) => ({
@@ -138,39 +133,20 @@ interface Details {
   after: unknown;
 }
 
-/** Loads the details of events in batches small enough not to block the event loop. */
 async function loadDetails(
   db: ReadConnection,
   rows: readonly { id: number; bytes: number }[],
 ): Promise<ReadonlyMap<number, Details>> {
-  const details = new Map<number, Details>();
-  for (const ids of splitByBytes(rows)) {
-    // Yield to the event loop.
-    if (details.size > 0) await new Promise((resolve) => setImmediate(resolve));
-    const found = await db
-      .selectFrom('audit_events')
-      .select(['id', 'before', 'after'])
-      .where(({ ref }) => inList(db, ref('id'), ids))
-      .execute();
-    for (const { id, before, after } of found)
-      details.set(id, { before: parseJson(before), after: parseJson(after) });
-  }
-  return details;
-}
-
-function splitByBytes(rows: readonly { id: number; bytes: number }[]): number[][] {
-  const batches: number[][] = [];
-  let room = 0;
-  for (const { id, bytes } of rows) {
-    if (bytes === 0) continue;
-    if (bytes > room || batches.length === 0) {
-      batches.push([]);
-      room = MAX_BATCH_BYTES;
-    }
-    batches.at(-1)?.push(id);
-    room -= bytes;
-  }
-  return batches;
+  const ids = rows.flatMap(({ id, bytes }) => (bytes === 0 ? [] : [id]));
+  if (ids.length === 0) return new Map();
+  const found = await db
+    .selectFrom('audit_events')
+    .select(['id', 'before', 'after'])
+    .where(({ ref }) => inList(db, ref('id'), ids))
+    .execute();
+  return new Map(
+    found.map(({ id, before, after }) => [id, { before: parseJson(before), after: parseJson(after) }]),
+  );
 }
 
 const parseJson = (text: string | null): unknown => (text === null ? null : (JSON.parse(text) as unknown));

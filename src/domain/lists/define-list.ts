@@ -38,6 +38,10 @@ export interface ListRequest<F extends Filters = Filters, O extends string = str
 /** Consecutive rows of a list. */
 export interface RowBatch<Item> {
   items: Item[];
+  /** The rows read, some of which may have been deleted before their item was. */
+  rows: number;
+  /** Of the items' large columns; 0 for a list without any. */
+  bytes: number;
   /** The position of the last row. */
   last: RowPosition | undefined;
   /** Whether rows follow. */
@@ -55,7 +59,10 @@ export interface List<Item, F extends Filters, O extends string> {
   idType: IdType;
   /** Rows read at once, few enough not to block the event loop. */
   batchSize: number;
-  /** @param start the position or the number of rows to read after */
+  /**
+   * Reads fewer rows than `limit` if their large columns have more than `MAX_BATCH_BYTES`.
+   * @param start the position or the number of rows to read after
+   */
   read(
     context: ListContext,
     request: ListRequest<F, O>,
@@ -99,6 +106,8 @@ interface ListDefinition<
   cheapCount?(context: ListContext, input: FilterInput<F>): Promise<number | undefined>;
   /** Smaller for large rows. */
   batchSize?: number;
+  /** Bytes of the large columns of a row, which `rows` does not select and `hydrate` loads. */
+  bytesOf?(row: Row): number;
 }
 
 /** A list whose rows other queries build on. */
@@ -117,6 +126,8 @@ export interface QueryableList<
 type WithOrganizationFilter<F extends Filters> = F & { organizationUid: Filter<'texts'> };
 
 const DEFAULT_BATCH_SIZE = 200;
+/** Bytes of large columns after which a batch ends, so that a page of large rows is never in memory as a whole. */
+export const MAX_BATCH_BYTES = 1024 * 1024;
 /** Index entries tested before all matching rows are collected. */
 const PROBE_ROWS = 4_000;
 
@@ -142,6 +153,7 @@ export function defineList<
     descendingIds = false,
     idType = 'integer',
     batchSize = DEFAULT_BATCH_SIZE,
+    bytesOf = () => 0,
   } = definition;
   const id = sql.ref<number | string>(definition.id);
   const filters: WithOrganizationFilter<F> = {
@@ -220,12 +232,23 @@ export function defineList<
           .limit(limit + 1)
           .execute());
       // Kysely cannot infer the columns added to a generic row.
-      const batch = (found as (Row & PositionedRow)[]).slice(0, limit);
+      const rowsFound = found as (Row & PositionedRow)[];
+      let bytes = 0;
+      let count = 0;
+      for (; count < limit; count += 1) {
+        const row = rowsFound[count];
+        const size = row === undefined ? Infinity : bytesOf(row);
+        if (row === undefined || (count > 0 && bytes + size > MAX_BATCH_BYTES)) break;
+        bytes += size;
+      }
+      const batch = rowsFound.slice(0, count);
       const last = batch.at(-1);
       return {
         items: await hydrate(planned, batch, request.filters),
+        rows: count,
+        bytes,
         last: last && positionOf(last),
-        more: found.length > limit,
+        more: found.length > count,
       };
     },
     async positions(context, request, start, skip, limit) {

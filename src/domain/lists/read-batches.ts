@@ -27,10 +27,9 @@ export async function* readBatches<Item, F extends Filters, O extends string>(
   let size = isWholeList ? Math.min(FIRST_BATCH_SIZE, list.batchSize) : list.batchSize;
   let remaining = limit;
   const read = async (from: RowPosition | number) => {
-    const count = Math.min(remaining, size);
-    remaining -= count;
     const startedAt = performance.now();
-    const batch = await list.read(context, request, from, count);
+    const batch = await list.read(context, request, from, Math.min(remaining, size));
+    remaining -= batch.rows;
     const duration = performance.now() - startedAt;
     if (isWholeList && duration < MIN_BATCH_MS) size = Math.min(2 * size, MAX_BATCH_SIZE);
     else if (isWholeList && duration > MAX_BATCH_MS) size = Math.max(Math.floor(size / 2), 1);

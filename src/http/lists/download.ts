@@ -8,7 +8,7 @@ import type { List, ListRequest } from '../../domain/lists/define-list.ts';
 import type { Filters, ListContext } from '../../domain/lists/filters.ts';
 import { readBatches } from '../../domain/lists/read-batches.ts';
 import type { Context } from '../../runtime/context.ts';
-import { acquireSlot } from '../concurrency-limits.ts';
+import { acquireSlot } from '../account-limits.ts';
 import { streamResponse } from '../streams.ts';
 import { streamCsv, streamNdjson } from './row-serializers.ts';
 

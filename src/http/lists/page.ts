@@ -6,6 +6,7 @@ import type { Filters, ListContext } from '../../domain/lists/filters.ts';
 import type { RowPosition } from '../../domain/lists/keyset.ts';
 import { readBatches } from '../../domain/lists/read-batches.ts';
 import type { Context } from '../../runtime/context.ts';
+import { reserveMemory } from '../account-limits.ts';
 import { OperationResult } from '../operation-result.ts';
 import { streamResponse } from '../streams.ts';
 import { decodeCursor, encodeCursor } from './cursors.ts';
@@ -14,6 +15,10 @@ import { formatLinkHeader, linkWithout, pageCount, pageLinks } from './page-link
 import { streamJson, toJsonArray } from './row-serializers.ts';
 
 const MAX_CURSOR_LENGTH = 8_192;
+/** Bytes of large columns above which a page is streamed in pieces. */
+const MAX_TEXT_BYTES = 256 * 1024;
+/** Bytes that a page takes while it is read: a batch as rows, as items and as text, and the next one. */
+const PAGE_MEMORY = 8 * 1024 * 1024;
 
 /** Schemas of the query parameters that choose a page. */
 export function pageParameters(style: PaginationStyle, cursorOnly: boolean): Record<string, TSchema> {
@@ -92,32 +97,36 @@ interface PageWindow<Item> {
   nextLink?(batch?: RowBatch<Item>): Promise<string | undefined>;
 }
 
-/** Reads a page by number or by cursor. A page of several batches is streamed. */
+/** Reads a page by number or by cursor. A page of several batches or of large rows is streamed. */
 export async function sendPage<Item, F extends Filters, O extends string>(
-  { addresses, config }: Context,
-  { url, isLive }: Pick<FastifyRequest, 'isLive' | 'url'>,
+  context: Context,
+  request: Pick<FastifyRequest, 'abortState' | 'caller' | 'isLive' | 'url'>,
   reply: FastifyReply,
   page: PageRequest<Item, F, O>,
 ): Promise<OperationResult<never> | Readable> {
   const { style, list, listContext, listRequest, values, cursorOnly, toRow } = page;
-  const base = addresses.clientBaseUrl;
+  const { url, isLive } = request;
+  const base = context.addresses.clientBaseUrl;
   const window =
     cursorOnly || values[style.cursorParameter] !== undefined
       ? cursorWindow(page, base, url)
       : await numberedWindow(page, base, url);
   reply.headers(window.headers).type('application/json; charset=utf-8');
+  const memory = await reserveMemory(context, request, reply, PAGE_MEMORY);
   const batches = readBatches(list, listContext, listRequest, window.start, window.limit);
   const first = await batches.next();
   // Most pages are read in one batch.
-  const isComplete = first.done === true || window.limit <= list.batchSize || !first.value.more;
+  const isComplete = first.done === true || first.value.rows === window.limit || !first.value.more;
   const next =
     first.done === true ? undefined : await window.nextLink?.(isComplete ? first.value : undefined);
   if (next !== undefined) reply.header('link', next);
-  if (isComplete) {
+  if (first.done === true || (isComplete && first.value.bytes <= MAX_TEXT_BYTES)) {
     const text = await toJsonArray(first.done === true ? [] : first.value.items, toRow);
+    memory.shrinkTo(2 * text.length);
     return new OperationResult<never>(undefined, null, {}, { text });
   }
-  return streamResponse(streamJson(first.value, batches, toRow), { timeout: config.requestTimeout, isLive });
+  const timeout = context.config.requestTimeout;
+  return streamResponse(streamJson(first.value, batches, toRow), { timeout, isLive });
 }
 
 function pageSize(

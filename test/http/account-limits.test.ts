@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { acquireSlot, CONCURRENCY_LIMITS } from '../../src/http/concurrency-limits.ts';
+import { acquireSlot, CONCURRENCY_LIMITS } from '../../src/http/account-limits.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 
 let server: TestServer;

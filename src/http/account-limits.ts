@@ -1,5 +1,8 @@
 import type { Caller } from '../auth/callers.ts';
 import type { Context } from '../runtime/context.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { OperationAborted } from '../db/engine.ts';
+import { MemoryBudget, type Reservation } from '../runtime/memory-budget.ts';
 import { Problem } from './problems.ts';
 
 interface ConcurrencyLimit {
@@ -63,4 +66,40 @@ export function acquireSlot(
       else counts.set(key, left);
     }
   };
+}
+
+const budgets = new WeakMap<Context, MemoryBudget>();
+
+/** @returns the budget that bodies and lists of all requests share */
+export function memoryBudgetOf(context: Context): MemoryBudget {
+  let budget = budgets.get(context);
+  if (budget === undefined) {
+    const total = context.config.requestMemory * 1024 ** 2;
+    budget = new MemoryBudget({ total, perOrganization: total / 4, perAccount: total / 8 });
+    budgets.set(context, budget);
+  }
+  return budget;
+}
+
+/**
+ * Waits for memory, which is returned once the response has been sent or its connection has closed.
+ * @throws OperationAborted if the request has ended meanwhile
+ */
+export async function reserveMemory(
+  context: Context,
+  { caller, abortState }: Pick<FastifyRequest, 'abortState' | 'caller'>,
+  { raw }: FastifyReply,
+  bytes: number,
+): Promise<Pick<Reservation, 'shrinkTo'>> {
+  // Accounts are bounded; the operator has none.
+  if (caller === null || caller.userId === null) return { shrinkTo: () => undefined };
+  const { userId, organizationId } = caller;
+  const owner = { account: `account ${userId}`, organization: `organization ${organizationId ?? 'staff'}` };
+  const reservation = await memoryBudgetOf(context).acquire(owner, bytes);
+  if (raw.closed || abortState?.aborted === true) {
+    reservation.release();
+    throw new OperationAborted('The request was aborted.');
+  }
+  raw.once('finish', reservation.release).once('close', reservation.release);
+  return reservation;
 }

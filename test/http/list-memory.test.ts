@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { memoryBudgetOf } from '../../src/http/account-limits.ts';
+import { eventually } from '../harness/eventually.ts';
+import { createFixtures, type TestUser } from '../harness/fixtures.ts';
+import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+
+const COUNT = 24;
+const TEXT = 'x'.repeat(65_000);
+const PATH = '/v1/vulnerabilities?page[size]=200';
+
+let server: TestServer;
+let admin: TestUser;
+let outsider: TestUser;
+
+beforeAll(async () => {
+  server = await useSharedServer();
+  const world = createFixtures(server);
+  const { id, uid } = await world.organization();
+  admin = await world.user({ organization: uid, admin: true });
+  outsider = await world.user({ organization: (await world.organization()).uid, admin: true });
+  const assessment = await world.assessment(uid);
+  for (let count = 0; count < COUNT; count += 1) await world.vulnerability(assessment.uid);
+  await server.context.db.write((tx) =>
+    tx
+      .updateTable('vulnerabilities')
+      .set({ description: TEXT, impact: TEXT, recommended_fix: TEXT })
+      .where('organization_id', '=', id)
+      .execute(),
+  );
+});
+afterAll(() => server.close());
+
+/** Requests a list without reading the response. */
+async function begin(origin: string, { token }: TestUser): Promise<IncomingMessage> {
+  const request = get(origin + PATH, { agent: false, headers: { authorization: `Bearer ${token}` } });
+  onTestFinished(() => void request.destroy());
+  request.on('error', () => undefined);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  response.on('error', () => undefined);
+  return response;
+}
+
+describe('Lists of large rows', () => {
+  it('are complete, whatever the page', async () => {
+    const ids: number[] = [];
+    for (const page of [
+      'page[size]=200',
+      'page[size]=10',
+      'page[size]=10&page[number]=2',
+      'page[size]=10&page[number]=3',
+    ]) {
+      const { status, body } = await server.request('GET', `/v1/vulnerabilities?${page}`, admin);
+      expect(status).toBe(200);
+      for (const row of body) expect(row.impact === TEXT).toBe(true);
+      ids.push(...body.map(({ id }: { id: number }) => id));
+    }
+    expect(ids.slice(0, COUNT)).toEqual(ids.slice(COUNT));
+    expect(new Set(ids).size).toBe(COUNT);
+    let path: string | undefined = '/v1/vulnerabilities?page[size]=7&page[after]=';
+    const found: number[] = [];
+    while (path !== undefined) {
+      const { body, headers } = await server.request('GET', path, admin);
+      found.push(...body.map(({ id }: { id: number }) => id));
+      const next = /<([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+      path = next && new URL(next).pathname + new URL(next).search;
+    }
+    expect(found).toEqual(ids.slice(0, COUNT));
+  });
+
+  it('wait for the memory of their account, which others do not notice', async () => {
+    const sibling = await startSibling(server, { requestMemory: 64 });
+    onTestFinished(() => sibling.close());
+    const budget = memoryBudgetOf(sibling.context);
+    // An account has 8 of 64 MiB, and a list of large rows takes as much.
+    const first = await begin(sibling.origin, admin);
+    expect(budget.used).toBe(8 * 1024 ** 2);
+    const second = begin(sibling.origin, admin);
+    await eventually(() => expect(budget.waiting).toBe(1));
+    expect((await sibling.request('GET', PATH, outsider)).body).toEqual([]);
+    expect(budget.waiting).toBe(1);
+    first.destroy();
+    const response = await second;
+    expect(response.statusCode).toBe(200);
+    response.destroy();
+    await eventually(() => expect([budget.used, budget.waiting]).toEqual([0, 0]));
+  });
+});
+
+it('Large bodies wait for the memory of their account', async () => {
+  const sibling = await startSibling(server, { requestMemory: 64 });
+  onTestFinished(() => sibling.close());
+  const budget = memoryBudgetOf(sibling.context);
+  const held = await begin(sibling.origin, admin);
+  const body = { comment: 'x'.repeat(100_000), ids: [] };
+  const update = sibling.request('POST', '/v1/vulnerabilities/bulk_update', { token: admin.token, body });
+  await eventually(() => expect(budget.waiting).toBe(1));
+  held.destroy();
+  expect((await update).status).toBe(422);
+  await eventually(() => expect(budget.used).toBe(0));
+});

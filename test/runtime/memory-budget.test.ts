@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { MemoryBudget } from '../../src/runtime/memory-budget.ts';
+
+const owner = (account: string, organization = 'own') => ({ account, organization });
+
+/** Lets everything that was granted go on. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+function createBudget() {
+  const budget = new MemoryBudget({ total: 100, perOrganization: 60, perAccount: 40 });
+  const granted: string[] = [];
+  const acquire = async (of: ReturnType<typeof owner>, bytes: number) => {
+    const reservation = await budget.acquire(of, bytes);
+    granted.push(of.account);
+    return reservation;
+  };
+  return { budget, granted, acquire };
+}
+
+describe('Memory budget', () => {
+  it('grants up to the limit of an account, and counts larger requests as that', async () => {
+    const { budget, granted, acquire } = createBudget();
+    const first = await acquire(owner('a'), 1_000);
+    expect(budget.used).toBe(40);
+    const second = acquire(owner('a'), 1);
+    await settle();
+    expect([granted, budget.waiting]).toEqual([['a'], 1]);
+    await acquire(owner('b'), 20);
+    first.shrinkTo(10);
+    (await second).release();
+    expect(budget.used).toBe(30);
+    first.release();
+    first.release();
+    expect(budget.used).toBe(20);
+  });
+
+  it('lets others pass those who wait for their own limit', async () => {
+    const { granted, acquire } = createBudget();
+    const held = [await acquire(owner('a'), 40), await acquire(owner('b'), 20)];
+    const waiting = [acquire(owner('c'), 10), acquire(owner('a'), 10)];
+    const other = await acquire(owner('d', 'other'), 40);
+    await settle();
+    expect(granted).toEqual(['a', 'b', 'd']);
+    held[1]?.release();
+    await settle();
+    // The account `a` is still at its limit.
+    expect(granted).toEqual(['a', 'b', 'd', 'c']);
+    held[0]?.release();
+    for (const reservation of await Promise.all(waiting)) reservation.release();
+    other.release();
+  });
+
+  it('bounds all together, in the order of requests', async () => {
+    const { budget, granted, acquire } = createBudget();
+    const held = [
+      await acquire(owner('a', 'x'), 40),
+      await acquire(owner('b', 'y'), 40),
+      await acquire(owner('c', 'z'), 20),
+    ];
+    const waiting = [acquire(owner('d', 'u'), 5), acquire(owner('e', 'v'), 5)];
+    await settle();
+    expect([budget.used, budget.waiting]).toEqual([100, 2]);
+    held[2]?.release();
+    for (const reservation of await Promise.all(waiting)) reservation.release();
+    expect(granted.slice(3)).toEqual(['d', 'e']);
+    for (const reservation of held) reservation.release();
+    expect([budget.used, budget.waiting]).toEqual([0, 0]);
+  });
+});
