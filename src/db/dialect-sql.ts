@@ -15,6 +15,25 @@ export function inList<T extends string | number>(
     : sql<SqlBool>`${column} in (select value from json_each(${values}))`;
 }
 
+/** The disjunction of conditions, nested as a tree: SQLite refuses an expression more than 1,000 levels deep. */
+export function anyOf(conditions: readonly Expression<SqlBool>[]): Expression<SqlBool> {
+  const [first, second] = conditions;
+  if (first === undefined) return sql<SqlBool>`1 = 0`;
+  if (second === undefined) return first;
+  const middle = conditions.length >> 1;
+  return sql<SqlBool>`(${anyOf(conditions.slice(0, middle))} or ${anyOf(conditions.slice(middle))})`;
+}
+
+/** A table of the texts in a JSON array, with the column `value`. */
+export function jsonTexts(
+  db: Pick<ReadConnection, 'engine'>,
+  array: Expression<string>,
+): RawBuilder<unknown> {
+  return db.engine === 'postgres'
+    ? sql`jsonb_array_elements_text(cast(${array} as jsonb)) as texts (value)`
+    : sql`json_each(${array}) as texts`;
+}
+
 /**
  * Selects ids as one JSON value, which is several times faster than selecting thousands of rows.
  * @param select of one integer column

@@ -1,6 +1,7 @@
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { insertImport, insertGoneFindings } from '../harness/imports.ts';
+import { blockWrites } from '../harness/block-writes.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
 import { engine, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -222,6 +223,74 @@ describe('Operation 30: update many vulnerabilities', () => {
     });
     expect((await bulk({ ids: [mine], set: { status_id: 2 } }, outsider.token)).status).toBe(422);
     expect(await rowOf(mine as number)).toMatchObject({ status_id: 1, version: 1 });
+  });
+
+  it('returns 413 for too many tags or too long comments in all, while others write', async () => {
+    const ids = await make(60);
+    const names = (count: number) => Array.from({ length: count }, (_, index) => `tag ${index}`);
+    const filter = { status_id: [1] };
+    const tooLarge: [object, number, number][] = [
+      [{ ids, set: { add_tags: names(900) } }, 50_000, 54_000],
+      [{ filter, set: { add_tags: names(500), remove_tags: names(900).slice(500) } }, 50_000, 54_000],
+      [{ filter, set: { tag_list: names(900) } }, 50_000, 54_000],
+      [{ ids, set: { tags: Array.from({ length: 900 }, (_, id) => id + 1) } }, 50_000, 54_000],
+      [{ filter, set: { status_id: 2 }, comment: 'é'.repeat(65_000) + 'x' }, 8 * 1024 ** 2, 0],
+    ];
+    const release = await blockWrites(server);
+    for (const [body, max, size] of tooLarge.slice(0, 4))
+      expectProblem(server, await bulk(body), {
+        area: 'v1',
+        status: 413,
+        kind: 'batch-too-large',
+        maxBatchSize: max,
+        batchSize: size,
+      });
+    await release();
+    for (const id of await make(5)) ids.push(id);
+    const [comment] = tooLarge.at(-1) as [object, number, number];
+    expectProblem(server, await bulk(comment), {
+      area: 'v1',
+      status: 413,
+      kind: 'batch-too-large',
+      maxBatchSize: 8 * 1024 ** 2,
+      batchSize: 65 * 130_001,
+    });
+    expect(await rowOf(ids[0] as number)).toMatchObject({ version: 1, status_id: 1 });
+    expect((await bulk({ ids: ids.slice(1, 3), set: { add_tags: names(900) } })).status).toBe(200);
+  });
+
+  it('returns 413 for more than 100,000 tags to take off', async () => {
+    const ids = await make(112);
+    const names = Array.from({ length: 900 }, (_, index) => `tag ${index}`);
+    for (let start = 0; start < ids.length; start += 55)
+      bodyOf(await bulk({ ids: ids.slice(start, start + 55), set: { add_tags: names } }));
+    const clear = { filter: { status_id: [1] }, set: { tags: [] } };
+    expectProblem(server, await bulk(clear), {
+      area: 'v1',
+      status: 413,
+      kind: 'batch-too-large',
+      maxBatchSize: 100_000,
+      batchSize: 112 * 900,
+    });
+    expect(await tagsOf(ids[0] as number)).toHaveLength(900);
+    expect(bodyOf(await bulk({ ids: ids.slice(0, 111), set: { tags: [] } })).updated_count).toBe(111);
+  });
+
+  it('finds matches by 1,000 CVEs', async () => {
+    const [id, other] = (await make(3)) as [number, number];
+    const setCves = (one: number, cves: string[]) =>
+      server.context.db.write((tx) =>
+        tx
+          .updateTable('vulnerabilities')
+          .set({ cve_ids: JSON.stringify(cves) })
+          .where('id', '=', one)
+          .execute(),
+      );
+    await setCves(id, ['CVE-2023-1111', 'CVE-2024-0999']);
+    await setCves(other, ['CVE-2022-0001']);
+    const cve = Array.from({ length: 1_000 }, (_, index) => `CVE-2024-${String(index).padStart(4, '0')}`);
+    const { matched_count: count, ids } = bodyOf(await bulk({ filter: { cve }, set: { status_id: 2 } }));
+    expect([count, ids]).toEqual([1, [id]]);
   });
 
   it('accepts 1 to 10,000 ids', async () => {
@@ -930,7 +999,8 @@ describe.runIf(engine() === 'postgres')('Operation 30: a filter whose matches ch
     const { db } = server.context;
     let sent: ReturnType<typeof bulk> | undefined;
     await db.write(async (tx) => {
-      await tx.updateTable('vulnerabilities').set({ status_id: 3 }).where('id', '=', changed).execute();
+      const moved = { status_id: 3, version: 2 };
+      await tx.updateTable('vulnerabilities').set(moved).where('id', '=', changed).execute();
       sent = bulk(body);
       await expect.poll(async () => (await db.read.executeQuery(waiting)).rows.length > 0).toBe(true);
     });
@@ -942,7 +1012,7 @@ describe.runIf(engine() === 'postgres')('Operation 30: a filter whose matches ch
     const body = { filter: { status_id: [1] }, set: { status_id: 2 }, comment: 'Seen.' };
     const response = await updateDuring(ids[1], body);
     expect(bodyOf(response)).toMatchObject({ matched_count: 2, updated_count: 2, ids: [ids[0], ids[2]] });
-    expect(await rowOf(ids[1])).toMatchObject({ status_id: 3, version: 1 });
+    expect(await rowOf(ids[1])).toMatchObject({ status_id: 3, version: 2 });
     expect(await timelineOf(ids[1])).toEqual([]);
   });
 

@@ -1,33 +1,11 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OperationAborted } from '../../src/db/engine.ts';
+import { blockWrites } from '../harness/block-writes.ts';
 import { createFixtures, type TestUser } from '../harness/fixtures.ts';
 import { eventually } from '../harness/eventually.ts';
 import { nextRequest } from '../harness/next-request.ts';
 import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
-
-/** More transactions than PostgreSQL's write pool has connections; SQLite needs one. */
-const TRANSACTIONS = 12;
-
-/** Keeps every writing connection busy. @returns a function that releases them */
-async function blockWrites({ context }: TestServer): Promise<() => Promise<unknown>> {
-  let entered: () => void = () => undefined;
-  const inside = new Promise<void>((resolve) => (entered = resolve));
-  let release: () => void = () => undefined;
-  const gate = new Promise<void>((resolve) => (release = resolve));
-  const blocked = Array.from({ length: TRANSACTIONS }, () =>
-    context.db.write(async (tx) => {
-      await tx.selectFrom('organizations').select('id').execute();
-      entered();
-      await gate;
-    }),
-  );
-  await inside;
-  return () => {
-    release();
-    return Promise.all(blocked);
-  };
-}
 
 describe('Aborted requests', () => {
   let server: TestServer;

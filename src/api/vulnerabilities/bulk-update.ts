@@ -1,7 +1,11 @@
 import { Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
 import {
+  MAX_BULK_COMMENT_BYTES,
+  MAX_BULK_TAG_CHANGES,
+  MAX_BULK_TAG_PAIRS,
   bulkUpdateVulnerabilities,
+  prepareBulkUpdate,
   countUnsearchable,
   type BulkUpdateResult,
   MAX_BULK_UPDATE,
@@ -156,7 +160,7 @@ const bulkUpdateVulnerabilitiesOperation = ({ clock, db }: Context) =>
     id: 'bulkUpdateVulnerabilities',
     number: 30,
     summary: 'Update vulnerabilities in bulk',
-    description: `Changes up to ${MAX_BULK_UPDATE} vulnerabilities, selected by \`ids\` or by \`filter\`, whose members are the filters of operation 15. If one cannot be changed, none is. With \`undo\`, restores the values before an earlier bulk update.`,
+    description: `Changes up to ${MAX_BULK_UPDATE} vulnerabilities, selected by \`ids\` or by \`filter\`, whose members are the filters of operation 15. If one cannot be changed, none is. Vulnerabilities times named tags are at most ${MAX_BULK_TAG_PAIRS}, tags put on and taken off ${MAX_BULK_TAG_CHANGES}, and all comments together ${MAX_BULK_COMMENT_BYTES} bytes (413). With \`undo\`, restores the values before an earlier bulk update.`,
     method: 'POST',
     path: '/vulnerabilities/bulk_update',
     access: V1_ACCESS,
@@ -179,34 +183,32 @@ const bulkUpdateVulnerabilitiesOperation = ({ clock, db }: Context) =>
       },
     },
     idempotency: true,
-    async handler({ caller, write, body }) {
+    async handler({ abortState, caller, write, body }) {
       const { ids, filter, set, comment, dry_run: dryRun, expected_count: expectedCount, undo } = body;
       const parsedFilter = filter && FILTER_BODY.parse(filter, 'filter');
       await waitForSearchIndex(() => countUnsearchable(db.read, caller, parsedFilter));
+      const reading = { db: db.abortableRead(abortState), caller, now: clock() };
+      const prepared = await prepareBulkUpdate(reading, {
+        ids,
+        filter: parsedFilter,
+        comment,
+        dryRun,
+        expectedCount,
+        undo,
+        set: set && {
+          statusId: set.status_id,
+          severity: set.severity,
+          assigneeId: set.assignee_id,
+          dueOn: set.due_on,
+          ...toTagsInput(set),
+          addTags: set.add_tags,
+          removeTags: set.remove_tags,
+        },
+      });
       return write(
         async (tx) => {
-          const changed = await bulkUpdateVulnerabilities(
-            tx,
-            { actor: caller, now: clock() },
-            {
-              ids,
-              filter: parsedFilter,
-              comment,
-              dryRun,
-              expectedCount,
-              undo,
-              set: set && {
-                statusId: set.status_id,
-                severity: set.severity,
-                assigneeId: set.assignee_id,
-                dueOn: set.due_on,
-                ...toTagsInput(set),
-                addTags: set.add_tags,
-                removeTags: set.remove_tags,
-              },
-            },
-          );
-          return toBulkUpdateResult(changed, dryRun ?? false);
+          const by = { actor: caller, now: clock() };
+          return toBulkUpdateResult(await bulkUpdateVulnerabilities(tx, by, prepared), dryRun ?? false);
         },
         { large: dryRun !== true },
       );

@@ -1,6 +1,6 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import type { ReadConnection } from '../../db/engine.ts';
-import { inList } from '../../db/dialect-sql.ts';
+import { anyOf, inList } from '../../db/dialect-sql.ts';
 import {
   ASSET_COLUMNS,
   hydrateAssets,
@@ -49,17 +49,14 @@ const inAddressBlocks: Filter<'texts'> = {
     problem: { code: 'not-an-address-block' },
     example: '192.0.2.0/24',
   },
-  where: (_reading, blocks) =>
-    inAnyRange(blocks.flatMap((block) => [addressKeyRange(block) ?? []]).filter(isRange)),
+  where(_reading, blocks) {
+    const ranges = blocks.flatMap((block) => [addressKeyRange(block) ?? []]).filter(isRange);
+    const each = ranges.map(([first, last]) => sql<SqlBool>`assets.address_hex between ${first} and ${last}`);
+    return sql<SqlBool>`(assets.address_hex is not null and ${anyOf(each)})`;
+  },
 };
 
 const isRange = (range: readonly string[]): range is readonly [string, string] => range.length === 2;
-
-function inAnyRange(ranges: readonly (readonly [first: string, last: string])[]): RawBuilder<SqlBool> {
-  if (ranges.length === 0) return sql<SqlBool>`1 = 0`;
-  const each = ranges.map(([first, last]) => sql`assets.address_hex between ${first} and ${last}`);
-  return sql<SqlBool>`(assets.address_hex is not null and (${sql.join(each, sql` or `)}))`;
-}
 
 /** The assets that the reader can see (operation 75). */
 export const assetList = defineList({

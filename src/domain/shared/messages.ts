@@ -149,6 +149,8 @@ export const ERROR_MESSAGES = {
     'This is the last admin of the organization and cannot be banned. Invited admins count once they have signed in.',
   'ban-self': 'You cannot ban yourself.',
   'ban-staff': 'Platform staff cannot be banned here.',
+  'bulk-update-too-large': ({ noun, size, max }: { noun: string; size: number; max: number }) =>
+    `The update has ${size} ${noun}; at most ${max} are allowed at once.`,
   'comment-author-only': 'Only its author can change a comment.',
   'comment-author-or-admin-only': 'Only its author and admins can delete a comment.',
   'search-index-behind': ({ count }: { count: number }) =>

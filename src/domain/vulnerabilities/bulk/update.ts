@@ -4,7 +4,7 @@ import { inList } from '../../../db/dialect-sql.ts';
 import type { ReadConnection, Transaction } from '../../../db/engine.ts';
 import { countUnindexed, MIN_TRIGRAM_LENGTH } from '../../../db/vulnerability-search.ts';
 import { DomainError, type FieldError, invalidInput } from '../../shared/errors.ts';
-import type { FilterInput } from '../../lists/filters.ts';
+import type { FilterInput, ListContext } from '../../lists/filters.ts';
 import { isCalendarDate } from '../../shared/time.ts';
 import { bulkComment } from './comment.ts';
 import {
@@ -24,6 +24,12 @@ import { vulnerabilityList } from '../vulnerability-list.ts';
 
 /** Vulnerabilities of one bulk update. */
 export const MAX_BULK_UPDATE = 10_000;
+/** Vulnerabilities times the tags that the update names. */
+export const MAX_BULK_TAG_PAIRS = 50_000;
+/** Tags that are put on or taken off, also those that the update does not name. */
+export const MAX_BULK_TAG_CHANGES = 100_000;
+/** Bytes of all comments of a bulk update. */
+export const MAX_BULK_COMMENT_BYTES = 8 * 1024 * 1024;
 
 /** Absent fields stay. */
 export interface BulkUpdateFields extends TagUpdate {
@@ -34,10 +40,12 @@ export interface BulkUpdateFields extends TagUpdate {
   dueOn?: string | null | undefined;
 }
 
+type VulnerabilityFilters = FilterInput<typeof vulnerabilityList.filters>;
+
 /** Either `ids` or `filter`, or `undo` alone. */
 export interface BulkUpdate {
   ids?: readonly number[] | undefined;
-  filter?: FilterInput<typeof vulnerabilityList.filters> | undefined;
+  filter?: VulnerabilityFilters | undefined;
   set?: BulkUpdateFields | undefined;
   /** Added to every match. */
   comment?: string | undefined;
@@ -46,6 +54,19 @@ export interface BulkUpdate {
   expectedCount?: number | undefined;
   /** The id of the request to undo. */
   undo?: string | undefined;
+}
+
+/** A vulnerability that a filter selected, as it was then. */
+interface Match {
+  id: number;
+  version: number;
+  updated_at: number;
+}
+
+/** A bulk update whose form is valid and whose size is within the limits. */
+export interface PreparedBulkUpdate extends BulkUpdate {
+  /** Of `filter`. */
+  matches?: readonly Match[];
 }
 
 /** What a bulk update did, or would do. */
@@ -69,19 +90,35 @@ export async function countUnsearchable(
 }
 
 /**
+ * Checks a bulk update, and reads what its filter selects. A separate step, because the transaction that follows keeps
+ * others from writing.
+ * @throws DomainError `invalid` for a bad form, `too-many` beyond a limit
+ */
+export async function prepareBulkUpdate(
+  reading: ListContext,
+  change: BulkUpdate,
+): Promise<PreparedBulkUpdate> {
+  const { ids, filter, undo } = change;
+  if (undo === undefined) requireBoundedSize(new Set(ids).size, change);
+  const errors = undo === undefined ? validateForm(change) : validateUndo(change);
+  if (errors.length > 0) throw invalidInput(errors);
+  if (filter === undefined) return change;
+  const matches = await findMatches(reading, filter);
+  requireBoundedSize(matches.length, change);
+  return { ...change, matches };
+}
+
+/**
  * Updates many vulnerabilities, all or nothing (operation 30).
- * @throws DomainError `invalid` for a bad form, for invisible ids, and for tags and an assignee that do not fit
- *   every match, `too-many` for more than `MAX_BULK_UPDATE` matches, `conflict` when the number of matches is not
- *   the expected one
+ * @throws DomainError `invalid` for invisible ids, and for tags and an assignee that do not fit every match, `too-many`
+ *   for more than `MAX_BULK_TAG_CHANGES`, `conflict` when the number of matches is not the expected one
  */
 export async function bulkUpdateVulnerabilities(
   tx: Transaction,
   by: Attribution<Caller>,
-  change: BulkUpdate,
+  change: PreparedBulkUpdate,
 ): Promise<BulkUpdateResult> {
   const { undo, set = {}, dryRun = false, comment, expectedCount } = change;
-  const errors = undo === undefined ? validateForm(change) : validateUndo(change);
-  if (errors.length > 0) throw invalidInput(errors);
   if (undo !== undefined) return undoBulkUpdate(tx, by, undo);
 
   const locked = await lockMatches(tx, by, change);
@@ -109,6 +146,7 @@ export async function bulkUpdateVulnerabilities(
   const changes = locked
     .map((one) => ({ locked: one, after: fieldsAfter(one, set, by.now, tagRules.get(one.organizationId)) }))
     .filter(hasChanges);
+  requireAtMost('tag changes', MAX_BULK_TAG_CHANGES, countTagChanges(changes));
   if (!dryRun) {
     await writeChanges(tx, by, changes);
     if (comment !== undefined) await bulkComment(tx, by, locked, comment);
@@ -168,9 +206,9 @@ function fieldsAfter(
 async function lockMatches(
   tx: Transaction,
   { actor, now }: Attribution<Caller>,
-  { ids, filter }: BulkUpdate,
+  { ids, filter, matches = [] }: PreparedBulkUpdate,
 ): Promise<LockedVulnerability[]> {
-  const requested = ids ?? (await matchingIds(tx, { actor, now }, filter ?? {}));
+  const requested = ids ?? matches.map(({ id }) => id);
   const ascending = [...new Set(requested)].sort((one, other) => one - other);
   const locked = await lockVulnerabilities(tx, actor, ascending);
   const errors = (ids ?? []).flatMap((id, index): FieldError[] =>
@@ -186,20 +224,28 @@ async function lockMatches(
   );
   if (errors.length > 0) throw invalidInput(errors);
   const all = [...locked.values()];
-  if (filter === undefined || tx.engine === 'sqlite') return all;
-  const matching = await stillMatching(tx, { actor, now }, filter, [...locked.keys()]);
-  return all.filter(({ id }) => matching.has(id));
+  if (filter === undefined) return all;
+  // Others may have changed some of them since they were read.
+  const known = new Map(matches.map((match) => [match.id, match]));
+  const changed = all.flatMap(({ id, version, updatedAt }) => {
+    const match = known.get(id);
+    return match?.version === version && match.updated_at === updatedAt ? [] : [id];
+  });
+  if (changed.length === 0) return all;
+  const matching = await stillMatching(tx, { actor, now }, filter, changed);
+  const lost = new Set(changed.filter((id) => !matching.has(id)));
+  return all.filter(({ id }) => !lost.has(id));
 }
 
 /**
- * Filters locked vulnerabilities again: while PostgreSQL waited for their locks, other transactions may have changed them.
+ * Filters locked vulnerabilities again.
  * @param ids of locked vulnerabilities
  * @returns those that the filter selects now
  */
 async function stillMatching(
   tx: Transaction,
   { actor, now }: Attribution<Caller>,
-  filters: FilterInput<typeof vulnerabilityList.filters>,
+  filters: VulnerabilityFilters,
   ids: readonly number[],
 ): Promise<ReadonlySet<number>> {
   const query = await vulnerabilityList.query({ db: tx, caller: actor, now }, filters);
@@ -212,15 +258,14 @@ async function stillMatching(
 }
 
 /** @throws DomainError `too-many` for more than `MAX_BULK_UPDATE` */
-async function matchingIds(
-  tx: Transaction,
-  { actor, now }: Attribution<Caller>,
-  filters: FilterInput<typeof vulnerabilityList.filters>,
-): Promise<number[]> {
-  const reading = { db: tx, caller: actor, now };
-  const request = { filters, sort: 'resolvedAt' as const, descending: false };
-  const positions = await vulnerabilityList.positions(reading, request, 0, 0, MAX_BULK_UPDATE + 1);
-  if (positions.length <= MAX_BULK_UPDATE) return positions.map(({ id }) => Number(id));
+async function findMatches(reading: ListContext, filters: VulnerabilityFilters): Promise<Match[]> {
+  const query = await vulnerabilityList.query(reading, filters);
+  const matches = await query
+    .clearSelect()
+    .select(['vulnerabilities.id', 'vulnerabilities.version', 'vulnerabilities.updated_at'])
+    .limit(MAX_BULK_UPDATE + 1)
+    .execute();
+  if (matches.length <= MAX_BULK_UPDATE) return matches;
   const size = await vulnerabilityList.count(reading, filters);
   throw new DomainError(
     'too-many',
@@ -228,6 +273,32 @@ async function matchingIds(
     [],
     { max: MAX_BULK_UPDATE, size },
   );
+}
+
+/** @throws DomainError `too-many` if so many vulnerabilities times the tags or the comment exceed a limit */
+function requireBoundedSize(matches: number, { set = {}, comment = '' }: BulkUpdate): void {
+  const { tagIds = [], tagNames = [], addTags = [], removeTags = [] } = set;
+  const tags = tagIds.length + tagNames.length + addTags.length + removeTags.length;
+  requireAtMost('pairs of a vulnerability and a tag', MAX_BULK_TAG_PAIRS, matches * tags);
+  requireAtMost('bytes of comments', MAX_BULK_COMMENT_BYTES, matches * Buffer.byteLength(comment));
+}
+
+function countTagChanges(changes: readonly FieldChange[]): number {
+  return changes.reduce((count, { locked, after }) => {
+    if (after.tags === locked.fields.tags) return count;
+    const before = new Set(locked.fields.tags);
+    const kept = after.tags.filter((tag) => before.has(tag)).length;
+    return count + before.size + after.tags.length - 2 * kept;
+  }, 0);
+}
+
+/** @throws DomainError `too-many` */
+function requireAtMost(noun: string, max: number, size: number): void {
+  if (size <= max) return;
+  throw new DomainError('too-many', { code: 'bulk-update-too-large', params: { noun, size, max } }, [], {
+    max,
+    size,
+  });
 }
 
 /** @throws DomainError `invalid` unless the user has access to every assessment */
