@@ -17,6 +17,7 @@ import { handleErrors, enforceAccess, allowOperator, registerArea } from './http
 import { areaOfPath, AREAS, SERVER_AREA } from './http/areas.ts';
 import { handleMalformedRequest } from './http/malformed-requests.ts';
 import { setClientAddress } from './http/client-address.ts';
+import { limitConnections } from './http/connection-limits.ts';
 import { enforceRequestTimeout } from './http/request-timeout.ts';
 import { startImports, registerJobs } from './jobs/start-jobs.ts';
 import { registerBodyParsers } from './http/json-bodies.ts';
@@ -115,7 +116,8 @@ export async function buildApp(
     done();
   });
   enforceRequestTimeout(app, config.requestTimeout);
-  closeStreamsOnShutdown(app);
+  const connections = limitConnections(app, context);
+  closeStreamsOnShutdown(app, connections.closeSilent);
   app.addHook('onResponse', async (request, reply) => {
     log.info(
       {
@@ -134,7 +136,7 @@ export async function buildApp(
 
   enforceAccess(app, { tokens, limiter: new RateLimiter(config.rateLimit), context });
   handleErrors(app, SERVER_AREA, context);
-  registerMetrics(app, context, tokens);
+  registerMetrics(app, context, tokens, connections);
   await registerOpenApi(app, context);
   registerServerRoutes(app, context);
   registerProblemPages(app, context);
