@@ -84,7 +84,7 @@ export function registerMetrics(
   const allowed = new AddressSet(config.metricsAllowed);
   app.get(
     '/metrics',
-    { config: { operation: 'metrics', access: 'open' }, schema: { hide: true } },
+    { config: { operation: 'metrics', access: 'unlimited' }, schema: { hide: true } },
     async (request, reply) => {
       if (!allowed.has(request.address) || isForwarded(request, config)) {
         throw new Problem(
