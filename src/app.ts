@@ -5,6 +5,7 @@ import fastify, {
   type FastifyInstance,
   type InjectOptions,
   type LightMyRequestResponse,
+  type FastifyRequest,
   LogController,
   type RouteOptions,
 } from 'fastify';
@@ -15,18 +16,21 @@ import type { AreaName } from './config/config.ts';
 import type { Context } from './runtime/context.ts';
 import { handleErrors, enforceAccess, allowOperator, registerArea } from './http/register-area.ts';
 import { areaOfPath, AREAS, SERVER_AREA } from './http/areas.ts';
-import { handleMalformedRequest } from './http/malformed-requests.ts';
-import { setClientAddress } from './http/client-address.ts';
+import { handleMalformedRequests } from './http/malformed-requests.ts';
+import { clientAddressReader, setClientAddress } from './http/client-address.ts';
+import { limitConnections } from './http/connection-limits.ts';
 import { enforceRequestTimeout } from './http/request-timeout.ts';
 import { startImports, registerJobs } from './jobs/start-jobs.ts';
 import { registerBodyParsers } from './http/json-bodies.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { allowDocumentation, registerOpenApi } from './http/openapi/openapi.ts';
-import { sendProblem, toProblem } from './http/problems.ts';
+import { type Problem, sendProblem, toProblem } from './http/problems.ts';
 import { RateLimiter } from './http/rate-limit.ts';
 import { closeStreamsOnShutdown } from './http/streams.ts';
 import { compileSerializer } from './http/serialization.ts';
 import { registerServerRoutes } from './http/server-routes.ts';
+import { logRequests } from './http/access-log.ts';
+import { limitAnonymous } from './http/access.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { TokenCache } from './domain/tokens/token-cache.ts';
 import { compileValidator } from './http/validation/validation.ts';
@@ -36,8 +40,15 @@ import { registerAssets } from './pages/assets.ts';
 import { registerPages } from './pages/pages-plugin.tsx';
 import { registerProblemPages } from './pages/problem-pages.tsx';
 
-/** Creates an app without routes, with the parsers, validators and error handling that all apps share. */
-function createApp(context: Context): FastifyInstance {
+/**
+ * Creates an app without routes, with the parsers, validators and error handling that all apps share.
+ * @param limit counts a request that Fastify rejects before any hook; returns the problem to respond with instead, if
+ *   there is one
+ */
+function createApp(
+  context: Context,
+  limit: (request: FastifyRequest) => Problem | undefined = () => undefined,
+): FastifyInstance {
   const { config, log } = context;
   const headers = securityHeaders(config);
   const app = fastify({
@@ -63,13 +74,13 @@ function createApp(context: Context): FastifyInstance {
         reply,
         request,
         areaOfPath(request.url),
-        toProblem(error),
+        limit(request) ?? toProblem(error),
         context.addresses.errorTypeBase,
       );
     },
     // Requests to a proxy have a URL in absolute form (RFC 9112, section 3.2.2).
     rewriteUrl: ({ url = '/' }) => (url.startsWith('/') ? url : url.replace(/^[a-z]+:\/\/[^/?#]*\/?/i, '/')),
-    clientErrorHandler: (error, socket) => handleMalformedRequest(error, socket, headers, context),
+    clientErrorHandler: handleMalformedRequests(headers, context),
   });
   // Accepts every method that Node.js parses, so that known paths return 405 for it.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
@@ -93,9 +104,17 @@ export async function buildApp(
   context: Context,
   onRoute: (route: RouteOptions) => void = () => undefined,
 ): Promise<FastifyInstance> {
-  const { config, db, keys, log } = context;
+  const { config, db, keys } = context;
   const headers = securityHeaders(config);
-  const app = createApp(context);
+  const { externalIssuer } = config;
+  const external = externalIssuer && new ExternalIssuer(externalIssuer, () => context.addresses.issuer);
+  const tokens = new TokenCache(db, keys, external);
+  const access = { tokens, limiter: new RateLimiter(config.rateLimit), context };
+  const readAddress = clientAddressReader(config.trustedProxies);
+  const app = createApp(context, (request) => {
+    request.address = readAddress(request);
+    return limitAnonymous(request, access);
+  });
   app.decorateRequest('rateHeaders', null);
   app.decorateRequest('isLive', async () => true);
   app.decorateRequest('session', undefined);
@@ -105,38 +124,22 @@ export async function buildApp(
     if (route.config?.access === undefined) throw new Error(`${route.url} has no access rule.`);
   });
 
-  const { externalIssuer } = config;
-  const external = externalIssuer && new ExternalIssuer(externalIssuer, () => context.addresses.issuer);
-  const tokens = new TokenCache(db, keys, external);
   app.addHook('onClose', () => Promise.all([tokens.close(), context.deniedAttempts.close()]));
   registerJobs(app, context);
 
-  setClientAddress(app, config.trustedProxies);
+  setClientAddress(app, readAddress);
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers).header('x-request-id', request.id);
     done();
   });
   enforceRequestTimeout(app, config.requestTimeout);
-  closeStreamsOnShutdown(app);
-  app.addHook('onResponse', async (request, reply) => {
-    log.info(
-      {
-        requestId: request.id,
-        operation: request.routeOptions.config?.operation,
-        method: request.method,
-        path: request.url.split('?', 1)[0],
-        status: reply.statusCode,
-        milliseconds: Math.round(reply.elapsedTime * 100) / 100,
-        address: request.address,
-        user: request.caller?.uid ?? request.session?.uid,
-      },
-      'request',
-    );
-  });
+  const connections = limitConnections(app, context);
+  closeStreamsOnShutdown(app, connections.closeSilent);
+  logRequests(app, context);
 
-  enforceAccess(app, { tokens, limiter: new RateLimiter(config.rateLimit), context });
+  enforceAccess(app, access);
   handleErrors(app, SERVER_AREA, context);
-  registerMetrics(app, context, tokens);
+  registerMetrics(app, context, tokens, connections);
   await registerOpenApi(app, context);
   registerServerRoutes(app, context);
   registerProblemPages(app, context);

@@ -27,8 +27,12 @@ describe('A source file', () => {
     const readers = files.filter((file) =>
       /\brequest\.ips?\b|\bremoteAddress\b/.test(readFileSync(join(SOURCES, file), 'utf8')),
     );
-    // What is no HTTP at all has no request to read from.
-    expect(readers.toSorted()).toEqual(['http/client-address.ts', 'http/malformed-requests.ts']);
+    // Connections, and what is no HTTP at all, have no request to read from.
+    expect(readers.toSorted()).toEqual([
+      'http/client-address.ts',
+      'http/connection-limits.ts',
+      'http/malformed-requests.ts',
+    ]);
   });
 });
 

@@ -65,7 +65,7 @@ export const registerConsole: RouteRegistrar = (app) => {
 
   app.get<{ Params: { name: string } }>(
     '/console/files/:name',
-    { config: { operation: 'console-file', access: 'unlimited' }, schema: { hide: true } },
+    { config: { operation: 'console-file', access: 'open' }, schema: { hide: true } },
     async (request, reply) => {
       const file = files.get(request.params.name);
       if (file === undefined) throw notFound('file');

@@ -66,6 +66,8 @@ export interface Config {
   mailFrom: string;
   /** Requests a minute for a user, or for an address without a valid credential; 0 for no limit. */
   rateLimit: number;
+  /** Open connections of an address that is not a trusted proxy. */
+  maxConnectionsPerAddress: number;
   /** Whether operations 8 and 9 reject tokens with read-only scopes. */
   strictScopes: boolean;
   /** Maximum batch size of operations 8 and 9. */
@@ -168,6 +170,7 @@ export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.e
     smtpUrl: parseSmtpUrl(text('ASSAY_SMTP_URL')),
     mailFrom: text('ASSAY_MAIL_FROM') ?? 'assay@localhost',
     rateLimit: integer('ASSAY_RATE_LIMIT', 3_000, 0, 1_000_000_000),
+    maxConnectionsPerAddress: integer('ASSAY_MAX_CONNECTIONS_PER_ADDRESS', 256, 1, 1_000_000),
     strictScopes: parseBoolean('ASSAY_STRICT_SCOPES', text('ASSAY_STRICT_SCOPES'), false),
     maxTagBatch: integer('ASSAY_MAX_TAG_BATCH', 1_000, 1, 100_000),
     maxTagPairs: integer('ASSAY_MAX_TAG_PAIRS', 20_000, 1, 1_000_000),

@@ -17,7 +17,7 @@ export type Access =
   | 'session'
   /** Anyone, within the rate limit of their IP address. */
   | 'open'
-  /** Anyone, without a rate limit: health checks, static files, unknown paths. */
+  /** Anyone, without a rate limit: health checks and metrics. */
   | 'unlimited';
 
 declare module 'fastify' {
@@ -140,14 +140,34 @@ function anonymousKey(request: FastifyRequest): string {
   return `address:${networkPrefix(request.address)}`;
 }
 
+/**
+ * Counts a request that reaches no route by the address of its client.
+ * @returns the problem to respond with if the address has exceeded its limit
+ */
+export function limitAnonymous(
+  request: FastifyRequest,
+  { limiter, context }: AccessDependencies,
+): Problem | undefined {
+  return countRequest(request, limiter, anonymousKey(request), context.clock());
+}
+
 function enforceRateLimit(request: FastifyRequest, limiter: RateLimiter, key: string, now: number): void {
+  const problem = countRequest(request, limiter, key, now);
+  if (problem !== undefined) throw problem;
+}
+
+function countRequest(
+  request: FastifyRequest,
+  limiter: RateLimiter,
+  key: string,
+  now: number,
+): Problem | undefined {
   const { allowed, headers } = limiter.consume(key, now);
   request.rateHeaders = headers;
-  if (!allowed) {
-    throw new Problem('rate-limited', `Too many requests. Try again in ${headers['retry-after']} seconds.`, {
-      headers,
-    });
-  }
+  if (allowed) return undefined;
+  return new Problem('rate-limited', `Too many requests. Try again in ${headers['retry-after']} seconds.`, {
+    headers,
+  });
 }
 
 /** Returns the token, and for the Basic scheme the email address that must go with it. */

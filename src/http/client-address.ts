@@ -13,15 +13,26 @@ declare module 'fastify' {
 
 /**
  * Sets `request.address` first of all, as rate limits, locks, allow lists, logs and the audit log use it.
- * @param trustedProxies addresses and CIDR blocks whose `X-Forwarded-For` is trusted
+ * @param readAddress see `clientAddressReader`
  */
-export function setClientAddress(app: FastifyInstance, trustedProxies: readonly string[]): void {
-  const trusted = trustedProxies.length === 0 ? undefined : new AddressSet(trustedProxies);
+export function setClientAddress(
+  app: FastifyInstance,
+  readAddress: (request: FastifyRequest) => string,
+): void {
   app.decorateRequest('address', '');
   app.addHook('onRequest', (request, _reply, done) => {
-    request.address = resolveClientAddress(request, trusted);
+    request.address = readAddress(request);
     done();
   });
+}
+
+/**
+ * @param trustedProxies addresses and CIDR blocks whose `X-Forwarded-For` is trusted
+ * @returns a function that finds the address of a request's client
+ */
+export function clientAddressReader(trustedProxies: readonly string[]): (request: FastifyRequest) => string {
+  const trusted = trustedProxies.length === 0 ? undefined : new AddressSet(trustedProxies);
+  return (request) => resolveClientAddress(request, trusted);
 }
 
 /**

@@ -1,16 +1,10 @@
 import type { Logger } from 'pino';
+import { LogThrottle } from './log-throttle.ts';
 import type { Problem } from './problems.ts';
 
 const THROTTLE_MILLISECONDS = 1_000;
 
-/** Errors of the same kind that were not logged yet. */
-interface SuppressedErrors {
-  count: number;
-  last: object;
-  message: string;
-}
-
-const throttledLogs = new WeakMap<Logger, { untold: SuppressedErrors | undefined }>();
+const throttles = new WeakMap<Logger, LogThrottle>();
 
 /**
  * Logs a server error. While the database is unavailable all requests fail alike: logs the first at once, and then
@@ -24,25 +18,14 @@ export function logServerError(log: Logger, requestId: string, problem: Problem)
     return;
   }
   const about = { requestId, reason: formatCauses(err) };
-  const state = throttledLogs.get(log);
-  if (state !== undefined) {
-    state.untold = { count: (state.untold?.count ?? 0) + 1, last: about, message };
-    return;
+  let throttle = throttles.get(log);
+  if (throttle === undefined) {
+    throttle = new LogThrottle(THROTTLE_MILLISECONDS, (last, count) =>
+      log.error({ ...last, count }, message),
+    );
+    throttles.set(log, throttle);
   }
-  log.error({ ...about, count: 1 }, message);
-  throttle(log);
-}
-
-function throttle(log: Logger): void {
-  const state: { untold: SuppressedErrors | undefined } = { untold: undefined };
-  throttledLogs.set(log, state);
-  setTimeout(() => {
-    throttledLogs.delete(log);
-    if (state.untold === undefined) return;
-    const { count, last, message } = state.untold;
-    log.error({ ...last, count }, message);
-    throttle(log);
-  }, THROTTLE_MILLISECONDS).unref();
+  if (throttle.isFirst(problem.type, about)) log.error({ ...about, count: 1 }, message);
 }
 
 /** Joins the messages of an error and its causes. The stack says nothing about an unavailable database. */

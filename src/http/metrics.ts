@@ -3,13 +3,19 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { AddressSet } from '../auth/ip-addresses.ts';
 import type { Config } from '../config/config.ts';
 import type { Context } from '../runtime/context.ts';
+import type { ConnectionLimits } from './connection-limits.ts';
 import { Problem } from './problems.ts';
 import type { TokenCache } from '../domain/tokens/token-cache.ts';
 
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Collects metrics and serves them at `/metrics` in the Prometheus text format. */
-export function registerMetrics(app: FastifyInstance, { config, db }: Context, tokens: TokenCache): void {
+export function registerMetrics(
+  app: FastifyInstance,
+  { config, db }: Context,
+  tokens: TokenCache,
+  connections: ConnectionLimits,
+): void {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -65,6 +71,9 @@ export function registerMetrics(app: FastifyInstance, { config, db }: Context, t
     'Tokens verified against the database.',
     () => tokens.statistics().misses,
   );
+  counted('assay_connections_closed_total', 'Connections closed by a limit of connections.', () =>
+    connections.closed(),
+  );
 
   app.addHook('onResponse', async (request: FastifyRequest, reply: FastifyReply) => {
     const operation = request.routeOptions.config?.operation ?? 'unknown-path';
@@ -75,7 +84,7 @@ export function registerMetrics(app: FastifyInstance, { config, db }: Context, t
   const allowed = new AddressSet(config.metricsAllowed);
   app.get(
     '/metrics',
-    { config: { operation: 'metrics', access: 'open' }, schema: { hide: true } },
+    { config: { operation: 'metrics', access: 'unlimited' }, schema: { hide: true } },
     async (request, reply) => {
       if (!allowed.has(request.address) || isForwarded(request, config)) {
         throw new Problem(

@@ -10,7 +10,7 @@ import type {
 import { operatorCaller } from '../auth/callers.ts';
 import type { Context } from '../runtime/context.ts';
 import { DomainError, renameFields } from '../domain/shared/errors.ts';
-import { type AccessDependencies, authorizeRequest } from './access.ts';
+import { type AccessDependencies, authorizeRequest, limitAnonymous } from './access.ts';
 import type { Area } from './areas.ts';
 import { logServerError } from './error-log.ts';
 import type { OperationFactory } from './operation.ts';
@@ -31,7 +31,11 @@ export type RouteRegistrar = (app: TypedInstance, context: Context) => void;
 
 /** Enforces the access rule of each route. Rejects unknown paths before reading anything else of the request. */
 export function enforceAccess(app: FastifyInstance, access: AccessDependencies): void {
-  const rejectUnknown = rejectUnknownPaths(app);
+  const rejectUnknown = rejectUnknownPaths(app, (request, reply) => {
+    const problem = limitAnonymous(request, access);
+    reply.headers(request.rateHeaders ?? {});
+    return problem;
+  });
   app.addHook('onRequest', async (request, reply) => {
     if ((await rejectUnknown(request, reply)) !== undefined) return reply;
     try {

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 
@@ -15,21 +14,17 @@ const SWEEP_MILLISECONDS = 50;
 /**
  * Ends streams when the server shuts down, and closes each connection after its last response. Node closes only
  * connections that are idle at the start of the shutdown, and does not count unused ones, which browsers open ahead.
+ * @param closeUnused closes connections that have sent nothing yet
  */
-export function closeStreamsOnShutdown(app: FastifyInstance): void {
+export function closeStreamsOnShutdown(app: FastifyInstance, closeUnused: () => void): void {
   const closing = new AbortController();
   app.decorate('closing', closing.signal);
-  const sockets = new Set<Socket>();
-  app.server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
   app.addHook('preClose', (done) => {
     closing.abort();
     if (app.server.listening) {
       const sweep = setInterval(() => {
         app.server.closeIdleConnections();
-        for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+        closeUnused();
       }, SWEEP_MILLISECONDS);
       app.server.once('close', () => clearInterval(sweep));
     }

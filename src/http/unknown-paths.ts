@@ -14,12 +14,14 @@ interface KnownPath {
 
 /**
  * Records the methods of each path. Call before routes are added.
+ * @param limit counts a request that is rejected; returns the problem to respond with instead, if there is one
  * @returns a hook that rejects unknown paths with 404 and unsupported methods with 405 (RFC 9110, section 15.5.6); it
  *   resolves with the reply if it has answered. Fastify would answer 404 for a method that a path lacks, or take
  *   `DELETE /things/all` for an object called `all`; a route for each unsupported method would be thousands.
  */
 export function rejectUnknownPaths(
   app: FastifyInstance,
+  limit: (request: FastifyRequest, reply: FastifyReply) => Problem | undefined = () => undefined,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined> {
   const known = new Map<string, KnownPath>();
   const router = findMyWay({ maxParamLength: app.initialConfig.routerOptions?.maxParamLength ?? 100 });
@@ -34,20 +36,26 @@ export function rejectUnknownPaths(
   return async (request, reply) => {
     const [address = ''] = request.url.split('?', 1);
     const found = router.find(ROUTER_METHOD, address)?.store as KnownPath | undefined;
-    if (found === undefined)
-      throw new Problem('not-found', `Nothing exists at ${address.slice(0, MAX_PATH_SHOWN)}.`, {
-        source: 'path',
-      });
-    if (found.methods.has(request.method)) return undefined;
-    const allow = [...found.methods].sort().join(', ');
-    const problem = new Problem(
-      'method-not-allowed',
-      `${request.method} is not allowed for this path. Allowed methods: ${allow}.`,
-      { source: 'method', headers: { allow } },
-    );
+    if (found?.methods.has(request.method) === true) return undefined;
+    const limited = limit(request, reply);
+    if (found === undefined) {
+      throw (
+        limited ??
+        new Problem('not-found', `Nothing exists at ${address.slice(0, MAX_PATH_SHOWN)}.`, { source: 'path' })
+      );
+    }
+    const problem = limited ?? methodNotAllowed(request.method, [...found.methods].sort().join(', '));
     // All our error handlers are asynchronous, which the type does not say.
     const sent: unknown = found.scope.errorHandler(problem, request, reply);
     await sent;
     return reply;
   };
+}
+
+function methodNotAllowed(method: string, allow: string): Problem {
+  return new Problem(
+    'method-not-allowed',
+    `${method} is not allowed for this path. Allowed methods: ${allow}.`,
+    { source: 'method', headers: { allow } },
+  );
 }

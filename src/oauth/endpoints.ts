@@ -52,7 +52,7 @@ function allowEveryOrigin(scope: FastifyInstance): void {
 function registerPreflight(scope: FastifyInstance, url: string): void {
   scope.options(
     url,
-    { config: { operation: 'oauth-preflight', access: 'unlimited' }, schema: { hide: true } },
+    { config: { operation: 'oauth-preflight', access: 'open' }, schema: { hide: true } },
     async (_request, reply) =>
       reply
         .code(204)

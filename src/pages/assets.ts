@@ -21,7 +21,7 @@ export function registerAssets(app: FastifyInstance): void {
     const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
     app.get(
       `/assets/${name}`,
-      { config: { operation: 'asset-file', access: 'unlimited' }, schema: { hide: true } },
+      { config: { operation: 'asset-file', access: 'open' }, schema: { hide: true } },
       async (request, reply) => {
         // Revalidated at every page, because the name does not change between versions.
         reply.header('cache-control', 'no-cache').header('etag', etag);

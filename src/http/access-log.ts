@@ -1,0 +1,42 @@
+import type { FastifyInstance } from 'fastify';
+import { networkPrefix } from '../auth/ip-addresses.ts';
+import type { Context } from '../runtime/context.ts';
+import { LogThrottle } from './log-throttle.ts';
+
+const MAX_PATH = 512;
+const REPEAT_MILLISECONDS = 60_000;
+
+/**
+ * Logs each request when it ends, with at most 512 characters of its path. Those that the rate limit does not bound are
+ * logged once a minute for each address, with a count: refusals, and routes without a limit.
+ */
+export function logRequests(app: FastifyInstance, { log }: Context): void {
+  const throttle = new LogThrottle(REPEAT_MILLISECONDS, (last, count) =>
+    log.info({ ...last, count }, 'repeated requests'),
+  );
+  app.addHook('onResponse', async (request, reply) => {
+    const { statusCode: status } = reply;
+    const operation = request.routeOptions.config?.operation;
+    const isUnlimited = request.routeOptions.config?.access === 'unlimited';
+    if (status === 429 || isUnlimited) {
+      const address = networkPrefix(request.address);
+      const about = isUnlimited ? { operation, status, address } : { status, address };
+      if (!throttle.isFirst(Object.values(about).join(' '), about)) return;
+    }
+    const [path = ''] = request.url.split('?', 1);
+    log.info(
+      {
+        requestId: request.id,
+        operation,
+        method: request.method,
+        path: path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path,
+        status,
+        milliseconds: Math.round(reply.elapsedTime * 100) / 100,
+        address: request.address,
+        user: request.caller?.uid ?? request.session?.uid,
+      },
+      'request',
+    );
+  });
+  app.addHook('onClose', async () => throttle.flush());
+}

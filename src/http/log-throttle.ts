@@ -1,0 +1,66 @@
+/** Keys with a count of their own. Further ones are counted together. */
+const MAX_KEYS = 10_000;
+const OTHERS = '';
+
+interface Repetitions {
+  count: number;
+  /** The fields of the last one. */
+  fields: object;
+}
+
+/**
+ * Bounds what events that strangers cause write to the log: the first of a key is logged at once, further ones as a
+ * count at the end of each interval. Holds at most 10,000 keys.
+ */
+export class LogThrottle {
+  readonly #interval: number;
+  readonly #write: (fields: object, count: number) => void;
+  readonly #byKey = new Map<string, Repetitions>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /**
+   * @param interval in ms, from the first event after a pause
+   * @param write logs the repetitions of a key, with the fields of the last one; `{ others: true }` for those of all
+   *   keys beyond the maximum
+   */
+  constructor(interval: number, write: (fields: object, count: number) => void) {
+    this.#interval = interval;
+    this.#write = write;
+  }
+
+  /**
+   * @param key not empty
+   * @param fields kept until the end of the interval, so they should be small
+   * @returns whether the caller logs the event now; otherwise it is counted
+   */
+  isFirst(key: string, fields: object): boolean {
+    const known = this.#byKey.get(key);
+    if (known !== undefined) {
+      known.count += 1;
+      known.fields = fields;
+      return false;
+    }
+    this.#timer ??= setInterval(() => this.flush(), this.#interval).unref();
+    if (this.#byKey.size < MAX_KEYS) {
+      this.#byKey.set(key, { count: 0, fields });
+      return true;
+    }
+    const others = this.#byKey.get(OTHERS);
+    if (others === undefined) this.#byKey.set(OTHERS, { count: 1, fields: { others: true } });
+    else others.count += 1;
+    return false;
+  }
+
+  /** Logs the counts, and forgets the keys that had no event since the last time. */
+  flush(): void {
+    for (const [key, repetitions] of this.#byKey) {
+      const { count, fields } = repetitions;
+      if (count === 0 || key === OTHERS) this.#byKey.delete(key);
+      repetitions.count = 0;
+      if (count > 0) this.#write(fields, count);
+    }
+    if (this.#byKey.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { loadConfig } from '../../src/config/config.ts';
+import { maxConnections, parseOpenFileLimit } from '../../src/http/connection-limits.ts';
+import { eventually } from '../harness/eventually.ts';
+import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+
+const sockets: Socket[] = [];
+let server: TestServer | undefined;
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await server?.close();
+  server = undefined;
+});
+
+async function start(overrides: Parameters<typeof startSibling>[1] = {}): Promise<TestServer> {
+  server = await startSibling(await useSharedServer(), overrides);
+  return server;
+}
+
+function open({ origin }: TestServer): Socket {
+  const { hostname, port } = new URL(origin);
+  const socket = connect(Number(port), hostname);
+  // A connection that is destroyed at once may be reset.
+  socket.on('error', () => undefined);
+  sockets.push(socket);
+  return socket;
+}
+
+/** @returns the status of a request on a connection of its own; `undefined` if that is closed without an answer */
+async function ask(socket: Socket): Promise<string | undefined> {
+  socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  let received = '';
+  socket.on('data', (chunk) => (received += chunk.toString()));
+  await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+  return /^HTTP\/1\.1 (\d+)/.exec(received)?.[1];
+}
+
+const closings = ({ logs }: TestServer) => logs().filter((line) => line['msg'] === 'connections closed');
+
+describe('Connections of an address', () => {
+  it('are closed at once beyond the maximum, until another one ends', async () => {
+    const strict = await start({ maxConnectionsPerAddress: 3 });
+    const [first, ...others] = [open(strict), open(strict), open(strict)];
+    for (const socket of [first, ...others]) expect(await ask(socket as Socket)).toBe('200');
+    for (let sent = 0; sent < 3; sent += 1) expect(await ask(open(strict))).toBeUndefined();
+    expect(closings(strict)).toMatchObject([
+      { reason: 'connections of the address', address: '127.0.0.1', count: 1 },
+    ]);
+    first?.destroy();
+    await eventually(async () => expect(await ask(open(strict))).toBe('200'));
+  });
+
+  it('are not limited for a trusted proxy', async () => {
+    const trusting = await start({ maxConnectionsPerAddress: 1, trustedProxies: ['127.0.0.0/8'] });
+    for (let sent = 0; sent < 3; sent += 1) expect(await ask(open(trusting))).toBe('200');
+  });
+
+  it('are 256 by default', () => {
+    expect(loadConfig({}, {}).maxConnectionsPerAddress).toBe(256);
+    expect(() => loadConfig({}, { ASSAY_MAX_CONNECTIONS_PER_ADDRESS: '0' })).toThrow(/from 1 to/);
+  });
+});
+
+it('A connection that sends nothing for 10 seconds is closed, and one that sent a byte is not', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  const slow = await start();
+  const [silent, speaking] = [open(slow), open(slow)];
+  const ends = [silent, speaking].map((socket) => once(socket, 'close'));
+  speaking.write('G');
+  // The server has accepted both, as it responds to a later one.
+  expect(await ask(open(slow))).toBe('200');
+  vi.advanceTimersByTime(9_000);
+  expect(await ask(open(slow))).toBe('200');
+  expect(closings(slow)).toEqual([]);
+  vi.advanceTimersByTime(3_000);
+  await ends[0];
+  expect(closings(slow)).toMatchObject([{ reason: 'silent', address: '127.0.0.1', count: 1 }]);
+  speaking.write('ET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  expect(String((await once(speaking, 'data'))[0])).toMatch(/^HTTP\/1\.1 200/);
+  expect((await slow.request('GET', '/metrics')).text).toMatch(/^assay_connections_closed_total 1$/m);
+});
+
+describe('Connections of the process', () => {
+  it.each([
+    [1_048_576, 786_432],
+    [1_024, 768],
+    [400, 300],
+    [128, 64],
+    [64, 1],
+    [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
+  ])('leave some of %d open files to everything else: at most %d', (files, most) => {
+    expect(maxConnections(files)).toBe(most);
+  });
+
+  it.each([
+    [
+      'Max file size   unlimited  unlimited  bytes\nMax open files            1024      4096      files',
+      1_024,
+    ],
+    ['Max open files            unlimited            unlimited            files', Number.POSITIVE_INFINITY],
+    ['', Number.POSITIVE_INFINITY],
+  ])('are limited by the soft limit of %j', (text, files) => {
+    expect(parseOpenFileLimit(text)).toBe(files);
+  });
+});
