@@ -12,12 +12,18 @@ export interface Server {
   startup: number;
   /** Peak resident memory of the process, in MiB. */
   peakMemory(): number;
+  /** Resident memory now, in bytes. */
+  memory(): number;
   stop(): Promise<void>;
 }
 
 /** Starts the product as users do. */
-export function startAssay(env: NodeJS.ProcessEnv, dataDirectory: string): Promise<Server> {
-  return start(['dist/main.js', 'serve', '--port', '0', '--no-demo', '--data', dataDirectory], env);
+export function startAssay(
+  env: NodeJS.ProcessEnv,
+  dataDirectory: string,
+  flags: readonly string[] = ['--no-demo'],
+): Promise<Server> {
+  return start(['dist/main.js', 'serve', '--port', '0', '--data', dataDirectory, ...flags], env);
 }
 
 /** Starts the bare handler. */
@@ -46,15 +52,20 @@ function start(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Server>
         port: Number(port),
         startup: performance.now() - startedAt,
         peakMemory: () => residentPeak(child),
+        memory: () => memoryOf(child, 'VmRSS') * 1024,
         stop: () => stop(child),
       });
     });
   });
 }
 
-function residentPeak(child: ChildProcess): number {
+/** @returns MiB */
+const residentPeak = (child: ChildProcess): number => memoryOf(child, 'VmHWM') / 1024;
+
+/** @returns KiB */
+function memoryOf(child: ChildProcess, field: 'VmHWM' | 'VmRSS'): number {
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+  return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0);
 }
 
 function stop(child: ChildProcess): Promise<void> {

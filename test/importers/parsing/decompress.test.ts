@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { decompress } from '../../../src/importers/parsing/decompress.ts';
 import { ReportError } from '../../../src/importers/report.ts';
+import { zip, entry } from '../../harness/zip.ts';
 import { inChunks } from '../reports.ts';
 
 async function unpacked(bytes: Uint8Array, { size = 1_000, known = true } = {}) {
@@ -24,27 +25,6 @@ const textOf = (numbers: number) =>
 const TEXT = textOf(20_000);
 /** Short, for chunks of one byte. */
 const SHORT_TEXT = textOf(2_000);
-
-/** @param described whether the sizes follow the data, as tools that stream write them */
-function entry(name: string, contents: string, { described = false, method = 8, flags = 0 } = {}): Buffer {
-  const data = Buffer.from(contents);
-  const packed = method === 8 ? deflateRawSync(data) : data;
-  const header = Buffer.alloc(30);
-  header.writeUInt32LE(0x04034b50, 0);
-  header.writeUInt16LE(flags | (described ? 8 : 0), 6);
-  header.writeUInt16LE(method, 8);
-  header.writeUInt16LE(Buffer.byteLength(name), 26);
-  const sizes = Buffer.alloc(12);
-  sizes.writeUInt32LE(crc32(data), 0);
-  sizes.writeUInt32LE(packed.length, 4);
-  sizes.writeUInt32LE(data.length, 8);
-  if (!described) sizes.copy(header, 14);
-  const descriptor = Buffer.concat([Buffer.from('PK\x07\x08', 'latin1'), sizes]);
-  return Buffer.concat([header, Buffer.from(name), packed, described ? descriptor : Buffer.alloc(0)]);
-}
-
-const DIRECTORY = Buffer.concat([Buffer.from('PK\x01\x02', 'latin1'), Buffer.alloc(60)]);
-const zip = (...entries: Buffer[]) => Buffer.concat([...entries, DIRECTORY]);
 
 describe('decompress', () => {
   it.each<[string, (text: string) => Uint8Array]>([
