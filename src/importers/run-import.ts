@@ -29,8 +29,10 @@ export interface ImportRun {
   clock: () => number;
   /** Stops the run at the next record or transaction; what was applied stays. */
   signal: AbortSignal;
-  /** Called often; must be cheap. */
+  /** Called often, also without progress in numbers, for each record and transaction; must be cheap. */
   onProgress?: (progress: RunProgress) => void;
+  /** Called before the findings are sorted, which may block the thread for minutes. */
+  onSort?: () => void;
 }
 
 /**
@@ -47,6 +49,7 @@ export async function runImport({
   clock,
   signal,
   onProgress = () => undefined,
+  onSort = () => undefined,
 }: ImportRun): Promise<ImportOutcome> {
   const skips = new SkipCounter();
   const spool = new ReportSpool();
@@ -100,7 +103,9 @@ export async function runImport({
     const { line, offset } = outcome.error ?? {};
     if (outcome.error !== null && line === undefined && offset !== undefined)
       Object.assign(outcome.error, await lineAt(source, offset, signal));
+    onSort();
     spool.findings.group();
+    reportProgress();
     const reportAt = time.resolve(spool.findings.newest);
     if (!job.options.dryRun) {
       outcome.reportAt = reportAt;
@@ -124,6 +129,7 @@ export async function runImport({
         reportAt,
         isTimeKnown: time.isKnown,
         onApplied,
+        onStep: reportProgress,
       };
       try {
         await applyFindings(run);

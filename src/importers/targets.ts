@@ -22,6 +22,18 @@ const cachedPrefix = memoize(
 );
 const cachedOrigin = memoize(parseOrigin, (site) => site, CACHE_SIZE);
 
+/** Characters: as many as a location has. */
+const MAX_SHARED_NAME = 2_048;
+
+/**
+ * @param name of a host, site, artifact or check that a report gives once for many findings, each of which is parsed and
+ *   hashed with it
+ * @returns its beginning
+ */
+export function cutSharedName(name: string): string {
+  return name.slice(0, MAX_SHARED_NAME);
+}
+
 /** @returns the asset of a target: a host, or a web application at its origin; `null` if it has no asset */
 export function assetOfTarget(target: ScanTarget | undefined): AssetLocation | null {
   return target === undefined ? null : cachedAsset(target);

@@ -17,7 +17,7 @@ import {
 } from '../domain/imports/import-lifecycle.ts';
 import { deleteUnreferenced } from '../files/file-storage.ts';
 import { findLostPermission } from '../domain/imports/lost-permissions.ts';
-import { runImportInWorker, ImportOutOfMemory } from '../importers/worker/import-worker-host.ts';
+import { runImportInWorker, ImportOutOfMemory, ImportStuck } from '../importers/worker/import-worker-host.ts';
 import type { WorkerProgress } from '../importers/worker/import-worker.ts';
 import { undoImport } from '../domain/imports/undo/undo-import.ts';
 import type { JobHandler, JobRun } from './runner.ts';
@@ -83,6 +83,14 @@ async function runImportJob(context: Context, { job, signal }: JobRun, id: numbe
       return finish(
         failedRun(
           `The import exceeded its memory limit of ${context.config.importMemory} MiB (ASSAY_IMPORT_MEMORY). What it had applied stays. Split the report, or raise the limit.`,
+        ),
+      );
+    }
+    if (error instanceof ImportStuck) {
+      log.error({ err: error, import: id }, 'an import was stuck');
+      return finish(
+        failedRun(
+          `The import made no progress for ${error.duration / 1_000} seconds and was stopped. What it had applied stays. Check the report, or split it to find the part that is not read.`,
         ),
       );
     }

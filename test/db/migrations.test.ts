@@ -44,6 +44,10 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     'f1e369ce9d519cb311c0dba0d37fb8eed0d0aa8afaa61a362f2f987bf6e63df4',
     '95abb60965cc4683705fe08b69abe3726ee7aab761f1b285322926cb71603122',
   ],
+  '0004-last-import-starts': [
+    '6a200ff5942f82e2e92da5c00f538a6173c0cb101e7b2b303bc2b614ceebff0c',
+    '346debb1d950e5ba0c3811e7a219f2889148f0104a4d1df6bafb17e9742a5045',
+  ],
 };
 
 type Row = Record<string, unknown>;

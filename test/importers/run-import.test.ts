@@ -579,6 +579,25 @@ describe('a finding that a complete report no longer has', () => {
     await expectCounted();
   });
 
+  it('counts as progress while more are marked', async () => {
+    const steps: number[] = [];
+    for (const [index, count] of [1, 600].entries()) {
+      assessment = await assessmentOf(organization.uid);
+      const before = Array.from({ length: count }, (_, n) => finding(`${index} ${n}`));
+      await imported([at(FIRST), SITE, ...before]);
+      let calls = 0;
+      let sorted = 0;
+      const { result } = await run(await jobOf({}), [at(SECOND), SITE], {
+        onProgress: () => (calls += 1),
+        onSort: () => (sorted += 1),
+      });
+      expect([result.findings_gone, sorted]).toEqual([count, 1]);
+      steps.push(calls);
+    }
+    // A second page, and a transaction for it.
+    expect(steps[1]).toBeGreaterThanOrEqual((steps[0] as number) + 2);
+  });
+
   it('is only gone if the report of the same tool covers it and is complete', async () => {
     const elsewhere = { target: { url: 'https://other.example/' } };
     await imported([

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { SILENCE_LIMIT } from '../../src/importers/worker/import-worker-host.ts';
 import { eventually } from '../harness/eventually.ts';
 import { HELD_REPORT, type ImportGate, startImportGate } from '../harness/import-gate.ts';
 import { waitForImport, uploadReport } from '../harness/imports.ts';
@@ -134,6 +135,42 @@ describe('An import that exceeds its memory limit', () => {
       expect(tried.map(({ msg }) => msg)).toEqual(['an import exceeded its memory limit']);
     } finally {
       await small.close();
+    }
+  });
+});
+
+describe('An import that makes no progress', () => {
+  it('fails without a retry, keeps what it had applied, and gives its slot back', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const watched = await startTestServer({ attachments: gate.attachments });
+    try {
+      const its = createFixtures(watched);
+      const { uid: organization } = await its.organization();
+      const { uid } = await its.assessment(organization);
+      const { token } = await its.user({ organization, admin: true });
+      gate.hold();
+      const { body } = await uploadReport(watched, token, HELD_REPORT, { assessment_id: uid });
+      const applied = watched.context.db.read.selectFrom('assets').select('id');
+      await eventually(async () => expect((await applied.execute()).length).toBeGreaterThan(0));
+      // All at once, so that no message of the worker arrives between.
+      vi.advanceTimersByTime(SILENCE_LIMIT * 2);
+      const ended = await waitForImport(watched, token, body.id);
+      expect(ended).toMatchObject({
+        state: 'failed',
+        error: { message: expect.stringContaining('made no progress for 60 seconds and was stopped') },
+      });
+      expect((await applied.execute()).length).toBeGreaterThan(0);
+      const jobs = watched.context.db.read.selectFrom('jobs').select('id').where('kind', '=', 'import');
+      expect(await jobs.execute()).toEqual([]);
+      const tried = watched.logs().filter((line) => line['import'] === body.id);
+      expect(tried.map(({ msg }) => msg)).toEqual(['an import was stuck']);
+      gate.release();
+      const { body: next } = await uploadReport(watched, token, HELD_REPORT, { assessment_id: uid });
+      expect(await waitForImport(watched, token, next.id)).toMatchObject({ state: 'succeeded' });
+    } finally {
+      gate.release();
+      vi.useRealTimers();
+      await watched.close();
     }
   });
 });

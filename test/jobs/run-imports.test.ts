@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { importJobKey, IMPORT_JOB, claimNextImport } from '../../src/domain/imports/import-lifecycle.ts';
 import { addJob, finishJob, type Job } from '../../src/domain/shared/jobs.ts';
@@ -34,7 +35,6 @@ async function take(holder: string, atOnce = 10, at = now + 1) {
   const job = await db.write((tx) => claimNextImport(atOnce)(tx, { holder, now: at, until: at + MINUTE }));
   if (job === undefined) return undefined;
   const { import: id } = JSON.parse(job.payload) as { import: number };
-  await db.write((tx) => tx.updateTable('imports').set({ started_at: at }).where('id', '=', id).execute());
   return { job, id };
 }
 const done = (job: Job, holder: string) => server.context.db.write((tx) => finishJob(tx, job, holder));
@@ -63,6 +63,55 @@ describe('The next import', () => {
     expect((await take('c', 10, later))?.id).toBe(hosts);
     expect(await take('c', 10, later)).toBeUndefined();
     expect(more).toBeGreaterThan(hosts);
+  });
+
+  it('belongs to the organization with the fewest running', async () => {
+    const [one, two, three] = [
+      await world.organization(),
+      await world.organization(),
+      await world.organization(),
+    ];
+    const queueIn = async ({ id, uid }: { id: number; uid: string }) =>
+      queue(id, (await world.assessment(uid)).id);
+    const [a, b, c, d] = [await queueIn(one), await queueIn(one), await queueIn(one), await queueIn(one)];
+    const running = [await take('x', 2, now + 1), await take('x', 2, now + 2)];
+    expect(running.map((taken) => taken?.id)).toEqual([a, b]);
+    // Whoever comes new waits for one run to end, whatever was served before.
+    const e = await queueIn(two);
+    const f = await queueIn(two);
+    const g = await queueIn(three);
+    const order = [];
+    for (let turn = 0; turn < 5; turn += 1) {
+      await done(running.shift()?.job as Job, 'x');
+      running.push(await take('x', 2, now + 3 + turn));
+      order.push(running.at(-1)?.id);
+    }
+    expect(order).toEqual([e, g, c, f, d]);
+  });
+
+  it('is not of an organization that was served with an undo a moment ago', async () => {
+    const organizations = [
+      await world.organization(),
+      await world.organization(),
+      await world.organization(),
+    ];
+    const [one, two, three] = organizations.map(({ id }) => id) as [number, number, number];
+    const undos = [await queue(one), await queue(one)];
+    await server.context.db.write((tx) =>
+      tx
+        .updateTable('jobs')
+        .set({ payload: sql`replace(payload, '}', ', "undoneBy": "{}"}')` })
+        .where('key', 'in', undos.map(importJobKey))
+        .execute(),
+    );
+    const [imported, other] = [await queue(two), await queue(three)];
+    const order = [];
+    for (let turn = 0; turn < 4; turn += 1) {
+      const taken = await take('x', 1, now + 1 + turn);
+      order.push(taken?.id);
+      await done(taken?.job as Job, 'x');
+    }
+    expect(order).toEqual([undos[0], imported, other, undos[1]]);
   });
 
   it('belongs to the organization that was served longest ago', async () => {

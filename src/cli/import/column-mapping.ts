@@ -84,8 +84,9 @@ async function readSampleRows(text: string): Promise<string[][]> {
     };
     for await (const found of streamCsvRows(source())) {
       if (!('row' in found)) continue;
-      if (rows.length === 0) rows.push(Object.keys(found.row));
-      rows.push(Object.values(found.row));
+      const { row, columns } = found;
+      if (rows.length === 0) rows.push([...columns]);
+      rows.push(columns.map((column) => row[column] ?? ''));
       if (rows.length >= SAMPLE_ROWS) break;
     }
   } catch (error) {

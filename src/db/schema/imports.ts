@@ -9,6 +9,8 @@ export interface ImportsTables {
   import_finding_snapshots: ImportFindingSnapshotTable;
   /** Long port lists by their digest, which other tables refer to. */
   port_sets: { organization_id: number; name: string; ports: string };
+  /** When an import or undo of an organization was last started. */
+  last_import_starts: { organization_id: number; started_at: number };
   /** Ranges of imported vulnerabilities that are not in the search index yet. */
   search_index_queue: { first_id: number; last_id: number };
 }

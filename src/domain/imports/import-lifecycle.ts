@@ -51,47 +51,69 @@ const importIdOf = (jobs: string) =>
   sql<number>`cast(substr(${sql.ref(`${jobs}.key`)}, ${sql.lit(KEY_PREFIX.length + 1)}) as bigint)`;
 
 /**
- * Claims the next queued import: at most `atOnce` run across all instances, and one per assessment (or per
- * organization, for imports without one). The organization that was served longest ago goes first.
+ * Claims the next queued import or undo: at most `atOnce` run across all instances, and one per assessment (or per
+ * organization, for imports without one). The next is of the organization with the fewest running, of several the one
+ * that was served longest ago, and there the oldest.
  */
 export const claimNextImport =
   (atOnce: number): TakeJob =>
   async (tx, { holder, now, until }): Promise<Job | undefined> => {
     await lockJobKind(tx, IMPORT_JOB);
-    const { running } = await tx
+    const { count } = await tx
       .selectFrom('jobs')
-      .select(({ fn }) => fn.countAll<number>().as('running'))
+      .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('kind', '=', IMPORT_JOB)
       .where('run_at', '>', now)
       .where('locked_by', 'is not', null)
       .executeTakeFirstOrThrow();
-    if (running >= atOnce) return undefined;
-    const isTaken = sql<SqlBool>`exists (
-      select 1 from jobs as other join imports as theirs on theirs.id = ${importIdOf('other')}
-      where other.kind = ${IMPORT_JOB} and other.locked_by is not null and other.run_at > ${now}
-        and theirs.organization_id = imports.organization_id
-        and coalesce(theirs.assessment_id, 0) = coalesce(imports.assessment_id, 0))`;
-    const lastServed = sql`(select max(earlier.started_at) from imports as earlier
-      where earlier.organization_id = imports.organization_id)`;
-    const next = await tx
+    if (count >= atOnce) return undefined;
+    const place = sql<number>`coalesce(imports.assessment_id, 0)`;
+    const jobs = tx
       .selectFrom('jobs')
       .innerJoin('imports', (join) => join.on('imports.id', '=', importIdOf('jobs')))
-      .select('jobs.id')
-      .where('jobs.kind', '=', IMPORT_JOB)
-      .where('jobs.run_at', '<=', now)
-      .where(sql<SqlBool>`not ${isTaken}`)
-      .orderBy(lastServed, (order) => order.asc().nullsFirst())
-      .orderBy('jobs.id')
+      .select('imports.organization_id')
+      .where('jobs.kind', '=', IMPORT_JOB);
+    const next = await tx
+      .with(
+        (cte) => cte('running').materialized(),
+        () => jobs.select(place.as('place')).where('run_at', '>', now).where('locked_by', 'is not', null),
+      )
+      // One row an organization, so that the order costs nothing for each of its jobs.
+      .with(
+        (cte) => cte('waiting').materialized(),
+        () =>
+          jobs
+            .select(({ fn }) => fn.min('jobs.id').as('id'))
+            .where('run_at', '<=', now)
+            .where(
+              sql<SqlBool>`not exists (select 1 from running
+                where running.organization_id = imports.organization_id and running.place = ${place})`,
+            )
+            .groupBy('imports.organization_id'),
+      )
+      .selectFrom('waiting')
+      .leftJoin('last_import_starts', 'last_import_starts.organization_id', 'waiting.organization_id')
+      .select(['waiting.id', 'waiting.organization_id'])
+      .orderBy(sql`(select count(*) from running where running.organization_id = waiting.organization_id)`)
+      .orderBy('last_import_starts.started_at', (order) => order.asc().nullsFirst())
+      .orderBy('waiting.id')
       .limit(1)
       .executeTakeFirst();
     if (next === undefined) return undefined;
-    return tx
+    const claimed = await tx
       .updateTable('jobs')
       .set((eb) => ({ locked_by: holder, run_at: until, attempts: eb('attempts', '+', 1) }))
       .where('id', '=', next.id)
       .where('run_at', '<=', now)
       .returning(['id', 'kind', 'payload', 'attempts'])
       .executeTakeFirst();
+    if (claimed === undefined) return undefined;
+    await tx
+      .insertInto('last_import_starts')
+      .values({ organization_id: next.organization_id, started_at: now })
+      .onConflict((conflict) => conflict.column('organization_id').doUpdateSet({ started_at: now }))
+      .execute();
+    return claimed;
   };
 
 export interface RunnableImport extends ImportJob {

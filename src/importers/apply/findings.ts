@@ -36,6 +36,8 @@ export interface ApplyContext {
   isTimeKnown: boolean;
   /** Called with the part of the findings that is applied, from 0 to 1. */
   onApplied: (part: number) => void;
+  /** Called for each page and transaction of what is gone, which changes no number. */
+  onStep: () => void;
 }
 
 /** Findings in the first transaction and in the largest. */
@@ -112,6 +114,7 @@ export async function applyGone(run: ApplyContext): Promise<void> {
   for (const covered of coverageOfRun(run)) {
     await markMissing(run, writer, covered);
     await writer.write(covered.keys.length, (tx) => recordCoverage(tx, run.job, covered, run.reportAt));
+    run.onStep();
   }
 }
 
@@ -120,8 +123,9 @@ async function markMissing(
   writer: AdaptiveWriter,
   covered: ReportCoverage,
 ): Promise<void> {
-  const { db, job, spool, result, preview, reportAt, clock } = run;
+  const { db, job, spool, result, preview, reportAt, clock, onStep } = run;
   for await (const found of findGoneCandidates(db.read, job, covered, reportAt)) {
+    onStep();
     const missing = found.filter(
       ({ identity }) => !spool.findings.has(identity) && !spool.isUntested(identity),
     );
@@ -133,6 +137,7 @@ async function markMissing(
       result.findings_gone += await writer.write(batch.length, (tx) =>
         markGone(tx, job, batch, reportAt, clock()),
       );
+      onStep();
     }
     if (job.options.dryRun && preview.gone.length < MAX_PREVIEWED)
       preview.gone.push(

@@ -1,9 +1,13 @@
 import { StreamingTextDecoder } from './encodings.ts';
 import { ReportError } from '../report.ts';
 
-/** A row by column name, or an error; lines count from 1 and are those on which the row ends. */
+/**
+ * A row with the fields that it has, by column name, or an error; lines count from 1 and are those on which the row ends.
+ * `columns` is the same for all rows.
+ */
 export type CsvRow =
-  { row: Readonly<Record<string, string>>; line: number } | { error: string; line: number };
+  | { row: Readonly<Record<string, string>>; columns: readonly string[]; line: number }
+  | { error: string; line: number };
 
 const MAX_ROW = 4 * 1024 * 1024;
 export const MAX_COLUMNS = 1_000;
@@ -39,7 +43,7 @@ export async function* streamCsvRows(
         fields.slice(names.length).some((field) => field.trim() !== '')
       )
         yield { error: 'row with more columns than the header', line };
-      else yield { row: Object.fromEntries(names.map((name, at) => [name, fields[at] ?? ''])), line };
+      else yield { row: rowOf(names, fields), columns: names, line };
     }
   };
   const read = function* (text: string, isEnd: boolean): Generator<CsvRow> {
@@ -63,6 +67,18 @@ export async function* streamCsvRows(
   for await (const chunk of chunks) yield* read(decoder.decode(chunk), false);
   yield* read(decoder.end(), true);
   if (names === undefined) throw new ReportError('The report is empty.');
+}
+
+/** Takes a step for each field, because a report can have many short rows below a long header. */
+function rowOf(names: readonly string[], fields: readonly string[]): Record<string, string> {
+  // Without a prototype, a column may have any name, and an absent one has no value.
+  const row = Object.create(null) as Record<string, string>;
+  for (const [at, field] of fields.entries()) {
+    const name = names[at];
+    if (name === undefined) break;
+    row[name] = field;
+  }
+  return row;
 }
 
 export interface CsvLayout {

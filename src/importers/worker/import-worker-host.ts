@@ -6,6 +6,15 @@ import type { ImportWorkerMessage, ImportWorkerData, WorkerProgress } from './im
 const YOUNG_GENERATION_SIZE = 8;
 /** Milliseconds that a stopping worker has to finish its transaction. */
 const STOP_TIMEOUT = 5_000;
+/** Milliseconds without a message after which a worker is stuck in a loop: one that waits for others sends some. */
+export const SILENCE_LIMIT = 60_000;
+/**
+ * Milliseconds without progress after which a worker that still sends messages is stuck, or one that sorts. Every wait
+ * for the database or the file store ends earlier.
+ */
+export const IDLE_LIMIT = 600_000;
+/** Milliseconds. Checks are counted, so that a process that was suspended or busy does not take that for silence. */
+const CHECK_INTERVAL = 5_000;
 
 /** The run ended without a result through no fault of the report; it may be retried. */
 class ImportWorkerError extends Error {
@@ -17,14 +26,27 @@ export class ImportOutOfMemory extends Error {
   override name = 'ImportOutOfMemory';
 }
 
+/** The run made no progress and would do so again. */
+export class ImportStuck extends Error {
+  override name = 'ImportStuck';
+  /** Milliseconds without progress. */
+  readonly duration: number;
+
+  constructor(duration: number) {
+    super(`The import made no progress for ${duration / 1_000} seconds.`);
+    this.duration = duration;
+  }
+}
+
 /**
  * Runs an import in a worker thread with its own database connection and file store, so that it never blocks this event
  * loop.
  * @param url of the built module `import-worker`
  * @param signals `cancelled` ends the run with a result; `abandoned` ends it without one, because another instance has the
  *   job or the process exits
- * @param onProgress called at most twice a second
- * @throws the reason of `abandoned`; ImportOutOfMemory; ImportWorkerError for failures that are not the report's
+ * @param onProgress called at most twice a second, and every few seconds without progress
+ * @throws the reason of `abandoned`; ImportOutOfMemory; ImportStuck after `SILENCE_LIMIT` without a message or
+ *   `IDLE_LIMIT` without progress, once the worker has ended and its transaction is rolled back; ImportWorkerError for failures that are not the report's
  */
 export async function runImportInWorker(
   url: URL,
@@ -46,11 +68,22 @@ export async function runImportInWorker(
   cancelled.addEventListener('abort', stop, { once: true });
   abandoned.addEventListener('abort', stop, { once: true });
   if (cancelled.aborted) stop();
+  let stuck: ImportStuck | undefined;
+  const watch = new ProgressWatch();
+  const check = setInterval(() => {
+    const duration = watch.check();
+    if (duration === undefined || stuck !== undefined) return;
+    stuck = new ImportStuck(duration);
+    void worker.terminate();
+  }, CHECK_INTERVAL).unref();
   try {
     await new Promise<void>((resolve, reject) => {
       worker.on('message', (message: ImportWorkerMessage) => {
         if ('outcome' in message || 'failure' in message) lastMessage = message;
-        else onProgress(message.progress);
+        else {
+          watch.note(message);
+          onProgress(message.progress);
+        }
       });
       worker.on('error', (error: NodeJS.ErrnoException) =>
         reject(
@@ -65,10 +98,12 @@ export async function runImportInWorker(
     });
   } finally {
     clearTimeout(timer);
+    clearInterval(check);
     cancelled.removeEventListener('abort', stop);
     abandoned.removeEventListener('abort', stop);
   }
   abandoned.throwIfAborted();
+  if (lastMessage === undefined && stuck !== undefined) throw stuck;
   if (lastMessage === undefined) throw new ImportWorkerError('The import worker exited without a result.');
   if ('failure' in lastMessage) {
     const failure = new ImportWorkerError(`${lastMessage.failure.name}: ${lastMessage.failure.message}`);
@@ -76,4 +111,28 @@ export async function runImportInWorker(
     throw failure;
   }
   return lastMessage;
+}
+
+/** Counts the checks since the last message and since the last progress. */
+class ProgressWatch {
+  #silent = 0;
+  #idle = 0;
+  #steps = 0;
+  #isSorting = false;
+
+  note({ progress: { steps }, silence = false }: { progress: WorkerProgress; silence?: boolean }): void {
+    this.#silent = 0;
+    this.#isSorting = silence;
+    if (steps === this.#steps) return;
+    this.#steps = steps;
+    this.#idle = 0;
+  }
+
+  /** @returns the limit that is exceeded, if one is */
+  check(): number | undefined {
+    this.#silent += 1;
+    this.#idle += 1;
+    if (this.#silent * CHECK_INTERVAL > SILENCE_LIMIT && !this.#isSorting) return SILENCE_LIMIT;
+    return this.#idle * CHECK_INTERVAL > IDLE_LIMIT ? IDLE_LIMIT : undefined;
+  }
 }

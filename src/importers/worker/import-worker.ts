@@ -14,9 +14,14 @@ import type { ByteSource } from '../report.ts';
 /** MiB per connection. An import writes neighbouring pages and rarely needs an old one. */
 const PAGE_CACHE = 4;
 const PROGRESS_INTERVAL = 500;
+/** Milliseconds between messages of a run that waits for the database or the file store. */
+const HEARTBEAT_INTERVAL = 5_000;
 
-/** Progress of a run, with the bytes of the uploaded file that it has read. */
-export type WorkerProgress = RunProgress & { bytesRead: number };
+/**
+ * Progress of a run, with the bytes of the uploaded file that it has read. `steps` counts chunks, records and
+ * transactions, also those that change nothing else.
+ */
+export type WorkerProgress = RunProgress & { bytesRead: number; steps: number };
 
 /** What a worker opens. */
 export interface WorkerSetup {
@@ -30,9 +35,9 @@ export interface ImportWorkerData extends WorkerSetup {
   job: RunnableImport;
 }
 
-/** Messages from the worker; an outcome or a failure is the last. */
+/** Messages from the worker; `silence` precedes a long step without messages; an outcome or a failure is the last. */
 export type ImportWorkerMessage =
-  | { progress: WorkerProgress }
+  | { progress: WorkerProgress; silence?: true }
   | { outcome: ImportOutcome; progress: WorkerProgress }
   | { failure: { name: string; message: string; stack: string | undefined } };
 
@@ -48,14 +53,17 @@ async function runWorker(port: NonNullable<typeof parentPort>, data: ImportWorke
     skipped: 0,
     applied: 0,
     bytesRead: 0,
+    steps: 0,
   };
   let lastSent = 0;
   const sendProgress = (): void => {
+    progress.steps += 1;
     const now = performance.now();
     if (now - lastSent < PROGRESS_INTERVAL) return;
     lastSent = now;
     send({ progress: { ...progress } });
   };
+  const heartbeat = setInterval(() => send({ progress: { ...progress } }), HEARTBEAT_INTERVAL);
   const db = await openDatabase({ ...database, pageCache: PAGE_CACHE, relaxedDurability: true });
   try {
     const format = findFormat(job.format);
@@ -85,12 +93,14 @@ async function runWorker(port: NonNullable<typeof parentPort>, data: ImportWorke
         Object.assign(progress, now);
         sendProgress();
       },
+      onSort: () => send({ progress: { ...progress }, silence: true }),
     });
     send({ outcome, progress: { ...progress, ...outcome.progress } });
   } catch (error) {
     const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
     send({ failure: { name, message, stack } });
   } finally {
+    clearInterval(heartbeat);
     await db.close();
     port.close();
   }

@@ -118,17 +118,32 @@ describe('streamCsv', () => {
 
   it('reads rows by column', async () => {
     const text = '\uFEFFname, note,name\r\n"a ""b"", c","two\r\nlines",x\r\n\r\nshort\n1,2,3,4\n"",d"e,é';
+    const columns = ['name', 'note', 'name 2'];
     for (const size of [1, 2, 65_536]) {
       expect(await rows(text, size)).toEqual({
         found: [
-          { row: { name: 'a "b", c', note: 'two\r\nlines', 'name 2': 'x' }, line: 3 },
-          { row: { name: 'short', note: '', 'name 2': '' }, line: 5 },
+          { row: { name: 'a "b", c', note: 'two\r\nlines', 'name 2': 'x' }, columns, line: 3 },
+          { row: { name: 'short' }, columns, line: 5 },
           { error: 'row with more columns than the header', line: 6 },
-          { row: { name: '', note: 'd"e', 'name 2': 'é' }, line: 7 },
+          { row: { name: '', note: 'd"e', 'name 2': 'é' }, columns, line: 7 },
         ],
         error: undefined,
       });
     }
+  });
+
+  it('takes as much for a short row as it has fields, whatever the header', async () => {
+    const header = Array.from({ length: 1_000 }, (_, index) => `column ${index}`).join(',');
+    const { found } = await rows(
+      `constructor,__proto__,${header.replace(/,column 998,column 999$/, '')}\n${'a,b\n'.repeat(50)}a`,
+    );
+    const read = found.flatMap((one) => ('row' in one ? [one] : []));
+    expect(read.map(({ row }) => Object.entries(row).flat())).toEqual([
+      ...Array.from({ length: 50 }, () => ['constructor', 'a', '__proto__', 'b']),
+      ['constructor', 'a'],
+    ]);
+    expect(read.at(-1)?.row['toString']).toBeUndefined();
+    expect(new Set(read.map(({ columns }) => columns)).size).toBe(1);
   });
 
   it('detects the separator in the first row', async () => {
@@ -136,7 +151,9 @@ describe('streamCsv', () => {
       (text) => detectLayout(text, () => true).delimiter,
     );
     expect(delimiters).toEqual([',', ';', '\t', ';', ',', ';', '|']);
-    expect((await rows('a;b\n1,5;2')).found).toEqual([{ row: { a: '1,5', b: '2' }, line: 2 }]);
+    expect((await rows('a;b\n1,5;2')).found).toEqual([
+      { row: { a: '1,5', b: '2' }, columns: ['a', 'b'], line: 2 },
+    ]);
   });
 
   it('fails if the file is truncated', async () => {

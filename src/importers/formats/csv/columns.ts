@@ -79,7 +79,7 @@ const CLOSED_STATUSES: Readonly<Record<string, string>> = {
 
 /** Columns beside the fields, recognised by name alone. */
 export interface OtherColumns {
-  /** Reasons not to import a row, by the column of their flag. */
+  /** Reasons not to import a row, by the column of their flag: of several with one name, the first. */
   flags: readonly (readonly [column: string, reason: string])[];
   status: string | undefined;
   active: string | undefined;
@@ -92,9 +92,9 @@ export interface OtherColumns {
 export function otherColumns(columns: readonly string[]): OtherColumns {
   const named = (...names: string[]) => columns.find((column) => names.includes(plain(column)));
   return {
-    flags: columns.flatMap((column) => {
-      const name = plain(column);
-      return Object.hasOwn(CLOSED_COLUMNS, name) ? [[column, CLOSED_COLUMNS[name] as string] as const] : [];
+    flags: Object.entries(CLOSED_COLUMNS).flatMap(([name, reason]) => {
+      const column = named(name);
+      return column === undefined ? [] : [[column, reason] as const];
     }),
     status: named('status'),
     active: named('active'),

@@ -48,7 +48,7 @@ export const csv: ReportFormat = {
         yield { kind: 'unreadable', reason: found.error, at };
         continue;
       }
-      columns ??= columnsOf(Object.keys(found.row), mapping);
+      columns ??= columnsOf(found.columns, mapping);
       const date = found.row[columns.mapping.seen_at ?? ''] ?? '';
       const isOpen = dateOrderOf(date) === 'open';
       if (isOpen) columnOrder ??= await orderOfColumn(source, isMapped, columns.mapping.seen_at as string);

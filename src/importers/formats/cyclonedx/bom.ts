@@ -7,6 +7,7 @@ import {
   textsOf,
 } from '../../parsing/json-values.ts';
 import type { ReportRecord } from '../../report.ts';
+import { cutSharedName } from '../../targets.ts';
 
 /** A component, or a service. */
 export interface Component {
@@ -132,5 +133,5 @@ function versionOf(purl: string): string | undefined {
 /** @returns the subject's name without its version */
 export function artifactOf(subject: JsonObject): string {
   const parts = [textOf(subject.group), textOf(subject.name)].filter((part) => part !== undefined);
-  return parts.length === 0 ? 'bom' : parts.join('/').replace(/@sha256:[0-9a-f]{64}$/i, '');
+  return parts.length === 0 ? 'bom' : cutSharedName(parts.join('/')).replace(/@sha256:[0-9a-f]{64}$/i, '');
 }

@@ -5,6 +5,7 @@ import { hostDescription, normalizeAddress } from '../../parsing/scanned-hosts.t
 import { parseWebUrl } from '../../parsing/urls.ts';
 import { elementsAt, type XmlElement } from '../../parsing/xml-stream.ts';
 import type { ScanTarget } from '../../report.ts';
+import { cutSharedName } from '../../targets.ts';
 
 const PROTOCOLS = ['tcp', 'udp', 'sctp'] as const;
 /** Nessus's names for an unknown service. */
@@ -26,7 +27,8 @@ export interface NessusHost {
   ports: Map<string, ObservedPort>;
 }
 
-export function newNessusHost(name: string): NessusHost {
+export function newNessusHost(fullName: string): NessusHost {
+  const name = cutSharedName(fullName);
   return {
     name,
     address: normalizeAddress(name),

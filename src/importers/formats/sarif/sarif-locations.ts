@@ -1,4 +1,5 @@
 import { type JsonObject, numberOf, textOf } from '../../parsing/json-values.ts';
+import { cutSharedName } from '../../targets.ts';
 import { SarifBases } from './sarif-bases.ts';
 
 /** Artifacts, and logical locations, per run. */
@@ -80,7 +81,7 @@ export class SarifLocations {
 
 function add(all: Map<number, Listed>, index: number, member: string, value: string): void {
   const listed = all.get(index) ?? {};
-  if (member === 'uri') listed.uri = value;
+  if (member === 'uri') listed.uri = cutSharedName(value);
   else if (member === 'uriBaseId') listed.base = value;
   else if (member === 'name') listed.name = value;
   else if (member === 'fullyQualifiedName') listed.fullName = value;

@@ -2,6 +2,7 @@ import { findingOfTrivy, type TrivyResult } from './trivy-findings.ts';
 import { collectMatches, type JsonMatch, streamJsonMatches } from '../../parsing/json-stream.ts';
 import { arrayOf, asJsonObject, isJsonObject, type JsonObject, textOf } from '../../parsing/json-values.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
+import { cutSharedName } from '../../targets.ts';
 import type { ByteSource, ReportError, ReportFormat, ReportRecord } from '../../report.ts';
 
 /**
@@ -82,15 +83,15 @@ class TrivyHeader {
   readonly #checks = new Map<string, Set<string>>();
 
   take({ path, keys, value }: JsonMatch): void {
+    const text = cutSharedName(textOf(value) ?? '');
     if (path === 'CreatedAt') this.#scannedAt = parseTime(value);
-    else if (path === 'ArtifactName' || path === 'ClusterName') this.#artifact = nameOf(textOf(value) ?? '');
+    else if (path === 'ArtifactName' || path === 'ClusterName') this.#artifact = nameOf(text);
     else {
       const name = keys.at(-1) as string;
       const entries = OF_RESULT.includes(name) ? this.#results : this.#resources;
       const key = keys.slice(0, -1).join('.');
       const entry = entries.get(key);
-      if (entry !== undefined || entries.size < MAX_RESULTS)
-        entries.set(key, { ...entry, [name]: textOf(value) });
+      if (entry !== undefined || entries.size < MAX_RESULTS) entries.set(key, { ...entry, [name]: text });
     }
   }
 

@@ -13,6 +13,7 @@ import {
 import { extractCveIds, extractCweIds } from '../../parsing/markdown.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
 import { parseSeverity } from '../../parsing/severity-and-cvss.ts';
+import { cutSharedName } from '../../targets.ts';
 import type { ReportedFinding, ReportFormat, ReportRecord } from '../../report.ts';
 import { parseUntrustedUrl } from '../../../runtime/parse-untrusted-url.ts';
 
@@ -28,21 +29,22 @@ export const wapiti: ReportFormat = {
   },
   async *read(source) {
     const infos: Record<string, unknown> = {};
-    const categories = new Map<string, JsonObject>();
+    const categories = new Map<string, Category>();
     const failure = await collectMatches(
       source(),
       ['infos.*', 'classifications.*'],
       ({ path, keys, value }) => {
-        const name = String(keys[1]);
+        const name = cutSharedName(String(keys[1]));
         if (path === 'infos.*') {
           if (OF_INFOS.includes(name)) infos[name] = value;
-        } else if (categories.size < MAX_CATEGORIES) categories.set(name, asJsonObject(value));
+        } else if (categories.size < MAX_CATEGORIES) categories.set(name, categoryOf(asJsonObject(value)));
       },
     );
-    const base = textOf(infos.target);
+    const target = textOf(infos.target);
+    const base = target === undefined ? undefined : cutSharedName(target);
     for await (const { keys, value, offset } of streamJsonMatches(source(), FINDINGS)) {
       const at = { offset };
-      const category = String(keys[1]);
+      const category = cutSharedName(String(keys[1]));
       const url = urlOf(asJsonObject(value), base);
       if (failure !== undefined && (url === undefined || !categories.has(category))) throw failure;
       yield url === undefined
@@ -87,27 +89,38 @@ function urlOf(found: JsonObject, base: string | undefined): string | undefined 
   return parseUntrustedUrl(path, origin)?.href.replace(/[?#][^]*/, '');
 }
 
+/** What all findings of a category share. */
+type Category = Pick<ReportedFinding, 'description' | 'recommendedFix' | 'cweIds' | 'referenceUrls'>;
+
+function categoryOf(description: JsonObject): Category {
+  const links = linksOf(description);
+  return {
+    description: markdownTextOf(description.desc),
+    recommendedFix: markdownTextOf(description.sol),
+    cweIds: extractCweIds(links.map(([name]) => name).join(' ')),
+    referenceUrls: links.map(([, link]) => link),
+  };
+}
+
 function findingOf(
   category: string,
   found: JsonObject,
   url: string,
-  description: JsonObject | undefined,
+  shared: Category | undefined,
 ): ReportedFinding {
   const info = textOf(found.info);
-  const links = linksOf(description);
-  const names = [info ?? '', ...links.map(([name]) => name)].join(' ');
   const parameter = textOf(found.parameter);
   return {
     rule: category,
     checks: category,
     title: category,
     severity: levelOf(found.level),
-    description: markdownTextOf(description?.desc),
-    recommendedFix: markdownTextOf(description?.sol),
+    description: shared?.description,
+    recommendedFix: shared?.recommendedFix,
     category: { parent: 'Web application', display: category },
     cveIds: extractCveIds(info ?? ''),
-    cweIds: extractCweIds(names),
-    referenceUrls: links.map(([, link]) => link),
+    cweIds: [...new Set([...extractCweIds(info ?? ''), ...(shared?.cweIds ?? [])])],
+    referenceUrls: shared?.referenceUrls,
     evidence: [...textsOf(info), ...textsOf(found.http_request)],
     target: { url },
     locations: [

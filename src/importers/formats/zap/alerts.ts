@@ -1,6 +1,7 @@
 import { parseSeverity } from '../../parsing/severity-and-cvss.ts';
 import { extractCveIds, htmlToMarkdown } from '../../parsing/markdown.ts';
 import { extractUrls, parseWebUrl } from '../../parsing/urls.ts';
+import { cutSharedName } from '../../targets.ts';
 import type { SourceLocation, ReportedFinding, ReportRecord } from '../../report.ts';
 
 /** The fields of an alert in both XML and JSON, without tags and instances. */
@@ -24,6 +25,8 @@ export const INSTANCE_MEMBERS = ['uri', 'method', 'param', 'attack', 'evidence']
 
 /** Instances with content per alert: one more than a finding stores, so that it counts as cut. */
 const MAX_SHOWN = 21;
+/** Characters: more than a finding stores, so that it counts as cut. */
+const MAX_OTHER_INFO = 100_000;
 /** Characters of URLs per alert. */
 const MAX_URLS = 8 * 1024 * 1024;
 
@@ -39,7 +42,7 @@ export class ZapAlert {
   #characters = 0;
 
   constructor(site: string | undefined) {
-    this.site = site;
+    this.site = site === undefined ? undefined : cutSharedName(site);
   }
 
   /** @param instance ignored without a URL */
@@ -158,7 +161,8 @@ function evidenceOf({ fields }: ZapAlert, instance: ZapInstance): string {
     attack === undefined ? undefined : `Attack: ${attack}`,
     evidence === undefined ? undefined : `Evidence: ${evidence}`,
     confidence === undefined ? undefined : `Confidence: ${confidence}`,
-    otherInfo ?? fields.get('otherinfo'),
+    // All instances repeat it.
+    otherInfo ?? fields.get('otherinfo')?.slice(0, MAX_OTHER_INFO),
     request,
     response,
   ];

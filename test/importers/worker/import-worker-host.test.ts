@@ -1,0 +1,113 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import type { Database } from '../../../src/db/engine.ts';
+import { openDatabase } from '../../../src/db/open-database.ts';
+import {
+  IDLE_LIMIT,
+  ImportStuck,
+  runImportInWorker,
+  SILENCE_LIMIT,
+} from '../../../src/importers/worker/import-worker-host.ts';
+import type { ImportWorkerData, WorkerProgress } from '../../../src/importers/worker/import-worker.ts';
+import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
+
+let database: TestDatabase;
+let db: Database;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  db = await openDatabase({ ...database, timeout: 30_000 });
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await db.close();
+  await database.drop();
+});
+
+/** Lines of a worker module; `send` sends progress. */
+const PRELUDE = `
+  import { parentPort, workerData } from 'node:worker_threads';
+  const send = (steps) => parentPort.postMessage({ progress: { steps } });
+`;
+const OPEN = `
+  import { openDatabase } from ${JSON.stringify(pathToFileURL(join(inject('product'), 'src/db/open-database.js')).href)};
+  const db = await openDatabase(workerData.database);
+`;
+
+/** Runs a worker module in place of the importer. */
+function run(body: string, onProgress: (progress: WorkerProgress) => void) {
+  const path = join(database.dataDirectory, 'worker.mjs');
+  writeFileSync(path, PRELUDE + body);
+  const { signal } = new AbortController();
+  const data = { database: { ...database, timeout: 30_000, drop: undefined }, memory: 256 };
+  return runImportInWorker(
+    pathToFileURL(path),
+    data as unknown as ImportWorkerData,
+    { cancelled: signal, abandoned: signal },
+    onProgress,
+  );
+}
+
+const advance = (milliseconds: number) => () => void vi.advanceTimersByTime(milliseconds);
+const WELL_BEYOND = 2;
+
+describe('A worker that is stuck', () => {
+  it.each([
+    ['a loop', 'for (;;);'],
+    ['a regular expression', `/^(?:a|a)+$/.test('a'.repeat(100) + '!');`],
+    ['promises', 'for (;;) await undefined;'],
+  ])('in %s is ended, and its transaction rolled back', async (_where, loop) => {
+    const stuck = run(
+      `${OPEN}
+      await db.write(async (tx) => {
+        await tx.insertInto('job_queues').values({ kind: 'stuck' }).execute();
+        send(1);
+        ${loop}
+      });`,
+      advance(SILENCE_LIMIT * WELL_BEYOND),
+    );
+    await expect(stuck).rejects.toMatchObject({ name: 'ImportStuck', duration: SILENCE_LIMIT });
+    // On PostgreSQL, the same key waits for the end of the transaction that has it.
+    await db.write((tx) => tx.insertInto('job_queues').values({ kind: 'stuck' }).execute());
+  });
+
+  it('but sends messages without progress is ended later', async () => {
+    let messages = 0;
+    const stuck = run(`setInterval(() => send(1), 1);`, () => {
+      messages += 1;
+      vi.advanceTimersByTime(SILENCE_LIMIT / 2);
+    });
+    await expect(stuck).rejects.toEqual(new ImportStuck(IDLE_LIMIT));
+    expect(messages).toBeGreaterThanOrEqual((IDLE_LIMIT / SILENCE_LIMIT) * 2);
+  });
+
+  it('and announced a long step is ended later', async () => {
+    const stuck = run(
+      `parentPort.postMessage({ progress: { steps: 1 }, silence: true }); for (;;);`,
+      advance(IDLE_LIMIT * WELL_BEYOND),
+    );
+    await expect(stuck).rejects.toEqual(new ImportStuck(IDLE_LIMIT));
+  });
+});
+
+describe('A worker that is slow', () => {
+  it('goes on as long as it makes progress', async () => {
+    const messages = (IDLE_LIMIT / SILENCE_LIMIT) * 4;
+    const slow = run(
+      `for (let steps = 1; steps <= ${messages}; steps += 1) send(steps);
+      parentPort.postMessage({ outcome: { state: 'succeeded' }, progress: {} });`,
+      advance(SILENCE_LIMIT / 2),
+    );
+    expect(await slow).toMatchObject({ outcome: { state: 'succeeded' } });
+  });
+
+  it('keeps the outcome that it sent before it was stuck', async () => {
+    const slow = run(
+      `parentPort.postMessage({ outcome: { state: 'succeeded' }, progress: {} }); send(1); for (;;);`,
+      advance(SILENCE_LIMIT * WELL_BEYOND),
+    );
+    expect(await slow).toMatchObject({ outcome: { state: 'succeeded' } });
+  });
+});
