@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
 import { METHODS } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -12,7 +14,7 @@ import fastify, {
 import { ACCOUNT_ROUTES } from './account/routes.ts';
 import { OPERATIONS } from './api/operations.ts';
 import { ExternalIssuer } from './auth/external-issuer.ts';
-import type { AreaName } from './config/config.ts';
+import type { AreaName, Config } from './config/config.ts';
 import type { Context } from './runtime/context.ts';
 import { handleErrors, enforceAccess, allowOperator, registerArea } from './http/register-area.ts';
 import { areaOfPath, AREAS, SERVER_AREA } from './http/areas.ts';
@@ -149,6 +151,26 @@ export async function buildApp(
   for (const name of config.areas) registerArea(app, AREAS[name], OPERATIONS[name], context);
   await app.ready();
   return app;
+}
+
+/** Connections that the system accepts ahead of the process. */
+const BACKLOG = 2_048;
+
+/**
+ * Listens on one address: for each further address of `localhost` Fastify would open a server that has neither the limits
+ * of connections nor an orderly shutdown.
+ * @param host an address, or a name, of which the first address counts
+ * @param port 0 for any free port
+ * @returns the port
+ * @throws the system's error if the name is unknown or the address is not available
+ */
+export async function listen(
+  app: FastifyInstance,
+  { host, port }: Pick<Config, 'host' | 'port'>,
+): Promise<number> {
+  const { address } = await lookup(host);
+  await app.listen({ host: address, port, backlog: BACKLOG });
+  return (app.server.address() as AddressInfo).port;
 }
 
 /** The operations of all areas, for commands that work on the data directory. */

@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { resolveAddresses, type Config, type Flags, loadConfig } from '../config/config.ts';
@@ -73,15 +72,12 @@ async function startServer(config: Config): Promise<RunningServer> {
   try {
     const demo = config.demo ? await ensureDemo(context, true) : undefined;
     // Loaded on demand: other commands start faster without HTTP.
-    const { buildApp } = await import('../app.ts');
+    const { buildApp, listen } = await import('../app.ts');
     const app = await buildApp(context);
-    await app
-      .listen({ host: config.host, port: config.port, backlog: 2_048 })
-      .catch(async (error: unknown) => {
-        await app.close();
-        throw listenError(error, config);
-      });
-    const { port } = app.server.address() as AddressInfo;
+    const port = await listen(app, config).catch(async (error: unknown) => {
+      await app.close();
+      throw listenError(error, config);
+    });
     const origin = `http://${hostInUrl(config.host)}:${port}`;
     Object.assign(context.addresses, resolveAddresses(config, origin));
     writeServerUrl(config, origin);

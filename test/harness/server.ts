@@ -3,7 +3,7 @@ import { Agent, request as askHttp } from 'node:http';
 import { brotliDecompressSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { inject } from 'vitest';
-import { buildApp } from '../../src/app.ts';
+import { buildApp, listen } from '../../src/app.ts';
 import { resolveAddresses, type Config, issuerName, loadConfig } from '../../src/config/config.ts';
 import { type Context, openContext } from '../../src/runtime/context.ts';
 import { ensureRecurringJob, JobNotifier } from '../../src/domain/shared/jobs.ts';
@@ -97,7 +97,7 @@ export async function startSibling(
   const source = { masterKey, dataDirectory: config.dataDirectory, createsMasterKey: false };
   const { keys } = await loadKeys(db, source, issuerName(config, addresses));
   const own = { config, addresses, keys, clock, jobs: new JobNotifier(), refusals: new DeniedAttempts(db) };
-  const { app, ...beside } = await listen({ ...server.context, ...own });
+  const { app, ...beside } = await start({ ...server.context, ...own });
   return { ...server, ...beside, close: () => app.close() };
 }
 
@@ -122,7 +122,7 @@ export async function serve(
   const context = await openContext(config, log);
   context.clock = clock;
   await prepare(context);
-  const { app, ...server } = await listen(context);
+  const { app, ...server } = await start(context);
   return {
     ...server,
     logs: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
@@ -135,13 +135,12 @@ export async function serve(
   };
 }
 
-async function listen(
+async function start(
   context: Context,
 ): Promise<Pick<TestServer, 'context' | 'origin' | 'request'> & { app: FastifyInstance }> {
   const app = await buildApp(context);
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  const address = app.server.address();
-  const origin = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  const port = await listen(app, { host: context.config.host, port: 0 });
+  const origin = `http://${context.config.host}:${port}`;
   Object.assign(context.addresses, resolveAddresses(context.config, origin));
   return {
     app,

@@ -1,3 +1,4 @@
+import dns from 'node:dns';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -10,6 +11,7 @@ const sockets: Socket[] = [];
 let server: TestServer | undefined;
 afterEach(async () => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
   for (const socket of sockets.splice(0)) socket.destroy();
   await server?.close();
   server = undefined;
@@ -20,7 +22,7 @@ async function start(overrides: Parameters<typeof startSibling>[1] = {}): Promis
   return server;
 }
 
-function open({ origin }: TestServer): Socket {
+function open({ origin }: Pick<TestServer, 'origin'>): Socket {
   const { hostname, port } = new URL(origin);
   const socket = connect(Number(port), hostname);
   // A connection that is destroyed at once may be reset.
@@ -34,9 +36,13 @@ async function ask(socket: Socket): Promise<string | undefined> {
   socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
   let received = '';
   socket.on('data', (chunk) => (received += chunk.toString()));
-  await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+  // It may also be reset, or refused.
+  await Promise.race([once(socket, 'data'), once(socket, 'close')]).catch(() => undefined);
   return /^HTTP\/1\.1 (\d+)/.exec(received)?.[1];
 }
+
+type Done = (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]) => void;
+const ADDRESSES = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
 
 const closings = ({ logs }: TestServer) => logs().filter((line) => line['msg'] === 'connections closed');
 
@@ -51,6 +57,22 @@ describe('Connections of an address', () => {
     ]);
     first?.destroy();
     await eventually(async () => expect(await ask(open(strict))).toBe('200'));
+  });
+
+  it('are limited on every address of localhost that listens', async () => {
+    const { lookup } = dns;
+    // This machine may know only one.
+    const lookups = vi.spyOn(dns, 'lookup');
+    lookups.mockImplementation(((name: string, options: dns.LookupAllOptions, done: Done) =>
+      name === 'localhost' && options.all
+        ? done(null, ADDRESSES)
+        : lookup(name, options, done)) as typeof lookup);
+    const local = await start({ host: 'localhost', maxConnectionsPerAddress: 1 });
+    lookups.mockRestore();
+    const { port } = new URL(local.origin);
+    expect(await ask(open(local))).toBe('200');
+    for (const { address } of ADDRESSES)
+      expect(await ask(open({ origin: `http://${address}:${port}` }))).toBeUndefined();
   });
 
   it('are not limited for a trusted proxy', async () => {
