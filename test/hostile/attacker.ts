@@ -19,6 +19,7 @@ export type AttackCounts = Record<string, number>;
 async function attack({
   port,
   seconds,
+  only,
   accounts,
   assessment,
   vulnerability,

@@ -67,7 +67,12 @@ async function run(): Promise<boolean> {
   let peak = before.memory;
   const watch = setInterval(() => (peak = Math.max(peak, server.memory())), 250);
   attacker.send(job);
-  const ended = once(attacker, 'message') as Promise<[AttackCounts]>;
+  const ended = Promise.race([
+    once(attacker, 'message') as Promise<[AttackCounts]>,
+    once(attacker, 'exit').then(([code]) => {
+      throw new Error(`The process that attacks ended with ${code}.`);
+    }),
+  ]);
   const times = await measureTenant(tenant, demo.other.vulnerability.id, ended);
   clearInterval(watch);
   const [counts] = await ended;
