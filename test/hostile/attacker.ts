@@ -32,7 +32,7 @@ async function attack({
       const client = new Client(port, address, token);
       const target = { client, stranger, assessment, vulnerability };
       return Object.entries(ATTACKS)
-        .filter(([name]) => name.includes(only))
+        .filter(([name]) => only.split(',').some((part) => name.includes(part)))
         .map(async ([name, run]) => {
           while (performance.now() < end) {
             await run(target);
