@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../runtime/context.ts';
 import { reserveMemory } from './account-limits.ts';
 import { Problem } from './problems.ts';
+import { takeTurn } from '../runtime/yield-to-event-loop.ts';
 import { needsRawBody } from './idempotency.ts';
 
 /** Body limits in bytes (docs/decided.md, section 3): for requests that name one object, and by default. */
@@ -11,6 +12,10 @@ export const MEDIUM_BODY_LIMIT = 1024 * 1024;
 /** RFC 7396. */
 export const MERGE_PATCH_TYPE = 'application/merge-patch+json';
 
+/** Characters that take a millisecond to parse. */
+const LARGE_BODY = 64 * 1024;
+/** Arrays, objects and values of a body: a list of one-digit numbers of the largest body has ten times as many. */
+const MAX_VALUES = 200_000;
 /** Bytes of memory a byte of a body: its text, and the values that it is parsed to. */
 const MEMORY_FACTOR = 6;
 
@@ -51,14 +56,19 @@ export function registerBodyParsers(app: FastifyInstance, context: Context): voi
   app.addContentTypeParser(
     ['application/json', MERGE_PATCH_TYPE],
     { parseAs: 'string', bodyLimit: Math.min(MEDIUM_BODY_LIMIT, largest) },
-    (request, body, done) => {
-      try {
-        if (request.routeOptions.config.multipart === true) throw multipartRequired();
-        if (needsRawBody(request)) request.rawBody = body as string;
-        done(null, parseJson(body as string));
-      } catch (error) {
-        done(error as Error);
-      }
+    (request, payload, done) => {
+      const body = payload as string;
+      const parse = (): void => {
+        try {
+          if (request.routeOptions.config.multipart === true) throw multipartRequired();
+          if (needsRawBody(request)) request.rawBody = body;
+          done(null, parseJson(body));
+        } catch (error) {
+          done(error as Error);
+        }
+      };
+      if (body.length > LARGE_BODY) void takeTurn().then(parse);
+      else parse();
     },
   );
   app.addContentTypeParser('multipart/form-data', (request, payload, done) => {
@@ -96,13 +106,16 @@ export function parseMediaType(header: string | undefined): string | undefined {
 
 /**
  * Parses a body that may be hostile. `JSON.parse` treats `__proto__` as a plain property.
- * @throws Problem if the body is not JSON, or, before parsing, if it is nested too deep
+ * @throws Problem if the body is not JSON, or, before parsing, if it is nested too deep or has too many values
  */
 function parseJson(body: string): unknown {
   const text = body.startsWith('\ufeff') ? body.slice(1) : body;
   if (text === '') return undefined;
-  if (isNestedDeeperThan(MAX_NESTING, text))
+  const excess = findExcess(text, { depth: MAX_NESTING, values: MAX_VALUES });
+  if (excess === 'depth')
     throw new Problem('invalid-request', `The body is nested more than ${MAX_NESTING} levels deep.`);
+  if (excess === 'values')
+    throw new Problem('body-too-large', `The body has more than the ${MAX_VALUES} values allowed.`);
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
@@ -111,15 +124,23 @@ function parseJson(body: string): unknown {
 }
 
 const QUOTE = 0x22;
+const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const OPENING_BRACKET = 0x5b;
 const CLOSING_BRACKET = 0x5d;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
-/** Reads no further than to the first bracket that is too deep. Brackets in strings do not count. */
-export function isNestedDeeperThan(levels: number, text: Pick<string, 'length' | 'charCodeAt'>): boolean {
+/**
+ * Reads no further than to the first bracket or comma that is too many. Those in strings do not count.
+ * @param limits `depth`: of arrays and objects; `values`: members, items, arrays and objects
+ */
+export function findExcess(
+  text: Pick<string, 'length' | 'charCodeAt'>,
+  limits: { depth: number; values: number },
+): 'depth' | 'values' | undefined {
   let depth = 0;
+  let values = 0;
   let inString = false;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -127,10 +148,15 @@ export function isNestedDeeperThan(levels: number, text: Pick<string, 'length' |
       if (code === BACKSLASH) at += 1;
       else if (code === QUOTE) inString = false;
     } else if (code === QUOTE) inString = true;
-    else if (code === OPENING_BRACKET || code === OPENING_BRACE) {
+    else if (code === COMMA) {
+      values += 1;
+      if (values > limits.values) return 'values';
+    } else if (code === OPENING_BRACKET || code === OPENING_BRACE) {
       depth += 1;
-      if (depth > levels) return true;
+      values += 1;
+      if (depth > limits.depth) return 'depth';
+      if (values > limits.values) return 'values';
     } else if (code === CLOSING_BRACKET || code === CLOSING_BRACE) depth -= 1;
   }
-  return false;
+  return undefined;
 }

@@ -1,4 +1,23 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Resolves in the next turn of the event loop, after pending I/O callbacks. */
-export const yieldToEventLoop = (): Promise<void> => setImmediate();
+export const yieldToEventLoop = (): Promise<void> => nextTurn();
+
+const waiting: (() => void)[] = [];
+
+/**
+ * Resolves in a later turn of the event loop, for a piece of work that takes milliseconds. Of all callers, one goes on a
+ * turn: a turn in which all did would be long, and the process accepts only one connection a turn.
+ */
+export function takeTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) setImmediate(resumeNext);
+  });
+}
+
+function resumeNext(): void {
+  const resume = waiting.shift();
+  if (waiting.length > 0) setImmediate(resumeNext);
+  resume?.();
+}

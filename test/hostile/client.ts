@@ -25,7 +25,7 @@ export class Client {
     this.#port = port;
     this.#address = address;
     this.#token = token;
-    this.#agent = new Agent({ keepAlive: true, localAddress: address, maxSockets: 64 });
+    this.#agent = new Agent({ keepAlive: true, localAddress: address, maxSockets: 64, maxFreeSockets: 64 });
   }
 
   /** @returns the answer; status 0 if the connection ended without one */

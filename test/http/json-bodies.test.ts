@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { isNestedDeeperThan, MAX_NESTING } from '../../src/http/json-bodies.ts';
+import { findExcess, MAX_NESTING } from '../../src/http/json-bodies.ts';
 import { type RequestOptions, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
@@ -110,7 +110,16 @@ it.each(['', '/v1', '/api/tagging', '/api/assessment', '/api/asset', '/api/strea
   },
 );
 
-describe('isNestedDeeperThan', () => {
+it('Bodies with more than 200,000 values are a 413', async () => {
+  const raw = `{"tags":[${'1,'.repeat(200_000)}1]}`;
+  const { status, body } = await server.request('POST', '/api/tagging/v1.0/organizations/x/tags', {
+    token: staff.token,
+    raw,
+  });
+  expect([status, body.type]).toEqual([413, expect.stringMatching(/body-too-large$/)]);
+});
+
+describe('findExcess', () => {
   it.each([
     ['{}', 1],
     ['[[]]', 2],
@@ -121,8 +130,20 @@ describe('isNestedDeeperThan', () => {
     ['[],[],[]', 1],
     ['', 0],
   ])('computes the depth of %s as %i', (text, depth) => {
-    expect(isNestedDeeperThan(depth, text)).toBe(false);
-    if (depth > 0) expect(isNestedDeeperThan(depth - 1, text)).toBe(true);
+    const values = 1_000;
+    expect(findExcess(text, { depth, values })).toBeUndefined();
+    if (depth > 0) expect(findExcess(text, { depth: depth - 1, values })).toBe('depth');
+  });
+
+  it.each([
+    ['{}', 1],
+    ['[1,2,3]', 3],
+    ['{"a":[1,{"b":2}],"c":","}', 5],
+    ['"[,,,"', 0],
+  ])('counts the values of %s as %i', (text, values) => {
+    const depth = 32;
+    expect(findExcess(text, { depth, values })).toBeUndefined();
+    if (values > 0) expect(findExcess(text, { depth, values: values - 1 })).toBe('values');
   });
 
   it('stops reading at the limit', () => {
@@ -135,7 +156,7 @@ describe('isNestedDeeperThan', () => {
         return hostile.charCodeAt(at);
       },
     };
-    expect(isNestedDeeperThan(MAX_NESTING, counted)).toBe(true);
+    expect(findExcess(counted, { depth: MAX_NESTING, values: 1_000 })).toBe('depth');
     expect(read).toBeLessThan(100);
   });
 });

@@ -19,6 +19,7 @@ import { REPORT_FORMATS } from '../../importers/formats/index.ts';
 import { MAX_SAMPLE, matchingFormats, readSample } from '../../importers/detect-format.ts';
 import { decompress } from '../../importers/parsing/decompress.ts';
 import { type ReportFormat, ReportError, type ByteSource } from '../../importers/report.ts';
+import { takeTurn } from '../../runtime/yield-to-event-loop.ts';
 import { ImportSchema, toImportBody } from './import-schema.ts';
 import { importFieldsSchema, isImportField, parseImportFields } from './import-fields.ts';
 import { V1_ACCESS } from '../v1-params.ts';
@@ -211,6 +212,7 @@ async function detectUploadFormat(
   head: readonly Uint8Array[],
   isWhole: boolean,
 ): Promise<ReportFormat> {
+  await takeTurn();
   const sample = await readSample(
     ignoreTruncation(
       decompress(async function* () {

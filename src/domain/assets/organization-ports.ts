@@ -1,3 +1,4 @@
+import { takeTurn } from '../../runtime/yield-to-event-loop.ts';
 import { sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { ReadConnection } from '../../db/engine.ts';
@@ -211,7 +212,7 @@ async function* hostsOf({
     if (rows.length > 0) yield rows.map(({ id }) => id);
     last = rows.at(-1)?.id ?? last;
     if (rows.length < HOSTS_PER_QUERY) return;
-    await new Promise((resolve) => setImmediate(resolve));
+    await takeTurn();
   }
 }
 

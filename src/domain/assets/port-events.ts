@@ -1,3 +1,4 @@
+import { takeTurn } from '../../runtime/yield-to-event-loop.ts';
 import { prepareInsert, type InsertRow } from '../../db/bulk-insert.ts';
 import type { ReadConnection } from '../../db/engine.ts';
 import type { Caller } from '../../auth/callers.ts';
@@ -136,7 +137,7 @@ export async function readPortHistory(
     }
     last = rows.at(-1);
     if (rows.length < ROWS_PER_QUERY) break;
-    await new Promise((resolve) => setImmediate(resolve));
+    await takeTurn();
   }
   return { events, total: Math.min(total, limit) };
 }

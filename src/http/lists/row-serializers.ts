@@ -1,5 +1,5 @@
 import type { RowBatch } from '../../domain/lists/define-list.ts';
-import { yieldToEventLoop } from '../../runtime/yield-to-event-loop.ts';
+import { takeTurn } from '../../runtime/yield-to-event-loop.ts';
 import { toCsvLine } from './csv.ts';
 
 type RowBatches<Item> = AsyncIterable<RowBatch<Item>>;
@@ -15,11 +15,11 @@ async function* writeLines<Item>(items: readonly Item[], line: (item: Item) => s
     if (text.length < CHUNK_LENGTH) continue;
     yield text;
     text = '';
-    await yieldToEventLoop();
+    await takeTurn();
   }
   if (text === '') return;
   yield text;
-  await yieldToEventLoop();
+  await takeTurn();
 }
 
 /** Serializes a page as a JSON array. */
@@ -33,7 +33,7 @@ export async function toJsonArray<Item>(
     text += (index === 0 ? '' : ',') + JSON.stringify(row(item));
     if (text.length - written < CHUNK_LENGTH) continue;
     written = text.length;
-    await yieldToEventLoop();
+    await takeTurn();
   }
   return `${text}]`;
 }
