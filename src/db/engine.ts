@@ -50,7 +50,10 @@ export interface DatabaseStatistics {
 }
 
 /** An `AbortSignal`, or an object with its state: creating a signal would add 8 µs to each request. */
-export type AbortState = Pick<AbortSignal, 'aborted'>;
+export interface AbortState extends Pick<AbortSignal, 'aborted'> {
+  /** The account that the work is for. Accounts take turns where they wait for each other. */
+  readonly account?: number | null | undefined;
+}
 
 export interface WriteOptions {
   /** The transaction changes thousands of rows, so it never joins a group that has already started. */

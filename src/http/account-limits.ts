@@ -75,7 +75,7 @@ export function memoryBudgetOf(context: Context): MemoryBudget {
   let budget = budgets.get(context);
   if (budget === undefined) {
     const total = context.config.requestMemory * 1024 ** 2;
-    budget = new MemoryBudget({ total, perOrganization: total / 4, perAccount: total / 8 });
+    budget = new MemoryBudget({ total, perOrganization: total / 8, perAccount: total / 16 });
     budgets.set(context, budget);
   }
   return budget;

@@ -17,15 +17,19 @@ declare module 'fastify' {
 
 /** Read instead of listened to: no event listener and no AbortSignal a request. */
 class RequestAbortState implements AbortState {
-  readonly #raw: FastifyRequest['raw'];
+  readonly #request: FastifyRequest;
   hasTimedOut = false;
 
-  constructor(raw: FastifyRequest['raw']) {
-    this.#raw = raw;
+  constructor(request: FastifyRequest) {
+    this.#request = request;
   }
 
   get aborted(): boolean {
-    return this.hasTimedOut || this.#raw.socket.destroyed;
+    return this.hasTimedOut || this.#request.raw.socket.destroyed;
+  }
+
+  get account(): number | null | undefined {
+    return this.#request.caller?.userId;
   }
 }
 
@@ -38,7 +42,7 @@ export function enforceRequestTimeout(app: FastifyInstance, timeout: number): vo
   /** Deadline of each request, the earliest first. */
   const running = new Map<FastifyReply, number>();
   app.addHook('onRequest', (request, reply, done) => {
-    request.abortState = new RequestAbortState(request.raw);
+    request.abortState = new RequestAbortState(request);
     running.set(reply, performance.now() + timeout);
     done();
   });

@@ -1,16 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/callers.ts';
 import type { Context } from '../runtime/context.ts';
-import { acquireSlot } from './account-limits.ts';
+import { acquireSlot, reserveMemory } from './account-limits.ts';
 import { type MultipartPart, parseMultipart } from './multipart.ts';
 import { Problem } from './problems.ts';
 
 /** Bytes that have to arrive within `Config.uploadTimeout`. */
 const MIN_BYTES = 1024 * 1024;
+/** Bytes of memory an upload: the fields, and what has arrived but is not stored yet. */
+const UPLOAD_MEMORY = 2 * 1024 * 1024;
 /** Milliseconds between checks of the credential. */
 const LIVENESS_INTERVAL = 10_000;
 
-type UploadRequest = Pick<FastifyRequest, 'headers' | 'isLive' | 'raw'> & { readonly caller: Caller };
+type UploadRequest = Pick<FastifyRequest, 'abortState' | 'headers' | 'isLive' | 'raw'> & {
+  readonly caller: Caller;
+};
 
 interface UploadLimits {
   /** Of the whole body. */
@@ -66,6 +70,7 @@ export async function* readUpload(
   };
   const timer = setInterval(check, Math.min(1_000, requestTimeout / 4, uploadTimeout / 4)).unref();
   try {
+    await reserveMemory(context, request, reply, UPLOAD_MEMORY);
     yield* parseMultipart(raw, headers['content-type'] ?? '', {
       maxBytes,
       maxParts,

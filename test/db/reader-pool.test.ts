@@ -132,6 +132,20 @@ describe('Reader pool', () => {
     await expect(some.query(one)).rejects.toThrow(StorageError);
   });
 
+  it('lets accounts take turns, and bounds what one of them has waiting', async () => {
+    const some = start();
+    const order: string[] = [];
+    const query = (account: number, name: string) =>
+      some.query(one, { aborted: false, account }).then(() => void order.push(name));
+    const greedy = Array.from({ length: 102 }, (_, index) => query(1, `greedy ${index}`));
+    const refused = expect(query(1, 'one more')).rejects.toThrow('100 of this account');
+    const other = query(2, 'other');
+    await Promise.all([...greedy, other, refused]);
+    // Both threads were busy with the first account; the one that was free first took the other's query.
+    expect(order.indexOf('other')).toBeLessThan(6);
+    await some.close();
+  });
+
   it('keeps no idle process alive', async () => {
     const module = pathToFileURL(`${inject('product')}/src/db/sqlite/reader-pool.js`).href;
     const script = `const { ReaderPool } = await import(${JSON.stringify(module)});

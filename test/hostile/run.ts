@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { DemoManifest } from '../../src/demo/manifest.ts';
@@ -38,7 +38,7 @@ const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(reso
 const mebibytes = (bytes: number) => Math.round(bytes / 1024 ** 2);
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-hostile-'));
-const server = await startAssay({ ASSAY_DEMO: 'true' }, folder, ['--demo']);
+const server = await startAssay({ MALLOC_ARENA_MAX: '2' }, folder, ['--demo']);
 try {
   process.exitCode = (await run()) ? 0 : 1;
 } finally {
@@ -59,6 +59,8 @@ async function run(): Promise<boolean> {
   const before = { memory: server.memory(), disk: diskUsage(folder) };
 
   const attacker = fork(new URL('attacker.ts', import.meta.url), { execArgv: ['--import', 'tsx'] });
+  // Attackers have processors of their own; this one should leave them to the server.
+  setPriority(attacker.pid ?? 0, constants.priority.PRIORITY_LOW);
   const job: AttackJob = {
     port: server.port,
     seconds,

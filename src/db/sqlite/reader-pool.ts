@@ -15,6 +15,7 @@ import type { QueryMessage, ReaderWorkerData, ResultMessage } from './reader-wor
 /** Two, so that one slow statement leaves a worker to the others. */
 const MAX_WORKERS = 2;
 const MAX_WAITING = 1_000;
+const MAX_WAITING_PER_ACCOUNT = 100;
 /** MiB. Small, as workers soon hand their rows over. */
 const YOUNG_GENERATION_MIB = 8;
 
@@ -71,8 +72,10 @@ export class ReaderPool {
   ): Promise<Extract<ResultMessage, { rows: unknown }>> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw new StorageError('unavailable', 'The database is closed.');
-      if (this.#waiting.size >= MAX_WAITING)
-        throw new StorageError('busy', `${this.#waiting.size} queries are waiting for a reader.`);
+      const { size } = this.#waiting;
+      const own = signal?.account == null ? 0 : this.#countWaiting(signal.account);
+      if (size >= MAX_WAITING || own >= MAX_WAITING_PER_ACCOUNT)
+        throw new StorageError('busy', `${size} queries are waiting for a reader, ${own} of this account.`);
       this.#waiting.add({ message, signal, resolve, reject });
       this.#dispatch();
     });
@@ -96,13 +99,31 @@ export class ReaderPool {
     );
   }
 
-  #dispatch(): void {
-    for (const next of this.#waiting) {
-      if (next.signal?.aborted === true) {
-        this.#waiting.delete(next);
-        next.reject(new OperationAborted('The request was aborted.'));
+  #countWaiting(account: number): number {
+    let count = 0;
+    for (const { signal } of this.#waiting) if (signal?.account === account) count += 1;
+    return count;
+  }
+
+  /** @returns the next query: the oldest of an account without a running one, else the oldest */
+  #next(): PendingQuery | undefined {
+    const running = new Set([...this.#workers.values()].map((query) => query?.signal?.account ?? undefined));
+    let oldest: PendingQuery | undefined;
+    for (const query of this.#waiting) {
+      if (query.signal?.aborted === true) {
+        this.#waiting.delete(query);
+        query.reject(new OperationAborted('The request was aborted.'));
         continue;
       }
+      oldest ??= query;
+      const account = query.signal?.account;
+      if (account == null || !running.has(account)) return query;
+    }
+    return oldest;
+  }
+
+  #dispatch(): void {
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
       const worker = this.#idleWorker();
       if (worker === undefined) return;
       this.#waiting.delete(next);
