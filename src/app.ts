@@ -91,6 +91,7 @@ function createApp(
   registerBodyParsers(app, context);
   app.decorateRequest('caller', null);
   app.decorateRequest('abortState', undefined);
+  app.decorateRequest('isLive', async () => true);
   app.decorateRequest('ifMatch', undefined);
   app.decorateRequest('rawBody', '');
   app.decorateRequest('idempotentRequest', undefined);
@@ -118,7 +119,6 @@ export async function buildApp(
     return limitAnonymous(request, access);
   });
   app.decorateRequest('rateHeaders', null);
-  app.decorateRequest('isLive', async () => true);
   app.decorateRequest('session', undefined);
   app.addHook('onRoute', allowDocumentation);
   app.addHook('onRoute', onRoute);

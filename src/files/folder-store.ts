@@ -30,8 +30,9 @@ export class FolderStore implements FileStore {
     }
   }
 
-  read(key: string, start: number, end: number): ByteStream {
-    return createReadStream(this.#pathOf(key), { start, end, highWaterMark: READ_BUFFER_SIZE });
+  /** Opens the file when it is first read. */
+  async *read(key: string, start: number, end: number): ByteStream {
+    yield* createReadStream(this.#pathOf(key), { start, end, highWaterMark: READ_BUFFER_SIZE });
   }
 
   async remove(key: string): Promise<void> {

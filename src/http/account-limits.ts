@@ -75,7 +75,7 @@ export function memoryBudgetOf(context: Context): MemoryBudget {
   let budget = budgets.get(context);
   if (budget === undefined) {
     const total = context.config.requestMemory * 1024 ** 2;
-    budget = new MemoryBudget({ total, perOrganization: total / 8, perAccount: total / 16 });
+    budget = new MemoryBudget({ total, perOrganization: total / 4, perAccount: total / 16 });
     budgets.set(context, budget);
   }
   return budget;
@@ -95,9 +95,10 @@ export async function reserveMemory(
   if (caller === null || caller.userId === null) return { shrinkTo: () => undefined };
   const { userId, organizationId } = caller;
   const owner = { account: `account ${userId}`, organization: `organization ${organizationId ?? 'staff'}` };
-  const reservation = await memoryBudgetOf(context).acquire(owner, bytes);
-  if (raw.closed || abortState?.aborted === true) {
-    reservation.release();
+  const hasEnded = () => raw.closed || abortState?.aborted === true;
+  const reservation = await memoryBudgetOf(context).acquire(owner, bytes, hasEnded);
+  if (reservation === undefined || hasEnded()) {
+    reservation?.release();
     throw new OperationAborted('The request was aborted.');
   }
   raw.once('finish', reservation.release).once('close', reservation.release);

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { IssuerUnreachable } from '../auth/external-issuer.ts';
 import { PasswordQueueFull } from '../auth/passwords.ts';
-import { StorageError } from '../db/engine.ts';
+import { OperationAborted, StorageError } from '../db/engine.ts';
 import { describeFieldError, DomainError, type FieldMessage } from '../domain/shared/errors.ts';
 import { MasterKeyMismatch } from '../domain/tokens/deployment-keys.ts';
 import type { Area, ErrorBodyFormat } from './areas.ts';
@@ -52,6 +52,7 @@ export function toProblem(error: unknown, area?: Area): Problem {
   if (error instanceof MasterKeyMismatch) return outdatedMasterKey(error);
   if (
     error instanceof StorageError ||
+    error instanceof OperationAborted ||
     error instanceof IssuerUnreachable ||
     error instanceof PasswordQueueFull
   )

@@ -8,6 +8,7 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import { operatorCaller } from '../auth/callers.ts';
+import { OperationAborted } from '../db/engine.ts';
 import type { Context } from '../runtime/context.ts';
 import { DomainError, renameFields } from '../domain/shared/errors.ts';
 import { type AccessDependencies, authorizeRequest, limitAnonymous } from './access.ts';
@@ -84,10 +85,13 @@ export function registerArea(
 /** Sends every error below this scope, unknown paths included, in the format of the area. */
 export function handleErrors(scope: FastifyInstance, area: Area, { addresses, log }: Context): void {
   scope.setErrorHandler(async (error, request, reply) => {
+    // The response was sent at the timeout, or the client has disconnected.
+    if (error instanceof OperationAborted && reply.sent) return reply;
     const { inputs } = request.routeOptions.config;
     const named = inputs !== undefined && error instanceof DomainError ? renameFields(error, inputs) : error;
     const problem = toProblem(named, area);
-    if (problem.status >= 500) logServerError(log, request.id, problem);
+    if (problem.status >= 500 && !(error instanceof OperationAborted))
+      logServerError(log, request.id, problem);
     // Conflicts are expected, but worth a look when frequent.
     if (problem.status === 409)
       log.warn({ requestId: request.id, operation: request.routeOptions.config.operation }, problem.message);

@@ -43,7 +43,7 @@ interface StreamOptions {
   /** Whether the source may pause for longer; then only unread data counts towards the timeout. */
   mayBeIdle?: boolean;
   /** Called once, however the stream ends. */
-  onEnd?: () => void;
+  onEnd?: (() => void) | undefined;
 }
 
 /**

@@ -77,6 +77,7 @@ export async function* readUpload(
       response: reply.raw,
       signal: stopping.signal,
       onBytes(count) {
+        reply.server.extendRequestTimeout?.(reply);
         arrived += count;
         if (arrived < MIN_BYTES) return;
         arrived = 0;
@@ -86,5 +87,24 @@ export async function* readUpload(
   } finally {
     clearInterval(timer);
     release();
+  }
+}
+
+/**
+ * Passes the bytes of a file through.
+ * @throws Problem `body-too-large` beyond `max` bytes
+ */
+export async function* limitFileSize(
+  content: AsyncIterable<Uint8Array>,
+  max: number,
+): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of content) {
+    size += chunk.length;
+    if (size > max)
+      throw new Problem('body-too-large', `A file is larger than the limit of ${max} bytes.`, {
+        source: 'file',
+      });
+    yield chunk;
   }
 }

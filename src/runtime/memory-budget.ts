@@ -21,12 +21,13 @@ export interface Reservation {
 interface Waiting {
   owner: MemoryOwner;
   bytes: number;
-  grant(): void;
+  isAborted(): boolean;
+  settle(isGranted: boolean): void;
 }
 
 /**
- * Bounds the memory that concurrent requests use. A request waits until it fits, in the order of requests among those
- * of accounts and organizations below their own limits.
+ * Bounds the memory that concurrent requests use. Requests wait in their order; one that waits for the limit of its
+ * account or organization does not delay others.
  */
 export class MemoryBudget {
   readonly #limits: MemoryLimits;
@@ -47,11 +48,22 @@ export class MemoryBudget {
     return this.#waiting.size;
   }
 
-  /** @param bytes more than an account may have counts as that */
-  async acquire(owner: MemoryOwner, bytes: number): Promise<Reservation> {
+  /**
+   * @param bytes more than an account may have counts as that
+   * @param isAborted whether the request has ended; it is asked while the request waits
+   * @returns `undefined` if the request has ended
+   */
+  async acquire(
+    owner: MemoryOwner,
+    bytes: number,
+    isAborted: () => boolean = () => false,
+  ): Promise<Reservation | undefined> {
     const reserved = Math.min(bytes, this.#limits.perAccount);
-    if (this.#fits(owner, reserved)) this.#add(owner, reserved);
-    else await new Promise<void>((resolve) => this.#waiting.add({ owner, bytes: reserved, grant: resolve }));
+    const isGranted = await new Promise<boolean>((settle) => {
+      this.#waiting.add({ owner, bytes: reserved, isAborted, settle });
+      this.#grantWaiting();
+    });
+    if (!isGranted) return undefined;
     let held = reserved;
     const shrinkTo = (size: number): void => {
       if (size >= held) return;
@@ -60,15 +72,6 @@ export class MemoryBudget {
       this.#grantWaiting();
     };
     return { shrinkTo, release: () => shrinkTo(0) };
-  }
-
-  #fits({ account, organization }: MemoryOwner, bytes: number): boolean {
-    const { total, perOrganization, perAccount } = this.#limits;
-    return (
-      this.#total + bytes <= total &&
-      (this.#used.get(organization) ?? 0) + bytes <= perOrganization &&
-      (this.#used.get(account) ?? 0) + bytes <= perAccount
-    );
   }
 
   #add({ account, organization }: MemoryOwner, bytes: number): void {
@@ -81,11 +84,24 @@ export class MemoryBudget {
   }
 
   #grantWaiting(): void {
+    const { total, perOrganization, perAccount } = this.#limits;
+    /** Accounts and organizations whose oldest request does not fit. Later ones of theirs must not overtake it. */
+    const blocked = new Set<string>();
     for (const next of this.#waiting) {
-      if (!this.#fits(next.owner, next.bytes)) continue;
-      this.#waiting.delete(next);
-      this.#add(next.owner, next.bytes);
-      next.grant();
+      const { bytes, owner } = next;
+      const { account, organization } = owner;
+      if (next.isAborted()) {
+        this.#waiting.delete(next);
+        next.settle(false);
+      } else if (blocked.has(account) || blocked.has(organization)) continue;
+      else if (this.#total + bytes > total) return;
+      else if ((this.#used.get(organization) ?? 0) + bytes > perOrganization) blocked.add(organization);
+      else if ((this.#used.get(account) ?? 0) + bytes > perAccount) blocked.add(account);
+      else {
+        this.#waiting.delete(next);
+        this.#add(owner, bytes);
+        next.settle(true);
+      }
     }
   }
 }

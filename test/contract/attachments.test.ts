@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { acquireSlot } from '../../src/http/account-limits.ts';
 import { deleteUnused } from '../../src/files/file-storage.ts';
 import { formOf } from '../harness/imports.ts';
 import { nextRequest } from '../harness/next-request.ts';
@@ -344,6 +345,7 @@ describe('Operation 21: attach files to a vulnerability', () => {
         while (response === '' && (request.socket.bytesRead < bytes || request.isPaused()))
           await new Promise((resolve) => setImmediate(resolve));
       },
+      isPaused: () => request.isPaused(),
       status: () => Number(response.slice(9, 12)),
       response: () => response,
     };
@@ -372,6 +374,40 @@ describe('Operation 21: attach files to a vulnerability', () => {
     fast.end();
     await expect.poll(fast.status).toBe(201);
     await expect.poll(async () => (await waiting()).length).toBe(0);
+  });
+
+  it('extends the request timeout while the store is slower than the client', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    const hasty = await startSibling(server, { requestTimeout: 2_000, maxAttachmentSize: 8 * 1024 ** 2 });
+    onTestFinished(async () => {
+      await hasty.close();
+      vi.useRealTimers();
+    });
+    const { files } = server.context;
+    let stored = 0;
+    let isPaused = () => false;
+    hasty.context.files = Object.assign(Object.create(files) as typeof files, {
+      write: (key: string, content: AsyncIterable<Uint8Array>) =>
+        files.write(
+          key,
+          (async function* () {
+            for await (const chunk of content) {
+              // The client sends more than is buffered, so the body is paused soon, except at its end.
+              for (let turn = 0; turn < 100 && !isPaused(); turn += 1)
+                await new Promise((resolve) => setImmediate(resolve));
+              if (isPaused()) vi.advanceTimersByTime(1_500);
+              stored += chunk.length;
+              yield chunk;
+            }
+          })(),
+        ),
+    });
+    const slow = await beginUpload(hasty);
+    ({ isPaused } = slow);
+    slow.write('y'.repeat(1024 ** 2));
+    slow.end();
+    await expect.poll(slow.status).toBe(201);
+    expect(stored).toBeGreaterThan(1024 ** 2);
   });
 
   it('stores nothing of an upload without access, also with an Idempotency-Key', async () => {
@@ -487,6 +523,23 @@ describe('Operation 22: download an attachment', () => {
       'x-content-type-options': 'nosniff',
     });
     expect(Buffer.from(await response.arrayBuffer()).equals(content)).toBe(true);
+  });
+
+  it('returns 429 to an account with 32 downloads running, and opens no file', async () => {
+    const { context } = server;
+    const account = { userId: member.id, organizationId: organization.id };
+    const releases = Array.from({ length: 32 }, () => acquireSlot(context, account, 'attachment'));
+    const read = vi.spyOn(context.files, 'read');
+    const { status, headers } = await server.request('GET', pathOf(id), { token: member.token });
+    expect([status, headers.get('retry-after'), headers.get('content-disposition')]).toEqual([
+      429,
+      '5',
+      null,
+    ]);
+    expect(read).not.toHaveBeenCalled();
+    read.mockRestore();
+    for (const release of releases) release();
+    expect((await download(id)).status).toBe(200);
   });
 
   it.each([

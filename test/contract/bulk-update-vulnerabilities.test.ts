@@ -1,5 +1,10 @@
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { operatorCaller } from '../../src/auth/callers.ts';
+import {
+  bulkUpdateVulnerabilities,
+  prepareBulkUpdate,
+} from '../../src/domain/vulnerabilities/bulk/update.ts';
 import { insertImport, insertGoneFindings } from '../harness/imports.ts';
 import { blockWrites } from '../harness/block-writes.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
@@ -274,6 +279,27 @@ describe('Operation 30: update many vulnerabilities', () => {
     });
     expect(await tagsOf(ids[0] as number)).toHaveLength(900);
     expect(bodyOf(await bulk({ ids: ids.slice(0, 111), set: { tags: [] } })).updated_count).toBe(111);
+  });
+
+  it('filters again by what may change without the vulnerability', async () => {
+    const [seen, gone] = (await make(2)) as [number, number];
+    const by = await insertImport(server, { organizationId: organization.id });
+    await insertGoneFindings(server, { ids: [seen, gone], by, at: now });
+    const { db } = server.context;
+    const actor = operatorCaller('bulk');
+    const prepared = await prepareBulkUpdate(
+      { db: db.read, caller: actor, now },
+      { filter: { gone: true, goneImportId: [by] }, set: { statusId: 5 } },
+    );
+    await db.write((tx) =>
+      tx
+        .updateTable('scanner_findings')
+        .set({ gone_at: null, gone_import_id: null })
+        .where('vulnerability_id', '=', seen)
+        .execute(),
+    );
+    const result = await db.write((tx) => bulkUpdateVulnerabilities(tx, { actor, now }, prepared));
+    expect(result).toEqual({ matched: 1, changed: [gone] });
   });
 
   it('finds matches by 1,000 CVEs', async () => {

@@ -142,7 +142,8 @@ async function measureTenant(
   ];
   const pending = new Set<Promise<void>>();
   let isRunning = true;
-  void end.then(() => (isRunning = false));
+  const stop = () => void (isRunning = false);
+  end.then(stop, stop);
   for (let count = 0; isRunning; count += 1) {
     const startedAt = performance.now();
     const sent = requests[count % requests.length]!().then(({ status, text }) => {
@@ -150,7 +151,10 @@ async function measureTenant(
       times.push(performance.now() - startedAt);
     });
     pending.add(sent);
-    void sent.finally(() => pending.delete(sent));
+    sent.then(
+      () => pending.delete(sent),
+      () => (isRunning = false),
+    );
     await delay(INTERVAL);
   }
   await Promise.all(pending);

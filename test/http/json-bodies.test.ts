@@ -110,8 +110,8 @@ it.each(['', '/v1', '/api/tagging', '/api/assessment', '/api/asset', '/api/strea
   },
 );
 
-it('Bodies with more than 200,000 values are a 413', async () => {
-  const raw = `{"tags":[${'1,'.repeat(200_000)}1]}`;
+it('Bodies with more than 524,288 values are a 413', async () => {
+  const raw = `{"tags":[${'1,'.repeat(524_288)}1]}`;
   const { status, body } = await server.request('POST', '/api/tagging/v1.0/organizations/x/tags', {
     token: staff.token,
     raw,

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { vulnerabilityList } from '../../src/domain/vulnerabilities/vulnerability-list.ts';
 import { memoryBudgetOf } from '../../src/http/account-limits.ts';
 import { eventually } from '../harness/eventually.ts';
 import { createFixtures, type TestUser } from '../harness/fixtures.ts';
 import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
 
-const COUNT = 24;
+const COUNT = 100;
 const TEXT = 'x'.repeat(65_000);
 const PATH = '/v1/vulnerabilities?page[size]=200';
 
@@ -42,14 +43,26 @@ async function begin(origin: string, { token }: TestUser): Promise<IncomingMessa
   return response;
 }
 
+/** Counts how often rows of the list are read. */
+async function countReads<T>(run: () => Promise<T>): Promise<{ readBlocks: number; response: T }> {
+  const read = vi.spyOn(vulnerabilityList, 'read');
+  try {
+    const response = await run();
+    await new Promise((resolve) => setImmediate(resolve));
+    return { readBlocks: read.mock.calls.length, response };
+  } finally {
+    read.mockRestore();
+  }
+}
+
 describe('Lists of large rows', () => {
   it('are complete, whatever the page', async () => {
     const ids: number[] = [];
     for (const page of [
       'page[size]=200',
-      'page[size]=10',
-      'page[size]=10&page[number]=2',
-      'page[size]=10&page[number]=3',
+      'page[size]=40',
+      'page[size]=40&page[number]=2',
+      'page[size]=40&page[number]=3',
     ]) {
       const { status, body } = await server.request('GET', `/v1/vulnerabilities?${page}`, admin);
       expect(status).toBe(200);
@@ -58,7 +71,7 @@ describe('Lists of large rows', () => {
     }
     expect(ids.slice(0, COUNT)).toEqual(ids.slice(COUNT));
     expect(new Set(ids).size).toBe(COUNT);
-    let path: string | undefined = '/v1/vulnerabilities?page[size]=7&page[after]=';
+    let path: string | undefined = '/v1/vulnerabilities?page[size]=33&page[after]=';
     const found: number[] = [];
     while (path !== undefined) {
       const { body, headers } = await server.request('GET', path, admin);
@@ -67,6 +80,15 @@ describe('Lists of large rows', () => {
       path = next && new URL(next).pathname + new URL(next).search;
     }
     expect(found).toEqual(ids.slice(0, COUNT));
+  });
+
+  it('are not read for HEAD', async () => {
+    const budget = memoryBudgetOf(server.context);
+    const { readBlocks, response } = await countReads(() => server.request('HEAD', PATH, admin));
+    expect([response.status, response.text]).toEqual([200, '']);
+    // The first batch, and the next one ahead of it. There are twenty.
+    expect(readBlocks).toBeLessThanOrEqual(2);
+    expect(budget.used).toBe(0);
   });
 
   it('wait for the memory of their account, which others do not notice', async () => {

@@ -1,9 +1,11 @@
+import { Readable } from 'node:stream';
 import fastify from 'fastify';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openOperations, type InProcessOperations } from '../../src/app.ts';
 import { cliAttribution } from '../../src/auth/callers.ts';
 import { renameAssessmentTag } from '../../src/domain/assessments/assessment-tags.ts';
 import { allowOperator } from '../../src/http/register-area.ts';
+import { formOf } from '../harness/imports.ts';
 import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
@@ -22,6 +24,27 @@ afterAll(async () => {
 });
 
 describe('Operations in process', () => {
+  it('may upload for longer than a credential is trusted without a check', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const organization = await world.organization();
+    const vulnerability = await world.vulnerability((await world.assessment(organization.uid)).uid);
+    const { headers, bytes } = formOf([['file', 'content', 'a.txt']]);
+    async function* slowly() {
+      yield bytes?.subarray(0, 100);
+      await new Promise((resolve) => setImmediate(resolve));
+      vi.advanceTimersByTime(15_000);
+      yield bytes?.subarray(100);
+    }
+    const { statusCode } = await operations.request({
+      method: 'POST',
+      url: `/v1/vulnerabilities/${vulnerability.id}/attachments`,
+      headers: headers ?? {},
+      payload: Readable.from(slowly()),
+    });
+    expect(statusCode).toBe(201);
+  });
+
   it('access every organization without a token or rate limit', async () => {
     for (const uid of ['one', 'two']) {
       await world.organization(uid);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryBudget } from '../../src/runtime/memory-budget.ts';
+import { MemoryBudget, type Reservation } from '../../src/runtime/memory-budget.ts';
 
 const owner = (account: string, organization = 'own') => ({ account, organization });
 
@@ -12,7 +12,7 @@ function createBudget() {
   const acquire = async (of: ReturnType<typeof owner>, bytes: number) => {
     const reservation = await budget.acquire(of, bytes);
     granted.push(of.account);
-    return reservation;
+    return reservation as Reservation;
   };
   return { budget, granted, acquire };
 }
@@ -48,6 +48,35 @@ describe('Memory budget', () => {
     held[0]?.release();
     for (const reservation of await Promise.all(waiting)) reservation.release();
     other.release();
+  });
+
+  it('lets no small request overtake a large one of its account or organization', async () => {
+    const { granted, acquire } = createBudget();
+    const held = await acquire(owner('a'), 10);
+    const waiting = [acquire(owner('a'), 40), acquire(owner('a'), 5)];
+    const other = await acquire(owner('b'), 20);
+    const colleague = acquire(owner('c'), 40);
+    const later = acquire(owner('d'), 1);
+    await settle();
+    // There is room for 5 bytes of `a`, and for one of the organization.
+    expect(granted).toEqual(['a', 'b']);
+    held.release();
+    const [large] = await Promise.all(waiting.slice(0, 1));
+    expect(granted).toEqual(['a', 'b', 'a']);
+    large?.release();
+    other.release();
+    for (const reservation of await Promise.all([waiting[1], colleague, later])) reservation?.release();
+  });
+
+  it('forgets requests that have ended', async () => {
+    const { budget, acquire } = createBudget();
+    const held = await acquire(owner('a'), 40);
+    let hasEnded = false;
+    const waiting = budget.acquire(owner('a'), 10, () => hasEnded);
+    hasEnded = true;
+    held.release();
+    expect(await waiting).toBeUndefined();
+    expect([budget.used, budget.waiting]).toEqual([0, 0]);
   });
 
   it('bounds all together, in the order of requests', async () => {

@@ -11,7 +11,7 @@ import type { MultipartPart } from '../../http/multipart.ts';
 import { CONCURRENCY_LIMITS } from '../../http/account-limits.ts';
 import { operation } from '../../http/operation.ts';
 import { Problem } from '../../http/problems.ts';
-import { readUpload } from '../../http/uploads.ts';
+import { limitFileSize, readUpload } from '../../http/uploads.ts';
 import { startRequestHash } from '../../http/idempotency.ts';
 import { LocationHeader } from '../../http/etags.ts';
 import { versionedResult } from '../../http/operation-result.ts';
@@ -92,7 +92,7 @@ export const startImportOperation = (context: Context) => {
           // Also for a replay: whether it is one is known only once the file has been stored.
           await requireImportPermission(db.read, caller, target);
           let format: ReportFormat | undefined;
-          const inspected = inspectHead(limitBytes(config.maxImportSize, content), async (head, isWhole) => {
+          const inspected = inspectHead(limitFileSize(content, config.maxImportSize), async (head, isWhole) => {
             format = await detectUploadFormat(form.format, head, isWhole);
             validateFormatTarget(caller, target, format);
           });
@@ -161,18 +161,6 @@ async function readField(
   if (text.length > MAX_FIELD_LENGTH)
     throw invalidInput({ property: name, code: 'too-long', params: { max: MAX_FIELD_LENGTH } });
   return { text, size };
-}
-
-async function* limitBytes(max: number, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let size = 0;
-  for await (const chunk of content) {
-    size += chunk.length;
-    if (size > max)
-      throw new Problem('body-too-large', `The file is larger than the limit of ${max} bytes.`, {
-        source: 'file',
-      });
-    yield chunk;
-  }
 }
 
 /**

@@ -21,7 +21,7 @@ import { formatContentDisposition, parseRange } from '../../http/ranges.ts';
 import { startRequestHash } from '../../http/idempotency.ts';
 import { DateTimeSchema, MAX_RESULTS, MAX_TEXT, textSchema } from '../../http/schemas.ts';
 import { streamResponse } from '../../http/streams.ts';
-import { readUpload } from '../../http/uploads.ts';
+import { limitFileSize, readUpload } from '../../http/uploads.ts';
 import { acquireSlot, CONCURRENCY_LIMITS } from '../../http/account-limits.ts';
 import { NullableUserRefSchema } from '../common-schemas.ts';
 import { idParams, nestedIdParams, V1_ACCESS } from '../v1-params.ts';
@@ -128,7 +128,7 @@ const uploadAttachmentsOperation = (context: Context) => {
             continue;
           }
           if (files.length === MAX_FILES) throw tooManyFiles();
-          const stored = await storeContent(context, limitBytes(config.maxAttachmentSize, content), (key) =>
+          const stored = await storeContent(context, limitFileSize(content, config.maxAttachmentSize), (key) =>
             keys.push(key),
           );
           hash.update(stored.sha256);
@@ -152,18 +152,6 @@ const uploadAttachmentsOperation = (context: Context) => {
     },
   });
 };
-
-async function* limitBytes(max: number, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let size = 0;
-  for await (const chunk of content) {
-    size += chunk.length;
-    if (size > max)
-      throw new Problem('body-too-large', `A file is larger than the limit of ${max} bytes.`, {
-        source: 'file',
-      });
-    yield chunk;
-  }
-}
 
 function tooManyFiles(): Problem {
   return new Problem('batch-too-large', `A request can upload at most ${MAX_FILES} files.`, {
@@ -221,6 +209,8 @@ const downloadAttachmentOperation = (context: Context) => {
           headers: { 'content-range': `bytes */${size}` },
         });
       const { start, end } = range ?? { start: 0, end: size - 1 };
+      const hasBody = method !== 'HEAD' && size > 0;
+      const onEnd = hasBody ? acquireSlot(context, caller, 'attachment') : undefined;
       if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`);
       reply
         .type(contentType)
@@ -229,12 +219,8 @@ const downloadAttachmentOperation = (context: Context) => {
         .header('content-disposition', formatContentDisposition(filename))
         .header('content-security-policy', 'sandbox')
         .header('x-content-type-options', 'nosniff');
-      if (method === 'HEAD' || size === 0) return Readable.from([]);
-      return streamResponse(files.read(key, start, end), {
-        timeout: config.requestTimeout,
-        isLive,
-        onEnd: acquireSlot(context, caller, 'attachment'),
-      });
+      if (!hasBody) return Readable.from([]);
+      return streamResponse(files.read(key, start, end), { timeout: config.requestTimeout, isLive, onEnd });
     },
   });
 };

@@ -43,6 +43,6 @@ export async function* readBatches<Item, F extends Filters, O extends string>(
     next = batch.last !== undefined && batch.more && remaining > 0 ? read(batch.last) : undefined;
     // A caller that stops early never awaits it.
     next?.catch(() => undefined);
-    if (batch.items.length > 0) yield batch;
+    if (batch.rows > 0) yield batch;
   }
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { type TSchema, Type } from 'typebox';
 import type { List, ListRequest, RowBatch } from '../../domain/lists/define-list.ts';
 import type { Filters, ListContext } from '../../domain/lists/filters.ts';
@@ -100,12 +100,12 @@ interface PageWindow<Item> {
 /** Reads a page by number or by cursor. A page of several batches or of large rows is streamed. */
 export async function sendPage<Item, F extends Filters, O extends string>(
   context: Context,
-  request: Pick<FastifyRequest, 'abortState' | 'caller' | 'isLive' | 'url'>,
+  request: Pick<FastifyRequest, 'abortState' | 'caller' | 'isLive' | 'method' | 'url'>,
   reply: FastifyReply,
   page: PageRequest<Item, F, O>,
 ): Promise<OperationResult<never> | Readable> {
   const { style, list, listContext, listRequest, values, cursorOnly, toRow } = page;
-  const { url, isLive } = request;
+  const { method, url, isLive } = request;
   const base = context.addresses.clientBaseUrl;
   const window =
     cursorOnly || values[style.cursorParameter] !== undefined
@@ -125,6 +125,11 @@ export async function sendPage<Item, F extends Filters, O extends string>(
     memory.shrinkTo(2 * text.length);
     return new OperationResult<never>(undefined, null, {}, { text });
   }
+  if (method === 'HEAD') {
+    await batches.return(undefined);
+    return Readable.from([]);
+  }
+  if (isComplete) memory.shrinkTo(MAX_TEXT_BYTES + 4 * first.value.bytes);
   const timeout = context.config.requestTimeout;
   return streamResponse(streamJson(first.value, batches, toRow), { timeout, isLive });
 }

@@ -52,7 +52,7 @@ export async function* streamJson<Item>(
   };
   yield* writeLines(first.items, line);
   for await (const { items } of others) yield* writeLines(items, line);
-  yield ']';
+  yield separator === '[' ? '[]' : ']';
 }
 
 /** Streams a list as NDJSON. */

@@ -69,6 +69,16 @@ export interface PreparedBulkUpdate extends BulkUpdate {
   matches?: readonly Match[];
 }
 
+/** Filters whose result may change without a new version of the vulnerability. */
+const FILTERS_BY_OTHER_ROWS = [
+  'tagId',
+  'tag',
+  'assetUid',
+  'assessmentGroupId',
+  'gone',
+  'goneImportId',
+] as const satisfies readonly (keyof VulnerabilityFilters)[];
+
 /** What a bulk update did, or would do. */
 export interface BulkUpdateResult {
   matched: number;
@@ -225,11 +235,13 @@ async function lockMatches(
   if (errors.length > 0) throw invalidInput(errors);
   const all = [...locked.values()];
   if (filter === undefined) return all;
-  // Others may have changed some of them since they were read.
+  // Others may have changed some of them since they were read, or rows that the filter looks at.
+  const isByOthers = FILTERS_BY_OTHER_ROWS.some((name) => filter[name] !== undefined);
   const known = new Map(matches.map((match) => [match.id, match]));
   const changed = all.flatMap(({ id, version, updatedAt }) => {
     const match = known.get(id);
-    return match?.version === version && match.updated_at === updatedAt ? [] : [id];
+    const isSame = match?.version === version && match.updated_at === updatedAt;
+    return isSame && !isByOthers ? [] : [id];
   });
   if (changed.length === 0) return all;
   const matching = await stillMatching(tx, { actor, now }, filter, changed);
