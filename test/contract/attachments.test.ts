@@ -384,7 +384,7 @@ describe('Operation 21: attach files to a vulnerability', () => {
       vi.useRealTimers();
     });
     const { files } = server.context;
-    let stored = 0;
+    let arrived = 0;
     let isPaused = () => false;
     hasty.context.files = Object.assign(Object.create(files) as typeof files, {
       write: (key: string, content: AsyncIterable<Uint8Array>) =>
@@ -396,7 +396,7 @@ describe('Operation 21: attach files to a vulnerability', () => {
               for (let turn = 0; turn < 100 && !isPaused(); turn += 1)
                 await new Promise((resolve) => setImmediate(resolve));
               if (isPaused()) vi.advanceTimersByTime(1_500);
-              stored += chunk.length;
+              arrived += chunk.length;
               yield chunk;
             }
           })(),
@@ -407,7 +407,7 @@ describe('Operation 21: attach files to a vulnerability', () => {
     slow.write('y'.repeat(1024 ** 2));
     slow.end();
     await expect.poll(slow.status).toBe(201);
-    expect(stored).toBeGreaterThan(1024 ** 2);
+    expect(arrived).toBeGreaterThan(1024 ** 2);
   });
 
   it('stores nothing of an upload without access, also with an Idempotency-Key', async () => {

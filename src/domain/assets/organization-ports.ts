@@ -1,4 +1,3 @@
-import { takeTurn } from '../../runtime/yield-to-event-loop.ts';
 import { sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { ReadConnection } from '../../db/engine.ts';
@@ -212,7 +211,7 @@ async function* hostsOf({
     if (rows.length > 0) yield rows.map(({ id }) => id);
     last = rows.at(-1)?.id ?? last;
     if (rows.length < HOSTS_PER_QUERY) return;
-    await takeTurn();
+    await new Promise((resolve) => setImmediate(resolve));
   }
 }
 

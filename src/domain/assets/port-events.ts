@@ -1,4 +1,3 @@
-import { takeTurn } from '../../runtime/yield-to-event-loop.ts';
 import { prepareInsert, type InsertRow } from '../../db/bulk-insert.ts';
 import type { ReadConnection } from '../../db/engine.ts';
 import type { Caller } from '../../auth/callers.ts';
@@ -137,7 +136,7 @@ export async function readPortHistory(
     }
     last = rows.at(-1);
     if (rows.length < ROWS_PER_QUERY) break;
-    await takeTurn();
+    await new Promise((resolve) => setImmediate(resolve));
   }
   return { events, total: Math.min(total, limit) };
 }

@@ -8,13 +8,16 @@ import type { List, ListRequest } from '../../domain/lists/define-list.ts';
 import type { Filters, ListContext } from '../../domain/lists/filters.ts';
 import { readBatches } from '../../domain/lists/read-batches.ts';
 import type { Context } from '../../runtime/context.ts';
-import { acquireSlot } from '../account-limits.ts';
+import { acquireSlot, reserveMemory } from '../account-limits.ts';
 import { streamResponse } from '../streams.ts';
 import { streamCsv, streamNdjson } from './row-serializers.ts';
 
 /** Media types of lists that can be downloaded, the default first. */
 export const LIST_MEDIA_TYPES = ['application/json', 'text/csv', 'application/x-ndjson'] as const;
 export type ListMediaType = (typeof LIST_MEDIA_TYPES)[number];
+
+/** Bytes of memory a download: little of its share, because it may last. */
+const DOWNLOAD_MEMORY = 2 * 1024 * 1024;
 
 export function withCharset(type: ListMediaType): string {
   return `${type}; charset=utf-8`;
@@ -50,10 +53,11 @@ type DownloadSource = Pick<FastifyRequest, 'abortState' | 'isLive' | 'method'> &
  */
 export async function sendDownload<Item, F extends Filters, O extends string>(
   context: Context,
-  { abortState: signal, method, caller, isLive }: DownloadSource,
+  request: DownloadSource,
   reply: FastifyReply,
   download: DownloadRequest<Item, F, O>,
 ): Promise<Readable> {
+  const { abortState: signal, method, caller, isLive } = request;
   const { list, listContext, listRequest, toRow, type, columns, filename, action, filters } = download;
   const { sort, descending = false } = download.sort ?? listRequest;
   const extension = type === 'text/csv' ? 'csv' : 'ndjson';
@@ -66,6 +70,7 @@ export async function sendDownload<Item, F extends Filters, O extends string>(
   if (method === 'HEAD') return sendFile(Readable.from([]));
   const onEnd = acquireSlot(context, caller, 'download');
   try {
+    await reserveMemory(context, request, reply, DOWNLOAD_MEMORY);
     const by = { actor: caller, now: listContext.now };
     await context.db.write((tx) => recordExport(tx, by, action, { type, filters }), { signal });
     const batches = readBatches(
