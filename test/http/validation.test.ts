@@ -339,8 +339,8 @@ describe('Validation in the server', () => {
     expect(response.text.length).toBeLessThan(1_000);
   });
 
-  it('returns a short error for a million wrong values', async () => {
-    const rules = `${'{"rule":""},'.repeat(300_000)}{"rule":""}`;
+  it('returns a short error for hundreds of thousands of wrong values', async () => {
+    const rules = `${'{"rule":""},'.repeat(200_000)}{"rule":""}`;
     const response = await send(`{"add":[{"assetUid":"x","scopeRules":[${rules}]}]}`);
     expect(response.status).toBe(422);
     expect(response.text.length).toBeLessThan(1_000);
