@@ -208,6 +208,9 @@ describe('A file of tests', () => {
       // It asks again and again.
       'test/harness/demo-template.ts',
       'test/harness/eventually.ts',
+      // These measure time, and do not run in Vitest.
+      'test/hostile/attacker.ts',
+      'test/hostile/run.ts',
     ]);
   });
 

@@ -88,7 +88,7 @@ interface OperationOptions<P, Q, B, A extends SuccessResponses, R> {
   mergePatch?: true;
   /** Query parameters that can replace properties of the body, which may then be absent. */
   bodyParameters?: readonly string[];
-  /** Schema of a `multipart/form-data` body, which the handler reads with `parseMultipart`. */
+  /** Schema of a `multipart/form-data` body, which the handler reads with `readUpload`. */
   multipart?: TSchema;
   /** Maps inputs of the domain to properties of the body that have other names, for error messages. */
   inputs?: Readonly<Record<string, string>>;

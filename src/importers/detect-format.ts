@@ -3,7 +3,7 @@ import { REPORT_FORMATS } from './formats/index.ts';
 import { StreamingTextDecoder } from './parsing/encodings.ts';
 import type { ByteSource, ReportFormat, ReportSample } from './report.ts';
 
-/** Bytes of a report that are looked at: every upload meets this on the main thread, so that it takes milliseconds. */
+/** Bytes of a report that are examined. This blocks the main thread on every upload, so it must take milliseconds. */
 export const MAX_SAMPLE = 256 * 1024;
 /** Characters up to the end of the root's start tag, which the parser reads one by one. */
 const MAX_PROLOG = 128 * 1024;
@@ -43,7 +43,7 @@ export async function readSample(source: ByteSource): Promise<ReportSample> {
   return { text, ...jsonIn(text) };
 }
 
-/** Ends the parser, which goes on after an error: each one costs a stack trace. */
+/** Ends the parser, which would otherwise go on after each error, at the cost of a stack trace. */
 const STOP = new Error('stopped');
 
 /** @returns the root element, without namespace prefix */

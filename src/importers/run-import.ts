@@ -29,7 +29,7 @@ export interface ImportRun {
   clock: () => number;
   /** Stops the run at the next record or transaction; what was applied stays. */
   signal: AbortSignal;
-  /** Called often, also without progress in numbers, for each record and transaction; must be cheap. */
+  /** Called for each record and transaction, even if no count has changed; must be cheap. */
   onProgress?: (progress: RunProgress) => void;
   /** Called before the findings are sorted, which may block the thread for minutes. */
   onSort?: () => void;

@@ -26,8 +26,8 @@ const cachedOrigin = memoize(parseOrigin, (site) => site, CACHE_SIZE);
 const MAX_SHARED_NAME = 2_048;
 
 /**
- * @param name of a host, site, artifact or check that a report gives once for many findings, each of which is parsed and
- *   hashed with it
+ * @param name of a host, site, artifact or check that a report gives once for many findings; each of them parses and
+ *   hashes it
  * @returns its beginning
  */
 export function cutSharedName(name: string): string {

@@ -51,6 +51,26 @@ describeInBrowser('Console: Markdown', () => {
     },
   );
 
+  it('lays out the next text after one whose parser error is not a RangeError', async () => {
+    const id = await create({
+      description: HOSTILE.quotes,
+      // Longer than the other one, which is thus parsed first.
+      impact: `Some **impact**. ${'word '.repeat(HOSTILE.quotes.length / 5)}`,
+    });
+    const page = await assay.enter('admin', '/vulnerabilities');
+    await page.route(/markdown-worker/, async (route) => {
+      const response = await route.fetch();
+      // As in Firefox, where a stack overflow is an InternalError.
+      const body = `globalThis.RangeError = class extends Error {};\n${await response.text()}`;
+      await route.fulfill({ response, body });
+    });
+    await page.goto(`/vulnerabilities/${id}`);
+    const notice = page.getByText('Shown as plain text');
+    await notice.first().waitFor();
+    expect(await notice.allTextContents()).toEqual([NOTICE]);
+    await page.locator('strong', { hasText: 'impact' }).waitFor();
+  });
+
   it('lays out ordinary texts after a hostile one', async () => {
     const id = await create({
       description: HOSTILE.emphasis,

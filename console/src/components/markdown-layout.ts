@@ -6,7 +6,7 @@ export type MarkdownLayout = Parameters<typeof toJsxRuntime>[0] | 'too-complex' 
 
 /** Milliseconds. */
 const TURN = 100;
-/** Turns of the page that a text may take; a page that is busy itself has fewer of them, not shorter ones. */
+/** Timers that a text may outlast. Counting them excludes the time that the page itself was busy. */
 const MAX_TURNS = 10;
 /** Characters of the texts whose layouts are kept. */
 const MAX_KEPT = 500_000;

@@ -23,7 +23,7 @@ type Child = Root['children'][number];
 
 const parse = (text: string) => processor.runSync(processor.parse(text));
 
-// The page sends a text, and gets its tree, or null if it exceeds a limit.
+// The page sends a text and gets its tree, or null if it exceeds a limit or the parser fails.
 addEventListener('message', ({ data }: MessageEvent<string>) => postMessage(layOut(data)));
 postMessage('ready');
 
@@ -31,15 +31,14 @@ function layOut(text: string): Root | null {
   try {
     const tree = parse(text);
     return clean(tree) ? tree : null;
-  } catch (error) {
-    // The parser calls itself for each level of nesting.
-    if (error instanceof RangeError) return null;
-    throw error;
+  } catch {
+    // The parser calls itself for each level of nesting: browsers throw different errors when the stack overflows.
+    return null;
   }
 }
 
 /**
- * Turns HTML into text, empties unsafe addresses and drops positions. Walks without recursion: the depth is not known yet.
+ * Turns HTML into text, empties unsafe addresses and drops positions. Walks without recursion, as the depth is not known yet.
  * @returns whether the tree is within the limits
  */
 function clean(tree: Root): boolean {

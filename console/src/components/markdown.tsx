@@ -19,7 +19,7 @@ interface TextProps {
 
 /**
  * Renders CommonMark with tables. HTML is shown as text; only attachments are loaded as images. A text that is too long or too
- * deeply nested to lay out is shown as it is.
+ * deeply nested to lay out is shown as plain text.
  */
 export default function MarkdownText({ children: text, vulnerability }: TextProps) {
   const pendingAt = use(PendingUploads);

@@ -2,12 +2,12 @@ import { retryAfterOf } from '../../../client/src/errors.ts';
 import { sendWithToken } from '../session/access-token.ts';
 import { createSemaphore } from './semaphore.ts';
 
-/** The uploaded fraction, from 0 to 1, or that the server or this page has too many other uploads under way. */
+/** The uploaded fraction, from 0 to 1, or `waiting` while the page or the account has too many other uploads. */
 export type UploadState = number | 'waiting';
 
 export type OnUploadState = (state: UploadState) => void;
 
-/** The server refuses more than four of an account, which may have other tabs. */
+/** The server allows four of an account, which may have other tabs open. */
 const MAX_UPLOADS = 2;
 /** Seconds. */
 const RETRY_DELAY = 1;

@@ -36,7 +36,7 @@ export interface ApplyContext {
   isTimeKnown: boolean;
   /** Called with the part of the findings that is applied, from 0 to 1. */
   onApplied: (part: number) => void;
-  /** Called for each page and transaction of what is gone, which changes no number. */
+  /** Called for each page and transaction of gone findings, which change no other count. */
   onStep: () => void;
 }
 

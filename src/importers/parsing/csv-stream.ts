@@ -2,7 +2,7 @@ import { StreamingTextDecoder } from './encodings.ts';
 import { ReportError } from '../report.ts';
 
 /**
- * A row with the fields that it has, by column name, or an error; lines count from 1 and are those on which the row ends.
+ * A row with the fields that it has, by column name, or an error. `line` is where the row ends, from 1.
  * `columns` is the same for all rows.
  */
 export type CsvRow =
@@ -14,7 +14,7 @@ export const MAX_COLUMNS = 1_000;
 /** Characters that are searched for the header, and rows. */
 const MAX_HEADER = 64 * 1024;
 const MAX_PREAMBLE = 50;
-/** Characters between two counts of the rows. */
+/** Characters that are parsed between two checks of the number of rows. */
 const HEAD_STEP = 4_096;
 const DELIMITERS = [',', ';', '\t'];
 
@@ -69,7 +69,7 @@ export async function* streamCsvRows(
   if (names === undefined) throw new ReportError('The report is empty.');
 }
 
-/** Takes a step for each field, because a report can have many short rows below a long header. */
+/** Loops over the fields instead of the columns, because a report can have many short rows below a long header. */
 function rowOf(names: readonly string[], fields: readonly string[]): Record<string, string> {
   // Without a prototype, a column may have any name, and an absent one has no value.
   const row = Object.create(null) as Record<string, string>;

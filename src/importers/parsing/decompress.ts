@@ -6,7 +6,7 @@ const MAX_UNPACKED = 16 * 1024 ** 3;
 /** Bytes that may be decompressed before the ratio applies, if the file size is unknown. */
 const RATIO_EXEMPT_SIZE = 64 * 1024 * 1024;
 const CHUNK = 64 * 1024;
-/** Entries of a zip file, counting folders and what is skipped: each needs a decompressor of its own. */
+/** Entries of a zip file, including folders and skipped ones: each needs its own decompressor. */
 const MAX_ENTRIES = 1_000;
 
 const GZIP_MAGIC = [0x1f, 0x8b];
@@ -159,7 +159,7 @@ async function* unzipped(
     if (!isIgnored && found)
       throw new ReportError('The zip file contains more than one file. Import each report on its own.');
     found ||= !isIgnored;
-    // Where the header has the size, there is no need to decompress.
+    // A size in the header makes decompression unnecessary.
     const isSkipped = isIgnored && !hasDescriptor && compressedSize !== 0xffffffff;
     const contents =
       method === 8 && !isSkipped

@@ -249,7 +249,7 @@ export function plainTextAt(element: XmlElement, ...names: readonly string[]): s
   return text === undefined ? undefined : textToMarkdown(text);
 }
 
-/** Characters with those of the children; searching for long texts takes quadratic time. */
+/** Characters, including those of the children; searching for long texts takes quadratic time. */
 const MAX_OWN_TEXT = 16_384;
 
 /**

@@ -6,14 +6,14 @@ import type { ImportWorkerMessage, ImportWorkerData, WorkerProgress } from './im
 const YOUNG_GENERATION_SIZE = 8;
 /** Milliseconds that a stopping worker has to finish its transaction. */
 const STOP_TIMEOUT = 5_000;
-/** Milliseconds without a message after which a worker is stuck in a loop: one that waits for others sends some. */
+/** Milliseconds without a message after which a worker counts as stuck: one that waits still sends messages. */
 export const SILENCE_LIMIT = 60_000;
 /**
- * Milliseconds without progress after which a worker that still sends messages is stuck, or one that sorts. Every wait
- * for the database or the file store ends earlier.
+ * Milliseconds without progress after which a worker counts as stuck even if it sends messages or sorts. Every wait for
+ * the database or the file store ends earlier.
  */
 export const IDLE_LIMIT = 600_000;
-/** Milliseconds. Checks are counted, so that a process that was suspended or busy does not take that for silence. */
+/** Milliseconds. Counting checks instead of reading the clock excludes the time that the process was suspended or busy. */
 const CHECK_INTERVAL = 5_000;
 
 /** The run ended without a result through no fault of the report; it may be retried. */
@@ -45,8 +45,11 @@ export class ImportStuck extends Error {
  * @param signals `cancelled` ends the run with a result; `abandoned` ends it without one, because another instance has the
  *   job or the process exits
  * @param onProgress called at most twice a second, and every few seconds without progress
- * @throws the reason of `abandoned`; ImportOutOfMemory; ImportStuck after `SILENCE_LIMIT` without a message or
- *   `IDLE_LIMIT` without progress, once the worker has ended and its transaction is rolled back; ImportWorkerError for failures that are not the report's
+ * @throws the reason of `abandoned`
+ * @throws ImportOutOfMemory
+ * @throws ImportStuck after `SILENCE_LIMIT` without a message or `IDLE_LIMIT` without progress, once the worker has ended
+ *   and its transaction is rolled back
+ * @throws ImportWorkerError for failures that are not the report's
  */
 export async function runImportInWorker(
   url: URL,
@@ -120,9 +123,9 @@ class ProgressWatch {
   #steps = 0;
   #isSorting = false;
 
-  note({ progress: { steps }, silence = false }: { progress: WorkerProgress; silence?: boolean }): void {
+  note({ progress: { steps }, isSorting = false }: { progress: WorkerProgress; isSorting?: boolean }): void {
     this.#silent = 0;
-    this.#isSorting = silence;
+    this.#isSorting = isSorting;
     if (steps === this.#steps) return;
     this.#steps = steps;
     this.#idle = 0;

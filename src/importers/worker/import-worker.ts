@@ -18,8 +18,8 @@ const PROGRESS_INTERVAL = 500;
 const HEARTBEAT_INTERVAL = 5_000;
 
 /**
- * Progress of a run, with the bytes of the uploaded file that it has read. `steps` counts chunks, records and
- * transactions, also those that change nothing else.
+ * Progress of a run, with the bytes of the uploaded file that it has read. `steps` counts all chunks, records and
+ * transactions, including those that change no other count.
  */
 export type WorkerProgress = RunProgress & { bytesRead: number; steps: number };
 
@@ -35,9 +35,9 @@ export interface ImportWorkerData extends WorkerSetup {
   job: RunnableImport;
 }
 
-/** Messages from the worker; `silence` precedes a long step without messages; an outcome or a failure is the last. */
+/** Messages from the worker; `isSorting` precedes a sort, which may take minutes without a message; an outcome or a failure is the last. */
 export type ImportWorkerMessage =
-  | { progress: WorkerProgress; silence?: true }
+  | { progress: WorkerProgress; isSorting?: true }
   | { outcome: ImportOutcome; progress: WorkerProgress }
   | { failure: { name: string; message: string; stack: string | undefined } };
 
@@ -93,7 +93,7 @@ async function runWorker(port: NonNullable<typeof parentPort>, data: ImportWorke
         Object.assign(progress, now);
         sendProgress();
       },
-      onSort: () => send({ progress: { ...progress }, silence: true }),
+      onSort: () => send({ progress: { ...progress }, isSorting: true }),
     });
     send({ outcome, progress: { ...progress, ...outcome.progress } });
   } catch (error) {

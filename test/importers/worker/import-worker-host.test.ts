@@ -83,9 +83,9 @@ describe('A worker that is stuck', () => {
     expect(messages).toBeGreaterThanOrEqual((IDLE_LIMIT / SILENCE_LIMIT) * 2);
   });
 
-  it('and announced a long step is ended later', async () => {
+  it('and announced that it sorts is ended later', async () => {
     const stuck = run(
-      `parentPort.postMessage({ progress: { steps: 1 }, silence: true }); for (;;);`,
+      `parentPort.postMessage({ progress: { steps: 1 }, isSorting: true }); for (;;);`,
       advance(IDLE_LIMIT * WELL_BEYOND),
     );
     await expect(stuck).rejects.toEqual(new ImportStuck(IDLE_LIMIT));

@@ -79,7 +79,7 @@ const CLOSED_STATUSES: Readonly<Record<string, string>> = {
 
 /** Columns beside the fields, recognised by name alone. */
 export interface OtherColumns {
-  /** Reasons not to import a row, by the column of their flag: of several with one name, the first. */
+  /** Reasons not to import a row, by the column of their flag; if several columns share a name, by the first. */
   flags: readonly (readonly [column: string, reason: string])[];
   status: string | undefined;
   active: string | undefined;

@@ -99,7 +99,7 @@ function findingOf(result: JsonObject, run: SarifRun, messages: SarifMessages): 
   return finding;
 }
 
-/** Characters of a message, and of one that it may contain: searching for long texts takes quadratic time. */
+/** Characters of a message and of a text that is searched for in it: searching for long texts takes quadratic time. */
 const [MAX_COMPARED, MAX_PART] = [16_384, 250];
 
 /** @returns the messages of locations that the result's message does not contain, then the snippets */

@@ -25,7 +25,7 @@ export const INSTANCE_MEMBERS = ['uri', 'method', 'param', 'attack', 'evidence']
 
 /** Instances with content per alert: one more than a finding stores, so that it counts as cut. */
 const MAX_SHOWN = 21;
-/** Characters: more than a finding stores, so that it counts as cut. */
+/** Characters: more than a finding stores, so the text counts as truncated. */
 const MAX_OTHER_INFO = 100_000;
 /** Characters of URLs per alert. */
 const MAX_URLS = 8 * 1024 * 1024;
