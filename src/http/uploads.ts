@@ -41,8 +41,8 @@ export async function* readUpload(
   let arrived = 0;
   /** Milliseconds spent waiting for the client since the last `MIN_BYTES`. */
   let waited = 0;
-  let checkedAt = performance.now();
-  let checkedCredentialAt = checkedAt;
+  let checkedAt = 0;
+  let checkedCredentialAt = 0;
   const check = (): void => {
     const now = performance.now();
     // The time that the store takes is not the client's.
@@ -68,9 +68,12 @@ export async function* readUpload(
       () => undefined,
     );
   };
-  const timer = setInterval(check, Math.min(1_000, requestTimeout / 4, uploadTimeout / 4)).unref();
+  let timer: NodeJS.Timeout | undefined;
   try {
     await reserveMemory(context, request, reply, UPLOAD_MEMORY);
+    checkedAt = performance.now();
+    checkedCredentialAt = checkedAt;
+    timer = setInterval(check, Math.min(1_000, requestTimeout / 4, uploadTimeout / 4)).unref();
     yield* parseMultipart(raw, headers['content-type'] ?? '', {
       maxBytes,
       maxParts,

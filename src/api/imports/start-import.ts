@@ -92,10 +92,13 @@ export const startImportOperation = (context: Context) => {
           // Also for a replay: whether it is one is known only once the file has been stored.
           await requireImportPermission(db.read, caller, target);
           let format: ReportFormat | undefined;
-          const inspected = inspectHead(limitFileSize(content, config.maxImportSize), async (head, isWhole) => {
-            format = await detectUploadFormat(form.format, head, isWhole);
-            validateFormatTarget(caller, target, format);
-          });
+          const inspected = inspectHead(
+            limitFileSize(content, config.maxImportSize),
+            async (head, isWhole) => {
+              format = await detectUploadFormat(form.format, head, isWhole);
+              validateFormatTarget(caller, target, format);
+            },
+          );
           const stored = await storeContent(context, inspected, (key) => keys.push(key));
           hash.update(stored.sha256);
           if (format === undefined)

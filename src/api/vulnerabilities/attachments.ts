@@ -128,8 +128,10 @@ const uploadAttachmentsOperation = (context: Context) => {
             continue;
           }
           if (files.length === MAX_FILES) throw tooManyFiles();
-          const stored = await storeContent(context, limitFileSize(content, config.maxAttachmentSize), (key) =>
-            keys.push(key),
+          const stored = await storeContent(
+            context,
+            limitFileSize(content, config.maxAttachmentSize),
+            (key) => keys.push(key),
           );
           hash.update(stored.sha256);
           files.push({ filename, contentType: type, content: stored });
