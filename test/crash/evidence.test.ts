@@ -11,6 +11,7 @@ import { type Context, openContext } from '../../src/runtime/context.ts';
 import { deleteUnusedFilesJob } from '../../src/jobs/delete-unused-files.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { engine, send, type TestResponse } from '../harness/server.ts';
+import { Semaphore } from '../../src/runtime/semaphore.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { type Release, releaseOver } from './killed-server.ts';
 
@@ -116,8 +117,14 @@ function multipart(contents: readonly Buffer[]): Pick<Sent, 'headers' | 'bytes'>
   };
 }
 
-const put = (origin: string, { path, key, headers, bytes }: Sent): Promise<TestResponse> =>
-  send(origin, 'POST', path, { token, headers: { ...headers, 'idempotency-key': key }, bytes });
+/** An account may have four uploads running, of which one is never finished. */
+const uploads = new Semaphore({ permits: 3, createError: () => new Error('unreachable') });
+
+function put(origin: string, { path, key, headers, bytes }: Sent): Promise<TestResponse> {
+  const options = { token, headers: { ...headers, 'idempotency-key': key }, bytes };
+  const sendOnce = () => send(origin, 'POST', path, options);
+  return path.endsWith('/attachments') ? uploads.run(sendOnce) : sendOnce();
+}
 
 function findingOf(writer: number, number: number): Finding {
   const title = `finding-${writer}-${number}`;
