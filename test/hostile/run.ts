@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import type { DemoManifest } from '../../src/demo/manifest.ts';
 import { startAssay } from '../../bench/processes.ts';
 import type { AttackCounts, AttackJob } from './attacker.ts';
-import { Client } from './client.ts';
+import { Client, formBody } from './client.ts';
 
 /**
  * Attacks a server as two accounts and a stranger, and measures what another tenant notices: `npm run test:hostile`.
@@ -124,6 +124,20 @@ async function prepare(member: Client, assessment: string): Promise<void> {
     const { status, text } = await member.json('POST', '/v1/vulnerabilities', body);
     if (status !== 201) throw new Error(`A vulnerability could not be created: ${status} ${text}`);
   }
+  // Fills the caches of the database and starts its threads, as ordinary use does.
+  const list = '/v1/vulnerabilities?page[size]=200';
+  for (const sort of ['', '&sort=-title']) await member.send('GET', list + sort);
+  await member.send('GET', list, { headers: { accept: 'application/x-ndjson' } });
+  const report: object = { findings: [{ title: 'Warm-up', severity: 'Low' }] };
+  const { status, text } = await member.send(
+    'POST',
+    '/v1/imports',
+    formBody([
+      ['assessment_id', assessment],
+      ['file', JSON.stringify(report), 'report.json'],
+    ]),
+  );
+  if (status !== 202) throw new Error(`A report could not be imported: ${status} ${text}`);
 }
 
 /** Sends requests at a steady pace until something has ended. @returns the time of each in ms */
