@@ -20,12 +20,19 @@ const { values } = parseArgs({
     p99: { type: 'string', default: '250' },
     /** Milliseconds for each of them. */
     most: { type: 'string', default: '1000' },
+    /** MiB of memory more than before. */
+    memory: { type: 'string', default: '300' },
     /** The attacks whose name contains this. */
     only: { type: 'string', default: '' },
   },
 });
 const seconds = Number(values.seconds);
-const LIMITS = { p99: Number(values.p99), most: Number(values.most), memory: 300, disk: 128 };
+const LIMITS = {
+  p99: Number(values.p99),
+  most: Number(values.most),
+  memory: Number(values.memory),
+  disk: 128,
+};
 const INTERVAL = 100;
 /** Large vulnerabilities that the account with access has created before. */
 const LARGE = 100;
