@@ -27,7 +27,7 @@ describe('A source file', () => {
     const readers = files.filter((file) =>
       /\brequest\.ips?\b|\bremoteAddress\b/.test(readFileSync(join(SOURCES, file), 'utf8')),
     );
-    // Connections, and what is no HTTP at all, have no request to read from.
+    // The last two handle connections and malformed HTTP, for which there is no request.
     expect(readers.toSorted()).toEqual([
       'http/client-address.ts',
       'http/connection-limits.ts',

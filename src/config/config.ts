@@ -88,7 +88,7 @@ export interface Config {
   maxAttachments: number;
   /** Maximum size of a report, as uploaded. */
   maxImportSize: number;
-  /** Memory of the bodies and lists that are handled at once, in MiB. */
+  /** Memory limit of all concurrent requests, in MiB. */
   requestMemory: number;
   /** Memory limit of an import's worker thread, in MiB. */
   importMemory: number;

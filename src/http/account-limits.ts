@@ -9,17 +9,17 @@ interface ConcurrencyLimit {
   perAccount: number;
   /** Staff count as one organization. */
   perOrganization: number;
-  /** What is limited, in the plural, for the error. */
+  /** Plural, for the error message. */
   noun: string;
 }
 
-/** What one account, and all accounts of its organization, can have running at once in a process. */
+/** Maximum number of concurrent uploads and downloads per account and per organization, in each process. */
 export const CONCURRENCY_LIMITS = {
   /** Imports and attachments together. */
   upload: { perAccount: 4, perOrganization: 32, noun: 'uploads' },
   /** Exports and event streams together. */
   download: { perAccount: 4, perOrganization: 32, noun: 'downloads' },
-  /** A page can show many pictures at once. */
+  /** High, because a page may show many images. */
   attachment: { perAccount: 32, perOrganization: 128, noun: 'downloads of attachments' },
 } as const satisfies Record<string, ConcurrencyLimit>;
 
@@ -30,8 +30,8 @@ const RETRY_AFTER_SECONDS = 5;
 const running = new WeakMap<Context, Map<string, number>>();
 
 /**
- * Counts something that an account has begun.
- * @returns a function to call when it has ended; calling it again does nothing
+ * Counts an upload or a download that begins.
+ * @returns a function that ends it; calling it again does nothing
  * @throws Problem `rate-limited` at the limit of the account or of its organization
  */
 export function acquireSlot(

@@ -23,9 +23,9 @@ export interface ConnectionLimits {
 }
 
 /**
- * Closes connections without an answer: those that send nothing for 10 seconds, those of an address (of IPv6, its
- * network of 64 bits) beyond `maxConnectionsPerAddress` unless it is a trusted proxy, and those beyond what the limit of
- * open files allows. They are logged once a minute for each address and reason.
+ * Closes a connection that sends nothing for 10 seconds, that exceeds `maxConnectionsPerAddress`, or that exceeds the limit
+ * of open files. IPv6 addresses are counted by network of 64 bits; trusted proxies have no limit. Closed connections are
+ * logged once a minute for each address and reason.
  */
 export function limitConnections(app: FastifyInstance, { config, log }: Context): ConnectionLimits {
   const trusted = new AddressSet(config.trustedProxies);

@@ -9,8 +9,8 @@ interface Repetitions {
 }
 
 /**
- * Bounds what events that strangers cause write to the log: the first of a key is logged at once, further ones as a
- * count at the end of each interval. Holds at most 10,000 keys.
+ * Limits log lines for events that anyone can cause. The first event of a key is logged at once, further ones as a count
+ * at the end of each interval. Holds at most 10,000 keys.
  */
 export class LogThrottle {
   readonly #interval: number;

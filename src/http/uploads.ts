@@ -23,8 +23,8 @@ interface UploadLimits {
 }
 
 /**
- * Reads the parts of a `multipart/form-data` request as they arrive. The caller must have checked what the account may
- * do, as it stores what it reads.
+ * Reads the parts of a `multipart/form-data` request as they arrive. Callers store the parts, so they must check access
+ * first.
  * @throws Problem `rate-limited` if the account or its organization has too many uploads running, `request-timeout` if
  *   the client sends too slowly, `unauthorized` once the credential is no longer valid, and as `parseMultipart` does
  */

@@ -12,9 +12,9 @@ export interface MemoryLimits {
 }
 
 export interface Reservation {
-  /** Returns what is not needed. */
+  /** Keeps this many bytes and returns the rest. */
   shrinkTo(bytes: number): void;
-  /** Returns the rest. Calling it again does nothing. */
+  /** Returns all bytes. Calling it again does nothing. */
   release(): void;
 }
 

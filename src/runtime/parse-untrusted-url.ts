@@ -1,6 +1,6 @@
 /** Characters of user, host and port. A host name has at most 253. */
 const MAX_AUTHORITY = 1_000;
-/** What the URL parser takes for user, host and port, once it has dropped tabs and line breaks (WHATWG URL, section 4.4). */
+/** The user, host and port of a URL without tabs and line breaks (WHATWG URL, section 4.4). */
 const AUTHORITY = /^[\0- ]*(?:[a-z][a-z\d+.-]*:[/\\]*|[/\\]{2,})([^/\\?#]*)/i;
 
 /**

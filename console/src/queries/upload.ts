@@ -25,7 +25,7 @@ interface Upload {
 }
 
 /**
- * Uploads a form once fewer than two others of the page are under way, and again as long as the server answers 429.
+ * Uploads a form. At most two uploads of a page run at once, and one that gets a 429 is sent again.
  * @throws Error with the message `interrupted` if the connection is lost; the reason of `signal` once it is aborted
  */
 export async function sendUpload(upload: Upload): Promise<Response> {

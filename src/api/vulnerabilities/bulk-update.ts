@@ -8,8 +8,8 @@ import {
   prepareBulkUpdate,
   countUnsearchable,
   type BulkUpdateResult,
-  MAX_BULK_UPDATE,
 } from '../../domain/vulnerabilities/bulk/update.ts';
+import { MAX_BULK_UPDATE } from '../../domain/vulnerabilities/bulk/matches.ts';
 import { waitForSearchIndex } from './search-index.ts';
 import { SEVERITIES, STATUS_NAMES } from '../../domain/shared/statuses-and-severities.ts';
 import { vulnerabilityList } from '../../domain/vulnerabilities/vulnerability-list.ts';

@@ -1,10 +1,8 @@
-import { sql } from 'kysely';
 import type { Attribution, Caller } from '../../../auth/callers.ts';
-import { inList } from '../../../db/dialect-sql.ts';
 import type { ReadConnection, Transaction } from '../../../db/engine.ts';
 import { countUnindexed, MIN_TRIGRAM_LENGTH } from '../../../db/vulnerability-search.ts';
 import { DomainError, type FieldError, invalidInput } from '../../shared/errors.ts';
-import type { FilterInput, ListContext } from '../../lists/filters.ts';
+import type { ListContext } from '../../lists/filters.ts';
 import { isCalendarDate } from '../../shared/time.ts';
 import { bulkComment } from './comment.ts';
 import {
@@ -17,13 +15,11 @@ import {
 import { buildUndo, storeUndo } from './undo.ts';
 import { type FieldChange, hasChanges } from './field-changes.ts';
 import { writeFieldChanges } from './write.ts';
-import { type LockedVulnerability, lockVulnerabilities, type MutableFields } from '../lock-vulnerability.ts';
+import type { LockedVulnerability, MutableFields } from '../lock-vulnerability.ts';
 import { closedAt, validateStatus } from '../../shared/statuses-and-severities.ts';
 import { accessByPair } from '../../assessments/assessment-access.ts';
-import { vulnerabilityList } from '../vulnerability-list.ts';
+import { findMatches, lockMatches, type Match, type VulnerabilityFilters } from './matches.ts';
 
-/** Vulnerabilities of one bulk update. */
-export const MAX_BULK_UPDATE = 10_000;
 /** Vulnerabilities times the tags that the update names. */
 export const MAX_BULK_TAG_PAIRS = 50_000;
 /** Tags that are put on or taken off, also those that the update does not name. */
@@ -40,8 +36,6 @@ export interface BulkUpdateFields extends TagUpdate {
   dueOn?: string | null | undefined;
 }
 
-type VulnerabilityFilters = FilterInput<typeof vulnerabilityList.filters>;
-
 /** Either `ids` or `filter`, or `undo` alone. */
 export interface BulkUpdate {
   ids?: readonly number[] | undefined;
@@ -56,28 +50,11 @@ export interface BulkUpdate {
   undo?: string | undefined;
 }
 
-/** A vulnerability that a filter selected, as it was then. */
-interface Match {
-  id: number;
-  version: number;
-  updated_at: number;
-}
-
 /** A bulk update whose form is valid and whose size is within the limits. */
 export interface PreparedBulkUpdate extends BulkUpdate {
   /** Of `filter`. */
   matches?: readonly Match[];
 }
-
-/** Filters whose result may change without a new version of the vulnerability. */
-const FILTERS_BY_OTHER_ROWS = [
-  'tagId',
-  'tag',
-  'assetUid',
-  'assessmentGroupId',
-  'gone',
-  'goneImportId',
-] as const satisfies readonly (keyof VulnerabilityFilters)[];
 
 /** What a bulk update did, or would do. */
 export interface BulkUpdateResult {
@@ -210,81 +187,6 @@ function fieldsAfter(
     dueOn: set.dueOn === undefined ? fields.dueOn : set.dueOn,
     tags: tagRule?.(fields.tags) ?? fields.tags,
   };
-}
-
-/** @returns all matches, locked, ordered by id */
-async function lockMatches(
-  tx: Transaction,
-  { actor, now }: Attribution<Caller>,
-  { ids, filter, matches = [] }: PreparedBulkUpdate,
-): Promise<LockedVulnerability[]> {
-  const requested = ids ?? matches.map(({ id }) => id);
-  const ascending = [...new Set(requested)].sort((one, other) => one - other);
-  const locked = await lockVulnerabilities(tx, actor, ascending);
-  const errors = (ids ?? []).flatMap((id, index): FieldError[] =>
-    locked.has(id)
-      ? []
-      : [
-          {
-            property: `ids.${index}`,
-            code: 'inaccessible-vulnerability',
-            value: id,
-          },
-        ],
-  );
-  if (errors.length > 0) throw invalidInput(errors);
-  const all = [...locked.values()];
-  if (filter === undefined) return all;
-  // Others may have changed some of them since they were read, or rows that the filter looks at.
-  const isByOthers = FILTERS_BY_OTHER_ROWS.some((name) => filter[name] !== undefined);
-  const known = new Map(matches.map((match) => [match.id, match]));
-  const changed = all.flatMap(({ id, version, updatedAt }) => {
-    const match = known.get(id);
-    const isSame = match?.version === version && match.updated_at === updatedAt;
-    return isSame && !isByOthers ? [] : [id];
-  });
-  if (changed.length === 0) return all;
-  const matching = await stillMatching(tx, { actor, now }, filter, changed);
-  const lost = new Set(changed.filter((id) => !matching.has(id)));
-  return all.filter(({ id }) => !lost.has(id));
-}
-
-/**
- * Filters locked vulnerabilities again.
- * @param ids of locked vulnerabilities
- * @returns those that the filter selects now
- */
-async function stillMatching(
-  tx: Transaction,
-  { actor, now }: Attribution<Caller>,
-  filters: VulnerabilityFilters,
-  ids: readonly number[],
-): Promise<ReadonlySet<number>> {
-  const query = await vulnerabilityList.query({ db: tx, caller: actor, now }, filters);
-  const rows = await query
-    .clearSelect()
-    .select('vulnerabilities.id')
-    .where(inList(tx, sql.ref<number>('vulnerabilities.id'), ids))
-    .execute();
-  return new Set(rows.map(({ id }) => id));
-}
-
-/** @throws DomainError `too-many` for more than `MAX_BULK_UPDATE` */
-async function findMatches(reading: ListContext, filters: VulnerabilityFilters): Promise<Match[]> {
-  const query = await vulnerabilityList.query(reading, filters);
-  const matches = await query
-    .clearSelect()
-    .select(['vulnerabilities.id', 'vulnerabilities.version', 'vulnerabilities.updated_at'])
-    .limit(MAX_BULK_UPDATE + 1)
-    .execute();
-  if (matches.length <= MAX_BULK_UPDATE) return matches;
-  const size = await vulnerabilityList.count(reading, filters);
-  throw new DomainError(
-    'too-many',
-    { code: 'too-many-vulnerabilities', params: { count: size, max: MAX_BULK_UPDATE } },
-    [],
-    { max: MAX_BULK_UPDATE, size },
-  );
 }
 
 /** @throws DomainError `too-many` if so many vulnerabilities times the tags or the comment exceed a limit */
