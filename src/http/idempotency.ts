@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/callers.ts';
 import type { Context } from '../runtime/context.ts';
 import type { Database, Transaction } from '../db/engine.ts';
+import { DomainError } from '../domain/shared/errors.ts';
 import {
   findStoredResponse,
   storeResponse,
@@ -27,6 +28,10 @@ export interface IdempotencyOptions {
   hashedByHandler?: true;
 }
 
+/**
+ * `unit` checks rights before it looks for conflicts: for a replay, its transaction is rolled back, and any error but a
+ * `conflict` refuses the replay.
+ */
 export type IdempotentWrite<Body> = (
   unit: (tx: Transaction) => Promise<Body | OperationResult<Body>>,
   options?: {
@@ -61,6 +66,8 @@ interface IdempotentRequest {
   userId: number;
   /** Absent until the handler has computed it. */
   hash: string | undefined;
+  /** The response of the first request. */
+  stored?: StoredResponse | undefined;
 }
 
 export function needsRawBody({ headers, routeOptions }: FastifyRequest): boolean {
@@ -75,9 +82,12 @@ export function startRequestHash({ headers, url }: Pick<FastifyRequest, 'headers
   return createHash('sha256').update(JSON.stringify([query, mediaType]));
 }
 
+/** A replay ran the operation again to check its rights, and kept nothing of it. */
+class RolledBack extends Error {}
+
 /**
- * Makes an operation idempotent: a replay gets the stored response (docs/decided.md, section 3). One instance an
- * operation.
+ * Makes an operation idempotent: a replay gets the stored response, or the refusal that a first request would get now
+ * (docs/decided.md, section 3). One instance an operation.
  */
 export class IdempotencyHandler {
   readonly #context: Context;
@@ -91,18 +101,14 @@ export class IdempotencyHandler {
   }
 
   /**
-   * Looks for the stored response of a request, once it is authorized and its body is read. Sets the status of the
-   * reply.
+   * Looks for the stored response of a request, once the credential is authorized and the body is read.
    * @throws Problem for an invalid key, for one that another request used, and if the response cannot be replayed
    */
-  async findStored(
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<OperationResult<unknown> | undefined> {
+  async findStored(request: FastifyRequest): Promise<void> {
     const key = request.headers['idempotency-key'];
     const userId = request.caller?.userId ?? null;
     // The operator has no account that a response could belong to.
-    if (key === undefined || userId === null) return undefined;
+    if (key === undefined || userId === null) return;
     if (typeof key !== 'string' || !KEY_PATTERN.test(key))
       throw new Problem(
         'invalid-request',
@@ -116,12 +122,12 @@ export class IdempotencyHandler {
     const id = idempotencyId({ userId, method, path, key });
     if (this.#options.hashedByHandler === true) {
       request.idempotentRequest = { id, userId, hash: undefined };
-      return undefined;
+      return;
     }
     const hash = startRequestHash(request).update(request.rawBody).digest('base64url');
-    request.idempotentRequest = { id, userId, hash };
     const stored = await findStoredResponse(this.#context.db.read, id, this.#context.clock());
-    return stored && this.#replay(stored, hash, request, reply);
+    if (stored !== undefined) requireSameRequest(stored, hash);
+    request.idempotentRequest = { id, userId, hash, stored };
   }
 
   /** @param headers headers of the response in addition to those of the result */
@@ -138,52 +144,74 @@ export class IdempotencyHandler {
     const { id, userId } = idempotentRequest;
     return async (unit, { hash = idempotentRequest.hash, large = false } = {}) => {
       if (hash === undefined) throw new Error('A handler that hashes its body itself must pass the hash.');
-      if (this.#running.has(id)) throw stillRunning();
-      this.#running.add(id);
-      try {
-        const now = clock();
-        const done = await db.write(
-          async (tx) => {
-            const [isFree, stored] = await Promise.all([
-              lockIdempotencyKey(tx, id),
-              findStoredResponse(tx, id, now),
-            ]);
-            if (!isFree) throw stillRunning();
-            if (stored !== undefined) return stored;
-            const result = toOperationResult(await unit(tx));
-            const text = serializeBody(reply, result.body);
-            const response = {
-              requestHash: hash,
-              status: reply.statusCode,
-              headers: { ...headers, ...result.headers },
-              version: result.version,
-              body: this.#storedBody(text),
-            };
-            await storeResponse(tx, userId, id, response, now);
-            return new OperationResult(result.body, result.version, result.headers, { text });
-          },
-          { large, signal },
-        );
-        return done instanceof OperationResult ? done : await this.#replay(done, hash, request, reply);
-      } finally {
-        this.#running.delete(id);
+      if (idempotentRequest.stored === undefined) {
+        if (this.#running.has(id)) throw stillRunning();
+        this.#running.add(id);
+        try {
+          const now = clock();
+          const done = await db.write(
+            async (tx) => {
+              const [isFree, stored] = await Promise.all([
+                lockIdempotencyKey(tx, id),
+                findStoredResponse(tx, id, now),
+              ]);
+              if (!isFree) throw stillRunning();
+              if (stored !== undefined) return stored;
+              const result = toOperationResult(await unit(tx));
+              const text = serializeBody(reply, result.body);
+              const response = {
+                requestHash: hash,
+                status: reply.statusCode,
+                headers: { ...headers, ...result.headers },
+                version: result.version,
+                body: this.#storedBody(text),
+              };
+              await storeResponse(tx, userId, id, response, now);
+              return new OperationResult(result.body, result.version, result.headers, { text });
+            },
+            { large, signal },
+          );
+          if (done instanceof OperationResult) return done;
+          requireSameRequest(done, hash);
+          idempotentRequest.stored = done;
+        } finally {
+          this.#running.delete(id);
+        }
       }
+      return db.write(
+        async (tx) => {
+          await unit(tx);
+          throw new RolledBack();
+        },
+        { large, signal },
+      );
     };
   }
 
+  /**
+   * @param error that the handler threw
+   * @returns the stored response, if the request is a replay that the error does not refuse
+   * @throws the error otherwise
+   */
+  async replayAfter(
+    error: unknown,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<OperationResult<undefined>> {
+    const stored = request.idempotentRequest?.stored;
+    const isAllowed =
+      error instanceof RolledBack ||
+      (error instanceof DomainError && !['forbidden', 'not-found', 'invalid'].includes(error.kind));
+    if (stored === undefined || !isAllowed) throw error;
+    return this.#replay(stored, request, reply);
+  }
+
   async #replay(
-    { requestHash: storedHash, status, headers, version, body }: StoredResponse,
-    hash: string,
+    { status, headers, version, body }: StoredResponse,
     { caller }: FastifyRequest,
     reply: FastifyReply,
   ): Promise<OperationResult<undefined>> {
     const { omitted = [], recreate } = this.#options;
-    if (storedHash !== hash)
-      throw new Problem(
-        'validation-failed',
-        `This ${IDEMPOTENCY_KEY_HEADER} was used for another request. Use a new key for each request, and the same key only to retry it.`,
-        { source: IDEMPOTENCY_KEY_HEADER },
-      );
     if (omitted.length > 0 && recreate === undefined)
       throw new Problem(
         'conflict',
@@ -211,6 +239,16 @@ export class IdempotencyHandler {
     for (const name of omitted) delete body[name];
     return JSON.stringify(body);
   }
+}
+
+/** @throws Problem if the key was used for another request */
+function requireSameRequest({ requestHash }: StoredResponse, hash: string): void {
+  if (requestHash === hash) return;
+  throw new Problem(
+    'validation-failed',
+    `This ${IDEMPOTENCY_KEY_HEADER} was used for another request. Use a new key for each request, and the same key only to retry it.`,
+    { source: IDEMPOTENCY_KEY_HEADER },
+  );
 }
 
 /** Without a stored response, the first request is still running; a retry soon finds it. */

@@ -102,12 +102,11 @@ export function registerOperation(
       ...(repeats === undefined && bodyParameters === undefined
         ? {}
         : {
-            preValidation: async (request, reply) => {
+            preValidation: async (request) => {
               const parameters = request.query as object;
               if (request.body === undefined && bodyParameters?.some((name) => name in parameters) === true)
                 request.body = {};
-              const replay = await repeats?.findStored(request, reply);
-              return replay && reply.send(applyResult(request, reply, replay, addressOf));
+              await repeats?.findStored(request);
             },
           }),
       handler: async (request, reply) => {
@@ -126,7 +125,8 @@ export function registerOperation(
         } catch (error) {
           // The response was sent at the timeout, or the client has disconnected.
           if (error instanceof OperationAborted) return undefined;
-          throw error;
+          if (repeats === undefined) throw error;
+          result = await repeats.replayAfter(error, request, reply);
         }
         if (
           request.idempotentRequest !== undefined &&
