@@ -30,6 +30,7 @@ export async function grantByStoredConsent(
 ): Promise<ResponseParameters | undefined> {
   if (approval.target.client.id === CONSOLE_CLIENT)
     return grant(context, request, approval, async () => true);
+  if (!approval.target.remembersConsent) return undefined;
   const consenter = consentSubjectOf(approval);
   if (!(await hasConsented(context.db.read, consenter, approval.scopes))) return undefined;
   return grant(context, request, approval, (tx) => lockConsent(tx, consenter, approval.scopes));

@@ -4,7 +4,7 @@ import { allowedScopes } from '../domain/tokens/access-tokens.ts';
 import type { Context } from '../runtime/context.ts';
 import type { Scope } from '../auth/scopes.ts';
 import { clientById, type OAuthClient, clientScopes } from '../domain/tokens/oauth-clients.ts';
-import { isRegisteredRedirect } from '../domain/tokens/redirect-uris.ts';
+import { identifiesClient, isRegisteredRedirect } from '../domain/tokens/redirect-uris.ts';
 import { AuthorizationError, type ResponseMode } from './authorization-response.ts';
 
 /** The limit of Node.js for a request line. */
@@ -46,6 +46,8 @@ export interface ResponseTarget {
   redirectUri: string;
   /** As in the request; `null` if it was omitted. */
   givenRedirectUri: string | null;
+  /** Whether a stored consent suffices: nobody but the client receives the response, or can redeem it. */
+  remembersConsent: boolean;
   mode: ResponseMode;
   state: string | undefined;
 }
@@ -67,13 +69,19 @@ export async function resolveResponseTarget(
   const redirectUri = given ?? soleRedirectUri(client);
   if (redirectUri === undefined) return { error: 'Its link has no redirect_uri.' };
   if (given !== undefined && !isRegisteredRedirect(client, given, addresses.clientBaseUrl))
-    return { error: 'The redirect_uri of its link is not registered for it.' };
+    return {
+      error: client.redirectUris.some((registered) => registered.startsWith('/'))
+        ? `Open it at ${addresses.clientBaseUrl}, the URL that this server is configured with.`
+        : 'The redirect_uri of its link is not registered for it.',
+    };
   const types = [query.response_type ?? []].flat().flatMap((type) => type.split(' '));
   return {
     target: {
       client,
       redirectUri,
       givenRedirectUri: given ?? null,
+      remembersConsent:
+        client.kind === 'confidential' || identifiesClient(client, redirectUri, addresses.clientBaseUrl),
       // A client of the implicit flow reads the fragment, also for errors.
       mode: types.includes('token') ? 'fragment' : 'query',
       state: singleParameter(query, 'state'),

@@ -126,6 +126,7 @@ function sendConsentPage(
       address={request.url}
       application={target.client.name}
       redirectUri={target.redirectUri}
+      isIdentified={target.remembersConsent}
       session={session}
       scopes={scopes}
       deniedScopes={deniedScopes}

@@ -9,6 +9,8 @@ interface ConsentPageProps {
   address: string;
   application: string;
   redirectUri: string;
+  /** Whether the server can verify that the request comes from the application. */
+  isIdentified: boolean;
   session: Session;
   scopes: readonly Scope[];
   /** The requested scopes that the account may not have. */
@@ -22,6 +24,7 @@ export function ConsentPage({
   address,
   application,
   redirectUri,
+  isIdentified,
   session,
   scopes,
   deniedScopes,
@@ -55,8 +58,10 @@ export function ConsentPage({
           </p>
         )}
         <p class="hint">
-          Allow this only if you started from this application. You can revoke access at any time under
-          Applications in your account.
+          {isIdentified
+            ? 'Allow this only if you started from this application.'
+            : `Any program on this device can ask in the name of ${application}, so you are asked each time. Allow this only if you have just started it and it shows the same address.`}{' '}
+          You can revoke access at any time under Applications in your account.
         </p>
         <input type="hidden" name="scopes" value={scopes.join(' ')} />
         <div class="actions">

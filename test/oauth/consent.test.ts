@@ -153,6 +153,44 @@ describe('Consent', () => {
     ]);
   });
 
+  it.each([
+    ['a loopback port', 'http://127.0.0.1/callback', 'http://127.0.0.1:51004/callback', true],
+    ['a private scheme', 'com.example.app:/callback', 'com.example.app:/callback', true],
+    ['https', CALLBACK, CALLBACK, false],
+  ])(
+    'RFC 8252, 8.6: to a public client that redirects to %s, is required each time: %#',
+    async (_what, registered, redirect_uri, isRequired) => {
+      const { visitor } = await signedIn();
+      const { id } = await createFixtures(server).client({ redirectUris: [registered] });
+      const path = authorizePath({
+        response_type: 'code',
+        client_id: id,
+        redirect_uri,
+        scope: 'tag_ow',
+        ...PKCE,
+      });
+      const page = await visitor.open(path);
+      expect(page.text.includes('you are asked each time')).toBe(isRequired);
+      await decide(visitor, path, 'allow');
+      expect(await requiresConsent(visitor, path)).toBe(isRequired);
+    },
+  );
+
+  it('to a confidential client is remembered on loopback too, as only its secret redeems a code', async () => {
+    const { visitor } = await signedIn();
+    const redirectUris = ['http://127.0.0.1/callback'];
+    const { id } = await createFixtures(server).client({ kind: 'confidential', redirectUris });
+    const path = authorizePath({
+      response_type: 'code',
+      client_id: id,
+      redirect_uri: 'http://127.0.0.1:51004/callback',
+      scope: 'tag_ow',
+      ...PKCE,
+    });
+    await decide(visitor, path, 'allow');
+    expect(await requiresConsent(visitor, path)).toBe(false);
+  });
+
   it('is required again for a new scope, another client and another user', async () => {
     const { visitor } = await signedIn();
     const client = await newClient();

@@ -68,6 +68,23 @@ const isRefused = async (token: string) =>
   (await server.request('GET', '/v1/users/whoami', { token })).status === 401;
 
 describe('Console as an OAuth client', () => {
+  it.each(['http://127.0.0.1:9/signed-in', 'http://localhost:9/signed-in', 'http://localhost/signed-in'])(
+    'gets no code at another port of this machine: %s',
+    async (redirect_uri) => {
+      const { visitor } = await signedIn();
+      const { status, location, text } = await visitor.get(request({ redirect_uri }));
+      expect([status, location]).toEqual([400, undefined]);
+      expect(text).toContain(`Open it at ${server.origin}`);
+    },
+  );
+
+  it('has every loopback name of the deployment as an address', async () => {
+    const { visitor } = await signedIn();
+    const redirect_uri = redirect().replace('127.0.0.1', 'localhost');
+    const { location } = await visitor.get(request({ redirect_uri }));
+    expect(location?.startsWith(`${redirect_uri}?code=`)).toBe(true);
+  });
+
   it('gets a code without a consent page, and for it an access token without a refresh token', async () => {
     const { account, visitor } = await signedIn();
     const { status, location } = await visitor.get(request());

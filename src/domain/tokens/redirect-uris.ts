@@ -8,6 +8,8 @@ const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description
 /** The characters of a URI (RFC 3986, section 2), to which HTTP headers are limited. */
 const CHARACTERS = /^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]*$/;
 
+const LOOPBACK_HOSTS = ['127.0.0.1', '[::1]', 'localhost'];
+
 /**
  * Validates a redirect URI: absolute and without a fragment (RFC 6749, section 3.1.2); with https, with http on a
  * loopback address, or with a private scheme that contains a dot (RFC 8252, section 7.1).
@@ -53,16 +55,32 @@ export function isRegisteredRedirect(
   );
 }
 
-/** A page of this deployment, in the configured form or as browsers normalize it. */
-function isOwnPage(path: string, uri: string, clientBaseUrl: string): boolean {
-  const page = clientBaseUrl + path;
-  if (uri === page || uri === new URL(page).href) return true;
-  // On the local machine, any loopback name reaches the deployment's own pages.
+/**
+ * Whether only the client itself can receive a response at a registered URI: on an https URL or a page of this
+ * deployment, while any program of the machine can listen on a loopback port or claim a private scheme (RFC 8252,
+ * section 8.6).
+ */
+export function identifiesClient(
+  client: { redirectUris: readonly string[] },
+  uri: string,
+  clientBaseUrl: string,
+): boolean {
   return (
-    isLoopback(new URL(page)) &&
-    URL.parse(uri) !== null &&
-    new RegExp(`^http://(127\\.0\\.0\\.1|localhost|\\[::1\\])(:\\d{1,5})?${escape(path)}$`).test(uri)
+    uri.startsWith('https:') ||
+    client.redirectUris.some(
+      (registered) => registered.startsWith('/') && isOwnPage(registered, uri, clientBaseUrl),
+    )
   );
+}
+
+/**
+ * A page of this deployment, in the configured form or as browsers normalize it. Of a deployment on the local machine,
+ * every loopback name with its port is an address.
+ */
+function isOwnPage(path: string, uri: string, clientBaseUrl: string): boolean {
+  const page = new URL(clientBaseUrl + path);
+  if (uri === clientBaseUrl + path || uri === page.href) return true;
+  return isLoopback(page) && LOOPBACK_HOSTS.some((host) => uri === withHost(page, host).href);
 }
 
 function isSameOnLoopback(registered: string, uri: string): boolean {
@@ -71,15 +89,17 @@ function isSameOnLoopback(registered: string, uri: string): boolean {
   return withoutPort(uri) === withoutPort(registered);
 }
 
+function withHost(url: URL, host: string): URL {
+  const copy = new URL(url);
+  copy.hostname = host;
+  return copy;
+}
+
 function isLoopback(url: URL): boolean {
-  return url.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
+  return url.protocol === 'http:' && LOOPBACK_HOSTS.includes(url.hostname);
 }
 
 /** @returns the text of a loopback URI without its port */
 function withoutPort(uri: string): string {
   return uri.replace(/^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])):\d{1,5}(?=[/?]|$)/, '$1');
-}
-
-function escape(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
