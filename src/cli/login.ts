@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Command, Option } from 'commander';
+import { Type } from 'typebox';
+import { fetchWithLimit } from '../auth/fetch-with-limit.ts';
 import { loadCommandEnvironment } from '../config/config.ts';
 import { addCommand, scopesOption } from './command.ts';
 import { streams } from './streams.ts';
@@ -19,6 +21,7 @@ import {
 } from './credentials-file.ts';
 
 interface LoginOptions {
+  issuer?: string;
   scopes?: string[];
   browser?: boolean;
   json?: boolean;
@@ -26,6 +29,17 @@ interface LoginOptions {
 
 /** In milliseconds. */
 const SIGN_IN_TIMEOUT = 10 * 60_000;
+const METADATA_TIMEOUT = 30_000;
+const MAX_QUOTED_URL = 200;
+
+/** RFC 8414, section 2. */
+const MetadataSchema = Type.Object({
+  issuer: Type.String(),
+  authorization_endpoint: Type.String(),
+  token_endpoint: Type.String(),
+  revocation_endpoint: Type.String(),
+  scopes_supported: Type.Array(Type.String()),
+});
 
 export function registerLoginCommand(program: Command): void {
   addCommand(program, 'login [server]', {
@@ -37,10 +51,15 @@ export function registerLoginCommand(program: Command): void {
     examples: [
       ['assay login https://assay.example.com'],
       ['assay login https://assay.example.com --no-browser', 'print the URL instead of opening a browser'],
+      [
+        'assay login https://assay.example.com --issuer https://id.example.com',
+        'the operator has set ASSAY_ISSUER',
+      ],
     ],
     data: false,
   })
     .addOption(scopesOption('scopes to request (default: all that you have)'))
+    .addOption(new Option('--issuer <url>', 'issuer of the server, if it is not the URL of the server'))
     .addOption(new Option('--no-browser', 'print the URL instead of opening a browser'))
     .action(async (given: string | undefined, options: LoginOptions) => {
       const place = loadCommandEnvironment(streams().env);
@@ -84,66 +103,106 @@ function missingServer(): never {
   throw new CliError('Specify a server: assay login https://assay.example.com', 2);
 }
 
-interface AuthorizationServerMetadata {
-  issuer: string;
-  authorization_endpoint: string;
-  token_endpoint: string;
-  revocation_endpoint: string;
-  scopes_supported: string[];
+interface AuthorizationServer {
+  authorizationEndpoint: string;
+  tokenEndpoint: string;
+  revocationEndpoint: string;
+  scopes: string[];
 }
 
 /** Authorization code flow with PKCE and a loopback redirect (RFC 8252, section 7.3). */
-async function logIn(server: string, folder: string, { scopes, browser }: LoginOptions): Promise<void> {
-  const metadata = await fetchMetadata(server);
+async function logIn(
+  server: string,
+  folder: string,
+  { issuer = server, scopes, browser }: LoginOptions,
+): Promise<void> {
+  const there = await discover(server, issuer);
   const verifier = randomBytes(32).toString('base64url');
   const state = randomBytes(16).toString('base64url');
   const listener = createServer();
   try {
     listener.listen(0, '127.0.0.1');
     await once(listener, 'listening');
-    const redirect_uri = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/callback`;
-    const address = new URL(metadata.authorization_endpoint);
+    const host = `127.0.0.1:${(listener.address() as AddressInfo).port}`;
+    const redirect_uri = `http://${host}/callback`;
+    const address = new URL(there.authorizationEndpoint);
     for (const [name, value] of Object.entries({
       response_type: 'code',
       client_id: COMMAND_LINE_CLIENT,
       redirect_uri,
-      scope: (scopes ?? metadata.scopes_supported).join(' '),
+      scope: (scopes ?? there.scopes).join(' '),
       state,
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',
     }))
       address.searchParams.set(name, value);
-    const callback = waitForCallback(listener, state, metadata.issuer);
-    streams().stderr.write(`Open this URL in a browser to authorize access:\n${address.href}\n`);
+    const callback = waitForCallback(listener, state, issuer);
+    streams().stderr.write(
+      `Open this URL in a browser to authorize access. Allow it only if the page names ${host}:\n${address.href}\n`,
+    );
     if (browser !== false) openBrowser(address.href);
     const code = await callback;
-    const tokens = await requestTokens(metadata.token_endpoint, {
+    const tokens = await requestTokens(there.tokenEndpoint, {
       grant_type: 'authorization_code',
       code,
       redirect_uri,
       code_verifier: verifier,
     });
     if (tokens === undefined) throw new CliError(`${server} rejected its own authorization code. Try again.`);
-    const { token_endpoint, revocation_endpoint } = metadata;
-    writeCredentials(folder, { server, token_endpoint, revocation_endpoint, ...tokens });
+    writeCredentials(folder, {
+      server,
+      token_endpoint: there.tokenEndpoint,
+      revocation_endpoint: there.revocationEndpoint,
+      ...tokens,
+    });
   } finally {
     listener.close();
     listener.closeAllConnections();
   }
 }
 
-/** RFC 8414. The issuer is verified when the code arrives. */
-async function fetchMetadata(server: string): Promise<AuthorizationServerMetadata> {
+/**
+ * Fetches the metadata of a server (RFC 8414), which must belong to the issuer and name endpoints at its origin or the
+ * server's: otherwise a server could have the code of another one sent to itself.
+ * @throws CliError otherwise
+ */
+async function discover(server: string, issuer: string): Promise<AuthorizationServer> {
   const { origin, pathname } = new URL(server);
   const path = pathname === '/' ? '' : pathname;
-  const response = await fetch(`${origin}/.well-known/oauth-authorization-server${path}`);
+  const response = await fetchWithLimit(`${origin}/.well-known/oauth-authorization-server${path}`, {
+    method: 'GET',
+    headers: { accept: 'application/json' },
+    redirect: 'manual',
+    signal: AbortSignal.timeout(METADATA_TIMEOUT),
+  });
   if (!response.ok)
     throw new CliError(`${server} is not an Assay server: it responded with status ${response.status}.`);
-  try {
-    return (await response.json()) as AuthorizationServerMetadata;
-  } catch {
-    throw new CliError(`${server} is not an Assay server.`);
+  const { Value } = await import('typebox/value');
+  const metadata: unknown = await response.json().catch(() => undefined);
+  if (!Value.Check(MetadataSchema, metadata)) throw new CliError(`${server} is not an Assay server.`);
+  if (metadata.issuer !== issuer)
+    throw new CliError(
+      `The issuer of ${server} is ${quoteUrl(metadata.issuer)}, not ${issuer}. ` +
+        'Sign in to the URL of the issuer, or, if the operator of the server confirms the issuer, name it with --issuer.',
+    );
+  const trusted = [origin, URL.parse(issuer)?.origin];
+  for (const endpoint of ['authorization_endpoint', 'token_endpoint', 'revocation_endpoint'] as const) {
+    if (!trusted.includes(URL.parse(metadata[endpoint])?.origin))
+      throw new CliError(
+        `The ${endpoint} of ${server} is at another server, ${quoteUrl(metadata[endpoint])}. Nothing was sent to it.`,
+      );
   }
+  return {
+    authorizationEndpoint: metadata.authorization_endpoint,
+    tokenEndpoint: metadata.token_endpoint,
+    revocationEndpoint: metadata.revocation_endpoint,
+    scopes: metadata.scopes_supported,
+  };
+}
+
+/** @returns a URL of a server in ASCII */
+function quoteUrl(text: string): string {
+  return URL.parse(text)?.href.replace(/\/$/, '').slice(0, MAX_QUOTED_URL) ?? 'not a URL';
 }
 
 /** Waits for the authorization code; responds to other requests with a 404. */

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createFormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
+import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { type CommandLine, startCommandLine } from './command-line.ts';
+
+let assay: CommandLine;
+let server: TestServer;
+beforeAll(async () => {
+  assay = await startCommandLine();
+  server = await useSharedServer();
+});
+afterAll(async () => {
+  await assay.close();
+  await server.close();
+});
+
+const configFolder = (name: string) => join(assay.database.dataDirectory, name);
+const logIn = (folder: string, ...args: string[]) =>
+  assay.run(['login', ...args, '--no-browser'], { env: { XDG_CONFIG_HOME: configFolder(folder) } });
+
+/** Starts a server that answers with the metadata of `server`, changed. */
+async function startImpostor(change: (own: string) => Record<string, unknown>): Promise<string> {
+  const metadata = (await server.request('GET', '/.well-known/oauth-authorization-server')).text;
+  const listener = createServer((request, response) => {
+    const own = `http://${request.headers.host}`;
+    const ours = JSON.parse(metadata.replaceAll(server.origin, own)) as object;
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...ours, ...change(own) }));
+  });
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void listener.close());
+  return `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+}
+
+/** Starts `assay login`, and returns the URL that it prints. */
+async function startLogin(folder: string, ...args: string[]) {
+  const login = assay.start(['login', ...args, '--no-browser'], {
+    env: { XDG_CONFIG_HOME: configFolder(folder) },
+  });
+  const printed = () => /^http\S+$/m.exec(login.output())?.[0];
+  await expect.poll(printed).toBeDefined();
+  return { address: new URL(printed() ?? ''), ended: login.ended, output: login.output };
+}
+
+describe('assay login refuses', () => {
+  it('RFC 8414, 3.3: a server whose metadata has the issuer of another one', async () => {
+    const impostor = await startImpostor(() => ({ issuer: server.origin }));
+    expect(await logIn('issuer', impostor)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`The issuer of ${impostor} is ${server.origin}, not ${impostor}.`),
+    });
+  });
+
+  it.each(['authorization_endpoint', 'token_endpoint', 'revocation_endpoint'])(
+    'a server that names the %s of another one',
+    async (name) => {
+      const impostor = await startImpostor(() => ({ [name]: `${server.origin}/oauth/authorize` }));
+      const { code, stderr } = await logIn('endpoint', impostor);
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringContaining(`The ${name} of ${impostor} is at another`),
+      ]);
+    },
+  );
+
+  it.each([
+    ['a program to open', 'javascript:alert(1)'],
+    ['no URL', 'nowhere'],
+  ])('a server that names %s', async (_what, authorization_endpoint) => {
+    const impostor = await startImpostor(() => ({ authorization_endpoint }));
+    const { code, stderr } = await logIn('endpoint', impostor);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('The authorization_endpoint of')]);
+  });
+
+  it('what has no metadata of an authorization server', async () => {
+    const impostor = await startImpostor(() => ({ token_endpoint: undefined }));
+    const { code, stderr } = await logIn('shape', impostor);
+    expect([code, stderr]).toEqual([1, `assay: ${impostor} is not an Assay server.\n`]);
+  });
+
+  it('RFC 9207: an answer of another issuer', async () => {
+    const { address, ended, output } = await startLogin('iss', server.origin);
+    const answer = new URL(address.searchParams.get('redirect_uri') ?? '');
+    answer.search = String(
+      new URLSearchParams({
+        code: 'stolen',
+        state: address.searchParams.get('state') ?? '',
+        iss: 'https://other.example',
+      }),
+    );
+    expect((await fetch(answer)).status).toBe(404);
+    answer.searchParams.set('iss', server.origin);
+    expect((await fetch(answer)).status).toBe(200);
+    expect([await ended, output()]).toEqual([
+      1,
+      expect.stringContaining('rejected its own authorization code'),
+    ]);
+  });
+});
+
+describe('assay login --issuer', () => {
+  it('names the issuer that an operator has set', async () => {
+    const issuer = 'https://id.example.com/team';
+    const other = await startTestServer({ issuer });
+    onTestFinished(() => other.close());
+    const { code, stderr } = await logIn('other', other.origin);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('name it with --issuer')]);
+
+    const account = await createFixtures(other).account();
+    const browser = createFormClient(other);
+    await browser.signIn(account.email, account.password);
+    const { address, ended } = await startLogin('other', other.origin, '--issuer', issuer);
+    const path = address.pathname + address.search;
+    const answer = await browser.submit(await browser.open(path), { decision: 'allow' }, path);
+    expect(new URL(answer.location ?? '').searchParams.get('iss')).toBe(issuer);
+    expect((await fetch(answer.location ?? '')).status).toBe(200);
+    expect(await ended).toBe(0);
+    const saved = JSON.parse(readFileSync(join(configFolder('other'), 'assay/login.json'), 'utf8'));
+    expect(saved).toMatchObject({ server: other.origin, token_endpoint: `${other.origin}/oauth/token` });
+  });
+});
