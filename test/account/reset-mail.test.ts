@@ -195,9 +195,9 @@ describe('Mail server', () => {
     await update('another instance');
     accept();
     await slow.next();
-    await update(null);
     const mails = () => db.read.selectFrom('jobs').select('id').where('kind', '=', 'reset-mail').execute();
     expect(await mails()).toHaveLength(1);
+    await update(null);
     jobs.notify();
     await eventually(async () => expect(await mails()).toEqual([]));
     expect(slow.received).toHaveLength(1);
