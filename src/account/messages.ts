@@ -1,3 +1,5 @@
+import type { TokenMaker } from '../domain/tokens/tokens.ts';
+
 /** The strings of the sign-in and account pages, by page. */
 export const MESSAGES = {
   applications: {
@@ -287,6 +289,12 @@ export const MESSAGES = {
     lastUsed: 'Last used',
     from: (address: string) => ` from ${address}`,
     onlyFrom: 'Only from',
+    madeBy: ({ kind, id, name }: TokenMaker) =>
+      ({
+        application: `Created by the application ${name ?? id}. It ends with the access of the application.`,
+        token: `Created with the token ${name ?? id}. It ends with that token.`,
+        external: 'Created with a token of an external issuer. It ends with that token.',
+      })[kind],
     revokeNamed: (title: string) => `Revoke ${title}`,
   },
 } as const;

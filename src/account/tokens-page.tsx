@@ -203,6 +203,7 @@ function TokenRow({
   expiresAt,
   lastUsedAt,
   lastUsedFrom,
+  madeBy,
 }: UserToken) {
   const title = name ?? (kind === 'personal' ? MESSAGES.tokens.personal : MESSAGES.tokens.jwt);
   return (
@@ -235,6 +236,7 @@ function TokenRow({
             </span>
           ))}
         </p>
+        {madeBy !== null && <p class="hint">{MESSAGES.tokens.madeBy(madeBy)}</p>}
         {allowedAddresses.length > 0 && (
           <p class="hint">
             {MESSAGES.tokens.onlyFrom} {allowedAddresses.join(', ')}

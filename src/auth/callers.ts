@@ -38,8 +38,10 @@ export interface Caller extends Actor, Account {
   bounds: CredentialBounds;
 }
 
-/** The addresses for which a credential is valid, and its expiry. */
+/** A credential, as what is made with it is bound to it: its addresses, its expiry and its revocation. */
 export interface CredentialBounds {
+  /** The id of the token; `null` for the command line. */
+  tokenId: string | null;
   /** CIDR blocks; `null` for any address. */
   allowedAddresses: readonly string[] | null;
   /** Milliseconds since 1970; `null` if it does not expire. */
@@ -85,7 +87,7 @@ export function operatorCaller(requestId: string): Caller {
     staff: true,
     assignedOrganizations: null,
     scopes: ALL_SCOPE_SET,
-    bounds: { allowedAddresses: null, expiresAt: null },
+    bounds: { tokenId: null, allowedAddresses: null, expiresAt: null },
     address: null,
     requestId,
   };

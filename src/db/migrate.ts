@@ -4,13 +4,20 @@ import { initial } from './migrations/0001-initial.ts';
 import { foreignKeyIndexes } from './migrations/0002-foreign-key-indexes.ts';
 import { mailDelivery } from './migrations/0003-mail-delivery.ts';
 import { lastImportStarts } from './migrations/0004-last-import-starts.ts';
+import { tokenMakers } from './migrations/0005-token-makers.ts';
 import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
 /**
  * In the order of application. Forward only: a migration that a release contained is never edited, as databases store its
  * checksum (ADR 6).
  */
-export const migrations: readonly Migration[] = [initial, foreignKeyIndexes, mailDelivery, lastImportStarts];
+export const migrations: readonly Migration[] = [
+  initial,
+  foreignKeyIndexes,
+  mailDelivery,
+  lastImportStarts,
+  tokenMakers,
+];
 
 export const dialects: Record<Engine, SchemaDialect> = {
   sqlite: {

@@ -70,6 +70,6 @@ function callerOf({ id, uid, organizationId, admin }: DemoUser): Omit<Caller, 'r
     // Reserved for documentation (RFC 5737).
     address: `198.51.100.${10 + (id % 200)}`,
     scopes: new Set(grantableScopes(account)),
-    bounds: { allowedAddresses: null, expiresAt: null },
+    bounds: { tokenId: null, allowedAddresses: null, expiresAt: null },
   };
 }

@@ -30,8 +30,8 @@ const confined = () =>
 
 describe('Operation 58: create a token', () => {
   it('returns 201 with the token, shown once, with the limits of the credential that creates it', async () => {
-    const { token } = await confined();
-    const response = await create({ name: ' deployment ' }, token);
+    const maker = await confined();
+    const response = await create({ name: ' deployment ' }, maker.token);
     expect([response.status, response.headers.get('location'), response.body]).toEqual([
       201,
       null,
@@ -46,6 +46,7 @@ describe('Operation 58: create a token', () => {
         last_used_at: null,
         last_used_from: null,
         revoked_at: null,
+        made_by: { kind: 'token', id: maker.id, name: null },
         token: expect.stringMatching(/^assay_\w{42}$/),
       },
     ]);
@@ -162,6 +163,7 @@ describe('Operation 58: create a token', () => {
       scopes: response.body.scopes.join(' '),
       expires_at: null,
       allowed_addresses: ['127.0.0.1'],
+      made_by: expect.any(String),
     });
   });
 });

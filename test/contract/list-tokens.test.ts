@@ -48,6 +48,7 @@ describe('Operation 57: list your tokens', () => {
         last_used_at: iso(now - 1),
         last_used_from: '192.0.2.7',
         revoked_at: iso(now),
+        made_by: null,
       },
       {
         id: expired.id,
@@ -60,6 +61,7 @@ describe('Operation 57: list your tokens', () => {
         last_used_at: null,
         last_used_from: null,
         revoked_at: null,
+        made_by: null,
       },
       expect.objectContaining({ prefix: user.token.slice(0, 12), created_at: iso(start) }),
     ]);

@@ -48,6 +48,10 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     '6a200ff5942f82e2e92da5c00f538a6173c0cb101e7b2b303bc2b614ceebff0c',
     '346debb1d950e5ba0c3811e7a219f2889148f0104a4d1df6bafb17e9742a5045',
   ],
+  '0005-token-makers': [
+    'cf60e54e0ce45737ac97c526432538108f03e210ab3d82357c373ecf3cd59357',
+    'f9e0011a4fa6b50e0b5af8ddfdd76e40ae5cf01d3d395157d518fb64324c7e85',
+  ],
 };
 
 type Row = Record<string, unknown>;

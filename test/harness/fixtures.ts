@@ -35,6 +35,7 @@ export interface TestUser {
 }
 
 interface TokenOptions {
+  name?: string;
   scopes?: string[];
   expiresAt?: number | null;
   allowedAddresses?: string[];

@@ -28,6 +28,21 @@ import { V1_ACCESS } from '../v1-params.ts';
 const collection = '/tokens';
 const MAX_ITEMS = 1_000;
 
+const TokenMakerSchema = Type.Object(
+  {
+    kind: Type.Union([Type.Literal('token'), Type.Literal('application'), Type.Literal('external')], {
+      description: '`external` is a token of an external issuer.',
+    }),
+    id: Type.String({ maxLength: 512, examples: ['0f6e8a2c-5f0e-4d6f-9a53-1f2b7c6d8e90'] }),
+    name: nullableTextSchema('deployment'),
+  },
+  {
+    title: 'Token maker',
+    description:
+      'The token or the application with which this token was created, and with which it ends; null for one created on the page of tokens or on the command line.',
+  },
+);
+
 const PersonalTokenSchema = Type.Object(
   {
     id: Type.String({ maxLength: 64, examples: ['0f6e8a2c-5f0e-4d6f-9a53-1f2b7c6d8e90'] }),
@@ -47,6 +62,7 @@ const PersonalTokenSchema = Type.Object(
     last_used_at: nullable(DateTimeSchema),
     last_used_from: nullableTextSchema('192.0.2.7'),
     revoked_at: nullable(DateTimeSchema),
+    made_by: nullable(TokenMakerSchema),
   },
   { title: 'Token' },
 );
@@ -65,6 +81,7 @@ function toTokenBody(token: UserToken) {
     last_used_at: formatNullableTimestamp(token.lastUsedAt),
     last_used_from: token.lastUsedFrom,
     revoked_at: formatNullableTimestamp(token.revokedAt),
+    made_by: token.madeBy,
   };
 }
 

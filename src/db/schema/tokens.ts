@@ -43,6 +43,8 @@ interface TokenTable {
   name: string | null;
   /** The first characters of a personal access token; `null` for a JWT. */
   prefix: string | null;
+  /** The id of the token that it was created with and ends with; `null` for a page and the command line. */
+  made_by: string | null;
 }
 
 interface OAuthClientTable {

@@ -2,7 +2,7 @@ import type { Attribution } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { notFound } from '../shared/errors.ts';
-import { revokeClientAccessTokens } from '../tokens/revoke-client-tokens.ts';
+import { revokeTokens } from '../tokens/revoke-tokens.ts';
 import { bumpCredentialVersion } from '../tokens/credentials.ts';
 import { CONSOLE_CLIENT } from '../tokens/oauth-clients.ts';
 
@@ -85,7 +85,8 @@ async function recordSessionsEnded(
   sessionIds: readonly string[],
 ): Promise<void> {
   // Tokens of the console end with their session. Consoles in other sessions get new ones.
-  if (sessionIds.length > 0 && (await revokeClientAccessTokens(tx, CONSOLE_CLIENT, user.userId, by.now)) > 0)
+  const consoleTokens = { clientId: CONSOLE_CLIENT, userId: user.userId };
+  if (sessionIds.length > 0 && (await revokeTokens(tx, by, consoleTokens)) > 0)
     await bumpCredentialVersion(tx);
   for (const id of sessionIds) {
     await recordEvent(tx, by, {

@@ -4,7 +4,7 @@ import { type ReadConnection, type Transaction, StorageError } from '../../db/en
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
-import { revokeClientAccessTokens, revokeClientRefreshTokens } from './revoke-client-tokens.ts';
+import { revokeClientRefreshTokens, revokeTokens } from './revoke-tokens.ts';
 import { bumpCredentialVersion } from './credentials.ts';
 import { notFound } from '../shared/errors.ts';
 
@@ -121,7 +121,7 @@ export async function revokeConsent(
     .where('used_at', 'is', null)
     .executeTakeFirst();
   const refreshTokens = await revokeClientRefreshTokens(tx, clientId, userId, by.now);
-  const accessTokens = await revokeClientAccessTokens(tx, clientId, userId, by.now);
+  const accessTokens = await revokeTokens(tx, by, { clientId, userId });
   await bumpCredentialVersion(tx);
   await recordEvent(tx, by, {
     action: 'consent.withdraw',

@@ -3,6 +3,7 @@ import type { Transaction } from '../../db/engine.ts';
 import { prepareQuery, prepareRowCount } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { bumpCredentialVersion } from './credentials.ts';
+import { revokeTokens } from './revoke-tokens.ts';
 
 /** Why a grant ended. */
 export type RevocationReason =
@@ -27,14 +28,6 @@ const revokeRefreshTokens = prepareRowCount<{ grant: string; now: number }>((tx,
     .where('revoked_at', 'is', null),
 );
 
-const revokeAccessTokens = prepareRowCount<{ grant: string; now: number }>((tx, p) =>
-  tx
-    .updateTable('tokens')
-    .set({ revoked_at: p.now })
-    .where('grant_id', '=', p.grant)
-    .where('revoked_at', 'is', null),
-);
-
 const organizationOf = prepareQuery<{ user: number }, { organization_id: number | null }>((db, p) =>
   db.selectFrom('users').select('organization_id').where('id', '=', p.user),
 );
@@ -54,7 +47,7 @@ export async function revokeGrant(
   // On PostgreSQL, a concurrent rotation that this waited for has inserted a successor that the statement did not
   // see.
   for (let more = refreshTokens; more > 0; refreshTokens += more) more = await revokeRefreshTokens(tx, key);
-  const accessTokens = await revokeAccessTokens(tx, key);
+  const accessTokens = await revokeTokens(tx, by, { grantId });
   if (refreshTokens + accessTokens === 0) return false;
   await bumpCredentialVersion(tx);
   const [user] = await organizationOf(tx, { user: userId });

@@ -4,7 +4,7 @@ import { hashSecret, newSecret, randomText } from '../../auth/secrets.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
-import { revokeClientAccessTokens } from './revoke-client-tokens.ts';
+import { revokeTokens } from './revoke-tokens.ts';
 import { bumpCredentialVersion } from './credentials.ts';
 import { invalidInput, notFound } from '../shared/errors.ts';
 import { requireName } from '../shared/names.ts';
@@ -201,7 +201,7 @@ export async function deleteOAuthClient(tx: Transaction, by: Attribution, id: st
   if (deleted === undefined) throw notFound('client');
   const { name, kind, redirect_uris, implicit, scopes, user_id } = deleted;
   // After the deletion, which waits for transactions that issue tokens and hold the client's row.
-  const tokens = await revokeClientAccessTokens(tx, id, null, by.now);
+  const tokens = await revokeTokens(tx, by, { clientId: id, userId: null });
   await bumpCredentialVersion(tx);
   await recordEvent(tx, by, {
     action: 'client.delete',

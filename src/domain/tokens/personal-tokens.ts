@@ -2,7 +2,6 @@ import type { Attribution, Caller } from '../../auth/callers.ts';
 import { firstBlockOutside } from '../../auth/ip-addresses.ts';
 import type { Keys } from '../../auth/keys.ts';
 import { ALL_SCOPES, isScope } from '../../auth/scopes.ts';
-import { displayPrefix } from '../../auth/secrets.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { DomainError, invalidInput } from '../shared/errors.ts';
 import { defineList } from '../lists/define-list.ts';
@@ -40,10 +39,11 @@ export interface PersonalTokenInput {
 }
 
 /**
- * Creates a personal access token for the caller, which may do no more than the caller's credential.
+ * Creates a personal access token for the caller, which may do no more than the caller's credential and ends with it.
  * @returns the stored token, and the token itself, which cannot be shown again
  * @throws DomainError `invalid` for a scope, address or expiry, and when the account has too many tokens;
- *   `forbidden` for rights that the credential lacks, and for the command line, which has no account
+ *   `forbidden` for rights that the credential lacks, and for the command line, which has no account; `not-found` when
+ *   the credential was revoked in the meantime
  */
 export async function createPersonalToken(
   tx: Transaction,
@@ -77,29 +77,16 @@ export async function createPersonalToken(
   if (bounds.expiresAt !== null && (expiresAt ?? Infinity) > bounds.expiresAt)
     throw new DomainError('forbidden', { code: 'token-expires-earlier' });
 
-  const name = input.name.trim();
-  const request = {
+  const { id, token } = await issueToken(tx, by, keys, {
     userId: caller.userId,
     kind: 'personal',
-    name,
+    name: input.name,
     scopes,
     expiresAt,
     allowedAddresses,
+    madeBy: bounds.tokenId,
     atMost: MAX_USER_TOKENS,
-  } as const;
-  const { id, token } = await issueToken(tx, by, keys, request);
-  return {
-    id,
-    kind: request.kind,
-    name,
-    prefix: displayPrefix(token),
-    scopes: [...new Set(scopes)],
-    allowedAddresses,
-    createdAt: now,
-    expiresAt,
-    lastUsedAt: null,
-    lastUsedFrom: null,
-    revokedAt: null,
-    token,
-  };
+  });
+  const row = await selectTokens(tx).where('tokens.id', '=', id).executeTakeFirstOrThrow();
+  return { ...toUserToken(row), token };
 }

@@ -253,6 +253,6 @@ function toAuthenticatedToken(credential: Credential): AuthenticatedToken {
     ...accountOf(credential),
     scopes: new Set(effectiveScopes(credential)),
     allowedAddresses: allowedAddresses === null ? null : new AddressSet(allowedAddresses),
-    bounds: { allowedAddresses, expiresAt: credential.expiresAt },
+    bounds: { tokenId: credential.tokenId, allowedAddresses, expiresAt: credential.expiresAt },
   };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { lockAccount } from '../shared/account-rights.ts';
 import { recordEvent } from '../audit/record-event.ts';
@@ -7,8 +8,10 @@ import { type FieldError, invalidInput, notFound } from '../shared/errors.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { requireName } from '../shared/names.ts';
 import { claimsOf, tokenAccount } from './token-claims.ts';
+import { revokeTokens } from './revoke-tokens.ts';
 import { isAddressBlock } from '../../auth/ip-addresses.ts';
 import type { Attribution } from '../../auth/callers.ts';
+import { isExternalCredential } from '../../auth/external-issuer.ts';
 import type { Keys } from '../../auth/keys.ts';
 import { isScope, type Scope, grantableScopes } from '../../auth/scopes.ts';
 import { hashSecret, newPersonalToken, displayPrefix } from '../../auth/secrets.ts';
@@ -24,6 +27,8 @@ export interface TokenRequest {
   expiresAt: number | null;
   /** CIDR blocks or single addresses; empty allows every address. */
   allowedAddresses?: readonly string[] | undefined;
+  /** The id of the token that it is created with, and ends with. */
+  madeBy?: string | null;
   /** The maximum number of valid tokens of the account, this one included; absent for no limit. */
   atMost?: number;
 }
@@ -55,6 +60,8 @@ export async function issueToken(
   if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
   const scopes = grantedScopes(request.scopes, grantableScopes(account));
 
+  const { madeBy = null } = request;
+  if (madeBy !== null) await requireMaker(tx, madeBy);
   if (request.atMost !== undefined) await requireTokenLimit(tx, request.userId, request.atMost, now);
   const id = randomUUID();
   const { kind, expiresAt } = request;
@@ -80,6 +87,7 @@ export async function issueToken(
       expires_at: expiresAt,
       name,
       prefix: kind === 'personal' ? displayPrefix(token) : null,
+      made_by: madeBy,
     })
     .execute();
   await recordEvent(tx, by, {
@@ -94,9 +102,27 @@ export async function issueToken(
       scopes: scope,
       expires_at: expiresAt,
       allowed_addresses: allowedAddresses,
+      ...(madeBy === null ? {} : { made_by: madeBy }),
     },
   });
   return { id, token, expiresAt };
+}
+
+/**
+ * Locks the token that another one is made with, so that its revocation waits and revokes the other one too.
+ * @throws DomainError `not-found` if it was revoked in the meantime
+ */
+async function requireMaker(tx: Transaction, id: string): Promise<void> {
+  // Tokens of an external issuer are in no table, and end by expiring.
+  if (isExternalCredential(id)) return;
+  const maker = await tx
+    .selectFrom('tokens')
+    .select('id')
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .modifyEnd(forNoKeyUpdate(tx))
+    .executeTakeFirst();
+  if (maker === undefined) throw notFound('token');
 }
 
 /** @returns what is wrong with the scopes and addresses */
@@ -135,7 +161,8 @@ async function requireTokenLimit(
 }
 
 /**
- * Revokes a token by its id or, for a personal access token, by the token. Does nothing if it is revoked.
+ * Revokes a token by its id or, for a personal access token, by the token, and those that were made with it. Does
+ * nothing if it is revoked.
  * @throws DomainError `not-found` for the token
  */
 export async function revokeToken(
@@ -145,14 +172,7 @@ export async function revokeToken(
 ): Promise<{ id: string }> {
   const found = (await credentialById(tx, idOrToken)) ?? (await credentialBySecret(tx, idOrToken));
   if (found === undefined) throw notFound('token');
-  const revoked = await tx
-    .updateTable('tokens')
-    .set({ revoked_at: by.now })
-    .where('id', '=', found.tokenId)
-    .where('revoked_at', 'is', null)
-    .returning('id')
-    .executeTakeFirst();
-  if (revoked !== undefined) {
+  if ((await revokeTokens(tx, by, { id: found.tokenId })) > 0) {
     await bumpCredentialVersion(tx);
     await recordEvent(tx, by, {
       action: 'token.revoke',
@@ -187,6 +207,15 @@ export interface UserToken {
   lastUsedAt: number | null;
   lastUsedFrom: string | null;
   revokedAt: number | null;
+  madeBy: TokenMaker | null;
+}
+
+/** A token, or a token of an application or of an external issuer, with which another token was made. */
+export interface TokenMaker {
+  kind: 'token' | 'application' | 'external';
+  /** Of the token or of the application. */
+  id: string;
+  name: string | null;
 }
 
 /** Selects tokens with the columns of `UserToken`. */
@@ -194,6 +223,8 @@ export const selectTokens = (db: ReadConnection) =>
   db
     .selectFrom('tokens')
     .innerJoin('users', 'users.id', 'tokens.user_id')
+    .leftJoin('tokens as makers', 'makers.id', 'tokens.made_by')
+    .leftJoin('oauth_clients as maker_clients', 'maker_clients.id', 'makers.client_id')
     .select([
       'tokens.id',
       'tokens.kind',
@@ -206,6 +237,10 @@ export const selectTokens = (db: ReadConnection) =>
       'tokens.last_used_at',
       'tokens.last_used_from',
       'tokens.revoked_at',
+      'tokens.made_by',
+      'makers.name as maker_name',
+      'makers.client_id as maker_client',
+      'maker_clients.name as maker_client_name',
     ]);
 
 type TokenRow = Awaited<ReturnType<ReturnType<typeof selectTokens>['executeTakeFirstOrThrow']>>;
@@ -224,7 +259,21 @@ export function toUserToken(row: TokenRow): UserToken {
     lastUsedAt: row.last_used_at,
     lastUsedFrom: row.last_used_from,
     revokedAt: row.revoked_at,
+    madeBy: makerOf(row),
   };
+}
+
+function makerOf({
+  made_by: id,
+  maker_name: name,
+  maker_client: client,
+  maker_client_name: clientName,
+}: TokenRow): TokenMaker | null {
+  if (id === null) return null;
+  if (isExternalCredential(id)) return { kind: 'external', id, name: null };
+  return client === null
+    ? { kind: 'token', id, name }
+    : { kind: 'application', id: client, name: clientName };
 }
 
 /** @returns the valid tokens of a user, without those of applications, newest first */

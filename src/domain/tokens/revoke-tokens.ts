@@ -1,0 +1,94 @@
+import type { Attribution } from '../../auth/callers.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { recordEvents } from '../audit/record-event.ts';
+
+/** A token, the access tokens of a grant, or those of a client, for one account or all. */
+export type TokenSelection =
+  { id: string } | { grantId: string } | { clientId: string; userId: number | null };
+
+/**
+ * Revokes tokens, and every token that was made with one of them. The caller records the revocation of the selected
+ * ones, and calls `bumpCredentialVersion`.
+ * @returns the number of selected tokens that were valid
+ */
+export async function revokeTokens(
+  tx: Transaction,
+  by: Attribution,
+  selection: TokenSelection,
+): Promise<number> {
+  let query = revocation(tx, by.now);
+  if ('id' in selection) query = query.where('id', '=', selection.id);
+  else if ('grantId' in selection) query = query.where('grant_id', '=', selection.grantId);
+  else {
+    query = query.where('client_id', '=', selection.clientId);
+    if (selection.userId !== null) query = query.where('user_id', '=', selection.userId);
+  }
+  const selected = await query.execute();
+  // On PostgreSQL, this waited for transactions that make a token, which lock its maker.
+  for (let makers = selected; makers.length > 0; makers = await revokeMadeBy(tx, by, makers));
+  return selected.length;
+}
+
+/** Revokes the tokens that were made with others. They belong to the same accounts. */
+async function revokeMadeBy(
+  tx: Transaction,
+  by: Attribution,
+  makers: readonly { id: string }[],
+): Promise<{ id: string }[]> {
+  const ids = makers.map(({ id }) => id);
+  const revoked = await revocation(tx, by.now)
+    .where((eb) => inList(tx, eb.ref('made_by'), ids))
+    .returning(['made_by', 'user_id'])
+    .execute();
+  if (revoked.length === 0) return [];
+  const users = await tx
+    .selectFrom('users')
+    .select(['id', 'organization_id'])
+    .where((eb) => inList(tx, eb.ref('id'), [...new Set(revoked.map((token) => token.user_id))]))
+    .execute();
+  const organizations = new Map(users.map((user) => [user.id, user.organization_id]));
+  await recordEvents(
+    tx,
+    revoked.map(({ id, made_by, user_id }) => ({
+      by,
+      change: {
+        action: 'token.revoke',
+        object: ['token', id],
+        organizationId: organizations.get(user_id) ?? null,
+        before: { revoked_at: null },
+        after: { revoked_at: by.now, made_by },
+      },
+    })),
+  );
+  return revoked;
+}
+
+const revocation = (tx: Transaction, now: number) =>
+  tx.updateTable('tokens').set({ revoked_at: now }).where('revoked_at', 'is', null).returning('id');
+
+/**
+ * Revokes the refresh tokens of a client for an account.
+ * @returns the number of revoked tokens
+ */
+export async function revokeClientRefreshTokens(
+  tx: Transaction,
+  clientId: string,
+  userId: number,
+  now: number,
+): Promise<number> {
+  let count = 0;
+  for (;;) {
+    const { numUpdatedRows } = await tx
+      .updateTable('refresh_tokens')
+      .set({ revoked_at: now })
+      .where('user_id', '=', userId)
+      .where('client_id', '=', clientId)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return count;
+    // Repeat: on PostgreSQL, a concurrent rotation that this waited for has inserted a successor that the statement
+    // did not see.
+    count += Number(numUpdatedRows);
+  }
+}

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
+import { revokeConsent, saveConsent } from '../../src/domain/tokens/consents.ts';
+import { deleteOAuthClient } from '../../src/domain/tokens/oauth-clients.ts';
+import { revokeToken } from '../../src/domain/tokens/tokens.ts';
+import { createFormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { applicationsOf } from '../oauth/applications.ts';
+
+const NOW = Date.UTC(2027, 4, 1, 8);
+let server: TestServer;
+let world: ReturnType<typeof createFixtures>;
+let apps: ReturnType<typeof applicationsOf>;
+let organization: string;
+let user: { id: number; email: string; password: string };
+beforeAll(async () => {
+  server = await useSharedServer(() => NOW);
+  world = createFixtures(server);
+  apps = applicationsOf(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = (await world.organization()).uid;
+  user = await world.account({ organization });
+});
+
+interface Made {
+  id: string;
+  token: string;
+}
+const change = (unit: Parameters<TestServer['context']['db']['write']>[0]) => server.context.db.write(unit);
+const by = () => cliAttribution(NOW);
+
+/** Creates a token with another one (operation 58). */
+async function make(token: string, name = 'made'): Promise<Made> {
+  const { status, body } = await server.request('POST', '/v1/tokens', { token, body: { name } });
+  expect(status).toBe(201);
+  return body as Made;
+}
+const isValid = async ({ token }: Made) =>
+  (await server.request('GET', '/v1/users/whoami', { token })).status === 200;
+
+/** An access token of an application that the user has consented to. */
+async function ofApplication() {
+  const client = await apps.client();
+  const consent = { userId: user.id, organizationId: null, clientId: client.id };
+  await change((tx) => saveConsent(tx, by(), consent, ['api', 'tag_lw', 'tag_lr']));
+  const code = await apps.code(client, user.id);
+  const redeem = () => apps.redeem(client, code);
+  const { body } = await redeem();
+  return {
+    client,
+    consent,
+    redeem,
+    access: body.access_token as string,
+    refresh: body.refresh_token as string,
+  };
+}
+
+describe('A token that was made with another one', () => {
+  it('ends when that one is revoked, with those that were made with it, and no others', async () => {
+    const maker = await world.token(user.id);
+    const child = await make(maker.token);
+    const grandchild = await make(child.token);
+    const other = await world.token(user.id);
+    expect(await Promise.all([child, grandchild].map(isValid))).toEqual([true, true]);
+    await change((tx) => revokeToken(tx, by(), maker.id));
+    expect(await Promise.all([maker, child, grandchild, other].map(isValid))).toEqual([
+      false,
+      false,
+      false,
+      true,
+    ]);
+    const events = (await world.auditEvents()).filter(({ action }) => action === 'token.revoke');
+    expect(
+      events.filter(({ object_id }) => [child.id, grandchild.id].includes(String(object_id))),
+    ).toHaveLength(2);
+    const { body } = await server.request('GET', '/v1/tokens', { token: other.token });
+    expect(body.map((token: Made & { revoked_at: string }) => [token.id, token.revoked_at !== null])).toEqual(
+      expect.arrayContaining([
+        [child.id, true],
+        [other.id, false],
+      ]),
+    );
+  });
+
+  it('does not end with one that was made with it', async () => {
+    const maker = await world.token(user.id);
+    const child = await make(maker.token);
+    await change((tx) => revokeToken(tx, by(), child.id));
+    expect([await isValid(maker), await isValid(child)]).toEqual([true, false]);
+  });
+
+  it.each<[string, (app: Awaited<ReturnType<typeof ofApplication>>) => Promise<unknown>]>([
+    ['the consent is withdrawn', ({ consent }) => change((tx) => revokeConsent(tx, by(), consent))],
+    ['the application is deleted', ({ client }) => change((tx) => deleteOAuthClient(tx, by(), client.id))],
+    ['the code is used twice', ({ redeem }) => redeem()],
+    [
+      'the application revokes its refresh token',
+      ({ client, refresh }) => apps.postAs(client, '/oauth/revoke', { token: refresh }),
+    ],
+    [
+      'the application revokes its access token',
+      ({ client, access }) => apps.postAs(client, '/oauth/revoke', { token: access }),
+    ],
+    ['the user is banned', () => change((tx) => banUser(tx, by(), user.id))],
+  ])('of an application ends when %s', async (_event, end) => {
+    const app = await ofApplication();
+    const child = await make(app.access);
+    expect(await isValid(child)).toBe(true);
+    await end(app);
+    expect(await isValid(child)).toBe(false);
+  });
+
+  it('is never left valid by a revocation at the same time', async () => {
+    for (let round = 0; round < 8; round += 1) {
+      const maker = await world.token(user.id);
+      const [made] = await Promise.all([
+        server.request('POST', '/v1/tokens', { token: maker.token, body: { name: 'late' } }),
+        change((tx) => revokeToken(tx, by(), maker.id)),
+      ]);
+      expect([201, 401, 404]).toContain(made.status);
+      if (made.status === 201) expect(await isValid(made.body)).toBe(false);
+    }
+  });
+
+  it('names its maker in operation 57 and on the page of tokens', async () => {
+    const maker = await world.token(user.id, { name: 'deployment' });
+    const child = await make(maker.token, 'job');
+    const app = await ofApplication();
+    const other = await make(app.access, 'board job');
+    const { body } = await server.request('GET', '/v1/tokens', { token: maker.token });
+    const makers = new Map(body.map((one: { id: string; made_by: unknown }) => [one.id, one.made_by]));
+    expect([child.id, other.id, maker.id].map((id) => makers.get(id))).toEqual([
+      { kind: 'token', id: maker.id, name: 'deployment' },
+      { kind: 'application', id: app.client.id, name: 'Board' },
+      null,
+    ]);
+    const visitor = createFormClient(server);
+    await visitor.signIn(user.email, user.password);
+    const { text } = await visitor.get('/account/tokens');
+    expect(text).toContain('Created with the token deployment.');
+    expect(text).toContain('Created by the application Board.');
+  });
+});
