@@ -98,6 +98,7 @@ async function logIn(server: string, folder: string, { scopes, browser }: LoginO
   const verifier = randomBytes(32).toString('base64url');
   const state = randomBytes(16).toString('base64url');
   const listener = createServer();
+  listener.maxHeadersCount = 0;
   try {
     listener.listen(0, '127.0.0.1');
     await once(listener, 'listening');
