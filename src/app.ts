@@ -18,7 +18,7 @@ import type { AreaName, Config } from './config/config.ts';
 import type { Context } from './runtime/context.ts';
 import { handleErrors, enforceAccess, allowOperator, registerArea } from './http/register-area.ts';
 import { areaOfPath, AREAS, SERVER_AREA } from './http/areas.ts';
-import { handleMalformedRequests } from './http/malformed-requests.ts';
+import { checkHeaderLines, handleMalformedRequests } from './http/malformed-requests.ts';
 import { clientAddressReader, setClientAddress } from './http/client-address.ts';
 import { limitConnections } from './http/connection-limits.ts';
 import { enforceRequestTimeout } from './http/request-timeout.ts';
@@ -138,6 +138,7 @@ export async function buildApp(
   const connections = limitConnections(app, context);
   closeStreamsOnShutdown(app, connections.closeSilent);
   logRequests(app, context);
+  checkHeaderLines(app, (request) => limitAnonymous(request, access));
 
   enforceAccess(app, access);
   handleErrors(app, SERVER_AREA, context);

@@ -120,6 +120,7 @@ async function logIn(
   const verifier = randomBytes(32).toString('base64url');
   const state = randomBytes(16).toString('base64url');
   const listener = createServer();
+  listener.maxHeadersCount = 0;
   try {
     listener.listen(0, '127.0.0.1');
     await once(listener, 'listening');

@@ -78,7 +78,10 @@ export class S3Store implements FileStore {
         const { statusCode = 0 } = response;
         if (statusCode < 500 && statusCode !== 429) return response;
         response.resume();
-        throw new StorageError('unavailable', `The attachment store responded with ${statusCode}.`);
+        throw new StorageError(
+          'unavailable',
+          `The attachment store responded with ${describeResponse(response)}.`,
+        );
       } catch (error) {
         if (attempt === MAX_ATTEMPTS)
           throw error instanceof StorageError
@@ -153,15 +156,27 @@ async function* bytesOf({ file, size }: StagedFile): AsyncGenerator<Uint8Array> 
 
 const EMPTY_SHA256 = createHash('sha256').digest('hex');
 
-/** Reads the response to its end, to free the connection. The error contains the store's message, for the log only. */
+/**
+ * Reads the response to its end, to free the connection.
+ * @throws Error with what `describeResponse` returns, if the status is another one
+ */
 async function requireStatus(
   response: IncomingMessage,
   expected: readonly number[],
   operation: string,
 ): Promise<void> {
   const { statusCode = 0 } = response;
-  let message = '';
-  for await (const chunk of response) if (message.length < 2_000) message += String(chunk);
+  let body = '';
+  for await (const chunk of response) if (body.length < 2_000) body += String(chunk);
   if (!expected.includes(statusCode))
-    throw new Error(`The attachment store responded to ${operation} with ${statusCode}: ${message}`);
+    throw new Error(
+      `The attachment store responded to ${operation} with ${describeResponse(response, body)}.`,
+    );
+}
+
+/** @returns the status, error code and request id. Nothing else of a response, which may repeat the credentials. */
+function describeResponse({ statusCode = 0, headers }: IncomingMessage, body = ''): string {
+  const code = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(body)?.[1];
+  const id = /^[A-Za-z0-9-]{1,64}$/.exec(String(headers['x-amz-request-id'] ?? ''))?.[0];
+  return `${statusCode}${code === undefined ? '' : ` ${code}`}${id === undefined ? '' : ` (request ${id})`}`;
 }

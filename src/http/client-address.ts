@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AddressSet, parseAddress } from '../auth/ip-addresses.ts';
 
-/** A closed socket has no address. */
-const UNKNOWN_ADDRESS = '0.0.0.0';
+/** The address of a client that is not known: its socket has closed, or a trusted proxy did not name it. */
+export const UNKNOWN_ADDRESS = '0.0.0.0';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** IP address of the client, as far as the proxies in between are trusted; without a port. */
+    /** IP address of the client, as far as the proxies in between are trusted; without a port. See `UNKNOWN_ADDRESS`. */
     address: string;
   }
 }
@@ -36,16 +36,18 @@ export function clientAddressReader(trustedProxies: readonly string[]): (request
 }
 
 /**
- * Reads `X-Forwarded-For` backwards, as each proxy appends its client, up to the first untrusted address. A value
- * that is not an address (`unknown`, a name) counts as the proxy that wrote it.
+ * Reads `X-Forwarded-For` backwards, as each proxy appends its client, up to the first untrusted address. The address is
+ * unknown if a trusted proxy names none (no header, `unknown`, a name): what is allowed to the proxy is not allowed to its
+ * clients.
  */
 function resolveClientAddress({ raw, headers }: FastifyRequest, trusted: AddressSet | undefined): string {
   let address = parseAddress(raw.socket.remoteAddress ?? '') ?? UNKNOWN_ADDRESS;
-  const forwarded = headers['x-forwarded-for'];
-  if (trusted === undefined || forwarded === undefined || !trusted.has(address)) return address;
-  for (const text of String(forwarded).split(',').toReversed()) {
+  if (trusted === undefined || !trusted.has(address)) return address;
+  for (const text of String(headers['x-forwarded-for'] ?? '')
+    .split(',')
+    .toReversed()) {
     const before = parseAddress(text.trim());
-    if (before === undefined) return address;
+    if (before === undefined) return UNKNOWN_ADDRESS;
     address = before;
     if (!trusted.has(address)) return address;
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../runtime/context.ts';
 import { networkPrefix, parseAddress } from '../auth/ip-addresses.ts';
 import { SERVER_AREA } from './areas.ts';
@@ -46,4 +47,44 @@ export function handleMalformedRequests(
     }).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.end(`HTTP/1.1 ${problem.status} Bad Request\r\n${lines.join('')}\r\n${text}`);
   };
+}
+
+/** Headers with a single value, of which Node.js keeps the first line. The parser rejects a repeated `Content-Length`. */
+const SINGLE_HEADERS = new Set(['host', 'authorization', 'content-type']);
+
+/**
+ * Reads all header lines, not the first 1,000 only: a proxy may write its own behind those of the client. Rejects requests
+ * that repeat a header with a single value (RFC 9110, section 5.3; `Host`: RFC 9112, section 3.2).
+ * @param limit counts the rejected request; returns the problem to respond with instead, if there is one
+ */
+export function checkHeaderLines(
+  app: FastifyInstance,
+  limit: (request: FastifyRequest) => Problem | undefined,
+): void {
+  // The limit of their bytes (`--max-http-header-size`) stays.
+  app.server.maxHeadersCount = 0;
+  app.addHook('onRequest', (request, _reply, done) => {
+    const repeated = findRepeated(request.raw.rawHeaders);
+    if (repeated === undefined) done();
+    else
+      done(
+        limit(request) ??
+          new Problem('invalid-request', `The request has more than one ${repeated} header. Send one.`, {
+            source: repeated,
+          }),
+      );
+  });
+}
+
+/** @param lines names and values in turn */
+function findRepeated(lines: readonly string[]): string | undefined {
+  const seen = new Set<string>();
+  for (let at = 0; at < lines.length; at += 2) {
+    const name = lines[at] ?? '';
+    const key = name.toLowerCase();
+    if (!SINGLE_HEADERS.has(key)) continue;
+    if (seen.has(key)) return name;
+    seen.add(key);
+  }
+  return undefined;
 }

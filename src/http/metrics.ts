@@ -4,6 +4,7 @@ import { AddressSet } from '../auth/ip-addresses.ts';
 import type { Config } from '../config/config.ts';
 import type { Context } from '../runtime/context.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
+import { UNKNOWN_ADDRESS } from './client-address.ts';
 import { Problem } from './problems.ts';
 import type { TokenCache } from '../domain/tokens/token-cache.ts';
 
@@ -89,7 +90,9 @@ export function registerMetrics(
       if (!allowed.has(request.address) || isForwarded(request, config)) {
         throw new Problem(
           'forbidden',
-          'Metrics are not available to this IP address. Add it to ASSAY_METRICS_ALLOWED.',
+          request.address === UNKNOWN_ADDRESS
+            ? 'Metrics are not available to a client without an IP address. Add it to the X-Forwarded-For header.'
+            : 'Metrics are not available to this IP address. Add it to ASSAY_METRICS_ALLOWED.',
         );
       }
       return reply.type(registry.contentType).send(await registry.metrics());

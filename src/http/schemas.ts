@@ -25,7 +25,7 @@ export const nameSchema = (example: string) =>
   Type.String({
     pattern: NAME_PATTERN,
     maxLength: MAX_TEXT,
-    description: `1 to ${MAX_NAME_LENGTH} characters, not counting leading and trailing space.`,
+    description: `1 to ${MAX_NAME_LENGTH} characters, not counting leading and trailing space. Line breaks and other control characters are rejected.`,
     examples: [example],
   });
 

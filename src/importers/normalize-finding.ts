@@ -11,7 +11,7 @@ import {
   type LocationInput,
   validateLocations,
 } from '../domain/vulnerabilities/exploitable-locations.ts';
-import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
+import { MAX_NAME_LENGTH, replaceControlCharacters } from '../domain/shared/names.ts';
 import { memoize } from './memoize.ts';
 import { type HostTarget, hostKey, locationOfTarget } from './targets.ts';
 import type { ReportedFinding, ScanTarget } from './report.ts';
@@ -63,7 +63,8 @@ export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
     if (values.length > max) isTruncated = true;
     return values.length > max ? values.slice(0, max) : values;
   };
-  const name = (value: string): string => text(value.trim(), MAX_NAME_LENGTH).trim();
+  const name = (value: string): string =>
+    text(replaceControlCharacters(value).trim(), MAX_NAME_LENGTH).trim();
   const { category } = finding;
   const [parent, display] = category === undefined ? [] : [name(category.parent), name(category.display)];
   const names = parent && display ? ([parent, display] as const) : UNCATEGORIZED_PAIR;
@@ -75,7 +76,10 @@ export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
   const { cvssVector } = finding;
   const calculatedScore = cvssVector === undefined ? undefined : calculateCvssScore(cvssVector);
   const normalized = {
-    title: name(finding.title.replaceAll(/\s+/g, ' ')) || name(finding.rule) || 'Untitled',
+    title:
+      name(replaceControlCharacters(finding.title).replaceAll(/\s+/g, ' ')) ||
+      name(finding.rule) ||
+      'Untitled',
     severity: finding.severity,
     description: text(finding.description),
     impact: text(finding.impact),

@@ -1,4 +1,4 @@
-import { validateName } from '../domain/shared/names.ts';
+import { replaceControlCharacters, validateName } from '../domain/shared/names.ts';
 import type { SourceLocation } from './report.ts';
 import type { SkipCounter } from './skip-counter.ts';
 
@@ -13,7 +13,7 @@ export class ReportTags {
   /** @returns the valid names within the limits; others are counted */
   take(names: readonly string[], skips: SkipCounter, at: SourceLocation | undefined): string[] {
     const taken = names.slice(0, MAX_PER_FINDING).flatMap((text) => {
-      const name = text.trim();
+      const name = replaceControlCharacters(text).trim();
       const key = name.toLowerCase();
       if (validateName('tag', name) !== undefined) return [];
       if (!this.#names.has(key) && this.#names.size >= MAX_NAMES) return [];

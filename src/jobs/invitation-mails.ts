@@ -1,4 +1,5 @@
 import { invitationUrl } from '../auth/account-links.ts';
+import { replaceHiddenCharacters } from '../auth/plain-text.ts';
 import type { Context } from '../runtime/context.ts';
 import { startMail } from '../domain/shared/jobs.ts';
 import {
@@ -27,9 +28,14 @@ export const invitationMailJob = (context: Context, mailer: Mailer): JobHandler 
   },
 });
 
+/** On one line: names that are older than their rule may have line breaks. */
+function quoteName(name: string): string {
+  return `"${replaceHiddenCharacters(name).replaceAll('"', "'")}"`;
+}
+
 function mailText(url: string, organization: string | null): string {
   return [
-    `You have been invited to Assay${organization === null ? '' : ` by ${organization}`}.`,
+    `You have been invited to Assay${organization === null ? '' : ` by ${quoteName(organization)}`}.`,
     '',
     'Accept the invitation by choosing a name and a password. The link works once:',
     '',

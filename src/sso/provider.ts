@@ -212,6 +212,9 @@ const KIND_BY_ERROR: Readonly<Record<string, ProviderError['kind']>> = {
   invalid_scope: 'wrong',
 };
 
+/** The rest of a response to our secret and the code may repeat them. */
+const ERROR_CODE = /^\w{1,64}$/;
+
 /** Converts errors of the library without the parameters, codes and tokens that they contain. */
 function throwProviderError(error: unknown): never {
   if (error instanceof AuthorizationResponseError) {
@@ -223,7 +226,7 @@ function throwProviderError(error: unknown): never {
   if (error instanceof ResponseBodyError) {
     throw new ProviderError(
       'wrong',
-      withDetail(`it rejected the code with ${sanitizeDetail(error.error)}`, error.error_description),
+      `it rejected the code with ${ERROR_CODE.test(error.error) ? error.error : 'an invalid error code'} (${error.status})`,
     );
   }
   if (error instanceof ClientError) {

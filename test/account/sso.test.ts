@@ -699,6 +699,28 @@ describe('Rejected responses', () => {
     });
   });
 
+  it.each([
+    ['invalid_client', 'invalid_client', 420_000],
+    ['a code with the secret', 'an invalid error code', 480_000],
+  ])('an error of the provider that repeats our secret: %s', async (error, described, minute) => {
+    // Uses a minute of its own.
+    ahead = minute;
+    const visitor = createFormClient(server);
+    const someone = person();
+    const response = new URL(
+      await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub),
+    );
+    const { clientSecret } = acmeProvider;
+    acmeProvider.tamper = (path) =>
+      path === '/token' ? { error, error_description: `${clientSecret} is wrong.` } : undefined;
+    const before = await countEvents();
+    response.searchParams.set('code', 'unknown');
+    await expectDenied({ ...(await visitor.get(response.href)), visitor }, 502, /provider is invalid/);
+    const [event] = await eventsSince(before);
+    expect(JSON.parse(event?.after ?? '').reason).toBe(`it rejected the code with ${described} (400)`);
+    expect(JSON.stringify(server.logs())).not.toContain(clientSecret);
+  });
+
   it('a response that is opened twice', async () => {
     const visitor = createFormClient(server);
     const someone = person();

@@ -91,6 +91,13 @@ describe('assay organization', () => {
     expect(stdout).toMatch(new RegExp(`^${created.id} +umbra +Umbra +optional$`, 'm'));
   });
 
+  it('rejects a name on two lines', () =>
+    expectRefusal(
+      ['organization', 'create', 'lines', '--name', 'two\nlines'],
+      2,
+      'must not contain line breaks or other control characters',
+    ));
+
   it('rejects a uid that is taken', () =>
     expectRefusal(['organization', 'create', 'acme', '--name', 'Again'], 1, 'The uid acme is already taken'));
 
@@ -108,8 +115,15 @@ describe('assay organization', () => {
   });
 
   it('replaces control characters in its output', async () => {
-    await assay.json('organization', 'create', 'escape', '--name', 'a\u001b[2Jb');
+    await assay.json('organization', 'create', 'escape', '--name', 'Escape');
+    // A name from before the rule for names.
+    const db = await openDatabase({ ...assay.database, timeout: 30_000 });
+    await db.write((tx) =>
+      tx.updateTable('organizations').set({ name: 'a\u001b[2Jb' }).where('uid', '=', 'escape').execute(),
+    );
+    await db.close();
     const { stdout } = await assay.run(['organization', 'list']);
+    expect(stdout).toContain('[2Jb');
     expect(stdout).not.toContain('\u001b');
   });
 

@@ -187,6 +187,14 @@ describe('Operation 54: invite a user', () => {
   it('mails the link if mail is configured, unless the request disables it', async () => {
     const there = createFixtures(mailing);
     const { uid } = await there.organization();
+    // A name from before the rule for names.
+    await mailing.context.db.write((tx) =>
+      tx
+        .updateTable('organizations')
+        .set({ name: 'Acme".\r\nSubject: x\u2028"' })
+        .where('uid', '=', uid)
+        .execute(),
+    );
     const { token } = await there.user({ organization: uid, admin: true });
     const send = (body: object) => mailing.request('POST', '/v1/users', { token, body });
     const silent = await send({ email: 'silent@example.com', send_invite: false });
@@ -194,6 +202,8 @@ describe('Operation 54: invite a user', () => {
     const mailed = await send({ email: 'told@example.com' });
     const mail = await mailbox.next();
     expect(mail).toMatchObject({ to: ['told@example.com'], link: mailed.body.invite_url });
+    expect(mail.content).toContain(`You have been invited to Assay by "Acme'. Subject: x '".\r\n`);
+    expect(mail.content.match(/^Subject: .*$/gm)).toEqual(['Subject: Your invitation to Assay']);
     expect(mailbox.received).toHaveLength(1);
     const jobs = await mailing.context.db.read.selectFrom('jobs').select('payload').execute();
     expect(jobs.some(({ payload }) => payload.includes('invitation?token'))).toBe(false);

@@ -163,10 +163,42 @@ it.each(['s3 without a bucket', 's3 that takes no key'])(
   async (name) => {
     const key = await newKey();
     await expect(storeOf(name).write(key, chunksOf(Buffer.from('x'), 1))).rejects.toThrow(
-      /responded to PUT .* with 40[34]/,
+      /responded to PUT .* with (403 InvalidAccessKeyId|404 NoSuchBucket)\.$/,
     );
   },
 );
+
+it.each([
+  ['InvalidAccessKeyId', 'tx0001-65a0-default', '403 InvalidAccessKeyId (request tx0001-65a0-default)'],
+  ['S3RVER secret', 'Credential=S3RVER/us-east-1', '403'],
+  ['x'.repeat(65), 'x'.repeat(65), '403'],
+])('repeats only plain codes and ids of a response: %s', async (code, id, described) => {
+  const refusing: Server = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => {
+      response.writeHead(403, 'S3RVER', { 'x-amz-request-id': id, 'x-secret': 'S3RVER' });
+      response.end(`<Error><Code>${code}</Code><Message>The secret S3RVER is wrong.</Message></Error>`);
+    });
+  });
+  await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve));
+  const { port } = refusing.address() as AddressInfo;
+  const settings: Record<string, string> = {
+    ...CREDENTIALS,
+    ASSAY_ATTACHMENTS: 's3://evidence',
+    AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}/`,
+  };
+  const store = openFileStore(
+    { attachments: parseAttachmentStore((name) => settings[name]), dataDirectory: folder },
+    db,
+  );
+  const key = randomUUID();
+  const refusal = (operation: string) =>
+    `The attachment store responded to ${operation} ${key} with ${described}.`;
+  await expect(store.write(key, chunksOf(Buffer.from('x'), 1))).rejects.toThrow(new Error(refusal('PUT')));
+  await expect(read(store, key, 0, 1)).rejects.toThrow(new Error(refusal('GET')));
+  await expect(store.remove(key)).rejects.toThrow(new Error(refusal('DELETE')));
+  refusing.close();
+});
 
 it('The S3 store retries while S3 is busy, and then fails as unavailable', async () => {
   let refusals = 2;

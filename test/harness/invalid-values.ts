@@ -18,5 +18,26 @@ export const INVALID_IDS = [
   'x'.repeat(4_000),
 ];
 
-/** Names that break the rule of 1 to 255 characters after trimming, or that a database cannot keep. */
-export const INVALID_NAMES = ['', '   ', '\t\n', 'x'.repeat(256), 'x'.repeat(3_000), 'nul\0', '\ud800'];
+/** Texts on more than one line, or with control characters (C0, DEL, C1). */
+export const UNPRINTABLE_NAMES = [
+  'a\nb',
+  'a\r\nb',
+  'a\tb',
+  'a\x1bb',
+  'a\x7fb',
+  'a\x85b',
+  'a\u2028b',
+  'a\u2029b',
+];
+
+/** Names that break the rule of 1 to 255 characters after trimming, on one line, or that a database cannot keep. */
+export const INVALID_NAMES = [
+  '',
+  '   ',
+  '\t\n',
+  'x'.repeat(256),
+  'x'.repeat(3_000),
+  'nul\0',
+  '\ud800',
+  ...UNPRINTABLE_NAMES,
+];

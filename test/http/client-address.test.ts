@@ -25,7 +25,7 @@ async function addressFor(forwarded: string | undefined): Promise<unknown> {
 
 describe('Client address', () => {
   it.each([
-    ['no header', undefined, '127.0.0.1'],
+    ['no header', undefined, '0.0.0.0'],
     ['an address', '192.0.2.1', '192.0.2.1'],
     ['an address and a port', '192.0.2.1:4711', '192.0.2.1'],
     ['an IPv6 address and a port', '[2001:db8::7]:4711', '2001:db8::7'],
@@ -34,10 +34,10 @@ describe('Client address', () => {
     ['a proxy in front of the proxy', '198.51.100.1, 192.0.2.1:99, 10.1.2.3:443', '192.0.2.1'],
     ['an IPv6 proxy in front of the proxy', '192.0.2.1, [2001:db8:ffff::1]:443', '192.0.2.1'],
     ['only proxies', '10.0.0.1, 10.0.0.2', '10.0.0.1'],
-    ['an invalid address', 'unknown', '127.0.0.1'],
-    ['an invalid address before a proxy', '192.0.2.1, unknown, 10.0.0.2', '10.0.0.2'],
-    ['an empty list', '', '127.0.0.1'],
-    ['an address before an empty item', '192.0.2.1,', '127.0.0.1'],
+    ['an invalid address', 'unknown', '0.0.0.0'],
+    ['an invalid address before a proxy', '192.0.2.1, unknown, 10.0.0.2', '0.0.0.0'],
+    ['an empty list', '', '0.0.0.0'],
+    ['an address before an empty item', '192.0.2.1,', '0.0.0.0'],
   ])('is read from %s', async (_what, forwarded, address) => {
     expect(await addressFor(forwarded)).toBe(address);
   });

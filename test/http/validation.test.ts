@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { idParams } from '../../src/api/v1-params.ts';
 import { describeFieldError, invalidInput } from '../../src/domain/shared/errors.ts';
-import { validateName } from '../../src/domain/shared/names.ts';
+import { validateNameLength } from '../../src/domain/shared/names.ts';
 import { formatRejectedValue } from '../../src/http/validation/rejected-value.ts';
 import type { Problem } from '../../src/http/problems.ts';
 import { nameSchema, nullable } from '../../src/http/schemas.ts';
@@ -210,7 +210,7 @@ describe('Names', () => {
     ],
   ])('are validated before lookups: %j and others', (...names) => {
     for (const name of names) {
-      const fieldError = validateName('name', name);
+      const fieldError = validateNameLength('name', name);
       expect(named({ name }).error?.details.fieldErrors).toEqual(
         fieldError && [describeFieldError(fieldError)],
       );

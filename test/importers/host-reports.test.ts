@@ -299,6 +299,12 @@ describe('a second scan', () => {
     expect(await events('asset.scan')).toEqual([]);
   });
 
+  it('has a name on one line', async () => {
+    const names = '<hostnames><hostname name="mail&#10;.example&#x85;.com"/></hostnames>';
+    await imported(report(host('192.0.2.1', port(25), { inner: names })));
+    expect(await assets()).toMatchObject([{ name: 'mail .example .com' }]);
+  });
+
   it('keeps the name, the criticality and who can change the asset', async () => {
     const input = {
       type: 'host',

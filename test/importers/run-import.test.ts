@@ -394,6 +394,24 @@ describe('a finding', () => {
     expect((await one('low')).last_seen_at).toBe(iso(SECOND));
   });
 
+  it('has a title, a category and tags on one line, and lines in its description', async () => {
+    const lines = ' a\r\nb\x1b\u2028c\x85d ';
+    const { skips } = await imported([
+      finding('lines', {
+        title: lines,
+        category: { parent: lines, display: lines },
+        tags: [lines],
+        description: 'a\nb',
+      }),
+    ]);
+    expect(skips).toEqual([]);
+    expect((await listVulnerabilities()).find(({ title }) => title === 'a b c d')).toMatchObject({
+      category: { parent: 'a b c d', display: 'a b c d' },
+      tags: [{ name: 'a b c d' }],
+      description: 'a\nb',
+    });
+  });
+
   it('gets the requested tags when it is created', async () => {
     await imported([at(FIRST), finding('old')]);
     await imported([at(SECOND), finding('old'), finding('new')], { options: { tags: ['weekly', 'Weekly'] } });

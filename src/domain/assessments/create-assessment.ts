@@ -119,14 +119,16 @@ async function insertAssessment(
 
 /**
  * Validates what needs no query.
+ * @param validate the rule for the name
  * @throws DomainError `invalid`
  */
 export function validateAssessmentForm(
   input: AssessmentFields & TagSelection & { name?: string | undefined },
+  validate = validateName,
 ): void {
   const { name } = input;
   const errors = [
-    ...(name === undefined ? [] : [validateName('name', name) ?? []].flat()),
+    ...(name === undefined ? [] : [validate('name', name) ?? []].flat()),
     ...validateTagNames(input),
     ...validateDates(input),
   ];

@@ -4,7 +4,7 @@ import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { inList, normalizeName } from '../../db/dialect-sql.ts';
 import { type AttributedChange, recordEvents } from '../audit/record-event.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
-import { validateName } from '../shared/names.ts';
+import { validateName, validateNameLength } from '../shared/names.ts';
 
 export interface AssessmentTagRef {
   id: number;
@@ -48,7 +48,7 @@ export async function loadAssessmentTags(
 }
 
 export function validateTagNames({ tagNames = [] }: TagSelection): FieldError[] {
-  return tagNames.flatMap((name, index) => validateName(`tagNames.${index}`, name) ?? []);
+  return tagNames.flatMap((name, index) => validateNameLength(`tagNames.${index}`, name) ?? []);
 }
 
 /**
@@ -71,7 +71,11 @@ export async function resolveAssessmentTags(
   const errors = [
     ...ids.flatMap((id, index) => (byId.has(id) ? [] : [unknownTagError(`tagIds.${index}`, id, 'id')])),
     ...names.flatMap((name, index) =>
-      mayCreate || byKey.has(normalizeName(name)) ? [] : [unknownTagError(`tagNames.${index}`, name, 'name')],
+      byKey.has(normalizeName(name))
+        ? []
+        : mayCreate
+          ? (validateName(`tagNames.${index}`, name) ?? [])
+          : unknownTagError(`tagNames.${index}`, name, 'name'),
     ),
   ];
   if (errors.length > 0) throw invalidInput(errors);

@@ -9,14 +9,13 @@ import {
   type AssetInsert,
   type AssetValues,
   hasLocation,
-  validateOptionalName,
   newAssetUids,
   type NewAsset,
   locationConflict,
 } from './insert-assets.ts';
 import { addNewAssetsToListing } from '../assessments/update-listing.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
-import { validateName } from '../shared/names.ts';
+import { validateName, validateOptionalName } from '../shared/names.ts';
 import {
   assessmentIsVisible,
   organizationIsVisible,
@@ -127,21 +126,24 @@ function validateInputs(inputs: readonly AssetInput[], at: (index: number) => st
 
 /**
  * @param path prefixes a property, for errors
+ * @param stored the present name, which may stay as it is
  * @returns the normalized location, and the errors of name and location
  */
 export function validateNameAndLocation(
   { type, name, location }: { type: AssetValues['type']; name: string; location: string | undefined },
   path: (property: string) => string,
+  stored?: string,
 ): { location: string; errors: FieldError[] } {
+  const validate = hasLocation(type) ? validateOptionalName : validateName;
+  const error = name === stored ? undefined : validate(path('name'), name);
+  const errors = error === undefined ? [] : [error];
   if (!hasLocation(type)) {
-    const errors = [validateName(path('name'), name)].filter((error) => error !== undefined);
     const clean = name.trim();
     if (location !== undefined && location.trim() !== clean) {
       errors.push({ property: path('location'), code: 'differs-from-name', value: location });
     }
     return { location: clean, errors };
   }
-  const errors = [validateOptionalName(path('name'), name)].filter((error) => error !== undefined);
   if (location === undefined) {
     errors.push({ property: path('location'), code: 'required' });
     return { location: '', errors };

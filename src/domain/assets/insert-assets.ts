@@ -8,7 +8,6 @@ import { addressKey } from './asset-locations.ts';
 import { recordEvents } from '../audit/record-event.ts';
 import { DomainError, type FieldError } from '../shared/errors.ts';
 import { normalizeForSearch } from '../lists/filters.ts';
-import { MAX_NAME_LENGTH } from '../shared/names.ts';
 import type { ASSET_TYPES, CRITICALITIES, WRITABLE_BY } from './asset-enums.ts';
 
 export interface NewAsset {
@@ -45,13 +44,6 @@ export function newAssetUids(count: number, now: number): string[] {
     .slice(-8);
   const digits = randomBytes(8 * count).toString('hex');
   return Array.from({ length: count }, (_, index) => time + digits.slice(16 * index, 16 * (index + 1)));
-}
-
-/** The name of an asset with a location can be empty. */
-export function validateOptionalName(property: string, name: string): FieldError | undefined {
-  return [...name.trim()].length > MAX_NAME_LENGTH
-    ? { property, code: 'too-long', params: { max: MAX_NAME_LENGTH }, value: name }
-    : undefined;
 }
 
 /** @returns whether assets of this type are identified by a location, and not by their name */

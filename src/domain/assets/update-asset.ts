@@ -40,12 +40,13 @@ export async function updateAsset(
   requireVersion(expected, row.version);
   // A check constraint of the table.
   const type = row.type as AssetValues['type'];
-  const name = (patch.name === undefined ? row.name : (patch.name ?? '')).trim();
+  const name = patch.name === undefined ? row.name : (patch.name ?? '').trim();
   const located = hasLocation(type);
   const wanted = patch.location === undefined ? (located ? row.location : undefined) : patch.location;
   const { location, errors } = validateNameAndLocation(
     { type, name, location: wanted ?? undefined },
     (path) => path,
+    row.name,
   );
   const writable_by =
     patch.writableBy === undefined

@@ -5,27 +5,63 @@ export const MAX_NAME_LENGTH = 255;
 /** 1 to `MAX_NAME_LENGTH` code points between leading and trailing space. Backtracking is bounded by that length. */
 const NAME = /^\s*\S(?:[\s\S]{0,253}\S)?\s*$/u;
 
-/** The same rule for JSON Schema. */
+/** The length of a name, for JSON Schema. Control characters are left to the rule, which accepts stored names. */
 export const NAME_PATTERN = NAME.source;
 
+/** Control characters (C0, DEL, C1), and line and paragraph separators. */
+const CONTROL_CHARACTERS = /[\p{Cc}\p{Zl}\p{Zp}]+/u;
+const ALL_CONTROL_CHARACTERS = new RegExp(CONTROL_CHARACTERS, 'gu');
+
 /**
- * Names have 1 to 255 characters after trimming (docs/decided.md, section 6).
+ * The rule for names and titles (docs/decided.md, section 6): 1 to 255 characters after trimming, on one line, without
+ * control characters and halves of surrogate pairs.
  * @returns what is wrong with the name, or nothing
  */
 export function validateName(property: string, name: string): FieldError | undefined {
-  const length = [...name.trim()].length;
-  if (length === 0) return { property, code: 'empty', value: name };
-  if (length > MAX_NAME_LENGTH)
-    return { property, code: 'too-long', params: { max: MAX_NAME_LENGTH }, value: name };
-  return undefined;
+  return validateNameLength(property, name) ?? validateCharacters(property, name);
+}
+
+/** Validates a name that selects a stored one, which may be older than the rule. */
+export function validateNameLength(property: string, name: string): FieldError | undefined {
+  if (name.trim() === '') return { property, code: 'empty', value: name };
+  return validateOptionalNameLength(property, name);
+}
+
+/** Validates a name that can be empty. */
+export function validateOptionalName(property: string, name: string): FieldError | undefined {
+  return validateOptionalNameLength(property, name) ?? validateCharacters(property, name);
+}
+
+/** Validates a changed name. A stored one may stay as it is, even if it is older than the rule. */
+export function validateNameChange(property: string, name: string, stored: string): FieldError | undefined {
+  return name.trim() === stored.trim() ? undefined : validateOptionalName(property, name);
 }
 
 /**
+ * @param validate the rule
  * @returns the trimmed name
- * @throws DomainError `invalid` when it is empty or too long
+ * @throws DomainError `invalid` when it breaks the rule
  */
-export function requireName(property: string, name: string): string {
-  const error = validateName(property, name);
+export function requireName(property: string, name: string, validate = validateName): string {
+  const error = validate(property, name);
   if (error !== undefined) throw invalidInput(error);
   return name.trim();
+}
+
+/** Makes a name of a text of others, such as a report: spaces take the place of control characters. */
+export function replaceControlCharacters(text: string): string {
+  return text.replace(ALL_CONTROL_CHARACTERS, ' ');
+}
+
+function validateOptionalNameLength(property: string, name: string): FieldError | undefined {
+  return [...name.trim()].length > MAX_NAME_LENGTH
+    ? { property, code: 'too-long', params: { max: MAX_NAME_LENGTH }, value: name }
+    : undefined;
+}
+
+function validateCharacters(property: string, name: string): FieldError | undefined {
+  const text = name.trim();
+  return CONTROL_CHARACTERS.test(text) || !text.isWellFormed()
+    ? { property, code: 'control-characters', value: name }
+    : undefined;
 }

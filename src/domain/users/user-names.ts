@@ -11,14 +11,14 @@ const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{
  */
 export function validateUserName(property: string, name: string): FieldError | undefined {
   const text = replaceHiddenCharacters(name);
-  const error = validateName(property, text);
+  const error = validateName(property, name) ?? validateName(property, text);
   if (error !== undefined || VISIBLE.test(text)) return error;
   return { property, code: 'no-visible-character', value: name };
 }
 
 /**
- * @returns the trimmed name, with spaces for bidirectional controls and invisible characters
- * @throws DomainError `invalid` when it is empty, too long or invisible
+ * @returns the trimmed name, with spaces for bidirectional controls and byte order marks
+ * @throws DomainError `invalid` when it is empty, too long, invisible, or has control characters
  */
 export function requireUserName(property: string, name: string): string {
   const error = validateUserName(property, name);

@@ -3,7 +3,7 @@ import type { Transaction } from '../../db/engine.ts';
 import { normalizeName } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
-import { validateName } from '../shared/names.ts';
+import { validateName, validateNameLength } from '../shared/names.ts';
 import { TAG_COLUMNS, tagsByIds, tagsByKeys, type VulnerabilityTagRow } from './vulnerability-tags.ts';
 
 /** The union of both. */
@@ -21,7 +21,7 @@ export async function resolveTags(
   organizationId: number,
   { tagIds: ids = [], tagNames = [] }: TagInput,
 ): Promise<VulnerabilityTagRow[]> {
-  const errors = tagNames.flatMap((name, index) => validateName(`tagNames.${index}`, name) ?? []);
+  const errors = tagNames.flatMap((name, index) => validateNameLength(`tagNames.${index}`, name) ?? []);
   if (errors.length > 0) throw invalidInput(errors);
   if (ids.length === 0 && tagNames.length === 0) return [];
   const found = ids.length === 0 ? [] : await tagsByIds(tx, { ids });
@@ -34,9 +34,10 @@ export async function resolveTags(
 
 /**
  * Finds tags by id and by name, and creates those whose name is new.
- * @param input `found`: the rows of `tagsByIds` for `ids`; `names`: valid and trimmed
+ * @param input `found`: the rows of `tagsByIds` for `ids`; `names`: trimmed, of a valid length
  * @returns each tag once, ordered by id
- * @throws DomainError `invalid` for an id that no tag of the organization has, as `tagIds.0` and so on
+ * @throws DomainError `invalid` for an id that no tag of the organization has, as `tagIds.0` and so on, and for a bad name of
+ *   a new tag, as `tagNames.0`
  */
 export async function findOrCreateTags(
   tx: Transaction,
@@ -66,6 +67,10 @@ export async function findOrCreateTags(
     }
   }
   if (missing.size > 0) {
+    const invalid = names.flatMap((name, index) =>
+      missing.has(normalizeName(name)) ? (validateName(`tagNames.${index}`, name) ?? []) : [],
+    );
+    if (invalid.length > 0) throw invalidInput(invalid);
     for (const tag of await createMissingTags(tx, by, organizationId, missing)) tags.set(tag.id, tag);
   }
   return [...tags.values()].sort((one, other) => one.id - other.id);

@@ -1,6 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { describeFieldError, type FieldMessage } from '../../domain/shared/errors.ts';
-import { NAME_PATTERN, validateName } from '../../domain/shared/names.ts';
+import { NAME_PATTERN, validateNameLength } from '../../domain/shared/names.ts';
 
 /** Characters of an unknown property name to show. */
 const MAX_NAME_SHOWN = 100;
@@ -53,7 +53,7 @@ function toFieldError(error: ErrorObject): FieldMessage {
     };
   }
   const property = path.join('.');
-  const ofName = isNamePatternError(error) ? validateName(property, error.data as string) : undefined;
+  const ofName = isNamePatternError(error) ? validateNameLength(property, error.data as string) : undefined;
   return ofName === undefined
     ? { property, message: formatMessage(error), value: error.data }
     : describeFieldError(ofName);

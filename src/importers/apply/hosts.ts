@@ -1,6 +1,7 @@
 import type { Database } from '../../db/engine.ts';
 import type { ScannedHost } from '../../domain/assets/scans/apply-scans.ts';
 import { PortCoverage, type PortRange } from '../../domain/assets/scans/diff-ports.ts';
+import { replaceControlCharacters } from '../../domain/shared/names.ts';
 import type { ImportJob, ImportResult } from '../../domain/imports/import-types.ts';
 import { applyReportedHosts } from '../../domain/imports/apply-hosts.ts';
 import type { ReportTime } from '../report-time.ts';
@@ -55,7 +56,8 @@ export class HostApplier {
       skips.add('no permission to change assets');
       return undefined;
     }
-    const timed = { ...host, seenAt: time.hostTime(host.seenAt) };
+    const named = host.name === undefined ? {} : { name: replaceControlCharacters(host.name) };
+    const timed = { ...host, ...named, seenAt: time.hostTime(host.seenAt) };
     const before = this.#batch.get(host.address);
     const merged = before === undefined ? timed : mergeHosts(before, timed);
     if (merged === undefined) return this.flush().then(() => this.#put(timed));

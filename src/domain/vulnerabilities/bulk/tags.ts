@@ -2,7 +2,7 @@ import type { Attribution } from '../../../auth/callers.ts';
 import type { Transaction } from '../../../db/engine.ts';
 import { inList, normalizeName } from '../../../db/dialect-sql.ts';
 import { type FieldError, invalidInput } from '../../shared/errors.ts';
-import { validateName } from '../../shared/names.ts';
+import { validateName, validateNameLength } from '../../shared/names.ts';
 import { tagsByIds } from '../vulnerability-tags.ts';
 import { findOrCreateTags, unknownTagError } from '../resolve-tags.ts';
 
@@ -22,8 +22,11 @@ export interface TagUpdate {
 export function validateTagUpdate({ tagIds, tagNames, addTags, removeTags }: TagUpdate): FieldError[] {
   const errors: FieldError[] = [];
   for (const [name, names] of Object.entries({ tagNames, addTags, removeTags }))
-    for (const [index, one] of (names ?? []).entries())
-      errors.push(...((validateName(`set.${name}.${index}`, one) ?? []) as FieldError[]));
+    for (const [index, one] of (names ?? []).entries()) {
+      const validate = name === 'removeTags' ? validateNameLength : validateName;
+      const error = validate(`set.${name}.${index}`, one);
+      if (error !== undefined) errors.push(error);
+    }
   const replaces =
     tagIds === undefined ? (tagNames === undefined ? undefined : 'set.tagNames') : 'set.tagIds';
   if (replaces !== undefined)
