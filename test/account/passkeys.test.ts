@@ -328,6 +328,9 @@ describe('Passkeys of an account', () => {
     const { owner, device } = account;
     now += 600_000;
     const page = await owner.open(SECURITY);
+    expect(page.text).toContain('A recovery code');
+    const withPassword = await owner.submit(page, { proof: account.password }, `${SECURITY}/confirm`);
+    expect(withPassword.status).toBe(401);
     const credential = device.use(await passkeyOptions(owner, 'confirm'));
     expect((await owner.submit(page, { credential }, `${SECURITY}/confirm/passkey`)).status).toBe(303);
     const recent = await owner.open(SECURITY);
