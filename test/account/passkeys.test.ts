@@ -63,6 +63,8 @@ const actionsOf = async (userId: number) =>
 const DEVIATIONS: [string, Deviation][] = [
   ['another origin', { origin: 'https://evil.example' }],
   ['the origin with an IP address', { origin: 'http://127.0.0.1' }],
+  ['a frame of another origin', { crossOrigin: true }],
+  ['the origin of an embedding page', { topOrigin: 'https://evil.example' }],
   ['another relying party', { rpId: 'evil.example' }],
   ['another challenge', { challenge: Buffer.from('another challenge').toString('base64url') }],
   ['no user verification', { userVerified: false }],
