@@ -188,7 +188,7 @@ async function checkIssuer(issuer: string, clientId: string, clock: () => number
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     throw new CliError(
-      `Cannot use the provider at ${issuer}: ${error.reason}. Check --issuer and the network connection.`,
+      `Cannot use the provider at ${issuer}: ${error.reason}. Check --issuer, the provider's configuration and the network connection.`,
     );
   }
 }

@@ -18,8 +18,10 @@ export class ProviderKeys {
   #known: { keys: JWKS; fetchedAt: number } | undefined;
   #request: { response: Promise<Response>; at: number } | undefined;
 
+  /** @param url a valid URL */
   constructor(url: string, clock: () => number) {
-    this.#url = url;
+    // As the library requests it.
+    this.#url = new URL(url).href;
     this.#clock = clock;
   }
 

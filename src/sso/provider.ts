@@ -23,6 +23,7 @@ import {
 } from 'openid-client';
 import { isPlainText, replaceHiddenCharacters } from '../auth/plain-text.ts';
 import { isHttpsOrLoopback, fetchWithLimit } from '../auth/fetch-with-limit.ts';
+import { parseUntrustedUrl } from '../runtime/parse-untrusted-url.ts';
 import type { VerifiedIdentity } from '../domain/sign-in/sign-in-with-provider.ts';
 import { ProviderKeys } from './provider-keys.ts';
 
@@ -34,6 +35,8 @@ const MAX_GROUPS = 10_000;
 /** Characters of a provider's error text in the log. */
 const MAX_DETAIL_LENGTH = 200;
 const MAX_GROUP_LENGTH = 255;
+/** The endpoints that we use. */
+const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'] as const;
 
 /** Our client at a provider. */
 export interface ProviderClient {
@@ -106,7 +109,8 @@ export async function discoverProvider(
   for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
     if (metadata[name] === undefined) throw new ProviderError('wrong', `its metadata have no ${name}`);
   }
-  const keys = new ProviderKeys(URL.parse(metadata.jwks_uri ?? '')?.href ?? '', clock);
+  for (const name of ENDPOINTS) requireEndpoint(name, metadata[name], url);
+  const keys = new ProviderKeys(metadata.jwks_uri ?? '', clock);
   const authentication = clientAuth(secret);
   const configure = () => {
     const tolerance = { [clockTolerance]: CLOCK_TOLERANCE };
@@ -117,6 +121,20 @@ export async function discoverProvider(
     return configuration;
   };
   return { metadata, keys, configure };
+}
+
+/**
+ * The library checks the URL of an endpoint when it uses it.
+ * @param endpoint not validated; `undefined` if the provider has none
+ * @throws ProviderError unless it is an https URL, or one of this machine like the issuer
+ */
+function requireEndpoint(name: string, endpoint: unknown, issuer: URL): void {
+  if (endpoint === undefined) return;
+  const text = typeof endpoint === 'string' ? endpoint : '';
+  const url = parseUntrustedUrl(text);
+  const isAllowed = issuer.protocol === 'https:' ? url?.protocol === 'https:' : url && isHttpsOrLoopback(url);
+  if (isAllowed !== true)
+    throw new ProviderError('wrong', withDetail(`the ${name} in its metadata must be an https URL`, text));
 }
 
 /** `client_secret_basic`, unless the provider accepts only `client_secret_post` (OpenID Connect Core 1.0, section 9). */
