@@ -90,7 +90,7 @@ export async function boundedAttemptKey(
 }
 
 /**
- * Takes back an attempt that succeeded, with the lock that it may have set. Other attempts still count.
+ * Takes back an attempt that succeeded or was not made, with the lock that it may have set. Other attempts still count.
  * @param at when it was recorded
  */
 export async function withdrawAttempt(tx: Transaction, key: AttemptKey, at: number): Promise<void> {

@@ -53,7 +53,10 @@ export async function signInWithPassword(
     .where('normalized_email', '=', normalizeEmail(attempt.email))
     .executeTakeFirst();
   const passwordHash = account === undefined ? null : usablePasswordHash(account);
-  const isValid = await verifyPassword(passwordHash, attempt.password);
+  const isValid = await verifyPassword(passwordHash, attempt.password).catch(async (error: unknown) => {
+    await db.write((tx) => withdrawAttempt(tx, key, by.now));
+    throw error;
+  });
   if (isValid && passwordHash !== null && account !== undefined) {
     await db.write((tx) =>
       key.subject === own.subject ? clearAttempts(tx, key) : withdrawAttempt(tx, key, by.now),
