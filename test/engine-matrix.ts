@@ -19,6 +19,7 @@ export const ON_SQLITE_ALONE = [
   'test/account/required-second-factor.test.ts',
   'test/account/sessions.test.ts',
   'test/account/sign-in.test.ts',
+  'test/account/sso-keys.test.ts',
   'test/account/sso-only.test.ts',
   'test/account/tokens.test.ts',
   'test/account/totp.test.ts',

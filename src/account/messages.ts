@@ -159,6 +159,7 @@ export const MESSAGES = {
     changePassword: 'Change password',
     yourPassword: 'your password',
     appCode: 'a code from your app',
+    recoveryCode: 'a recovery code',
     confirmTitle: 'Confirm your identity',
     confirmIntro:
       'You signed in more than ten minutes ago. Confirm your identity to change the settings below.',
@@ -183,7 +184,7 @@ export const MESSAGES = {
     noCodes: 'No codes left.',
     oneCode: '1 code left.',
     codesLeft: (count: number) => `${count} codes left.`,
-    codesIntro: 'Each signs you in once when you cannot use your second factor.',
+    codesIntro: 'Each replaces your second factor once, to sign in or to confirm your identity.',
     codesReplaced: 'New codes replace the old ones, which then no longer work.',
     generateCodes: 'Generate new recovery codes',
   },

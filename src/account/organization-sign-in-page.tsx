@@ -117,7 +117,7 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
         return reply.redirect(`/sign-in/organization?${new URLSearchParams({ to: returnTo })}`, 303);
       try {
         const { organization, issuer, clientId, groupsClaim } = provider;
-        const { url, challenge } = await beginSignIn(await providers.getConfiguration(provider), {
+        const { url, challenge } = await beginSignIn(await providers.discover(provider), {
           redirectUri: callbackUrl(context.addresses, organization),
           loginHint: email,
           groupsClaim,
@@ -156,7 +156,7 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
         const callback = new URL(callbackUrl(context.addresses, provider.organization));
         callback.search = new URL(request.url, callback).search;
         const identity = await finishSignIn(
-          await providers.getConfiguration(provider),
+          await providers.discover(provider),
           callback,
           attempt,
           provider.groupsClaim,

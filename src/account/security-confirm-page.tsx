@@ -2,7 +2,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { MAX_TYPED_PASSWORD_LENGTH, requireHashCapacity } from '../auth/passwords.ts';
 import { verifyPasskey } from '../domain/sign-in/verify-passkey.ts';
-import { verifySecondFactor, isPasswordOf } from '../domain/sign-in/second-factors.ts';
+import { redeemRecoveryCode } from '../domain/sign-in/recovery-codes.ts';
+import {
+  hasSecondFactor,
+  isPasswordOf,
+  secondFactorsOf,
+  verifySecondFactor,
+} from '../domain/sign-in/second-factors.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { verifyTotp } from '../domain/sign-in/totp.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
@@ -16,7 +22,8 @@ const CODE = /^\s*\d{3}\s*\d{3}\s*$/;
 const REFUSED = MESSAGES.security.confirmFailed;
 
 /**
- * Confirms the user's identity. This starts a new session, so that the time of the last sign-in is all that the
+ * Confirms the user's identity by a second factor or a recovery code if the account has a second factor, and by the
+ * password otherwise. This starts a new session, so that the time of the last sign-in is all that the
  * security page checks.
  */
 export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
@@ -60,12 +67,14 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
     },
     async (request, reply) => {
       const { proof } = request.body;
-      requireHashCapacity();
-      // Passwords are longer than codes.
-      return confirm(request, reply, ({ userId }, now) =>
+      if (!hasSecondFactor(await secondFactorsOf(db.read, signedInSession(request).userId))) {
+        requireHashCapacity();
+        return confirm(request, reply, ({ userId }) => isPasswordOf(db.read, userId, proof));
+      }
+      return confirm(request, reply, (session, now) =>
         CODE.test(proof)
-          ? verifyTotp(db, keys.secret, userId, proof, now)
-          : isPasswordOf(db.read, userId, proof),
+          ? verifyTotp(db, keys.secret, session.userId, proof, now)
+          : redeemRecoveryCode(db, attributionOf(request, now), session, proof),
       );
     },
   );

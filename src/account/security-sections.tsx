@@ -1,7 +1,7 @@
 import { MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
 import type { Context } from '../runtime/context.ts';
 import type { ListedPasskey } from '../domain/sign-in/passkeys.ts';
-import type { SecondFactors } from '../domain/sign-in/second-factors.ts';
+import { hasSecondFactor, type SecondFactors } from '../domain/sign-in/second-factors.ts';
 import { Button, Field, Form } from '../pages/forms.tsx';
 import { RelativeTime } from '../pages/relative-time.tsx';
 import { PasskeyForm } from './passkey-form.tsx';
@@ -19,12 +19,17 @@ interface ConfirmIdentityFormProps {
   refused: string | undefined;
 }
 
-/** Asks for a password, a code or a passkey. */
+/** Asks for the second factor or a recovery code, or for the password of an account without a second factor. */
 export function ConfirmIdentityForm({ context, factors, password, refused }: ConfirmIdentityFormProps) {
-  const labels = [
-    ...(password ? [MESSAGES.security.yourPassword] : []),
-    ...(factors.totp ? [MESSAGES.security.appCode] : []),
-  ];
+  const hasFactor = hasSecondFactor(factors);
+  const labels = hasFactor
+    ? [
+        ...(factors.totp ? [MESSAGES.security.appCode] : []),
+        ...(factors.recoveryCodes > 0 ? [MESSAGES.security.recoveryCode] : []),
+      ]
+    : password
+      ? [MESSAGES.security.yourPassword]
+      : [];
   return (
     <section>
       <h2>{MESSAGES.security.confirmTitle}</h2>
@@ -34,24 +39,30 @@ export function ConfirmIdentityForm({ context, factors, password, refused }: Con
           <Field
             name="proof"
             label={labels.join(', or ').replace(/^./, (letter) => letter.toUpperCase())}
-            type="password"
+            type={hasFactor ? 'text' : 'password'}
             error={refused}
-            autocomplete="current-password"
+            autocomplete={hasFactor ? 'one-time-code' : 'current-password'}
             maxLength={MAX_TYPED_PASSWORD_LENGTH}
           />
           <Button>Confirm</Button>
         </Form>
       )}
       {factors.passkeys > 0 && (
-        <PasskeyForm
-          context={context}
-          purpose="confirm"
-          action={`${CONFIRM_PATH}/passkey`}
-          label={MESSAGES.security.confirmPasskey}
-          kind="plain"
-        />
+        <>
+          {labels.length === 0 && refused !== undefined && <p class="error">{refused}</p>}
+          <PasskeyForm
+            context={context}
+            purpose="confirm"
+            action={`${CONFIRM_PATH}/passkey`}
+            label={MESSAGES.security.confirmPasskey}
+            kind="plain"
+          />
+          <noscript>
+            <p>{MESSAGES.secondFactor.needsJavaScript}</p>
+          </noscript>
+        </>
       )}
-      {labels.length === 0 && <p>{MESSAGES.security.signInAgain}</p>}
+      {!hasFactor && !password && <p>{MESSAGES.security.signInAgain}</p>}
     </section>
   );
 }

@@ -79,6 +79,7 @@ export function relyingPartyOf(clientBaseUrl: string): RelyingParty {
 
 /**
  * Verifies a registration response (WebAuthn, section 7.1): challenge, origin, relying party and user verification.
+ * Responses from a frame of another origin are invalid.
  * @param text the credential as JSON
  * @returns the passkey; `undefined` if the response is invalid
  */
@@ -92,6 +93,7 @@ export async function verifyPasskeyRegistration(
   const transports = TRANSPORTS.filter((transport) => parsed.response.transports?.includes(transport));
   const response: RegistrationResponseJSON = { ...parsed, response: { ...parsed.response, transports } };
   try {
+    if (await isEmbedded(parsed.response.clientDataJSON)) return undefined;
     if (!(await hasNoCertificate(parsed.response.attestationObject))) return undefined;
     const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
     const { registrationInfo } = await verifyRegistrationResponse({
@@ -125,6 +127,13 @@ async function hasNoCertificate(attestationObject: string): Promise<boolean> {
   return format === 'none' || (format === 'packed' && attestation.get('attStmt').get('x5c') === undefined);
 }
 
+/** Whether the page was in a frame of another origin (WebAuthn 3, section 5.8.1), which the library does not check. */
+async function isEmbedded(clientDataJSON: string): Promise<boolean> {
+  const { decodeClientDataJSON } = await import('@simplewebauthn/server/helpers');
+  const { crossOrigin = false, ...rest } = decodeClientDataJSON(clientDataJSON);
+  return crossOrigin || 'topOrigin' in rest;
+}
+
 /** Parses an authentication response. @returns `undefined` if it is malformed */
 export async function parseAssertionResponse(text: string): Promise<AuthenticationResponseJSON | undefined> {
   const parsed = await parseJsonAs(AssertionSchema, text);
@@ -135,7 +144,7 @@ export async function parseAssertionResponse(text: string): Promise<Authenticati
 
 /**
  * Verifies an authentication response (WebAuthn, section 7.2): signature, challenge, origin, relying party and user
- * verification. The caller must compare the counter and store it atomically.
+ * verification. Responses from a frame of another origin are invalid. The caller must compare the counter and store it atomically.
  * @param publicKey COSE, base64url
  * @returns the signature counter; `undefined` if the response is invalid
  */
@@ -146,6 +155,7 @@ export async function verifyPasskeyAssertion(
   publicKey: string,
 ): Promise<number | undefined> {
   try {
+    if (await isEmbedded(response.response.clientDataJSON)) return undefined;
     const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response,

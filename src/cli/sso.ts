@@ -76,7 +76,7 @@ export function registerSsoCommand(program: Command): void {
       withContext(options, async ({ db, keys, addresses, clock }) => {
         const { organization, clientId, clientSecretFile, domain, groupsClaim, adminGroup, group } = options;
         await requireOrganization(db.read, organization);
-        const issuer = await checkIssuer(options.issuer, clientId);
+        const issuer = await checkIssuer(options.issuer, clientId, clock);
         const before = await providerByOrganization(db.read, organization);
         const storedSecret =
           before?.issuer === issuer && before.clientId === clientId ? before.sealedSecret : null;
@@ -180,15 +180,15 @@ export function registerSsoCommand(program: Command): void {
 }
 
 /** Returns the issuer as the provider spells it. */
-async function checkIssuer(issuer: string, clientId: string): Promise<string> {
+async function checkIssuer(issuer: string, clientId: string, clock: () => number): Promise<string> {
   // Loaded on demand: only this command needs it.
   const { discoverProvider, ProviderError } = await import('../sso/provider.ts');
   try {
-    return (await discoverProvider({ issuer, clientId, secret: null })).serverMetadata().issuer;
+    return (await discoverProvider({ issuer, clientId, secret: null }, clock)).metadata.issuer;
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     throw new CliError(
-      `Cannot use the provider at ${issuer}: ${error.reason}. Check --issuer and the network connection.`,
+      `Cannot use the provider at ${issuer}: ${error.reason}. Check --issuer, the provider's configuration and the network connection.`,
     );
   }
 }

@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { Configuration } from 'openid-client';
 import type { Context } from '../runtime/context.ts';
 import type { IdentityProvider } from '../domain/sign-in/identity-providers.ts';
-import { discoverProvider, ProviderError } from './provider.ts';
+import { type DiscoveredProvider, discoverProvider, ProviderError } from './provider.ts';
 import { unsealClientSecret } from './registration.ts';
 
 const MAX_PROVIDERS = 200;
@@ -12,7 +11,7 @@ const FAILURE_LIFETIME = 10_000;
 const MAX_CONCURRENT_DISCOVERIES = 50;
 
 interface Entry {
-  configuration: Promise<Configuration>;
+  discovered: Promise<DiscoveredProvider>;
   until: number;
 }
 
@@ -27,21 +26,21 @@ export class ProviderCache {
   }
 
   /** @throws ProviderError when discovery fails, or has failed a moment ago */
-  getConfiguration(provider: IdentityProvider): Promise<Configuration> {
+  discover(provider: IdentityProvider): Promise<DiscoveredProvider> {
     const { organization, issuer, clientId, sealedSecret } = provider;
     const key = JSON.stringify([organization, issuer, clientId, sealedSecret]);
     const now = this.#context.clock();
     const known = this.#entries.get(key);
-    if (known !== undefined && known.until > now) return known.configuration;
-    const configuration = this.#discover(provider);
-    const entry = { configuration, until: now + LIFETIME };
+    if (known !== undefined && known.until > now) return known.discovered;
+    const discovered = this.#discover(provider);
+    const entry = { discovered, until: now + LIFETIME };
     this.#entries.set(key, entry);
     // The lifetime of a failure starts when the request has failed. The rejected promise stays, so that callers fail fast.
-    configuration.catch(() => (entry.until = this.#context.clock() + FAILURE_LIFETIME));
-    return configuration;
+    discovered.catch(() => (entry.until = this.#context.clock() + FAILURE_LIFETIME));
+    return discovered;
   }
 
-  async #discover({ issuer, clientId, sealedSecret }: IdentityProvider): Promise<Configuration> {
+  async #discover({ issuer, clientId, sealedSecret }: IdentityProvider): Promise<DiscoveredProvider> {
     const secret = sealedSecret === null ? null : unsealClientSecret(this.#context.keys.secret, sealedSecret);
     if (secret === undefined) {
       throw new ProviderError(
@@ -53,7 +52,7 @@ export class ProviderCache {
       throw new ProviderError('unreachable', 'too many identity providers are being contacted at once');
     this.#discoveries += 1;
     try {
-      return await discoverProvider({ issuer, clientId, secret });
+      return await discoverProvider({ issuer, clientId, secret }, this.#context.clock);
     } finally {
       this.#discoveries -= 1;
     }

@@ -9,7 +9,7 @@ import {
   ClientSecretBasic,
   ClientSecretPost,
   clockTolerance,
-  type Configuration,
+  Configuration,
   customFetch,
   discovery,
   enableNonRepudiationChecks,
@@ -19,10 +19,13 @@ import {
   randomPKCECodeVerifier,
   randomState,
   ResponseBodyError,
+  type ServerMetadata,
 } from 'openid-client';
 import { isPlainText, replaceHiddenCharacters } from '../auth/plain-text.ts';
 import { isHttpsOrLoopback, fetchWithLimit } from '../auth/fetch-with-limit.ts';
+import { parseUntrustedUrl } from '../runtime/parse-untrusted-url.ts';
 import type { VerifiedIdentity } from '../domain/sign-in/sign-in-with-provider.ts';
+import { ProviderKeys } from './provider-keys.ts';
 
 /** Seconds a request, so that discovery, token, keys and claims together stay within our own request timeout. */
 const TIMEOUT = 6;
@@ -32,6 +35,8 @@ const MAX_GROUPS = 10_000;
 /** Characters of a provider's error text in the log. */
 const MAX_DETAIL_LENGTH = 200;
 const MAX_GROUP_LENGTH = 255;
+/** The endpoints that we use. */
+const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'] as const;
 
 /** Our client at a provider. */
 export interface ProviderClient {
@@ -39,6 +44,14 @@ export interface ProviderClient {
   clientId: string;
   /** `null` for a public client. */
   secret: string | null;
+}
+
+/** A provider whose metadata were fetched. */
+export interface DiscoveredProvider {
+  metadata: ServerMetadata;
+  keys: ProviderKeys;
+  /** Creates the library's client for one sign-in. */
+  configure(): Configuration;
 }
 
 /** The secrets of one sign-in. */
@@ -70,24 +83,23 @@ export class ProviderError extends Error {
 /**
  * Fetches a provider's metadata (OpenID Connect Discovery 1.0). They must name the same issuer, which rejects URLs whose
  * metadata are shared by all tenants of a provider.
+ * @param clock for the age of its keys
  * @throws ProviderError if the provider is unreachable or its metadata are invalid
  */
-export async function discoverProvider({ issuer, clientId, secret }: ProviderClient): Promise<Configuration> {
+export async function discoverProvider(
+  { issuer, clientId, secret }: ProviderClient,
+  clock: () => number,
+): Promise<DiscoveredProvider> {
   const url = URL.parse(issuer);
   if (url === null || !isHttpsOrLoopback(url))
     throw new ProviderError('wrong', 'its issuer must be an https URL');
-  const configuration = await discovery(
-    url,
-    clientId,
-    { [clockTolerance]: CLOCK_TOLERANCE },
-    clientAuth(secret),
-    {
-      timeout: TIMEOUT,
-      [customFetch]: fetchWithLimit,
-      execute: [enableNonRepudiationChecks, ...(url.protocol === 'http:' ? [allowInsecureRequests] : [])],
-    },
-  ).catch(throwProviderError);
-  const metadata = configuration.serverMetadata();
+  const extensions = url.protocol === 'http:' ? [allowInsecureRequests] : [];
+  const discovered = await discovery(url, clientId, undefined, None(), {
+    timeout: TIMEOUT,
+    [customFetch]: fetchWithLimit,
+    execute: extensions,
+  }).catch(throwProviderError);
+  const metadata = discovered.serverMetadata();
   if (trimTrailingSlash(metadata.issuer) !== trimTrailingSlash(issuer)) {
     throw new ProviderError(
       'wrong',
@@ -97,7 +109,32 @@ export async function discoverProvider({ issuer, clientId, secret }: ProviderCli
   for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
     if (metadata[name] === undefined) throw new ProviderError('wrong', `its metadata have no ${name}`);
   }
-  return configuration;
+  for (const name of ENDPOINTS) requireEndpoint(name, metadata[name], url);
+  const keys = new ProviderKeys(metadata.jwks_uri ?? '', clock);
+  const authentication = clientAuth(secret);
+  const configure = () => {
+    const tolerance = { [clockTolerance]: CLOCK_TOLERANCE };
+    const configuration = new Configuration(metadata, clientId, tolerance, authentication);
+    configuration.timeout = TIMEOUT;
+    configuration[customFetch] = keys.fetch;
+    for (const extend of [enableNonRepudiationChecks, ...extensions]) extend(configuration);
+    return configuration;
+  };
+  return { metadata, keys, configure };
+}
+
+/**
+ * The library checks the URL of an endpoint when it uses it.
+ * @param endpoint not validated; `undefined` if the provider has none
+ * @throws ProviderError unless it is an https URL, or one of this machine like the issuer
+ */
+function requireEndpoint(name: string, endpoint: unknown, issuer: URL): void {
+  if (endpoint === undefined) return;
+  const text = typeof endpoint === 'string' ? endpoint : '';
+  const url = parseUntrustedUrl(text);
+  const isAllowed = issuer.protocol === 'https:' ? url?.protocol === 'https:' : url && isHttpsOrLoopback(url);
+  if (isAllowed !== true)
+    throw new ProviderError('wrong', withDetail(`the ${name} in its metadata must be an https URL`, text));
 }
 
 /** `client_secret_basic`, unless the provider accepts only `client_secret_post` (OpenID Connect Core 1.0, section 9). */
@@ -118,12 +155,12 @@ function clientAuth(secret: string | null): ClientAuth {
  * @returns the provider's URL to redirect the browser to, and the secrets to store until it returns
  */
 export async function beginSignIn(
-  configuration: Configuration,
+  { metadata, configure }: DiscoveredProvider,
   { redirectUri, loginHint, groupsClaim }: { redirectUri: string; loginHint: string; groupsClaim: string },
 ): Promise<{ url: URL; challenge: AuthorizationState }> {
   const challenge = { state: randomState(), nonce: randomNonce(), codeVerifier: randomPKCECodeVerifier() };
-  const offered = configuration.serverMetadata().scopes_supported ?? [];
-  const url = buildAuthorizationUrl(configuration, {
+  const offered = metadata.scopes_supported ?? [];
+  const url = buildAuthorizationUrl(configure(), {
     redirect_uri: redirectUri,
     // Some providers send groups only for a scope of that name.
     scope: ['openid', 'email', 'profile', ...(offered.includes(groupsClaim) ? [groupsClaim] : [])].join(' '),
@@ -142,27 +179,31 @@ export async function beginSignIn(
  * @throws ProviderError if the provider did not sign the user in
  */
 export async function finishSignIn(
-  configuration: Configuration,
+  { metadata, keys, configure }: DiscoveredProvider,
   response: URL,
   { state, nonce, codeVerifier }: AuthorizationState,
   groupsClaim: string,
 ): Promise<VerifiedIdentity> {
-  const { issuer } = configuration.serverMetadata();
+  const { issuer } = metadata;
   if (response.searchParams.get('state') !== state)
     throw new ProviderError('foreign', 'the response has a different state');
   if ((response.searchParams.get('iss') ?? issuer) !== issuer)
     throw new ProviderError('foreign', 'the response is from a different issuer');
-  const tokens = await authorizationCodeGrant(configuration, response, {
+  const configuration = configure();
+  const checks = {
     expectedState: state,
     expectedNonce: nonce,
     pkceCodeVerifier: codeVerifier,
     idTokenExpected: true,
-  }).catch(throwProviderError);
+  };
+  const tokens = await keys
+    .use(configuration, () => authorizationCodeGrant(configuration, response, checks))
+    .catch(throwProviderError);
   const idToken = tokens.claims();
   if (idToken === undefined) throw new ProviderError('wrong', 'it sent no ID token');
   const complete = ['email', 'email_verified', groupsClaim].every((claim) => idToken[claim] !== undefined);
   const userInfo =
-    complete || configuration.serverMetadata().userinfo_endpoint === undefined
+    complete || metadata.userinfo_endpoint === undefined
       ? undefined
       : await fetchUserInfo(configuration, tokens.access_token, idToken.sub).catch(throwProviderError);
   const claims: Claims = { ...userInfo, ...idToken };

@@ -63,6 +63,8 @@ const actionsOf = async (userId: number) =>
 const DEVIATIONS: [string, Deviation][] = [
   ['another origin', { origin: 'https://evil.example' }],
   ['the origin with an IP address', { origin: 'http://127.0.0.1' }],
+  ['a frame of another origin', { crossOrigin: true }],
+  ['the origin of an embedding page', { topOrigin: 'https://evil.example' }],
   ['another relying party', { rpId: 'evil.example' }],
   ['another challenge', { challenge: Buffer.from('another challenge').toString('base64url') }],
   ['no user verification', { userVerified: false }],
@@ -328,6 +330,9 @@ describe('Passkeys of an account', () => {
     const { owner, device } = account;
     now += 600_000;
     const page = await owner.open(SECURITY);
+    expect(page.text).toContain('A recovery code');
+    const withPassword = await owner.submit(page, { proof: account.password }, `${SECURITY}/confirm`);
+    expect(withPassword.status).toBe(401);
     const credential = device.use(await passkeyOptions(owner, 'confirm'));
     expect((await owner.submit(page, { credential }, `${SECURITY}/confirm/passkey`)).status).toBe(303);
     const recent = await owner.open(SECURITY);

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { totpCodeAt, recoveryCodesOn, SECURITY, sendCode, setUpTotp } from '../harness/second-factors.ts';
+import {
+  totpCodeAt,
+  recoveryCodesOn,
+  SECOND_FACTOR,
+  SECURITY,
+  sendCode,
+  setUpTotp,
+} from '../harness/second-factors.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
@@ -82,6 +89,45 @@ describe('Recovery codes', () => {
     const account = await accountWithCodes();
     const responses = await Promise.all([1, 2, 3].map(() => recover(account, account.codes[0] ?? '')));
     expect(responses.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
+  });
+
+  /** Submits codes at once after one password. */
+  const recoverAtOnce = async (
+    account: { id: number; email: string; password: string },
+    codes: readonly string[],
+  ) => {
+    const visitor = createFormClient(server);
+    await visitor.signIn(account.email, account.password);
+    const page = await visitor.open(SECOND_FACTOR);
+    const responses = await Promise.all(
+      codes.map((code) => visitor.submit(page, { recovery_code: code }, `${SECOND_FACTOR}/recovery`)),
+    );
+    const sessions = await server.context.db.read
+      .selectFrom('sessions')
+      .select('id')
+      .where('user_id', '=', account.id)
+      .where('method', '=', 'password+recovery')
+      .execute();
+    const used = (await storedCodes(account.id)).filter(({ used_at: usedAt }) => usedAt !== null);
+    return {
+      accepted: responses.filter(({ location }) => location === `${server.origin}/`).length,
+      sessions: sessions.length,
+      used: used.length,
+    };
+  };
+
+  it('complete one sign-in with one code when the same code is submitted three times at once', async () => {
+    const account = await accountWithCodes();
+    const [code = ''] = account.codes;
+    const result = await recoverAtOnce(account, [code, code, code]);
+    expect(result).toEqual({ accepted: 1, sessions: 1, used: 1 });
+  });
+
+  it('complete one sign-in with one code when three are submitted at once', async () => {
+    const account = await accountWithCodes();
+    const result = await recoverAtOnce(account, account.codes.slice(0, 3));
+    expect(result).toEqual({ accepted: 1, sessions: 1, used: 1 });
+    expect((await recover(account, account.codes[3] ?? '')).status).toBe(303);
   });
 
   it('can be replaced', async () => {

@@ -5,7 +5,8 @@ import { hashPassword, PasswordQueueFull } from '../../src/auth/passwords.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { DeniedAttempts } from '../../src/domain/audit/denied-attempts.ts';
-import { signInWithPassword } from '../../src/domain/sign-in/sign-in-with-password.ts';
+import { signInSubject, signInWithPassword } from '../../src/domain/sign-in/sign-in-with-password.ts';
+import { blockWrites } from '../harness/block-writes.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
@@ -145,6 +146,27 @@ describe('Sign-in with a password', () => {
     expect((await signInWithPassword(server.context, cliAttribution(now), attempt)).outcome).toBe(
       'signed-in',
     );
+  });
+
+  it('does not count attempts whose password finds the queue full after they were counted', async () => {
+    const account = await createFixtures(server).account();
+    const address = '192.0.2.4';
+    const attempt = { email: account.email, password: 'not the password', address };
+    const unblock = await blockWrites(server);
+    const attempts = Array.from({ length: 9 }, () =>
+      signInWithPassword(server.context, cliAttribution(now), attempt),
+    );
+    const flood = Promise.allSettled(Array.from({ length: 80 }, () => hashPassword('one of many')));
+    await unblock();
+    const verified = (await Promise.allSettled(attempts)).filter(({ status }) => status === 'fulfilled');
+    await flood;
+    const row = await server.context.db.read
+      .selectFrom('throttled_attempts')
+      .select('times')
+      .where('subject', '=', signInSubject(account.email))
+      .where('address', '=', address)
+      .executeTakeFirst();
+    expect(JSON.parse(row?.times ?? '[]')).toHaveLength(verified.length);
   });
 
   it('returns 503 while too many passwords are queued', async () => {

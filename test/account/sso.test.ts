@@ -266,6 +266,25 @@ describe('Redirect to the provider', () => {
 });
 
 describe('Failing provider', () => {
+  it.each(['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint', 'issuer'])(
+    'has metadata whose %s is no https URL',
+    async (member) => {
+      const failing = await startIdentityProvider({ redirectUris: ['http://127.0.0.1/'] });
+      await name('acme', failing);
+      for (const value of ['http://login.example/x', 'not a URL']) {
+        failing.tamper = (path, body) =>
+          path.includes('openid-configuration') ? { ...body, [member]: value } : undefined;
+        const start = await createFormClient(server).get('/sign-in/organization/start?email=a@acme.example');
+        expect({ status: start.status, words: words(start) }).toEqual({
+          status: 502,
+          words: expect.stringMatching(/provider is invalid/),
+        });
+        ahead += 10_001;
+      }
+      await failing.close();
+    },
+  );
+
   it('is requested at most once in ten seconds', async () => {
     const failing = await startIdentityProvider({ redirectUris: ['http://127.0.0.1/'] });
     failing.tamper = (path, body) =>

@@ -229,7 +229,7 @@ describe('Sign-in with a code', () => {
 });
 
 describe('Changing second factors', () => {
-  it('requires the password or a code ten minutes after the sign-in', async () => {
+  it('requires a code ten minutes after the sign-in, and not the password', async () => {
     const account = await accountWithTotp();
     const { owner } = account;
     now += 600_000;
@@ -240,15 +240,18 @@ describe('Changing second factors', () => {
     const remove = `${SECURITY}/authenticator/remove`;
     expect((await owner.post(remove, { _csrf: csrf })).status).toBe(403);
 
-    const wrong = await owner.submit(page, { proof: 'not the password' }, `${SECURITY}/confirm`);
+    expect(page.text).toContain('A code from your app, or a recovery code');
+    const wrong = await owner.submit(page, { proof: account.password }, `${SECURITY}/confirm`);
     expect(wrong.status).toBe(401);
     expect(wrong.text).toContain('id="proof-error"');
+    expect((await owner.post(remove, { _csrf: csrf })).status).toBe(403);
     const before = owner.cookies.get('assay-session');
-    const right = await owner.submit(page, { proof: account.password }, `${SECURITY}/confirm`);
+    const right = await owner.submit(page, { proof: totpCodeAt(account.secret, now) }, `${SECURITY}/confirm`);
     expect(right.status).toBe(303);
     expect(owner.cookies.get('assay-session')).not.toBe(before);
 
     const recent = await owner.open(SECURITY);
+    now += 30_000;
     const elsewhere = await halfSignedIn(account);
     await sendCode(elsewhere, 'code', totpCodeAt(account.secret, now));
     expect((await elsewhere.get('/account')).status).toBe(200);
@@ -260,7 +263,32 @@ describe('Changing second factors', () => {
     });
   });
 
-  it('accepts a code in place of the password once', async () => {
+  it('requires the password of an account without a second factor', async () => {
+    const account = await createFixtures(server).account();
+    const owner = createFormClient(server);
+    await owner.signIn(account.email, account.password);
+    now += 600_000;
+    const page = await owner.open(SECURITY);
+    expect(page.text).toContain('Your password');
+    const confirm = `${SECURITY}/confirm`;
+    for (const proof of ['not the password', '000000'])
+      expect((await owner.submit(page, { proof }, confirm)).status).toBe(401);
+    expect((await owner.submit(page, { proof: account.password }, confirm)).status).toBe(303);
+  });
+
+  it('accepts a recovery code once', async () => {
+    const account = await accountWithTotp();
+    const { owner, codes } = account;
+    const [proof = ''] = codes;
+    const confirm = `${SECURITY}/confirm`;
+    now += 600_000;
+    expect((await owner.submit(await owner.open(SECURITY), { proof }, confirm)).status).toBe(303);
+    now += 600_000;
+    expect((await owner.submit(await owner.open(SECURITY), { proof }, confirm)).status).toBe(401);
+    expect((await sendCode(await halfSignedIn(account), 'recovery_code', proof)).status).toBe(401);
+  });
+
+  it('accepts a code once', async () => {
     const account = await accountWithTotp();
     now += 600_000;
     const page = await account.owner.open(SECURITY);
@@ -277,6 +305,7 @@ describe('Changing second factors', () => {
     const confirm = `${SECURITY}/confirm`;
     for (let attempt = 1; attempt <= 10; attempt += 1)
       expect((await account.owner.submit(page, { proof: '000000' }, confirm)).status).toBe(401);
-    expect((await account.owner.submit(page, { proof: account.password }, confirm)).status).toBe(429);
+    const [proof = ''] = account.codes;
+    expect((await account.owner.submit(page, { proof }, confirm)).status).toBe(429);
   });
 });

@@ -205,6 +205,29 @@ describe('assay sso set', () => {
     await expectRefusal(SET('bare'), 1, /Cannot use the provider at .*: .*issuer/);
   });
 
+  it.each(['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'])(
+    'rejects metadata whose %s is no https URL',
+    async (name) => {
+      for (const value of ['http://login.example/x', 'login.example/x', 'javascript:alert(1)', '', 5, null]) {
+        provider.tamper = (path, body) =>
+          path === '/.well-known/openid-configuration' ? { ...body, [name]: value } : undefined;
+        await expectRefusal(
+          SET('bare'),
+          1,
+          new RegExp(`Cannot use the provider at .*: the ${name} in its metadata must be an https URL`),
+        );
+      }
+    },
+  );
+
+  it('rejects metadata whose issuer is no URL', async () => {
+    for (const issuer of ['login.example', '', 5, undefined]) {
+      provider.tamper = (path, body) =>
+        path === '/.well-known/openid-configuration' ? { ...body, issuer } : undefined;
+      await expectRefusal(SET('bare'), 1, /Cannot use the provider at /);
+    }
+  });
+
   it('rejects metadata without the required endpoints', async () => {
     provider.tamper = (path, body) =>
       path === '/.well-known/openid-configuration' ? { ...body, token_endpoint: undefined } : undefined;

@@ -5,6 +5,10 @@ import type { FormClient } from './form-client.ts';
 /** Invalid values that an authenticator or a browser sends. */
 export interface Deviation {
   origin?: string;
+  /** Whether the page was in a frame of another origin. */
+  crossOrigin?: boolean;
+  /** The origin of that frame's top page. */
+  topOrigin?: string;
   rpId?: string;
   challenge?: string;
   userVerified?: boolean;
@@ -110,7 +114,8 @@ export class SoftwareAuthenticator {
         type: deviation.type ?? type,
         challenge: deviation.challenge ?? options.challenge,
         origin: deviation.origin ?? this.#origin,
-        crossOrigin: false,
+        crossOrigin: deviation.crossOrigin ?? false,
+        topOrigin: deviation.topOrigin,
       }),
     );
   }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { decodeJwt, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { Provider } from 'oidc-provider';
 
 /** An account at the provider. */
@@ -29,6 +29,12 @@ export interface TestIdentityProvider {
   visit(authorizationUrl: string, subject: string | null): Promise<string>;
   /** Changes the JSON of responses, by path, also of errors. The default changes nothing. */
   tamper: (path: string, body: Record<string, any>) => Record<string, any> | undefined;
+  /**
+   * Signs ID tokens with a new key from now on.
+   * @param kid its id
+   * @param publish whether it replaces the published keys. Default: true.
+   */
+  rotateKey(kid: string, publish?: boolean): Promise<void>;
   /** The paths of all requests. */
   requests: string[];
   close(): Promise<void>;
@@ -115,6 +121,17 @@ export async function startIdentityProvider(options: ProviderOptions): Promise<T
     },
   });
 
+  let rotated: { kid: string; privateKey: CryptoKey } | undefined;
+  let published: JWK[] | undefined;
+  /** Applies `rotateKey` to a response. */
+  const withRotatedKey = async (path: string, body: Record<string, any>): Promise<Record<string, any>> => {
+    if (path === '/jwks' && published !== undefined) return { keys: published };
+    if (path !== '/token' || rotated === undefined || typeof body['id_token'] !== 'string') return body;
+    const { kid, privateKey } = rotated;
+    const token = new SignJWT(decodeJwt(body['id_token'])).setProtectedHeader({ alg: 'RS256', kid });
+    return { ...body, id_token: await token.sign(privateKey) };
+  };
+
   const state: TestIdentityProvider = {
     issuer,
     clientId,
@@ -127,6 +144,11 @@ export async function startIdentityProvider(options: ProviderOptions): Promise<T
       return person;
     },
     visit: (url, subject) => visit(issuer, url, subject),
+    async rotateKey(kid, publish = true) {
+      const { privateKey, publicKey } = await generateKeyPair('RS256');
+      rotated = { kid, privateKey };
+      if (publish) published = [{ ...(await exportJWK(publicKey)), kid, alg: 'RS256', use: 'sig' }];
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -149,6 +171,7 @@ export async function startIdentityProvider(options: ProviderOptions): Promise<T
     }
     await next();
     if (typeof ctx.body === 'object' && ctx.body !== null) {
+      ctx.body = await withRotatedKey(ctx.path, ctx.body as Record<string, any>);
       const tampered = state.tamper(ctx.path, ctx.body as Record<string, any>);
       if (tampered === undefined) return;
       ctx.body = tampered;

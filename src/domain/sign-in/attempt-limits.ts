@@ -89,6 +89,31 @@ export async function boundedAttemptKey(
   return own === undefined ? { subject: shared, address: key.address } : key;
 }
 
+/**
+ * Takes back an attempt that succeeded or was not made, with the lock that it may have set. Other attempts still count.
+ * @param at when it was recorded
+ */
+export async function withdrawAttempt(tx: Transaction, key: AttemptKey, at: number): Promise<void> {
+  // Locks the row until the transaction ends.
+  const row = await tx
+    .updateTable('throttled_attempts')
+    .set((eb) => ({ ends_at: eb.ref('ends_at') }))
+    .where('subject', '=', key.subject)
+    .where('address', '=', key.address)
+    .returning('times')
+    .executeTakeFirst();
+  if (row === undefined) return;
+  const times = JSON.parse(row.times) as number[];
+  const index = times.indexOf(at);
+  if (index === -1) return;
+  await tx
+    .updateTable('throttled_attempts')
+    .set({ times: JSON.stringify(times.toSpliced(index, 1)), locked_until: 0 })
+    .where('subject', '=', key.subject)
+    .where('address', '=', key.address)
+    .execute();
+}
+
 /** Clears the attempts from this address. */
 export async function clearAttempts(tx: Transaction, key: AttemptKey): Promise<void> {
   await tx

@@ -3,6 +3,7 @@ import type { Attribution } from '../../auth/callers.ts';
 import { hashSecret } from '../../auth/secrets.ts';
 import type { Database, Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
+import { consumeChallenge } from './challenges.ts';
 import type { FactorOwner } from './second-factors.ts';
 
 const COUNT = 10;
@@ -12,6 +13,8 @@ const GROUP = 4;
 /** Crockford's base32, without letters that look alike. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const FORM = new RegExp(`^[${ALPHABET}]{${LENGTH}}$`);
+/** Milliseconds for which a session is known to have had its code: longer than any request takes. */
+const SESSION_MEMORY = 900_000;
 
 /** Characters that are examined: a code with some extra spaces or dashes. */
 export const MAX_RECOVERY_CODE_LENGTH = 64;
@@ -75,35 +78,50 @@ export async function issueFirstRecoveryCodes(
 }
 
 /**
- * Accepts a recovery code once, even if it is sent concurrently.
+ * Accepts a recovery code once, and one code for a session, even if they are sent concurrently: the caller replaces the
+ * session after its code.
+ * @param session the session in which the code was typed
  * @param code as typed: case, spaces, dashes, and letters that look like digits do not matter
  */
 export async function redeemRecoveryCode(
   db: Database,
   by: Attribution,
-  owner: FactorOwner,
+  session: FactorOwner & { id: string },
   code: string,
 ): Promise<boolean> {
   if (!FORM.test(normalizeCode(code))) return false;
-  return db.write(async (tx) => {
-    const used = await tx
-      .updateTable('recovery_codes')
-      .set({ used_at: by.now })
-      .where('user_id', '=', owner.userId)
-      .where('code_hash', '=', hashOf(owner.userId, code))
-      .where('used_at', 'is', null)
-      .returning('user_id')
-      .executeTakeFirst();
-    if (used === undefined) return false;
-    await recordEvent(tx, by, {
-      action: 'recovery-code.use',
-      object: ['user', owner.userId],
-      organizationId: owner.organizationId,
-      before: null,
-      after: null,
+  const { id, userId, organizationId } = session;
+  return db
+    .write(async (tx) => {
+      const used = await tx
+        .updateTable('recovery_codes')
+        .set({ used_at: by.now })
+        .where('user_id', '=', userId)
+        .where('code_hash', '=', hashOf(userId, code))
+        .where('used_at', 'is', null)
+        .returning('user_id')
+        .executeTakeFirst();
+      if (used === undefined) return false;
+      if (!(await consumeChallenge(tx, `recovery code ${id}`, by.now + SESSION_MEMORY, by.now)))
+        throw new AnotherCodeAccepted();
+      await recordEvent(tx, by, {
+        action: 'recovery-code.use',
+        object: ['user', userId],
+        organizationId,
+        before: null,
+        after: null,
+      });
+      return true;
+    })
+    .catch((error: unknown) => {
+      if (error instanceof AnotherCodeAccepted) return false;
+      throw error;
     });
-    return true;
-  });
+}
+
+/** Rolls back, so that the code stays unused. */
+class AnotherCodeAccepted extends Error {
+  override name = 'AnotherCodeAccepted';
 }
 
 /** The hash includes the user, so that a guess applies to one account only. */

@@ -3,7 +3,7 @@ import { verifyPassword } from '../../auth/passwords.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
-import { recordAttempt, clearAttempts } from './attempt-limits.ts';
+import { recordAttempt, clearAttempts, withdrawAttempt } from './attempt-limits.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import type { DatabaseWithDenials } from '../audit/denied-attempts.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
@@ -85,7 +85,7 @@ export async function needsSecondFactor(db: ReadConnection, userId: number): Pro
  * Verifies a second factor during or after sign-in. Ten failures within ten minutes lock this for the account, from
  * any address, for ten minutes: the caller knows the password or has the session. The attempt is recorded before
  * the check, so that concurrent attempts cannot exceed the limit.
- * @param check verifies the input, and accepts nothing twice
+ * @param check verifies the input, and accepts nothing twice; if it throws, the attempt is not counted
  */
 export async function verifySecondFactor(
   { db, deniedAttempts }: DatabaseWithDenials,
@@ -96,7 +96,11 @@ export async function verifySecondFactor(
   const key = { subject: `second-factor:${owner.userId}`, address: '' };
   const attempt = await db.write((tx) => recordAttempt(tx, key, LIMIT, by.now));
   if (attempt.outcome === 'locked') return attempt;
-  if (await check()) {
+  const isRight = await check().catch(async (error: unknown) => {
+    await db.write((tx) => withdrawAttempt(tx, key, by.now));
+    throw error;
+  });
+  if (isRight) {
     await db.write((tx) => clearAttempts(tx, key));
     return { outcome: 'right' };
   }

@@ -3,7 +3,13 @@ import { normalizeEmail } from '../../auth/email-addresses.ts';
 import { networkPrefix } from '../../auth/ip-addresses.ts';
 import { requireHashCapacity, verifyPassword } from '../../auth/passwords.ts';
 import { hashSecret } from '../../auth/secrets.ts';
-import { type AttemptKey, boundedAttemptKey, recordAttempt, clearAttempts } from './attempt-limits.ts';
+import {
+  type AttemptKey,
+  boundedAttemptKey,
+  clearAttempts,
+  recordAttempt,
+  withdrawAttempt,
+} from './attempt-limits.ts';
 import type { DatabaseWithDenials } from '../audit/denied-attempts.ts';
 import { selectSignInStates, usablePasswordHash } from '../users/sign-in-eligibility.ts';
 
@@ -25,7 +31,8 @@ export type SignInResult =
  * Verifies an e-mail address and a password. Ten failures within ten minutes lock the pair of account and network
  * address for ten minutes (docs/decided.md, section 11), whether or not the account exists. The attempt is recorded
  * before the check, so that concurrent attempts cannot exceed the limit; a success clears earlier failures. Beyond
- * a hundred accounts tried from one address in that time, further ones share a lock there.
+ * a hundred accounts tried from one address in that time, further ones share a lock there, for which a success neither
+ * counts nor clears failures, as these may be of other accounts.
  * @throws PasswordQueueFull when too many passwords are being verified; the attempt is not counted then
  */
 export async function signInWithPassword(
@@ -34,10 +41,11 @@ export async function signInWithPassword(
   attempt: { email: string; password: string; address: string },
 ): Promise<SignInResult> {
   requireHashCapacity();
-  const key: AttemptKey = { subject: signInSubject(attempt.email), address: networkPrefix(attempt.address) };
-  const counted = await db.write(async (tx) =>
-    recordAttempt(tx, await boundedAttemptKey(tx, key, 'sign-in', by.now), LIMIT, by.now),
-  );
+  const own: AttemptKey = { subject: signInSubject(attempt.email), address: networkPrefix(attempt.address) };
+  const { key, counted } = await db.write(async (tx) => {
+    const countedKey = await boundedAttemptKey(tx, own, 'sign-in', by.now);
+    return { key: countedKey, counted: await recordAttempt(tx, countedKey, LIMIT, by.now) };
+  });
   if (counted.outcome === 'locked') return counted;
 
   const account = await selectSignInStates(db.read)
@@ -45,9 +53,14 @@ export async function signInWithPassword(
     .where('normalized_email', '=', normalizeEmail(attempt.email))
     .executeTakeFirst();
   const passwordHash = account === undefined ? null : usablePasswordHash(account);
-  const isValid = await verifyPassword(passwordHash, attempt.password);
+  const isValid = await verifyPassword(passwordHash, attempt.password).catch(async (error: unknown) => {
+    await db.write((tx) => withdrawAttempt(tx, key, by.now));
+    throw error;
+  });
   if (isValid && passwordHash !== null && account !== undefined) {
-    await db.write((tx) => clearAttempts(tx, key));
+    await db.write((tx) =>
+      key.subject === own.subject ? clearAttempts(tx, key) : withdrawAttempt(tx, key, by.now),
+    );
     return {
       outcome: 'signed-in',
       userId: account.id,

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import { signInWithPassword } from '../../src/domain/sign-in/sign-in-with-password.ts';
+import { createFixtures } from '../harness/fixtures.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
+
+const now = Date.UTC(2026, 5, 1);
+const wrong = { password: 'not the password' };
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await useSharedServer(() => now);
+});
+afterAll(() => server.close());
+
+const attempt = async (address: string, account: { email: string; password: string }) =>
+  (await signInWithPassword(server.context, cliAttribution(now), { ...account, address })).outcome;
+
+/** Fails for a hundred accounts. Further accounts share a lock. */
+async function tryHundredAccounts(address: string): Promise<void> {
+  for (let index = 0; index < 100; index += 1)
+    expect(await attempt(address, { email: `${index}@a.example`, ...wrong })).toBe('refused');
+}
+
+describe('The lock that further accounts share at an address', () => {
+  it('does not count successes', async () => {
+    const address = '203.0.113.240';
+    const account = await createFixtures(server).account();
+    await tryHundredAccounts(address);
+    for (let index = 1; index <= 11; index += 1) expect(await attempt(address, account)).toBe('signed-in');
+    for (let index = 1; index <= 9; index += 1)
+      expect(await attempt(address, { email: `${index}@b.example`, ...wrong })).toBe('refused');
+    // The tenth attempt locks only if it fails.
+    expect(await attempt(address, account)).toBe('signed-in');
+    expect(await attempt(address, { email: '10@b.example', ...wrong })).toBe('refused');
+    expect(await attempt(address, account)).toBe('locked');
+  });
+
+  it('keeps the failures of other accounts after a success', async () => {
+    const address = '203.0.113.241';
+    const [own, other] = [await createFixtures(server).account(), await createFixtures(server).account()];
+    await tryHundredAccounts(address);
+    for (let index = 1; index <= 10; index += 1) {
+      expect(await attempt(address, own)).toBe('signed-in');
+      expect(await attempt(address, { ...other, ...wrong })).toBe('refused');
+    }
+    expect(await attempt(address, other)).toBe('locked');
+  });
+
+  it('counts exactly the failures of concurrent attempts', async () => {
+    const address = '203.0.113.242';
+    const [own, other] = [await createFixtures(server).account(), await createFixtures(server).account()];
+    await tryHundredAccounts(address);
+    const concurrent = await Promise.all(
+      [own, other, own, other, own, other, own, other].map((account) =>
+        attempt(address, account === other ? { ...other, ...wrong } : account),
+      ),
+    );
+    expect(concurrent.filter((outcome) => outcome === 'signed-in')).toHaveLength(4);
+    for (let index = 5; index <= 10; index += 1)
+      expect(await attempt(address, { ...other, ...wrong })).toBe('refused');
+    expect(await attempt(address, own)).toBe('locked');
+  });
+});
