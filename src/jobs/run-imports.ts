@@ -16,6 +16,7 @@ import {
   claimNextImport,
 } from '../domain/imports/import-lifecycle.ts';
 import { deleteUnreferenced } from '../files/file-storage.ts';
+import { recheckUndo } from '../domain/imports/cancel-import.ts';
 import { findLostPermission } from '../domain/imports/lost-permissions.ts';
 import { runImportInWorker, ImportOutOfMemory, ImportStuck } from '../importers/worker/import-worker-host.ts';
 import type { WorkerProgress } from '../importers/worker/import-worker.ts';
@@ -49,8 +50,11 @@ async function runUndoJob(
   { db, clock }: Context,
   { signal }: JobRun,
   id: number,
-  caller: Caller,
+  undoneBy: Caller,
 ): Promise<void> {
+  // An undo that may no longer run ends without an effect, and others can request it again.
+  const caller = await recheckUndo(db.read, undoneBy, id);
+  if (caller === undefined) return;
   const counts = await undoImport({ db, caller, clock, signal }, id);
   await db.write((tx) => finishUndo(tx, { actor: caller, now: clock() }, id, counts));
 }

@@ -345,6 +345,56 @@ describe('Operation 65: access', () => {
     expect((await start(undefined, {}, { ...admin, token: wide.token })).status).toBe(202);
   });
 
+  it('without an assessment requires a scope that is not of a listing', async () => {
+    const { token } = await world.token(admin.id, { scopes: ['api', 'asset_client_lw'] });
+    expectRefused(await start(undefined, {}, { ...admin, token }), 403, 'forbidden');
+    const fields = { assessment_id: assessment.uid };
+    expect((await start(undefined, fields, { ...admin, token })).status).toBe(202);
+  });
+
+  it('skips hosts that the scopes of the credential do not write', async () => {
+    const staff = await world.user();
+    for (const [location, writableBy] of [
+      ['192.0.2.1', 'boss'],
+      ['192.0.2.2', 'client'],
+      ['192.0.2.3', 'any'],
+    ] as const) {
+      const { uid } = await world.asset({
+        organization: organization.uid,
+        type: 'host',
+        location,
+        writableBy,
+      });
+      await world.list(assessment.uid, uid);
+    }
+    await world.asset({
+      organization: organization.uid,
+      type: 'host',
+      location: '192.0.2.4',
+    });
+    const scanned = hosts('192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4');
+    const openPorts = async (who: TestUser, token = who.token) => {
+      const { body } = await start(scanned, { assessment_id: assessment.uid }, { ...who, token });
+      const { result, progress } = await waitForImport(server, admin.token, body.id);
+      const { body: listed } = await server.request(
+        'GET',
+        '/api/asset/v2/assets?portNumber[]=443&fields=location',
+        { token: admin.token },
+      );
+      return [
+        listed.map((asset: { location: string }) => asset.location.at(-1)).join(''),
+        result.assets_updated,
+        progress.skipped,
+      ];
+    };
+    expect(await openPorts(member)).toEqual(['23', 2, 2]);
+    const narrow = await world.token(admin.id, { scopes: ['api', 'asset_client_lw'] });
+    expect(await openPorts(admin, narrow.token)).toEqual(['23', 0, 2]);
+    expect(await openPorts(admin)).toEqual(['234', 1, 1]);
+    const boss = await world.token(staff.id, { scopes: ['api', 'asset_boss_lw'] });
+    expect(await openPorts(staff, boss.token)).toEqual(['1234', 1, 2]);
+  });
+
   it('requires an organization from staff, which must be that of the assessment', async () => {
     const staff = await world.user();
     expectRefused(await start(undefined, {}, staff), 422, 'validation-failed');

@@ -1,4 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { cliAttribution, operatorCaller } from '../../src/auth/callers.ts';
+import type { Transaction } from '../../src/db/engine.ts';
+import { requestUndo } from '../../src/domain/imports/cancel-import.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
+import { updateUser } from '../../src/domain/users/update-user.ts';
+import { eventually } from '../harness/eventually.ts';
 import { insertImport, uploadReport, waitForImport } from '../harness/imports.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
@@ -41,8 +47,8 @@ const nuclei = (day: number, ...templates: string[]) =>
 
 const get = async (path: string) => (await server.request('GET', path, { token: admin.token })).body;
 const undo = (id: number, { token } = admin) => server.request('POST', `/v1/imports/${id}/undo`, { token });
-async function imported(content: string, fields: Record<string, string> = {}) {
-  const started = await uploadReport(server, admin.token, content, {
+async function imported(content: string, fields: Record<string, string> = {}, { token } = admin) {
+  const started = await uploadReport(server, token, content, {
     assessment_id: assessment.uid,
     targets: SITE,
     ...fields,
@@ -231,6 +237,48 @@ describe('Operation 82: undo an import', () => {
     expect((await undo(body.id, starter)).status).toBe(202);
     const ended = await waitForImport(server, starter.token, body.id, (job) => job.undone !== null);
     expect(ended.undone).toMatchObject({ findings: 1 });
+  });
+
+  it('keeps assets if the credential has no scope that writes them', async () => {
+    const started = await uploadReport(server, admin.token, report(host('192.0.2.1', port(443))));
+    await waitForImport(server, admin.token, started.body.id);
+    const { token } = await world.token(admin.id, { scopes: ['api', 'asset_or'] });
+    expect((await undo(started.body.id, { ...admin, token })).status).toBe(202);
+    const ended = await waitForImport(server, admin.token, started.body.id, (job) => job.undone !== null);
+    expect(ended.undone).toMatchObject({ assets: 0, kept: 1 });
+    expect(await get('/api/asset/v2/assets?fields=location')).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      'the user is banned',
+      (tx: Transaction, { id }: TestUser) => banUser(tx, cliAttribution(server.context.clock()), id),
+    ],
+    [
+      'the user loses access',
+      (tx: Transaction, { id }: TestUser) =>
+        updateUser(tx, cliAttribution(server.context.clock()), id, { assessments: [] }),
+    ],
+  ])('changes nothing if %s before it runs, and can be requested again', async (_event, lose) => {
+    const starter = await world.user({ organization: organization.uid });
+    await world.access(assessment.uid, starter.id);
+    const { id } = await imported(nuclei(10, 'stays'), {}, starter);
+    const caller = {
+      ...operatorCaller('undo'),
+      ...({ kind: 'user', userId: starter.id, uid: starter.uid, admin: false, staff: false } as const),
+      organizationId: organization.id,
+    };
+    const { db, jobs } = server.context;
+    await db.write(async (tx) => {
+      await requestUndo(tx, { actor: caller, now: server.context.clock() }, id);
+      await lose(tx, starter);
+    });
+    jobs.notify();
+    const waiting = () => db.read.selectFrom('jobs').select('id').where('key', '=', `import:${id}`).execute();
+    await eventually(async () => expect(await waiting()).toEqual([]));
+    expect((await get(`/v1/imports/${id}`)).undone).toBeNull();
+    expect(await findings()).toHaveLength(1);
+    expect((await undone(id)).undone).toMatchObject({ findings: 1 });
   });
 
   it('is waited for by the deletion of the assessment (operation 84)', async () => {

@@ -1,9 +1,9 @@
-import { isAdminOf } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { addNewAssetsToListing } from '../assessments/update-listing.ts';
-import type { ScannedHost, ScanSource } from '../assets/scans/apply-scans.ts';
+import type { ScannedHost } from '../assets/scans/apply-scans.ts';
 import { upsertScannedHosts } from '../assets/scans/upsert-hosts.ts';
 import type { PortCoverage } from '../assets/scans/diff-ports.ts';
+import { permittedAssets } from './asset-permissions.ts';
 import type { ImportJob } from './import-types.ts';
 
 /** The result of one transaction. */
@@ -15,11 +15,6 @@ export interface AppliedHosts {
   portsClosed: number;
   /** Hosts that the importer may not change. */
   denied: number;
-}
-
-/** @returns whether the importer may change only assets that the assessment lists */
-export function isLimitedToListedAssets({ caller, organizationId, assessment }: ImportJob): boolean {
-  return assessment !== null && !isAdminOf(caller, organizationId);
 }
 
 /**
@@ -36,13 +31,10 @@ export async function applyReportedHosts(
   now: number,
 ): Promise<AppliedHosts> {
   const by = { actor: job.caller, now };
-  const origin: ScanSource = {
+  const applied = await upsertScannedHosts(tx, by, job.organizationId, coverage, hosts, {
     importId: job.id,
-    ...(isLimitedToListedAssets(job) && job.assessment !== null
-      ? { limitedToAssessment: job.assessment.id }
-      : {}),
-  };
-  const applied = await upsertScannedHosts(tx, by, job.organizationId, coverage, hosts, origin);
+    findWritable: async (known) => (await permittedAssets(tx, job, known)).writable,
+  });
   if (job.assessment !== null && applied.createdHosts.length > 0)
     await addNewAssetsToListing(tx, by, job.assessment.uid, applied.createdHosts);
   return {

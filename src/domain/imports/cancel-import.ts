@@ -1,10 +1,12 @@
 import { type Attribution, type Caller, isAdminOf } from '../../auth/callers.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
-import type { Transaction } from '../../db/engine.ts';
+import { grantableScopes } from '../../auth/scopes.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError } from '../shared/errors.ts';
 import { releaseContents } from '../shared/files.ts';
 import { addJob, cancelJob } from '../shared/jobs.ts';
+import { findAccountRights } from '../tokens/active-tokens.ts';
 import { IMPORT_JOB, importJobKey, serializeCaller } from './import-lifecycle.ts';
 import { type ImportView, readImport } from './import-list.ts';
 
@@ -68,12 +70,39 @@ export async function requestUndo(tx: Transaction, by: Attribution<Caller>, id: 
   return view;
 }
 
-/** Locks an import, so that it can neither end nor be undone concurrently. */
-async function lockImport(tx: Transaction, caller: Caller, id: number): Promise<ImportView> {
-  const { organizationId, createdBy } = await readImport(tx, caller, id);
+/**
+ * Checks again whether an undo that was queued may run.
+ * @returns its caller with the rights that are left; `undefined` if they may no longer undo the import
+ */
+export async function recheckUndo(
+  db: ReadConnection,
+  caller: Caller,
+  id: number,
+): Promise<Caller | undefined> {
+  if (caller.userId === null) return caller;
+  const account = await findAccountRights(db, caller.userId);
+  if (account === undefined) return undefined;
+  const scopes = grantableScopes(account).filter((scope) => caller.scopes.has(scope));
+  const current = { ...caller, ...account, scopes: new Set(scopes) };
+  try {
+    await requireStarterOrAdmin(db, current, id);
+    return current;
+  } catch (error) {
+    if (error instanceof DomainError) return undefined;
+    throw error;
+  }
+}
+
+async function requireStarterOrAdmin(db: ReadConnection, caller: Caller, id: number): Promise<void> {
+  const { organizationId, createdBy } = await readImport(db, caller, id);
   const isStarter = createdBy !== null && createdBy.id === caller.userId;
   if (!isStarter && !isAdminOf(caller, organizationId))
     throw new DomainError('forbidden', { code: 'import-starter-or-admin-only' });
+}
+
+/** Locks an import, so that it can neither end nor be undone concurrently. */
+async function lockImport(tx: Transaction, caller: Caller, id: number): Promise<ImportView> {
+  await requireStarterOrAdmin(tx, caller, id);
   await tx.selectFrom('imports').select('id').where('id', '=', id).modifyEnd(forNoKeyUpdate(tx)).execute();
   return readImport(tx, caller, id);
 }

@@ -1,11 +1,12 @@
 import { sql, type SqlBool } from 'kysely';
 import type { Attribution, Caller } from '../../auth/callers.ts';
-import { ASSET_WRITE_SCOPES, type Scope } from '../../auth/scopes.ts';
+import type { Scope } from '../../auth/scopes.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { releaseContents } from '../shared/files.ts';
 import { addJob, lockJobKind, type Job, type TakeJob } from '../shared/jobs.ts';
+import { importAssetScopes } from './asset-permissions.ts';
 import type { ImportJob, ImportOptions, ImportOutcome } from './import-types.ts';
 import type { ImportUndone, ImportProgress } from './import-list.ts';
 
@@ -167,7 +168,7 @@ export async function startRun(
     organizationId: started.organization_id,
     assessment,
     caller,
-    canWriteAssets: ASSET_WRITE_SCOPES.some((scope) => caller.scopes.has(scope)),
+    canWriteAssets: importAssetScopes(assessment !== null).some((scope) => caller.scopes.has(scope)),
     options: JSON.parse(started.options) as ImportOptions,
     sha256: started.sha256,
     createdAt: started.created_at,

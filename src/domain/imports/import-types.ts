@@ -28,11 +28,11 @@ export interface ImportJob {
   /** `null` for a report of hosts only. */
   assessment: { id: number; uid: string } | null;
   /**
-   * The importer with their permissions at the start: admins may change every asset of the organization, others those
-   * that the assessment lists.
+   * The importer with their permissions at the start: admins may change the assets of the organization that their
+   * scopes cover, others those of them that the assessment lists.
    */
   caller: Caller;
-  /** Whether the credential has a scope that writes assets. Without one, no asset is created or changed. */
+  /** Whether the credential has a scope that writes assets here. Without one, no asset is created or changed. */
   canWriteAssets: boolean;
   options: ImportOptions;
   /** SHA-256 of the uploaded file, in hexadecimal. */

@@ -3,14 +3,15 @@ import { inList } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { addNewAssetsToListing } from '../assessments/update-listing.ts';
 import { insertAssets, newAssetUids } from '../assets/insert-assets.ts';
-import { selectListedAssets } from '../assets/scans/queries.ts';
 import type { ImportJob } from './import-types.ts';
-import { isLimitedToListedAssets } from './apply-hosts.ts';
+import { permittedAssets } from './asset-permissions.ts';
 import type { AssetLocation } from './sighting.ts';
 
 export interface ResolvedAssets {
   /** By `assetKey`. Omits assets that the importer cannot see and may not create. */
   ids: ReadonlyMap<string, number>;
+  /** Those of them whose times of sighting the importer may change. */
+  writable: ReadonlySet<number>;
   created: AssetLocation[];
 }
 
@@ -18,11 +19,11 @@ export const assetKey = ({ type, location }: AssetLocation): string => `${type} 
 
 const findAssetsByLocation = prepareQuery<
   { organization: number; locations: readonly string[] },
-  { id: number; type: string; location: string; import_id: number | null }
+  { id: number; type: string; location: string; writable_by: string; import_id: number | null }
 >((db, p) =>
   db
     .selectFrom('assets')
-    .select(['id', 'type', 'location', 'import_id'])
+    .select(['id', 'type', 'location', 'writable_by', 'import_id'])
     .where('organization_id', '=', p.organization)
     .where('type', 'in', ['host', 'webapp'])
     .where((eb) => inList(db, eb.ref('location'), p.locations)),
@@ -45,19 +46,21 @@ export async function findOrCreateAssets(
     const other = missing.get(key);
     if (other === undefined || one.seenAt > other.seenAt) missing.set(key, one);
   }
-  if (missing.size === 0) return { ids: new Map(), created: [] };
   const ids = new Map<string, number>();
+  const writable = new Set<number>();
+  if (missing.size === 0) return { ids, writable, created: [] };
   const find = async (): Promise<void> => {
     const locations = [...new Set([...missing.values()].map(({ asset }) => asset.location))];
     const rows = await findAssetsByLocation(tx, { organization: job.organizationId, locations });
-    const linkable = await linkableAssets(tx, job, rows);
+    const permitted = await permittedAssets(tx, job, rows);
     for (const row of rows) {
       const key = assetKey(row as AssetLocation);
-      if (missing.delete(key) && linkable.has(row.id)) ids.set(key, row.id);
+      if (missing.delete(key) && permitted.linkable.has(row.id)) ids.set(key, row.id);
     }
+    for (const id of permitted.writable) writable.add(id);
   };
   await find();
-  if (missing.size === 0 || !job.canWriteAssets) return { ids, created: [] };
+  if (missing.size === 0 || !job.canWriteAssets) return { ids, writable, created: [] };
 
   const by = { actor: job.caller, now };
   const toCreate = [...missing.values()];
@@ -90,25 +93,9 @@ export async function findOrCreateAssets(
   await find();
   return {
     ids,
+    writable,
     created: toCreate.flatMap(({ asset }, index) =>
       createdAssets.has(uids[index] as string) ? [asset] : [],
     ),
   };
-}
-
-/** @returns the ids that the importer may link findings to */
-async function linkableAssets(
-  tx: Transaction,
-  job: ImportJob,
-  rows: readonly { id: number; import_id: number | null }[],
-): Promise<ReadonlySet<number>> {
-  if (job.assessment === null || !isLimitedToListedAssets(job)) return new Set(rows.map(({ id }) => id));
-  const listed = await selectListedAssets(tx, {
-    assessment: job.assessment.id,
-    ids: rows.map(({ id }) => id),
-  });
-  return new Set([
-    ...listed.map(({ asset_id }) => asset_id),
-    ...rows.flatMap(({ id, import_id }) => (import_id === job.id ? [id] : [])),
-  ]);
 }

@@ -1,5 +1,4 @@
 import type { Attribution, Caller } from '../../auth/callers.ts';
-import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { lockAssessment, type VisibleAssessment, requireAssessment } from '../assessments/find-assessment.ts';
 import { resolveTargetOrganization } from '../organizations/resolve-organization.ts';
@@ -10,6 +9,7 @@ import { addJob, lockJobKind } from '../shared/jobs.ts';
 import { sanitizeFilename } from '../vulnerabilities/sanitize-attachment.ts';
 import type { ImportOptions } from './import-types.ts';
 import { type ImportView, readImport } from './import-list.ts';
+import { importAssetScopes } from './asset-permissions.ts';
 import { importJobKey, IMPORT_JOB, serializeCaller } from './import-lifecycle.ts';
 
 /** Clients cannot change an import, so its version is constant. */
@@ -65,15 +65,9 @@ export function validateFormatTarget(
       code: 'assessment-required',
       params: { format: name },
     });
-  if (!hasFindings && !canWriteAssets(caller))
-    throw new DomainError('forbidden', {
-      code: 'import-lacks-asset-scope',
-      params: { scopes: ASSET_WRITE_SCOPES },
-    });
-}
-
-function canWriteAssets({ scopes }: Caller): boolean {
-  return ASSET_WRITE_SCOPES.some((scope) => scopes.has(scope));
+  const scopes = importAssetScopes(target.assessment !== undefined);
+  if (!hasFindings && !scopes.some((scope) => caller.scopes.has(scope)))
+    throw new DomainError('forbidden', { code: 'import-lacks-asset-scope', params: { scopes } });
 }
 
 async function resolveTarget<D extends ReadConnection>(

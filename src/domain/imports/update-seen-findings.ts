@@ -151,16 +151,15 @@ async function relinkAssets(
       ? []
       : [{ id: finding.id, asset, seenAt }],
   );
-  const { ids, created } = await findOrCreateAssets(tx, job, relinkable, now);
+  const { ids, writable, created } = await findOrCreateAssets(tx, job, relinkable, now);
   const links = relinkable.flatMap(({ id, asset, seenAt }) => {
     const found = ids.get(assetKey(asset));
     return found === undefined ? [] : [{ id, asset: found, seenAt }];
   });
-  if (job.canWriteAssets) {
-    const seenAt = new Map<number, number>();
-    for (const link of links) seenAt.set(link.asset, Math.max(seenAt.get(link.asset) ?? 0, link.seenAt));
-    await updateLastSeen(tx, [...seenAt]);
-  }
+  const lastSeen = new Map<number, number>();
+  for (const { asset, seenAt } of links)
+    if (writable.has(asset)) lastSeen.set(asset, Math.max(lastSeen.get(asset) ?? 0, seenAt));
+  await updateLastSeen(tx, [...lastSeen]);
   const locked = await lockFindings(tx, { ids: links.map(({ id }) => id) });
   const rows = new Map(locked.map((row) => [row.id, row]));
   await insertVulnerabilityAssets(

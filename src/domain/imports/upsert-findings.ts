@@ -110,9 +110,10 @@ async function createFindings(
   const seenAt = new Map<number, number>();
   for (const sighting of sightings) {
     const asset = assetOf(sighting);
-    if (asset !== undefined) seenAt.set(asset, Math.max(seenAt.get(asset) ?? 0, sighting.seenAt));
+    if (asset !== undefined && assets.writable.has(asset))
+      seenAt.set(asset, Math.max(seenAt.get(asset) ?? 0, sighting.seenAt));
   }
-  if (job.canWriteAssets) await updateLastSeen(tx, [...seenAt]);
+  await updateLastSeen(tx, [...seenAt]);
   const tagNames = [...new Set([...options.tags, ...sightings.flatMap(({ tags }) => tags)])];
   const tags =
     tagNames.length === 0 ? [] : await resolveTags(tx, { actor: caller, now }, organizationId, { tagNames });

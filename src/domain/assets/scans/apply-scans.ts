@@ -39,8 +39,8 @@ export interface ScannedHost extends HostObservation {
 
 export interface ScanSource {
   importId?: number | undefined;
-  /** The id of an assessment: changes only its assets, and hosts that the import created. */
-  limitedToAssessment?: number | undefined;
+  /** @returns the ids of the hosts that the scan may change; absent if it may change all */
+  findWritable?(known: readonly KnownHost[]): Promise<ReadonlySet<number>>;
 }
 
 /** A scanned host with its asset. */

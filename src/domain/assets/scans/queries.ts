@@ -10,6 +10,7 @@ export interface KnownHost {
   id: number;
   uid: string;
   address: string;
+  writable_by: string;
   import_id: number | null;
 }
 
@@ -98,7 +99,7 @@ export const selectHostsByAddress = prepareQuery<
 >((db, p) =>
   db
     .selectFrom('assets')
-    .select(['id', 'uid', 'location as address', 'import_id'])
+    .select(['id', 'uid', 'location as address', 'writable_by', 'import_id'])
     .where('organization_id', '=', p.organization)
     .where('type', '=', sql.lit('host'))
     .where((eb) => inList(db, eb.ref('location'), p.addresses)),

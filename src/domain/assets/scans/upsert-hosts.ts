@@ -14,13 +14,7 @@ import {
   type ScannedHost,
   type ScanSource,
 } from './apply-scans.ts';
-import {
-  selectHostsByAddress,
-  insertHosts,
-  type KnownHost,
-  selectListedAssets,
-  updateLastSeen,
-} from './queries.ts';
+import { selectHostsByAddress, insertHosts, type KnownHost, updateLastSeen } from './queries.ts';
 import type { PortCoverage } from './diff-ports.ts';
 
 interface UpsertHostsResult extends ScanResult {
@@ -46,7 +40,7 @@ export async function upsertScannedHosts(
 ): Promise<UpsertHostsResult> {
   const { now } = by;
   const { known, created } = await findOrCreateHosts(tx, organizationId, hosts, now, source);
-  const skipped = await dropUnlisted(tx, known, source);
+  const skipped = await dropUnwritable(known, source);
   const scans = hosts.flatMap((host): HostScan[] => {
     const asset = known.get(host.address);
     // An unknown host that is down creates nothing.
@@ -78,19 +72,10 @@ export async function upsertScannedHosts(
  * Removes hosts that the scan must not change.
  * @returns their number
  */
-async function dropUnlisted(
-  tx: Transaction,
-  known: Map<string, KnownHost>,
-  { importId, limitedToAssessment }: ScanSource,
-): Promise<number> {
-  if (limitedToAssessment === undefined) return 0;
-  const others = [...known.values()].filter(({ import_id }) => import_id === null || import_id !== importId);
-  const listed = await selectListedAssets(tx, {
-    assessment: limitedToAssessment,
-    ids: others.map(({ id }) => id),
-  });
-  const ids = new Set(listed.map(({ asset_id }) => asset_id));
-  const refused = others.filter(({ id }) => !ids.has(id));
+async function dropUnwritable(known: Map<string, KnownHost>, { findWritable }: ScanSource): Promise<number> {
+  if (findWritable === undefined) return 0;
+  const writable = await findWritable([...known.values()]);
+  const refused = [...known.values()].filter(({ id }) => !writable.has(id));
   for (const { address } of refused) known.delete(address);
   return refused.length;
 }

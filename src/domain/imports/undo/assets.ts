@@ -1,17 +1,18 @@
 import { sql } from 'kysely';
-import type { Attribution } from '../../../auth/callers.ts';
+import type { Attribution, Caller } from '../../../auth/callers.ts';
 import type { Transaction } from '../../../db/engine.ts';
 import { forNoKeyUpdate, inList } from '../../../db/dialect-sql.ts';
 import { portDeltasOf } from '../../assets/ports.ts';
 import { recordEvents } from '../../audit/record-event.ts';
 import { addDeltas, deleteCounters } from '../../shared/counters.ts';
+import { canDeleteCreatedAsset } from '../asset-permissions.ts';
 import { undoStep, type ImportToUndo, type UndoStep } from './findings.ts';
 
-/** Deletes the assets that the import created and that nothing else refers to. */
+/** Deletes the assets that the import created, that nothing else refers to, and that the caller may write. */
 export async function undoAssets(
   tx: Transaction,
   { id, organizationId, assessmentId, createdAt }: ImportToUndo,
-  by: Attribution,
+  by: Attribution<Caller>,
   after: number,
   limit: number,
 ): Promise<UndoStep> {
@@ -35,7 +36,9 @@ export async function undoAssets(
       and not exists (select 1 from port_events as event where event.asset_id = assets.id
         and (event.import_id is null or event.import_id <> ${id}))`.execute(tx);
   const isUnreferenced = new Set(unreferenced.map((row) => row.id));
-  const deleted = created.filter((row) => isUnreferenced.has(row.id));
+  const deleted = created.filter(
+    (row) => isUnreferenced.has(row.id) && canDeleteCreatedAsset(by.actor, row.writable_by),
+  );
   for (const row of deleted) {
     await deleteCounters(tx, 'asset', row.id);
     await addDeltas(tx, await portDeltasOf(tx, row.id, -1));
@@ -43,7 +46,13 @@ export async function undoAssets(
   if (deleted.length > 0)
     await tx
       .deleteFrom('assets')
-      .where((eb) => inList(tx, eb.ref('id'), [...isUnreferenced]))
+      .where((eb) =>
+        inList(
+          tx,
+          eb.ref('id'),
+          deleted.map((row) => row.id),
+        ),
+      )
       .execute();
   await recordEvents(
     tx,
