@@ -34,6 +34,7 @@ const STATUS = {
   invalid: 422,
   conflict: 409,
   'version-mismatch': 412,
+  'rate-limited': 429,
   'too-many': 413,
 } as const;
 const TOO_LATE = MESSAGES.security.tooLate;

@@ -29,11 +29,11 @@ export interface IdempotencyOptions {
 }
 
 /**
- * `unit` checks rights before it looks for conflicts: for a replay, its transaction is rolled back, and any error but a
- * `conflict` refuses the replay.
+ * `unit` checks rights before it looks for conflicts: for a replay, its transaction is rolled back, and an error about
+ * rights or values refuses the replay. To commit what it wrote and then throw an error, it returns the error.
  */
 export type IdempotentWrite<Body> = (
-  unit: (tx: Transaction) => Promise<Body | OperationResult<Body>>,
+  unit: (tx: Transaction) => Promise<Body | OperationResult<Body> | DomainError>,
   options?: {
     /** For an operation that hashes its body itself. */
     hash?: string;
@@ -139,8 +139,11 @@ export class IdempotencyHandler {
     const { db, clock } = this.#context;
     const { abortState: signal, idempotentRequest } = request;
     if (idempotentRequest === undefined)
-      return async (unit, { batched, large = false } = {}) =>
-        toOperationResult(await (batched === undefined ? db.write(unit, { large, signal }) : batched()));
+      return async (unit, { batched, large = false } = {}) => {
+        const result = await (batched === undefined ? db.write(unit, { large, signal }) : batched());
+        if (result instanceof DomainError) throw result;
+        return toOperationResult(result);
+      };
     const { id, userId } = idempotentRequest;
     return async (unit, { hash = idempotentRequest.hash, large = false } = {}) => {
       if (hash === undefined) throw new Error('A handler that hashes its body itself must pass the hash.');
@@ -157,7 +160,9 @@ export class IdempotencyHandler {
               ]);
               if (!isFree) throw stillRunning();
               if (stored !== undefined) return stored;
-              const result = toOperationResult(await unit(tx));
+              const outcome = await unit(tx);
+              if (outcome instanceof DomainError) return outcome;
+              const result = toOperationResult(outcome);
               const text = serializeBody(reply, result.body);
               const response = {
                 requestHash: hash,
@@ -171,6 +176,7 @@ export class IdempotencyHandler {
             },
             { large, signal },
           );
+          if (done instanceof DomainError) throw done;
           if (done instanceof OperationResult) return done;
           requireSameRequest(done, hash);
           idempotentRequest.stored = done;
@@ -180,8 +186,8 @@ export class IdempotencyHandler {
       }
       return db.write(
         async (tx) => {
-          await unit(tx);
-          throw new RolledBack();
+          const outcome = await unit(tx);
+          throw outcome instanceof DomainError ? outcome : new RolledBack();
         },
         { large, signal },
       );

@@ -136,6 +136,7 @@ function fromDomainError(failure: DomainError, area: Area | undefined): Problem 
     invalid: 'validation-failed',
     conflict: 'conflict',
     'version-mismatch': 'precondition-failed',
+    'rate-limited': 'rate-limited',
     'too-many': 'batch-too-large',
   } as const;
   const source = failure.fieldErrors[0]?.property;
@@ -146,9 +147,14 @@ function fromDomainError(failure: DomainError, area: Area | undefined): Problem 
       fieldErrors: failure.fieldErrors.map(describeFieldError),
       ...(source === undefined ? {} : { source }),
       ...(failure.sizeLimit === undefined ? {} : { batch: failure.sizeLimit }),
+      ...(failure.kind === 'rate-limited' ? { headers: retryAfterOf(failure) } : {}),
     },
     { cause: failure },
   );
+}
+
+function retryAfterOf({ problem: { params } }: DomainError): Record<string, string> {
+  return params !== undefined && 'retryAfter' in params ? { 'retry-after': String(params.retryAfter) } : {};
 }
 
 /** What the body of a problem needs to know about the request and the deployment. */

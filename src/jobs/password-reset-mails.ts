@@ -3,7 +3,7 @@ import type { Actor } from '../auth/callers.ts';
 import { passwordResetUrl } from '../auth/account-links.ts';
 import type { Context } from '../runtime/context.ts';
 import { startMail } from '../domain/shared/jobs.ts';
-import { recordAttempt } from '../domain/sign-in/attempt-limits.ts';
+import { recordAttempt } from '../domain/shared/attempt-limits.ts';
 import { createPasswordReset, findResettableUser } from '../domain/sign-in/password-resets.ts';
 import { RESET_MAIL, type PasswordResetRequest } from '../domain/sign-in/request-password-reset.ts';
 import { MAIL_ATTEMPTS, type Mailer, sendMail } from './mailer.ts';

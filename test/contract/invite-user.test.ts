@@ -4,6 +4,7 @@ import { startSibling, startTestServer, type TestServer, useSharedServer } from 
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
+let now = NOW;
 
 let server: TestServer;
 let mailing: TestServer;
@@ -14,7 +15,7 @@ let admin: TestUser;
 let counter = 0;
 beforeAll(async () => {
   mailbox = await startMailbox();
-  server = await startSibling(await useSharedServer(() => NOW), { clientBaseUrl: 'https://gateway.example' });
+  server = await startSibling(await useSharedServer(() => now), { clientBaseUrl: 'https://gateway.example' });
   mailing = await startTestServer({
     smtpUrl: mailbox.url,
     mailFrom: 'assay@example.com',
@@ -27,6 +28,7 @@ afterAll(async () => {
   await mailbox.close();
 });
 beforeEach(async () => {
+  now = NOW;
   organization = await world.organization();
   admin = await world.user({ organization: organization.uid, admin: true });
 });
@@ -207,5 +209,89 @@ describe('Operation 54: invite a user', () => {
     expect(mailbox.received).toHaveLength(1);
     const jobs = await mailing.context.db.read.selectFrom('jobs').select('payload').execute();
     expect(jobs.some(({ payload }) => payload.includes('invitation?token'))).toBe(false);
+  });
+
+  describe('of an address that is taken', () => {
+    const foreign = async () =>
+      (await world.user({ organization: (await world.organization()).uid, email: address() })).email;
+    const refusals = async () =>
+      (await world.auditEvents())
+        .filter(
+          ({ action, organization_id }) =>
+            action === 'invitation.refuse' && organization_id === organization.id,
+        )
+        .map(({ user_id, after }) => [user_id, JSON.parse(after ?? '').email]);
+    /** Invites addresses of others until the status changes. */
+    async function exhaust(token: string, most: number) {
+      const email = await foreign();
+      const statuses = [];
+      for (let count = 0; count < most; count += 1) statuses.push((await invite({ email }, token)).status);
+      expect(new Set(statuses)).toEqual(new Set([409]));
+      return email;
+    }
+
+    it('returns 409, which the audit log of the organization records', async () => {
+      const email = await foreign();
+      const { status, body } = await invite({ email });
+      expect([status, body.failedValidation[0].property]).toEqual([409, 'email']);
+      expect(await refusals()).toEqual([[admin.id, email]]);
+    });
+
+    it('returns 429 to every invitation of an account after 20 within an hour', async () => {
+      await exhaust(admin.token, 20);
+      const refused = await invite({ email: address() });
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3600']);
+      expect(refused.body.detail).toContain('Invite again in 60 minutes.');
+      expect(await refusals()).toHaveLength(20);
+      const colleague = await world.user({ organization: organization.uid, admin: true });
+      expect((await invite({ email: address() }, colleague.token)).status).toBe(201);
+      now += 3_600_000;
+      expect((await invite({ email: address() })).status).toBe(201);
+    });
+
+    it('returns 429 to every invitation into an organization after 100 within an hour', async () => {
+      for (let count = 0; count < 5; count += 1) {
+        const { token } = await world.user({ organization: organization.uid, admin: true });
+        await exhaust(token, 20);
+      }
+      expect((await invite({ email: address() })).status).toBe(429);
+      const elsewhere = await world.organization();
+      const other = await world.user({ organization: elsewhere.uid, admin: true });
+      expect((await invite({ email: address() }, other.token)).status).toBe(201);
+    });
+
+    it('counts requests at the same time, and tells them no more', async () => {
+      const email = await foreign();
+      const statuses = await Promise.all(
+        Array.from({ length: 30 }, async () => (await invite({ email })).status),
+      );
+      expect(statuses.filter((status) => status === 409)).toHaveLength(20);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+    });
+
+    it('does not count users of the organization, nor repeats with an idempotency key', async () => {
+      const { email } = await world.user({ organization: organization.uid });
+      for (let count = 0; count < 21; count += 1) expect((await invite({ email })).status).toBe(409);
+      const invited = { email: address() };
+      const headers = { 'idempotency-key': 'again' };
+      for (let count = 0; count < 22; count += 1)
+        expect((await invite(invited, admin.token, headers)).status).toBe(201);
+      expect(await refusals()).toEqual([]);
+    });
+
+    it('returns the same 409 if another organization signs in users of its domain', async () => {
+      const { uid, id } = await world.organization();
+      await world.ssoOnly(uid);
+      const domain = `${uid}.example`;
+      await server.context.db.write((tx) =>
+        tx.insertInto('identity_provider_domains').values({ domain, organization_id: id }).execute(),
+      );
+      const email = `Someone@${domain.toUpperCase()}`;
+      const { status, body } = await invite({ email });
+      expect([status, body.detail]).toEqual([409, `A user with the address ${email} already exists.`]);
+      expect(await refusals()).toEqual([[admin.id, email]]);
+      const own = await world.user({ organization: uid, admin: true });
+      expect((await invite({ email }, own.token)).status).toBe(201);
+    });
   });
 });

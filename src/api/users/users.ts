@@ -14,7 +14,7 @@ import {
   userList,
   usersById,
 } from '../../domain/users/user-list.ts';
-import { notFound } from '../../domain/shared/errors.ts';
+import { DomainError, notFound } from '../../domain/shared/errors.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
@@ -182,7 +182,8 @@ const inviteUserOperation = (context: Context) =>
     id: 'inviteUser',
     number: 54,
     summary: 'Invite a user',
-    description: 'Invites a person to the organization. Requires an admin.',
+    description:
+      'Invites a person to the organization. Returns 409 for an address that another account has, or whose domain belongs to the sign-on of another organization; after too many of these, invitations are a 429 for an hour. Requires an admin.',
     method: 'POST',
     path: collection,
     access: V1_ACCESS,
@@ -212,6 +213,7 @@ const inviteUserOperation = (context: Context) =>
           assessments,
           organization,
         });
+        if (invited instanceof DomainError) return invited;
         if (mails) await queueInvitationMail(tx, by, invited);
         return toInvitedUserResult(context, caller, await usersById(tx, [invited.id]));
       });

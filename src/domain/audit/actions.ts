@@ -48,6 +48,7 @@ const CHANGES = {
   'internal-comment.create': 'internal-comment',
   'internal-comment.delete': 'internal-comment',
   'internal-comment.update': 'internal-comment',
+  'invitation.refuse': 'organization',
   'key.remove': 'key',
   'key.reseal': 'key',
   'key.rotate': 'key',

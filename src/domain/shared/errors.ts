@@ -27,10 +27,11 @@ export type FieldError = FieldProblem & {
  * - `invalid`: the input is well-formed but wrong; `fieldErrors` says where
  * - `conflict`: it clashes with existing data
  * - `version-mismatch`: it does not have the expected version
+ * - `rate-limited`: too many attempts; the problem has the seconds to wait
  * - `too-many`: it would change more items than one request may; `sizeLimit` has the numbers
  */
 export type DomainErrorKind =
-  'not-found' | 'forbidden' | 'invalid' | 'conflict' | 'version-mismatch' | 'too-many';
+  'not-found' | 'forbidden' | 'invalid' | 'conflict' | 'version-mismatch' | 'rate-limited' | 'too-many';
 
 /** The number of items that a request may change, and that it would change. */
 export interface SizeLimit {

@@ -2,7 +2,7 @@ import { type Attribution, asUser } from '../../auth/callers.ts';
 import { normalizeEmail } from '../../auth/email-addresses.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
-import { clearAllAttempts } from './attempt-limits.ts';
+import { clearAllAttempts } from '../shared/attempt-limits.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { revokeConsent } from '../tokens/consents.ts';
 import { DomainError, notFound, type DomainProblem } from '../shared/errors.ts';

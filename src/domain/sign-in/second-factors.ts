@@ -3,7 +3,7 @@ import { verifyPassword } from '../../auth/passwords.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
-import { recordAttempt, clearAttempts, withdrawAttempt } from './attempt-limits.ts';
+import { recordAttempt, clearAttempts, withdrawAttempt } from '../shared/attempt-limits.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import type { DatabaseWithDenials } from '../audit/denied-attempts.ts';
 import { DomainError, notFound } from '../shared/errors.ts';

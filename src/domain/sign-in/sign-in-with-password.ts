@@ -9,7 +9,7 @@ import {
   clearAttempts,
   recordAttempt,
   withdrawAttempt,
-} from './attempt-limits.ts';
+} from '../shared/attempt-limits.ts';
 import type { DatabaseWithDenials } from '../audit/denied-attempts.ts';
 import { selectSignInStates, usablePasswordHash } from '../users/sign-in-eligibility.ts';
 

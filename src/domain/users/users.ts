@@ -66,11 +66,7 @@ export async function createUser(tx: Transaction, by: Attribution, input: NewUse
     .onConflict((conflict) => conflict.column('normalized_email').doNothing())
     .returning('id')
     .executeTakeFirst();
-  if (row === undefined) {
-    throw new DomainError('conflict', { code: 'email-taken', params: { email } }, [
-      { property: 'email', code: 'taken', value: email },
-    ]);
-  }
+  if (row === undefined) throw emailTakenError(email);
   if (organizationId !== null) {
     await tx
       .deleteFrom('banned_addresses')
@@ -96,6 +92,13 @@ export async function createUser(tx: Transaction, by: Attribution, input: NewUse
   });
   await replaceGrantedAssessments(tx, by, { id: row.id, organizationId }, assessments);
   return { id: row.id, uid, email };
+}
+
+/** @returns the error for an address that an account has, or might have */
+export function emailTakenError(email: string): DomainError {
+  return new DomainError('conflict', { code: 'email-taken', params: { email } }, [
+    { property: 'email', code: 'taken', value: email },
+  ]);
 }
 
 /**

@@ -34,19 +34,8 @@ export async function recordAttempt(
   { max, window }: AttemptLimit,
   now: number,
 ): Promise<AttemptResult> {
-  // Locks the row until the transaction ends.
-  const row = await tx
-    .insertInto('throttled_attempts')
-    .values({ ...key, times: '[]', locked_until: 0, ends_at: now + window })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['subject', 'address'])
-        .doUpdateSet((eb) => ({ ends_at: eb.ref('throttled_attempts.ends_at') })),
-    )
-    .returning(['times', 'locked_until'])
-    .executeTakeFirstOrThrow();
-  if (row.locked_until > now)
-    return { outcome: 'locked', retryAfter: Math.ceil((row.locked_until - now) / 1000) };
+  const row = await lockRow(tx, key, now + window);
+  if (row.locked_until > now) return { outcome: 'locked', retryAfter: secondsUntil(row.locked_until, now) };
   const times = [...(JSON.parse(row.times) as number[]).filter((at) => at > now - window), now];
   await tx
     .updateTable('throttled_attempts')
@@ -60,6 +49,35 @@ export async function recordAttempt(
     .execute();
   return { outcome: 'counted', count: times.length };
 }
+
+/**
+ * Locks the attempts of a key until the transaction ends, for an action of which only some outcomes are recorded.
+ * @returns seconds until the next attempt; `undefined` if one may be made now
+ */
+export async function lockAttempts(
+  tx: Transaction,
+  key: AttemptKey,
+  { window }: AttemptLimit,
+  now: number,
+): Promise<number | undefined> {
+  const { locked_until } = await lockRow(tx, key, now + window);
+  return locked_until > now ? secondsUntil(locked_until, now) : undefined;
+}
+
+function lockRow(tx: Transaction, key: AttemptKey, endsAt: number) {
+  return tx
+    .insertInto('throttled_attempts')
+    .values({ ...key, times: '[]', locked_until: 0, ends_at: endsAt })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['subject', 'address'])
+        .doUpdateSet((eb) => ({ ends_at: eb.ref('throttled_attempts.ends_at') })),
+    )
+    .returning(['times', 'locked_until'])
+    .executeTakeFirstOrThrow();
+}
+
+const secondsUntil = (time: number, now: number) => Math.ceil((time - now) / 1000);
 
 /**
  * Bounds the rows that one address can create: beyond the limit its attempts share a subject.
