@@ -241,7 +241,7 @@ describe('Operation 54: invite a user', () => {
       await exhaust(admin.token, 20);
       const refused = await invite({ email: address() });
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3600']);
-      expect(refused.body.detail).toContain('Invite again in 60 minutes.');
+      expect(refused.body.detail).toContain('Try again in 60 minutes.');
       expect(await refusals()).toHaveLength(20);
       const colleague = await world.user({ organization: organization.uid, admin: true });
       expect((await invite({ email: address() }, colleague.token)).status).toBe(201);

@@ -2,7 +2,8 @@ import { Type } from 'typebox';
 import { ASSET_DELETE_SCOPES, ASSET_READ_SCOPES, ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import type { Context } from '../../runtime/context.ts';
 import { updateAsset, deleteAsset } from '../../domain/assets/update-asset.ts';
-import { createAssets } from '../../domain/assets/create-assets.ts';
+import { createAssets, refuseHiddenLocations } from '../../domain/assets/create-assets.ts';
+import { DomainError } from '../../domain/shared/errors.ts';
 import { assetList } from '../../domain/assets/asset-list.ts';
 import { MAX_LOCATION_LENGTH } from '../../domain/assets/asset-locations.ts';
 import { readAsset } from '../../domain/assets/read-asset.ts';
@@ -171,6 +172,8 @@ const createAssetsOperation = ({ clock }: Context) =>
       }));
       const at = Array.isArray(body) ? (index: number) => `${index}.` : () => '';
       return write(async (tx) => {
+        const refusal = await refuseHiddenLocations(tx, by, inputs, at);
+        if (refusal !== undefined) return refusal;
         const assets = await createAssets(tx, by, inputs, at);
         const [asset] = assets;
         if (Array.isArray(body) || asset === undefined) return assets.map(toAssetBody);
@@ -256,6 +259,7 @@ const updateAssetOperation = ({ clock }: Context) =>
     async handler({ caller, ifMatch, params: { assetUid }, body, write }) {
       const by = { actor: caller, now: clock() };
       const asset = await write((tx) => updateAsset(tx, by, assetUid, body, ifMatch));
+      if (asset instanceof DomainError) throw asset;
       return versionedResult(asset.version, toAssetBody(asset));
     },
   });

@@ -6,7 +6,6 @@ import {
   MAX_USER_TOKENS,
   revokeUserToken,
   TOKEN_VERSION,
-  type TokenMaker,
   type UserToken,
 } from '../../domain/tokens/tokens.ts';
 import { invalidInput } from '../../domain/shared/errors.ts';
@@ -31,10 +30,10 @@ const MAX_ITEMS = 1_000;
 
 const TokenMakerSchema = Type.Object(
   {
-    kind: Type.Unsafe<TokenMaker['kind']>({
-      type: 'string',
-      enum: ['token', 'application', 'external'],
-      description: '`external` is a token of an external issuer.',
+    kind: Type.String({
+      maxLength: 16,
+      examples: ['token'],
+      description: '`token`, `application`, or `external` for a token of an external issuer.',
     }),
     id: Type.String({ maxLength: 512, examples: ['0f6e8a2c-5f0e-4d6f-9a53-1f2b7c6d8e90'] }),
     name: nullableTextSchema('deployment'),

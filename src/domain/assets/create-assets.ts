@@ -13,8 +13,9 @@ import {
   type NewAsset,
   locationConflict,
 } from './insert-assets.ts';
+import { refuseHidden, seesEveryAsset } from './hidden-locations.ts';
 import { addNewAssetsToListing } from '../assessments/update-listing.ts';
-import { type FieldError, invalidInput } from '../shared/errors.ts';
+import { type DomainError, type FieldError, invalidInput } from '../shared/errors.ts';
 import { validateName, validateOptionalName } from '../shared/names.ts';
 import {
   assessmentIsVisible,
@@ -52,20 +53,7 @@ export async function createAssets(
   at: (index: number) => string,
   uids = newAssetUids(inputs.length, by.now),
 ): Promise<Asset[]> {
-  const values = validateInputs(inputs, at);
-  const targets = await findTargets(tx, by.actor, inputs);
-  const errors: FieldError[] = [];
-  const resolved = inputs.flatMap((input, index): ResolvedAsset[] => {
-    const found = resolveTarget(targets, input, (property) => at(index) + property);
-    if ('code' in found) {
-      errors.push(found);
-      return [];
-    }
-    return [{ ...found, uid: uids[index] as string, values: values[index] as AssetValues }];
-  });
-  if (errors.length > 0) throw invalidInput(errors);
-  rejectDuplicates(resolved, at);
-
+  const resolved = await resolveInputs(tx, by.actor, inputs, at, uids);
   const ids = await insertAssets(
     tx,
     by,
@@ -95,6 +83,54 @@ export async function createAssets(
   }
   for (const [uid, assets] of listed) await addNewAssetsToListing(tx, by, uid, assets);
   return readCreated(tx, by.actor, uids);
+}
+
+/** @throws DomainError `invalid` */
+async function resolveInputs(
+  tx: Transaction,
+  caller: Caller,
+  inputs: readonly AssetInput[],
+  at: (index: number) => string,
+  uids: readonly string[],
+): Promise<ResolvedAsset[]> {
+  const values = validateInputs(inputs, at);
+  const targets = await findTargets(tx, caller, inputs);
+  const errors: FieldError[] = [];
+  const resolved = inputs.flatMap((input, index): ResolvedAsset[] => {
+    const found = resolveTarget(targets, input, (property) => at(index) + property);
+    if ('code' in found) {
+      errors.push(found);
+      return [];
+    }
+    return [{ ...found, uid: uids[index] as string, values: values[index] as AssetValues }];
+  });
+  if (errors.length > 0) throw invalidInput(errors);
+  rejectDuplicates(resolved, at);
+  return resolved;
+}
+
+/**
+ * Looks for assets at the locations of new ones that the caller cannot see, and limits how many of them a caller finds.
+ * @returns the `conflict` for the first one, whose count the caller has to commit; `undefined` if there is none
+ * @throws DomainError `rate-limited`, and as `createAssets` does
+ */
+export async function refuseHiddenLocations(
+  tx: Transaction,
+  by: Attribution<Caller>,
+  inputs: readonly AssetInput[],
+  at: (index: number) => string,
+): Promise<DomainError | undefined> {
+  if (seesEveryAsset(by.actor)) return undefined;
+  const resolved = await resolveInputs(tx, by.actor, inputs, at, []);
+  return refuseHidden(
+    tx,
+    by,
+    resolved.map(({ organizationId, values }, index) => ({
+      organization: { id: organizationId, uid: inputs[index]?.organization ?? '' },
+      values,
+      property: `${at(index)}${hasLocation(values.type) ? 'location' : 'name'}`,
+    })),
+  );
 }
 
 /** @throws DomainError `invalid` */

@@ -6,6 +6,8 @@ import { validateNameAndLocation, canWrite } from './create-assets.ts';
 import { addressKey } from './asset-locations.ts';
 import { ASSET_COLUMNS, ASSET_UID, type Asset, type AssetRow, hydrateAssets } from './read-asset.ts';
 import { type AssetValues, hasLocation, locationConflict } from './insert-assets.ts';
+import { refuseHidden, seesEveryAsset } from './hidden-locations.ts';
+import { findOrganization } from '../organizations/organizations.ts';
 import { portDeltasOf } from './ports.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
@@ -25,8 +27,10 @@ export interface AssetPatch {
 
 /**
  * Updates an asset (operation 77). Writes only what differs.
+ * @returns the asset, or the `conflict` for a location of one that the caller cannot see, whose count the caller has to
+ *   commit
  * @throws DomainError `missing` for an asset that the caller cannot change, `changed`, `invalid`, `conflict` for a
- *   location that another asset has
+ *   location that another asset has, `rate-limited`
  */
 export async function updateAsset(
   tx: Transaction,
@@ -34,7 +38,7 @@ export async function updateAsset(
   uid: string,
   patch: AssetPatch,
   expected: ExpectedVersion | undefined,
-): Promise<Asset> {
+): Promise<Asset | DomainError> {
   const { actor: caller, now } = by;
   const row = await lockAsset(tx, caller, uid, ASSET_WRITE_SCOPES);
   requireVersion(expected, row.version);
@@ -71,8 +75,16 @@ export async function updateAsset(
   };
   const changed = (Object.keys(after) as (keyof typeof after)[]).filter((key) => after[key] !== row[key]);
   if (changed.length > 0) {
+    const isMoved = location !== row.location;
+    const property = located ? 'location' : 'name';
+    if (isMoved && !seesEveryAsset(caller)) {
+      const organization = await findOrganization(tx, { id: row.organization_id });
+      if (organization === undefined) throw notFound('asset');
+      const refusal = await refuseHidden(tx, by, [{ organization, values: { ...after, type }, property }]);
+      if (refusal !== undefined) return refusal;
+    }
     const taken =
-      location !== row.location &&
+      isMoved &&
       (await tx
         .selectFrom('assets')
         .select('id')
@@ -80,10 +92,7 @@ export async function updateAsset(
         .where('type', '=', type)
         .where('location', '=', location)
         .executeTakeFirst()) !== undefined;
-    if (taken)
-      throw locationConflict({ ...after, type }, [
-        { property: located ? 'location' : 'name', code: 'taken', value: location },
-      ]);
+    if (taken) throw locationConflict({ ...after, type }, [{ property, code: 'taken', value: location }]);
     await tx
       .updateTable('assets')
       .set({

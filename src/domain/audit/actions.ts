@@ -53,6 +53,7 @@ const CHANGES = {
   'key.reseal': 'key',
   'key.rotate': 'key',
   'listing.update': 'assessment',
+  'location.refuse': 'organization',
   'organization.create': 'organization',
   'organization.update': 'organization',
   'organization-group.add-organization': 'organization-group',

@@ -2,16 +2,10 @@ import { type Account, type Attribution, isAdminOf } from '../../auth/callers.ts
 import { emailHost, normalizeEmail } from '../../auth/email-addresses.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { requireAssessments } from '../assessments/assessment-access.ts';
-import { recordEvent } from '../audit/record-event.ts';
 import { findOrganization, type Organization } from '../organizations/organizations.ts';
-import { type AttemptKey, type AttemptLimit, lockAttempts, recordAttempt } from '../shared/attempt-limits.ts';
+import { recordDiscovery, requireDiscoveriesLeft } from '../shared/discovery-limits.ts';
 import { DomainError, invalidInput } from '../shared/errors.ts';
 import { createUser, type CreatedUser, emailTakenError, type NewUser, validateUserFields } from './users.ts';
-
-const HOUR = 3_600_000;
-/** How many taken addresses an account may meet, and an organization, until the next hour. */
-export const MAX_TAKEN_BY_ACCOUNT = 20;
-export const MAX_TAKEN_BY_ORGANIZATION = 100;
 
 type Invited = Pick<NewUser, 'email' | 'name' | 'admin' | 'organization' | 'assessments'>;
 
@@ -32,9 +26,13 @@ export async function inviteUser(
   const organization = await resolveInvitingOrganization(tx, account, input);
   await requireAssessments(tx, organization.id, input.assessments ?? []);
   const email = input.email.trim();
-  // The user of the command line can read the database.
-  if (by.actor.userId !== null && (await isTakenElsewhere(tx, by, by.actor.userId, organization, email)))
+  const place = { discovered: 'email', organization } as const;
+  await requireDiscoveriesLeft(tx, by, place);
+  // The user of the command line can read the database, and whoever invites lists the users of the organization.
+  if (by.actor.userId !== null && (await belongsElsewhere(tx, organization, email))) {
+    await recordDiscovery(tx, by, place, email);
     return emailTakenError(email);
+  }
   const created = await createUser(tx, by, { ...input, organization: organization.uid });
   return { ...created, invitedAt: by.now };
 }
@@ -67,50 +65,10 @@ async function resolveInvitingOrganization(
 }
 
 /**
- * @returns whether the address belongs to others, which is counted and recorded
- * @throws DomainError `rate-limited`
+ * Whether an address has an account in another organization or of staff, or the users of its domain sign in through
+ * another organization's provider.
  */
-async function isTakenElsewhere(
-  tx: Transaction,
-  by: Attribution,
-  userId: number,
-  organization: Organization,
-  email: string,
-): Promise<boolean> {
-  const limits: [AttemptKey, AttemptLimit][] = [
-    [
-      { subject: `invitation by ${userId}`, address: '' },
-      { max: MAX_TAKEN_BY_ACCOUNT, window: HOUR },
-    ],
-    [
-      { subject: `invitation into ${organization.id}`, address: '' },
-      { max: MAX_TAKEN_BY_ORGANIZATION, window: HOUR },
-    ],
-  ];
-  for (const [key, limit] of limits) {
-    const retryAfter = await lockAttempts(tx, key, limit, by.now);
-    if (retryAfter !== undefined)
-      throw new DomainError('rate-limited', { code: 'too-many-taken-emails', params: { retryAfter } });
-  }
-  const owner = await findOwner(tx, email);
-  // Whoever invites into an organization also lists its users.
-  if (owner === undefined || owner === organization.id) return false;
-  for (const [key, limit] of limits) await recordAttempt(tx, key, limit, by.now);
-  await recordEvent(tx, by, {
-    action: 'invitation.refuse',
-    object: ['organization', organization.uid],
-    organizationId: organization.id,
-    before: null,
-    after: { email },
-  });
-  return true;
-}
-
-/**
- * @returns the organization of the account with this address (`null` for staff), or the one whose users sign in through
- *   a provider with its domain; `undefined` for neither
- */
-async function findOwner(tx: Transaction, email: string): Promise<number | null | undefined> {
+async function belongsElsewhere(tx: Transaction, { id }: Organization, email: string): Promise<boolean> {
   const [user, domain] = await Promise.all([
     tx
       .selectFrom('users')
@@ -123,5 +81,6 @@ async function findOwner(tx: Transaction, email: string): Promise<number | null 
       .where('domain', '=', emailHost(email))
       .executeTakeFirst(),
   ]);
-  return user === undefined ? domain?.organization_id : user.organization_id;
+  const owner = user ?? domain;
+  return owner !== undefined && owner.organization_id !== id;
 }
