@@ -27,6 +27,8 @@ interface AuditedOperation {
   unchanged?: readonly Attempt[];
   /** Requests that fail also for an admin, and a dry run. */
   refused?: readonly Attempt[];
+  /** The same for staff. */
+  refusedToStaff?: readonly Attempt[];
   dryRun?: Attempt;
   /** For operations that admins may not call. */
   byStaff?: true;
@@ -309,11 +311,16 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     // The creator has access.
     actions: ['assessment.create', 'assessment.grant'],
     unchanged: [],
-    refused: [
+    refusedToStaff: [
       {
         method: 'POST',
         path: '/v1/assessments',
-        body: { name: name(), uid: assessment, tag_list: [name()] },
+        body: {
+          name: name(),
+          uid: assessment,
+          tag_list: [name()],
+          organization_uid: organization.uid,
+        },
       },
     ],
     alsoFor: ['otherTenant'],
@@ -578,6 +585,7 @@ describe('The audit log', () => {
         actions,
         unchanged,
         refused = [],
+        refusedToStaff = [],
         dryRun,
         byStaff,
         alsoFor = [],
@@ -593,6 +601,8 @@ describe('The audit log', () => {
       if (!alsoFor.includes('otherTenant'))
         unrecorded.push(['another tenant', await send(otherTenant.token, request)]);
       for (const attempt of refused) unrecorded.push([JSON.stringify(attempt), await send(token, attempt)]);
+      for (const attempt of refusedToStaff)
+        unrecorded.push([JSON.stringify(attempt), await send(staff.token, attempt)]);
       if (operation.versioned && ['PATCH', 'PUT', 'DELETE'].includes(request.method))
         unrecorded.push(['another version', await send(token, request, { 'if-match': '"987654321-x"' })]);
       for (const [who, { status, text }] of unrecorded)

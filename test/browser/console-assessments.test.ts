@@ -22,7 +22,7 @@ describeInBrowser('Console: assessments', () => {
 
   /** Creates an assessment and opens its page. */
   async function enterNew(uid: string, name: string, options?: OpenOptions): Promise<Page> {
-    await assay.call('admin', 'POST', '/v1/assessments', { uid, name });
+    await assay.call('staff', 'POST', '/v1/assessments', { uid, name, organization_uid: 'acme' });
     return assay.enter('admin', `/assessments/${uid}`, options);
   }
 
@@ -66,7 +66,7 @@ describeInBrowser('Console: assessments', () => {
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
     await form.getByRole('button', { name: 'Create' }).click();
-    await page.waitForURL('**/assessments/hostile');
+    await page.waitForURL(/\/assessments\/hostile-[0-9a-z]{4}$/);
     await page.getByRole('definition').getByText('a new tag').waitFor();
     await expectAccessibleInAllViews(page);
 
@@ -81,7 +81,7 @@ describeInBrowser('Console: assessments', () => {
     await page.getByRole('dialog', { name: 'Delete assessment' }).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.waitForURL('**/assessments');
-    await page.getByText('hostile deleted').waitFor();
+    await page.getByText(/hostile-[0-9a-z]{4} deleted/).waitFor();
   });
 
   it('explains why an assessment with vulnerabilities cannot be deleted', async () => {

@@ -278,11 +278,12 @@ describe('A tour of the commands with a server', () => {
       'web',
       ...dates,
     );
-    expect(planned).toMatchObject({ uid: 'site-2027', organization_uid: 'acme', starts_on: '2026-12-01' });
+    expect(planned).toMatchObject({ organization_uid: 'acme', starts_on: '2026-12-01' });
+    expect(planned.uid).toMatch(/^site-2027-[0-9a-z]{4}$/);
     const changed = await json(
       'assessment',
       'update',
-      'site-2027',
+      planned.uid,
       '--no-ends-on',
       '--tag-list',
       'a',
@@ -292,7 +293,7 @@ describe('A tour of the commands with a server', () => {
     expect(changed).toMatchObject({ starts_on: '2026-12-01', ends_on: null });
     expect(changed.tags.map(({ name }: { name: string }) => name)).toEqual(['a', 'b']);
     expect(await onServer('assessment', 'list', '--search', 'site-20')).toMatch(
-      /^UID +NAME .*\nsite-2027 +Site +web /,
+      /^UID +NAME .*\nsite-2027-[0-9a-z]{4} +Site +web /,
     );
     const group = await json('group', 'create', '--name', 'Web team');
     const tester = await world.user({ organization: 'acme' });

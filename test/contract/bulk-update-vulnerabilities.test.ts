@@ -151,7 +151,8 @@ describe('Operation 30: update many vulnerabilities', () => {
     const ids = await make(2);
     const member = await world.user({ organization: organization.uid });
     await world.access(assessment, member.id);
-    for (const { id } of [member, admin, staff]) {
+    const assigned = await world.user({ assignedTo: [organization.uid] });
+    for (const { id } of [member, admin, assigned]) {
       await bulk({ ids, set: { assignee_id: id, due_on: '2027-02-28' } });
       expect(await rowOf(ids[1] as number)).toMatchObject({ assignee_id: id, due_on: '2027-02-28' });
     }

@@ -42,10 +42,9 @@ const expectForbidden = (response: Response) =>
 
 describe('Operation 38: create an assessment', () => {
   it('returns 201 with the assessment, its Location and its ETag', async () => {
-    const uid = `made-${organization.uid}`;
     const response = await create({
       name: ' Partner API ',
-      uid,
+      uid: 'made',
       description: '**Scope**',
       type: 'api',
       state: 'pending',
@@ -55,6 +54,8 @@ describe('Operation 38: create an assessment', () => {
       tag_list: ['new', { id: 1, name: ' NEW' }, 'other'],
     });
     expect(response.status).toBe(201);
+    const { uid } = response.body;
+    expect(uid).toMatch(/^made-[0-9a-z]{4}$/);
     expect(response.headers.get('location')).toBe(
       `${server.context.addresses.clientBaseUrl}/v1/assessments/${uid}`,
     );
@@ -143,15 +144,46 @@ describe('Operation 38: create an assessment', () => {
     expectInvalid(response, 'ends_on', 'must not be before starts_on');
   });
 
-  it('returns the same 409 for a uid of any organization', async () => {
+  it('returns 409 to staff of all organizations for a uid of any of them, who get the others unchanged', async () => {
+    const { token } = await world.user();
+    const createAs = (uid: string) => create({ name: 'x', uid, organization_uid: organization.uid }, token);
     const own = await world.assessment(organization.uid);
     const theirs = await world.assessment((await world.organization()).uid);
     for (const { uid } of [own, theirs]) {
-      const response = await create({ name: 'x', uid });
+      const response = await createAs(uid);
       const failedValidation = [{ property: 'uid', message: 'is already taken', value: uid }];
       expectProblem(server, response, { area: 'v1', status: 409, kind: 'conflict', failedValidation });
       expect(response.body.detail).toBe(`An assessment with the uid ${uid} already exists.`);
     }
+    const free = `free-${organization.uid}`;
+    expect((await createAs(free)).body.uid).toBe(free);
+  });
+
+  it('appends random characters to the uid for everybody else, whoever has it', async () => {
+    const assigned = await world.user({ assignedTo: [organization.uid] });
+    await world.access((await world.assessment(organization.uid)).uid, member.id);
+    await world.member(group.id, member.uid, 'assessment_creator');
+    const own = await world.assessment(organization.uid);
+    const theirs = await world.assessment((await world.organization()).uid);
+    const inGroup = { assessment_group_id: group.id };
+    for (const [{ token }, more] of [
+      [admin, {}],
+      [member, inGroup],
+      [assigned, { organization_uid: organization.uid }],
+    ] as const) {
+      for (const uid of [own.uid, theirs.uid, `free-${organization.uid}`]) {
+        const response = await create({ name: 'x', uid, ...more }, token);
+        expect([response.status, response.body.uid]).toEqual([
+          201,
+          expect.stringMatching(new RegExp(`^${uid}-[0-9a-z]{4}$`)),
+        ]);
+      }
+    }
+  });
+
+  it('cuts a long uid, so that it has at most 50 characters', async () => {
+    const { body } = await create({ name: 'x', uid: 'a'.repeat(50) });
+    expect(body.uid).toMatch(/^a{45}-[0-9a-z]{4}$/);
   });
 
   it('creates once per idempotency key', async () => {

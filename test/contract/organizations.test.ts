@@ -113,15 +113,31 @@ describe('Operation 63: create an organization', () => {
 
   it('assigns the organization to assigned staff', async () => {
     const assigned = await world.user({ assignedTo: [organization.uid] });
-    const uid = newUid();
-    const response = await create({ uid, name: 'New' }, assigned.token);
+    const response = await create({ uid: newUid(), name: 'New' }, assigned.token);
     expect(response.status).toBe(201);
+    const { uid } = response.body;
     expect((await read(uid, assigned.token)).status).toBe(200);
     expect((await eventsOf(response.headers.get('x-request-id')))[1]).toEqual([
       'user.assign',
       { assigned_to: [organization.uid] },
       { assigned_to: [organization.uid, uid].sort() },
     ]);
+  });
+
+  it('appends random characters to the uid for assigned staff, whoever has it', async () => {
+    const assigned = await world.user({ assignedTo: [organization.uid] });
+    const theirs = await world.organization();
+    for (const uid of [organization.uid, theirs.uid, newUid()]) {
+      const response = await create({ uid, name: 'New' }, assigned.token);
+      const made = response.body.uid;
+      expect([response.status, made]).toEqual([
+        201,
+        expect.stringMatching(new RegExp(`^${uid}[0-9a-z]{4}$`)),
+      ]);
+      expect(new URL(response.headers.get('location') ?? '').pathname).toBe(`/v1/organizations/${made}`);
+    }
+    const { body } = await create({ uid: 'a'.repeat(50), name: 'New' }, assigned.token);
+    expect(body.uid).toMatch(/^a{46}[0-9a-z]{4}$/);
   });
 
   it('returns 403 to others before it validates the body', async () => {

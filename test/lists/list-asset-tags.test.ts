@@ -158,6 +158,24 @@ describe('Operation 70: list asset tags', () => {
     ]);
   });
 
+  it('lists every name that a creation or a change of name refuses as taken', async () => {
+    const namesFor = async (token: string, uid?: string) =>
+      (await rowsOf('', token, uid)).map(({ name }) => name);
+    const create = (name: string, token: string, uid?: string) =>
+      server.request('POST', path(uid), { token, body: { tags: [{ name }] } });
+    // Neither caller can see an asset with the tag.
+    expect((await create('ZOO', member.token)).status).toBe(409);
+    expect(await namesFor(member.token)).toContain('zoo');
+    expect((await create('far', admin.token, 'holding')).status).toBe(409);
+    expect(await namesFor(admin.token, 'holding')).toContain('far');
+    const { uid } = (await rowsOf('?search=apple', member.token))[0];
+    const renamed = await server.request('PUT', `${path()}/${uid}`, {
+      token: member.token,
+      body: { name: 'Zoo' },
+    });
+    expect(renamed.status).toBe(409);
+  });
+
   it('returns 404 for organizations and groups that the caller cannot see', async () => {
     await world.organizationGroup('strangers', ['other']);
     const outsider = await world.user({ organization: 'tagged' });

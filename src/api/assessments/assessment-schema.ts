@@ -119,7 +119,8 @@ export const NewAssessmentSchema = Type.Object(
       Type.String({
         pattern: ASSESSMENT_UID.source,
         maxLength: 50,
-        description: 'Defaults to ten random characters. Used in URLs; cannot be changed.',
+        description:
+          'Defaults to ten random characters. Used in URLs; cannot be changed. The assessment gets it with a hyphen and four random characters, unless the caller is staff of all organizations.',
         examples: ['acme-api-2026'],
       }),
     ),

@@ -71,7 +71,8 @@ const NewTestingSessionSchema = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: 'The id of the tester. Defaults to the caller; only admins can name another user.',
+        description:
+          'The id of the tester. Defaults to the caller; only admins can name another user, and client users only staff who are assigned to their organization or have worked for it.',
         examples: [1],
       }),
     ),

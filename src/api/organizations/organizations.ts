@@ -112,7 +112,8 @@ const NewOrganizationSchema = Type.Object(
       maxLength: MAX_TEXT,
       pattern: '^[0-9a-z]{1,50}$',
       examples: ['orbit'],
-      description: 'Cannot be changed. Must be unique among organizations and groups of organizations.',
+      description:
+        'Cannot be changed. Must be unique among organizations and groups of organizations. Staff who are assigned to particular organizations get it with four random characters at its end.',
     }),
     name: nameSchema('Orbit Logistics'),
   },
@@ -140,10 +141,10 @@ const createOrganizationOperation = ({ clock }: Context) =>
     },
     versioned: true,
     idempotency: true,
-    handler({ caller, write, body: { uid, name } }) {
+    handler({ caller, write, body }) {
       const by = { actor: caller, now: clock() };
       return write(async (tx) => {
-        const { id } = await createOrganization(tx, by, { uid, name });
+        const { id, uid } = await createOrganization(tx, by, body);
         // The caller of this request does not have access to the new organization yet.
         const assignedOrganizations =
           caller.assignedOrganizations === null ? null : [...caller.assignedOrganizations, id];

@@ -51,7 +51,7 @@ const SetFieldsSchema = Type.Object(
           maximum: Number.MAX_SAFE_INTEGER,
           minimum: 1,
           description:
-            'The id of a user with access to the assessment of each vulnerability, or `null` to remove the assignee.',
+            'The id of a user with access to the assessment of each vulnerability, or `null` to remove the assignee. Client users can name only staff who are assigned to their organization or have worked for it.',
         }),
       ),
     ),

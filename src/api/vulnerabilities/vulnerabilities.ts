@@ -42,7 +42,8 @@ const AssessmentUidSchema = Type.String({
   examples: ['acme-web-2026'],
 });
 const UserIdSchema = Type.Integer({
-  description: 'The id of a user with access to the assessment.',
+  description:
+    'The id of a user with access to the assessment. Client users can name only staff who are assigned to their organization or have worked for it.',
   examples: [1],
 });
 

@@ -1,8 +1,8 @@
 import { type SqlBool, sql } from 'kysely';
-import type { Attribution } from '../../auth/callers.ts';
+import type { Account, Attribution } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
-import { inList, pairsTable } from '../../db/dialect-sql.ts';
+import { inList, pairsTable, withoutIndex } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { bumpUserVersion } from '../shared/account-rights.ts';
 import { type AuditedChange, recordEvent, recordEvents } from '../audit/record-event.ts';
@@ -185,23 +185,47 @@ export async function requireAssessments(
 }
 
 /** Users have access who were granted it, administer the organization, or are staff who can see it; banned ones do not. */
-const selectPairsWithAccess = prepareQuery<{ pairs: string }, { assessment: number; user: number }>((db, p) =>
+const HAS_ACCESS = sql<SqlBool>`(users.banned_at is null and case when users.staff = 1 then
+    not exists (select 1 from staff_organizations where staff_organizations.user_id = users.id)
+    or exists (select 1 from staff_organizations where staff_organizations.user_id = users.id
+      and staff_organizations.organization_id = assessments.organization_id)
+  else users.organization_id = assessments.organization_id and (users.admin = 1 or exists (
+    select 1 from assessment_access where assessment_access.user_id = users.id
+      and assessment_access.assessment_id = assessments.id)) end)`;
+
+const pairsWithAccess = (db: ReadConnection, pairs: string) =>
   db
-    .selectFrom(pairsTable(db, p.pairs).as('pair'))
+    .selectFrom(pairsTable(db, pairs).as('pair'))
     .innerJoin('assessments', 'assessments.id', 'pair.one')
     .innerJoin('users', 'users.id', 'pair.other')
     .select(['assessments.id as assessment', 'users.id as user'])
-    .where('users.banned_at', 'is', null)
-    .where(
-      sql<SqlBool>`case when users.staff = 1 then
-          not exists (select 1 from staff_organizations where staff_organizations.user_id = users.id)
-          or exists (select 1 from staff_organizations where staff_organizations.user_id = users.id
-            and staff_organizations.organization_id = assessments.organization_id)
-        else users.organization_id = assessments.organization_id and (users.admin = 1 or exists (
-          select 1 from assessment_access where assessment_access.user_id = users.id
-            and assessment_access.assessment_id = assessments.id)) end`,
-    ),
-);
+    .where(HAS_ACCESS);
+
+type Pair = { assessment: number; user: number };
+
+const selectPairsWithAccess = prepareQuery<{ pairs: string }, Pair>((db, p) => pairsWithAccess(db, p.pairs));
+
+/**
+ * Of staff, only those whom the users of the organization can know: assigned to it by name, or named by its sessions,
+ * vulnerabilities or comments. Users cannot see internal comments.
+ */
+const selectNameablePairs = prepareQuery<{ pairs: string; organization: number }, Pair>((db, p) => {
+  // By user, who has fewer rows than the organization. PostgreSQL could read the whole table for `exists`.
+  const isNamed = (table: string, column: string, rest = sql`1 = 1`) =>
+    sql`(select 1 from ${sql.table(table)} as named where ${sql.ref(`named.${column}`)} = known.id
+      and ${withoutIndex(sql.ref<number>('named.organization_id'))} = ${p.organization} and ${rest}
+      limit 1) is not null`;
+  // Does not depend on the assessment, so that each user is looked up once.
+  return pairsWithAccess(db, p.pairs).where(
+    sql<SqlBool>`users.id in (select known.id from users as known
+      where known.id in (select named.other from ${pairsTable(db, p.pairs)} as named) and (known.staff = 0
+        or ${isNamed('staff_organizations', 'user_id')}
+        or ${isNamed('testing_sessions', 'tester_id')}
+        or ${isNamed('vulnerabilities', 'assignee_id')}
+        or ${isNamed('comments', 'user_id', sql`named.internal = 0`)}
+        or ${isNamed('vulnerabilities', 'created_by')}))`,
+  );
+});
 
 /**
  * @param pairs of ids; can repeat
@@ -209,11 +233,35 @@ const selectPairsWithAccess = prepareQuery<{ pairs: string }, { assessment: numb
  */
 export async function accessByPair(
   db: ReadConnection,
-  pairs: readonly (readonly [assessment: number, user: number])[],
-): Promise<(assessment: number, user: number) => boolean> {
+  pairs: readonly AssessmentAndUser[],
+): Promise<PairCheck> {
+  return checkPairs(pairs, (unique) => selectPairsWithAccess(db, { pairs: unique }));
+}
+
+/**
+ * Whom a caller can name as assignee or tester. Client users can name staff only if their organization knows them, so
+ * that ids do not reveal who else is staff.
+ * @param pairs of ids; can repeat
+ * @returns whether the caller can name a user for an assessment, for these pairs
+ */
+export async function nameableByPair(
+  db: ReadConnection,
+  { organizationId: organization, staff }: Account,
+  pairs: readonly AssessmentAndUser[],
+): Promise<PairCheck> {
+  if (staff || organization === null) return accessByPair(db, pairs);
+  return checkPairs(pairs, (unique) => selectNameablePairs(db, { pairs: unique, organization }));
+}
+
+type AssessmentAndUser = readonly [assessment: number, user: number];
+type PairCheck = (assessment: number, user: number) => boolean;
+
+async function checkPairs(
+  pairs: readonly AssessmentAndUser[],
+  select: (pairs: string) => Promise<Pair[]>,
+): Promise<PairCheck> {
   const unique = new Map(pairs.map((pair) => [String(pair), pair]));
-  const found =
-    unique.size === 0 ? [] : await selectPairsWithAccess(db, { pairs: JSON.stringify([...unique.values()]) });
+  const found = unique.size === 0 ? [] : await select(JSON.stringify([...unique.values()]));
   const known = new Set(found.map(({ assessment, user }) => `${assessment},${user}`));
   return (assessment, user) => known.has(`${assessment},${user}`);
 }

@@ -1,7 +1,7 @@
-import { randomInt } from 'node:crypto';
 import type { Attribution, Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { resolveTargetOrganization } from '../organizations/resolve-organization.ts';
+import { insertWithUniqueUid, randomUid } from '../organizations/unique-uids.ts';
 import { DomainError, invalidInput } from '../shared/errors.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { normalizeForSearch } from '../lists/filters.ts';
@@ -19,7 +19,7 @@ import { ASSESSMENT_UID, type AssessmentFields, validateDates } from './assessme
 
 export interface AssessmentInput extends AssessmentFields, Pick<TagSelection, 'tagNames'> {
   name: string;
-  /** Absent: ten random characters. */
+  /** Absent: ten random characters. For callers who do not see every organization, only its beginning. */
   uid?: string | undefined;
   /** A uid; required for staff. */
   organization?: string | undefined;
@@ -28,7 +28,7 @@ export interface AssessmentInput extends AssessmentFields, Pick<TagSelection, 't
 /**
  * Creates an assessment and grants its creator access (operation 38).
  * @throws DomainError `invalid`, `forbidden` unless the caller is an admin or has the role in the group, `conflict`
- *   for a uid in use
+ *   for a uid in use if the caller sees every organization
  */
 export async function createAssessment(
   tx: Transaction,
@@ -55,28 +55,22 @@ export async function createAssessment(
   return readAssessment(tx, caller, { id });
 }
 
-const UID_LETTERS = '0123456789abcdefghijklmnopqrstuvwxyz';
-
-function newUid(): string {
-  return Array.from({ length: 10 }, () => UID_LETTERS[randomInt(UID_LETTERS.length)]).join('');
-}
-
 /** @param input validated but for the uid; `tags` are ids */
 async function insertAssessment(
   tx: Transaction,
-  by: Attribution,
+  by: Attribution<Caller>,
   input: Omit<AssessmentInput, 'organization' | 'tagNames'> & {
     organizationId: number;
     tags: readonly number[];
   },
 ): Promise<{ id: number; uid: string }> {
-  const { uid = newUid(), organizationId, tags } = input;
+  const { uid: wanted = randomUid(10), organizationId, tags } = input;
   const { type = 'web', state = 'active', startsOn = null, endsOn = null } = input;
-  if (!ASSESSMENT_UID.test(uid)) {
+  if (!ASSESSMENT_UID.test(wanted)) {
     throw invalidInput({
       property: 'uid',
       code: 'bad-assessment-uid',
-      value: uid,
+      value: wanted,
     });
   }
   const name = input.name.trim();
@@ -89,24 +83,29 @@ async function insertAssessment(
     starts_on: startsOn,
     ends_on: endsOn,
   };
-  const row = await tx
-    .insertInto('assessments')
-    .values({
-      uid,
-      organization_id: organizationId,
-      ...values,
-      search_name: normalizeForSearch(name),
-      created_at: by.now,
-      updated_at: by.now,
-    })
-    .onConflict((conflict) => conflict.column('uid').doNothing())
-    .returning('id')
-    .executeTakeFirst();
+  const insert = (uid: string) =>
+    tx
+      .insertInto('assessments')
+      .values({
+        uid,
+        organization_id: organizationId,
+        ...values,
+        search_name: normalizeForSearch(name),
+        created_at: by.now,
+        updated_at: by.now,
+      })
+      .onConflict((conflict) => conflict.column('uid').doNothing())
+      .returning(['id', 'uid'])
+      .executeTakeFirst();
+  const row = await (input.uid === undefined
+    ? insert(wanted)
+    : insertWithUniqueUid(by.actor, wanted, '-', insert));
   if (row === undefined) {
-    throw new DomainError('conflict', { code: 'assessment-uid-taken', params: { uid } }, [
-      { property: 'uid', code: 'taken', value: uid },
+    throw new DomainError('conflict', { code: 'assessment-uid-taken', params: { uid: wanted } }, [
+      { property: 'uid', code: 'taken', value: wanted },
     ]);
   }
+  const { uid } = row;
   await recordEvent(tx, by, {
     action: 'assessment.create',
     object: ['assessment', uid],
@@ -114,7 +113,7 @@ async function insertAssessment(
     before: null,
     after: { uid, ...values, tags },
   });
-  return { id: row.id, uid };
+  return row;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { accessByPair } from './assessment-access.ts';
+import { nameableByPair } from './assessment-access.ts';
 import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
@@ -110,7 +110,7 @@ function validateTimes(
   if (errors.length > 0) throw invalidInput(errors);
 }
 
-/** @throws DomainError `invalid` unless the tester has access to the assessment */
+/** @throws DomainError `invalid` unless the tester has access to the assessment and the caller can name them */
 async function resolveTester(
   db: ReadConnection,
   caller: Caller,
@@ -126,8 +126,8 @@ async function resolveTester(
       code: 'tester-required',
     });
   const tester = await db.selectFrom('users').select(['id', 'uid']).where('id', '=', id).executeTakeFirst();
-  const hasAccess = await accessByPair(db, [[assessment.id, id]]);
-  if (tester === undefined || !hasAccess(assessment.id, id))
+  const isNameable = await nameableByPair(db, caller, [[assessment.id, id]]);
+  if (tester === undefined || !isNameable(assessment.id, id))
     throw invalidInput({
       property: 'testerId',
       code: 'user-without-access',

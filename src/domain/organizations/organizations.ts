@@ -1,13 +1,15 @@
-import type { Attribution } from '../../auth/callers.ts';
+import type { Attribution, Caller } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
 import { requireName } from '../shared/names.ts';
+import { insertWithUniqueUid } from './unique-uids.ts';
 
 const UID = /^[0-9a-z]{1,50}$/;
 
 export interface NewOrganization {
+  /** For callers who do not see every organization, only its beginning. */
   uid: string;
   name: string;
 }
@@ -21,11 +23,12 @@ export interface Organization {
 
 /**
  * For `createOrganization`, which checks the caller's rights.
- * @throws DomainError `invalid` for the uid or the name; `conflict` when an organization or a group has the uid
+ * @throws DomainError `invalid` for the uid or the name; `conflict` when an organization or a group has the uid and
+ *   the caller sees every organization
  */
 export function insertOrganization(
   tx: Transaction,
-  by: Attribution,
+  by: Attribution<Caller>,
   input: NewOrganization,
 ): Promise<Organization> {
   return insertKind(tx, by, 'organization', input);
@@ -68,7 +71,7 @@ export async function renameOrganization(
 /** Creates an empty group of organizations. Its uid shares the format and the namespace of organizations. */
 export function createOrganizationGroup(
   tx: Transaction,
-  by: Attribution,
+  by: Attribution<Caller>,
   input: NewOrganization,
 ): Promise<Organization> {
   return insertKind(tx, by, 'group', input);
@@ -76,38 +79,42 @@ export function createOrganizationGroup(
 
 async function insertKind(
   tx: Transaction,
-  by: Attribution,
+  by: Attribution<Caller>,
   kind: 'organization' | 'group',
-  { uid, name }: NewOrganization,
+  { uid: wanted, name }: NewOrganization,
 ): Promise<Organization> {
-  if (!UID.test(uid)) {
+  if (!UID.test(wanted)) {
     throw invalidInput({
       property: 'uid',
       code: 'bad-organization-uid',
-      value: uid,
+      value: wanted,
     });
   }
   const clean = requireName('name', name);
-  const row = await tx
-    .insertInto('organizations')
-    .values({ uid, kind, name: clean, created_at: by.now })
-    .onConflict((conflict) => conflict.column('uid').doNothing())
-    .returning('id')
-    .executeTakeFirst();
+  // A uid of an organization has no hyphens.
+  const row = await insertWithUniqueUid(by.actor, wanted, '', (uid) =>
+    tx
+      .insertInto('organizations')
+      .values({ uid, kind, name: clean, created_at: by.now })
+      .onConflict((conflict) => conflict.column('uid').doNothing())
+      .returning(['id', 'uid'])
+      .executeTakeFirst(),
+  );
   if (row === undefined) {
-    throw new DomainError('conflict', { code: 'organization-uid-taken', params: { uid } }, [
-      { property: 'uid', code: 'taken', value: uid },
+    throw new DomainError('conflict', { code: 'organization-uid-taken', params: { uid: wanted } }, [
+      { property: 'uid', code: 'taken', value: wanted },
     ]);
   }
+  const { id, uid } = row;
   await recordEvent(tx, by, {
     ...(kind === 'organization'
       ? { action: 'organization.create', object: ['organization', uid] }
       : { action: 'organization-group.create', object: ['organization-group', uid] }),
-    organizationId: row.id,
+    organizationId: id,
     before: null,
     after: { uid, name: clean, ...(kind === 'organization' ? { require_second_factor: false } : {}) },
   });
-  return { id: row.id, uid, name: clean };
+  return { id, uid, name: clean };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { inList, withoutIndex } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
-import { accessByPair } from '../assessments/assessment-access.ts';
+import { nameableByPair } from '../assessments/assessment-access.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
 import {
   assessmentIsVisible,
@@ -89,15 +89,16 @@ export async function resolveAssets(
   return [...new Set(uids)].map((uid) => known.get(uid) as AssetRef).sort((one, other) => one.id - other.id);
 }
 
-/** @throws DomainError `invalid` unless the user has access to the assessment */
+/** @throws DomainError `invalid` unless the user has access to the assessment and the caller can name them */
 export async function requireAssignee(
   db: ReadConnection,
+  caller: Caller,
   assessment: { id: number },
   userId: number | null | undefined,
 ): Promise<void> {
   if (userId == null) return;
-  const hasAccess = await accessByPair(db, [[assessment.id, userId]]);
-  if (hasAccess(assessment.id, userId)) return;
+  const isNameable = await nameableByPair(db, caller, [[assessment.id, userId]]);
+  if (isNameable(assessment.id, userId)) return;
   throw invalidInput({
     property: 'assigneeId',
     code: 'user-without-access',

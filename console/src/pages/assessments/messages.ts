@@ -47,7 +47,7 @@ export const assessmentFormMessages = {
   editTitle: 'Edit assessment',
   saved: 'Assessment updated',
   idHint:
-    'Used in URLs; cannot be changed. Lowercase letters, digits, - and _. Generated if you leave it empty.',
+    'Used in URLs; cannot be changed. Lowercase letters, digits, - and _. Generated if you leave it empty. Unless you are staff of all organizations, a hyphen and four random characters are added.',
   markdown: 'Markdown is supported.',
   startDate: 'Start date',
   endDate: 'End date',

@@ -17,7 +17,7 @@ import { type FieldChange, hasChanges } from './field-changes.ts';
 import { writeFieldChanges } from './write.ts';
 import type { LockedVulnerability, MutableFields } from '../lock-vulnerability.ts';
 import { closedAt, validateStatus } from '../../shared/statuses-and-severities.ts';
-import { accessByPair } from '../../assessments/assessment-access.ts';
+import { nameableByPair } from '../../assessments/assessment-access.ts';
 import { findMatches, lockMatches, type Match, type VulnerabilityFilters } from './matches.ts';
 
 /** Vulnerabilities times the tags that the update names. */
@@ -116,7 +116,7 @@ export async function bulkUpdateVulnerabilities(
     set,
     dryRun || (expectedCount !== undefined && expectedCount !== locked.length),
   );
-  await requireAssigneeOfEach(tx, locked, set.assigneeId);
+  await requireAssigneeOfEach(tx, by.actor, locked, set.assigneeId);
   if (expectedCount !== undefined && expectedCount !== locked.length)
     throw new DomainError(
       'conflict',
@@ -215,18 +215,20 @@ function requireAtMost(noun: string, max: number, size: number): void {
   });
 }
 
-/** @throws DomainError `invalid` unless the user has access to every assessment */
+/** @throws DomainError `invalid` unless the user has access to every assessment and the caller can name them */
 async function requireAssigneeOfEach(
   tx: Transaction,
+  caller: Caller,
   locked: readonly LockedVulnerability[],
   assigneeId: number | null | undefined,
 ): Promise<void> {
   if (assigneeId == null) return;
-  const hasAccess = await accessByPair(
+  const isNameable = await nameableByPair(
     tx,
+    caller,
     locked.map(({ assessmentId }) => [assessmentId, assigneeId]),
   );
-  if (locked.every(({ assessmentId }) => hasAccess(assessmentId, assigneeId))) return;
+  if (locked.every(({ assessmentId }) => isNameable(assessmentId, assigneeId))) return;
   throw invalidInput({
     property: 'set.assigneeId',
     code: 'user-without-access-to-all',

@@ -1,0 +1,33 @@
+import { randomInt } from 'node:crypto';
+import { isMemberOf, type Account } from '../../auth/callers.ts';
+
+const LETTERS = '0123456789abcdefghijklmnopqrstuvwxyz';
+const SUFFIX_LENGTH = 4;
+/** Of a uid of an organization or an assessment. */
+const MAX_LENGTH = 50;
+
+/** @returns random characters of `[0-9a-z]` */
+export function randomUid(length: number): string {
+  return Array.from({ length }, () => LETTERS[randomInt(LETTERS.length)]).join('');
+}
+
+/**
+ * Inserts a row with a uid that is unique in the installation. Callers who do not see every organization always get
+ * random characters at its end, so that a taken uid does not reveal what others have.
+ * @param separator before the random characters
+ * @param insert resolves with `undefined` when the uid is taken
+ * @returns the row; `undefined` when the uid is taken and the caller gets exactly what they ask for
+ */
+export async function insertWithUniqueUid<Row>(
+  caller: Account,
+  uid: string,
+  separator: string,
+  insert: (uid: string) => Promise<Row | undefined>,
+): Promise<Row | undefined> {
+  if (isMemberOf(caller, null)) return insert(uid);
+  const beginning = uid.slice(0, MAX_LENGTH - separator.length - SUFFIX_LENGTH);
+  for (;;) {
+    const row = await insert(`${beginning}${separator}${randomUid(SUFFIX_LENGTH)}`);
+    if (row !== undefined) return row;
+  }
+}

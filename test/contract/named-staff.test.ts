@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 10, 30);
+const UNKNOWN_ID = 987_654_321;
+
+let server: TestServer;
+let world: ReturnType<typeof createFixtures>;
+let organization: { id: number; uid: string };
+let assessment: { id: number; uid: string };
+let elsewhere: { id: number; uid: string };
+let admin: TestUser;
+let staff: TestUser;
+let vulnerability: number;
+
+beforeAll(async () => {
+  server = await useSharedServer(() => NOW);
+  world = createFixtures(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  await world.together(async (fixtures) => {
+    organization = await fixtures.organization();
+    assessment = await fixtures.assessment(organization.uid);
+    elsewhere = await fixtures.assessment((await fixtures.organization()).uid);
+    admin = await fixtures.user({ organization: organization.uid, admin: true });
+    staff = await fixtures.user();
+    vulnerability = (await fixtures.vulnerability(assessment.uid, { title: 'Old' })).id;
+  });
+});
+
+type Send = (id: number, token?: string) => ReturnType<TestServer['request']>;
+
+const post = (path: string, body: object, token = admin.token) =>
+  server.request('POST', path, { token, body });
+const finding = { title: 'Old', severity: 'High' };
+const createWithAssignee: Send = (id, token) =>
+  post('/v1/vulnerabilities', { ...finding, assessment_id: assessment.uid, assignee_id: id }, token);
+const replaceAssignee: Send = (id, token = admin.token) =>
+  server.request('PUT', `/v1/vulnerabilities/${vulnerability}`, {
+    token,
+    body: { ...finding, assignee_id: id },
+  });
+const bulkAssign: Send = (id, token) =>
+  post('/v1/vulnerabilities/bulk_update', { ids: [vulnerability], set: { assignee_id: id } }, token);
+const logSession: Send = (id, token) =>
+  post(
+    `/v1/assessments/${assessment.uid}/testing_sessions`,
+    { started_at: '2026-11-21T08:00:00Z', ended_at: '2026-11-21T09:00:00Z', tester_id: id },
+    token,
+  );
+
+const OPERATIONS: [string, Send, number][] = [
+  ['18 (assignee_id)', createWithAssignee, 201],
+  ['19 (assignee_id)', replaceAssignee, 200],
+  ['30 (assignee_id)', bulkAssign, 200],
+  ['49 (tester_id)', logSession, 201],
+];
+
+/** What a response says, without the id that was sent. */
+const answerOf = async (send: Send, id: number) => {
+  const { status, body } = await send(id);
+  return [
+    status,
+    JSON.stringify(body.failedValidation ?? body.failedValidations).replaceAll(String(id), 'ID'),
+  ];
+};
+
+describe.each(OPERATIONS)('Operation %s', (_name, send, success) => {
+  it('answers a client user who names unknown staff as for an unknown id', async () => {
+    await world.vulnerability(elsewhere.uid, { assigneeId: staff.id });
+    await world.testingSession(elsewhere.uid, staff.id, NOW - 2, NOW - 1);
+    await comment(true);
+    const unknown = await answerOf(send, UNKNOWN_ID);
+    expect(unknown[0]).toBe(422);
+    expect(await answerOf(send, staff.id)).toEqual(unknown);
+  });
+
+  it('lets staff name themselves and other staff with access', async () => {
+    const other = await world.user();
+    for (const { id } of [staff, other]) expect((await send(id, staff.token)).status).toBe(success);
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['had a testing session', () => world.testingSession(assessment.uid, staff.id, NOW - 2, NOW - 1)],
+    ['is an assignee', () => world.vulnerability(assessment.uid, { assigneeId: staff.id })],
+    ['reported a vulnerability', () => createWithAssignee(admin.id, staff.token)],
+    ['wrote a comment', () => comment(false)],
+  ])('lets client users name staff who %s in the organization', async (_what, work) => {
+    await work();
+    expect((await send(staff.id)).status).toBe(success);
+  });
+});
+
+async function comment(internal: boolean) {
+  const path = `/v1/vulnerabilities/${vulnerability}/comments`;
+  expect((await post(path, { text: 'seen', internal }, staff.token)).status).toBe(201);
+}
+
+describe('Staff who are assigned to a vulnerability', () => {
+  it('stay when a client user edits or moves it', async () => {
+    const target = await world.assessment(organization.uid);
+    expect((await replaceAssignee(staff.id, staff.token)).status).toBe(200);
+    for (const assessment_id of [assessment.uid, target.uid]) {
+      const { status, body } = await server.request('PUT', `/v1/vulnerabilities/${vulnerability}`, {
+        token: admin.token,
+        body: { ...finding, title: `In ${assessment_id}`, assessment_id, assignee_id: staff.id },
+      });
+      expect([status, body.assignee?.id]).toEqual([200, staff.id]);
+    }
+  });
+});
