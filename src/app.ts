@@ -13,6 +13,7 @@ import fastify, {
 } from 'fastify';
 import { ACCOUNT_ROUTES } from './account/routes.ts';
 import { OPERATIONS } from './api/operations.ts';
+import { cliAttribution } from './auth/callers.ts';
 import { ExternalIssuer } from './auth/external-issuer.ts';
 import type { AreaName, Config } from './config/config.ts';
 import type { Context } from './runtime/context.ts';
@@ -34,6 +35,7 @@ import { registerServerRoutes } from './http/server-routes.ts';
 import { logRequests } from './http/access-log.ts';
 import { limitAnonymous } from './http/access.ts';
 import { securityHeaders } from './http/security-headers.ts';
+import { endSessionsWithoutFactor } from './domain/sign-in/second-factors.ts';
 import { TokenCache } from './domain/tokens/token-cache.ts';
 import { compileValidator } from './http/validation/validation.ts';
 import { registerOAuthEndpoints } from './oauth/endpoints.ts';
@@ -128,6 +130,11 @@ export async function buildApp(
 
   app.addHook('onClose', () => Promise.all([tokens.close(), context.deniedAttempts.close()]));
   registerJobs(app, context);
+  // The setting may have changed while the server was stopped.
+  if (config.staffSecondFactor !== 'optional')
+    app.addHook('onReady', () =>
+      db.write((tx) => endSessionsWithoutFactor(tx, cliAttribution(context.clock()), null)),
+    );
 
   setClientAddress(app, readAddress);
   app.addHook('onRequest', (request, reply, done) => {

@@ -168,7 +168,7 @@ export const MESSAGES = {
     app: 'Authenticator app',
     appOn: 'After your password, you enter a code from your authenticator app.',
     removeApp: 'Remove authenticator app',
-    required: 'Your organization requires a second factor. ',
+    required: 'Your account must have a second factor. ',
     noneSetUp: 'Not set up. ',
     appOff: 'An app on your phone generates a code that you enter in addition to your password.',
     passkeysIntro:
@@ -211,7 +211,7 @@ export const MESSAGES = {
   },
   setup: {
     title: 'Set up a second factor',
-    required: 'Your organization requires a second factor in addition to your password. To continue as',
+    required: 'Your account must have a second factor in addition to your password. To continue as',
     choose: ', set up an authenticator app or a passkey.',
     usePasskey: 'Use a passkey instead',
     recoveryCodes: 'Recovery codes',

@@ -32,7 +32,7 @@ const PATH = '/sign-in/second-factor/set-up';
 const CodeFormSchema = Type.Object({ set_up: SetupSchema, code: CodeSchema, to: ReturnTo });
 const PasskeyFormSchema = Type.Object({ credential: CredentialSchema, to: ReturnTo });
 
-/** Lets users set up the second factor that their organization requires, which completes their sign-in. */
+/** Lets users set up the second factor that their account must have, which completes their sign-in. */
 export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
   const { db, keys, clock } = context;
 

@@ -41,7 +41,7 @@ const TOO_LATE = MESSAGES.security.tooLate;
 
 /** Changes the user's second factors. Each change ends the other sessions and rotates the secret of this one. */
 export const registerSecurityActions: RouteRegistrar = (app, context) => {
-  const { db, keys, clock } = context;
+  const { db, keys, clock, config } = context;
 
   /** Makes a change for a recently confirmed session, and shows errors on the page. */
   const change = async (
@@ -138,7 +138,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
       change(request, reply, async (now) => {
         const session = signedInSession(request);
         const cookie = await db.write(async (tx) => {
-          await removeTotp(tx, attributionOf(request, now), session);
+          await removeTotp(tx, attributionOf(request, now), session, config.staffSecondFactor);
           return endOtherSessionsAndRotate(tx, attributionOf(request, now), session);
         });
         setSessionCookie(context, reply, cookie);
@@ -192,7 +192,13 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
       change(request, reply, async (now) => {
         const session = signedInSession(request);
         const cookie = await db.write(async (tx) => {
-          await removePasskey(tx, attributionOf(request, now), session, request.body.passkey);
+          await removePasskey(
+            tx,
+            attributionOf(request, now),
+            session,
+            request.body.passkey,
+            config.staffSecondFactor,
+          );
           return endOtherSessionsAndRotate(tx, attributionOf(request, now), session);
         });
         setSessionCookie(context, reply, cookie);

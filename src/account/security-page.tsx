@@ -2,7 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Context } from '../runtime/context.ts';
 import { listPasskeys } from '../domain/sign-in/passkeys.ts';
-import { hasPassword, hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
+import {
+  hasPassword,
+  hasSecondFactor,
+  requiresSecondFactor,
+  secondFactorsOf,
+} from '../domain/sign-in/second-factors.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { signedInSession } from '../http/browser-sessions.ts';
@@ -72,12 +77,13 @@ export async function sendSecurityPage(
   reply: FastifyReply,
   { status = 200, done, refused, unconfirmed }: SecurityPageState = {},
 ): Promise<FastifyReply> {
-  const { db, clock } = context;
+  const { db, clock, config } = context;
   const session = signedInSession(request);
-  const [factors, passkeys, password] = await Promise.all([
+  const [factors, passkeys, password, required] = await Promise.all([
     secondFactorsOf(db.read, session.userId),
     listPasskeys(db.read, session.userId),
     hasPassword(db.read, session.userId),
+    requiresSecondFactor(db.read, session, config.staffSecondFactor),
   ]);
   const recent = isRecentlyConfirmed(session, clock());
   return sendHtmlPage(
@@ -97,7 +103,7 @@ export async function sendSecurityPage(
           </a>
         </section>
       )}
-      <AuthenticatorSection factors={factors} recent={recent} />
+      <AuthenticatorSection factors={factors} required={required} recent={recent} />
       <PasskeysSection context={context} passkeys={passkeys} recent={recent} />
       {hasSecondFactor(factors) && <RecoveryCodesSection factors={factors} recent={recent} />}
     </AccountPage>,

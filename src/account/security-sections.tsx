@@ -67,7 +67,16 @@ export function ConfirmIdentityForm({ context, factors, password, refused }: Con
   );
 }
 
-export function AuthenticatorSection({ factors, recent }: { factors: SecondFactors; recent: boolean }) {
+export function AuthenticatorSection({
+  factors,
+  required,
+  recent,
+}: {
+  factors: SecondFactors;
+  /** Whether the account must have a second factor. */
+  required: boolean;
+  recent: boolean;
+}) {
   return (
     <section>
       <h2>{MESSAGES.security.app}</h2>
@@ -83,9 +92,7 @@ export function AuthenticatorSection({ factors, recent }: { factors: SecondFacto
       ) : (
         <>
           <p>
-            {factors.required && factors.passkeys === 0
-              ? MESSAGES.security.required
-              : MESSAGES.security.noneSetUp}
+            {required && factors.passkeys === 0 ? MESSAGES.security.required : MESSAGES.security.noneSetUp}
             {MESSAGES.security.appOff}
           </p>
           {recent && (

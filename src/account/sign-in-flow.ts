@@ -30,7 +30,8 @@ export async function continueSignIn(
   { isMultiFactor, ...proof }: SignInProof,
   to: string | undefined,
 ): Promise<FastifyReply> {
-  const pending = !isMultiFactor && (await needsSecondFactor(context.db.read, proof.userId));
+  const pending =
+    !isMultiFactor && (await needsSecondFactor(context.db.read, proof, context.config.staffSecondFactor));
   await openSession(context, request, reply, { ...proof, state: pending ? 'pending' : 'complete' });
   const target = safeReturnPath(to);
   return reply.redirect(pending ? `/sign-in/second-factor?to=${encodeURIComponent(target)}` : target, 303);

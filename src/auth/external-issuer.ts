@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
   createLocalJWKSet,
-  createRemoteJWKSet,
-  customFetch,
   decodeJwt,
   errors,
   type JSONWebKeySet,
@@ -10,8 +8,8 @@ import {
   type JWTVerifyGetKey,
   jwtVerify,
 } from 'jose';
-import { fetchWithLimit } from './fetch-with-limit.ts';
 import { isPlainText } from './plain-text.ts';
+import { type FetchedKeys, RemoteKeys } from './remote-keys.ts';
 import { isScope, type Scope } from './scopes.ts';
 
 /** Asymmetric algorithms only, as RFC 9068, section 4 forbids `none` and a shared secret proves no issuer. */
@@ -28,11 +26,11 @@ const ALGORITHMS = [
   'EdDSA',
   'Ed25519',
 ];
-const FETCH_TIMEOUT = 5_000;
-/** Milliseconds until an unknown key, or keys that could not be fetched, are requested again. */
-const FETCH_COOLDOWN = 30_000;
+/** Milliseconds until the keys are requested again for one that is not among them. */
+const FETCH_INTERVAL = 60_000;
+/** Milliseconds until they are requested again if none are known: nothing can be verified without them. */
 const RETRY_DELAY = 2_000;
-/** Milliseconds for which keys are cached. */
+/** Milliseconds for which keys are used without asking whether they still are the issuer's. */
 const KEYS_LIFETIME = 600_000;
 /** Seconds of clock skew. */
 const CLOCK_TOLERANCE = 5;
@@ -83,8 +81,7 @@ export function isExternalCredential(credentialId: string): boolean {
 export class ExternalIssuer {
   readonly #settings: ExternalIssuerSettings;
   readonly #ownIssuer: () => string;
-  readonly #keys: JWTVerifyGetKey;
-  #failedAt = Number.NEGATIVE_INFINITY;
+  readonly #keys: FetchedKeys | RemoteKeys;
 
   /** @param ownIssuer the current issuer of this deployment: the audience, unless one is configured */
   constructor(settings: ExternalIssuerSettings, ownIssuer: () => string) {
@@ -92,12 +89,7 @@ export class ExternalIssuer {
     this.#ownIssuer = ownIssuer;
     this.#keys =
       settings.keys instanceof URL
-        ? createRemoteJWKSet(settings.keys, {
-            timeoutDuration: FETCH_TIMEOUT,
-            cooldownDuration: FETCH_COOLDOWN,
-            cacheMaxAge: KEYS_LIFETIME,
-            [customFetch]: fetchWithLimit,
-          })
+        ? new RemoteKeys(settings.keys.href, KEYS_LIFETIME)
         : createLocalJWKSet(settings.keys);
   }
 
@@ -135,29 +127,24 @@ export class ExternalIssuer {
     }
   }
 
-  #findKey: (now: number, ...input: Parameters<JWTVerifyGetKey>) => ReturnType<JWTVerifyGetKey> = async (
-    now,
-    ...input
-  ) => {
-    // During an outage of the issuer, requests fail fast instead of waiting for it one after another.
-    if (now >= this.#failedAt && now < this.#failedAt + RETRY_DELAY)
-      throw new IssuerUnreachable(
-        `The keys of ${this.#settings.issuer} could not be fetched a moment ago. The server tries again in a moment.`,
-      );
+  /** Looks among the known keys first, so that only tokens with an unknown one wait for the issuer. */
+  async #findKey(now: number, ...input: Parameters<JWTVerifyGetKey>): Promise<CryptoKey> {
+    if (!(this.#keys instanceof RemoteKeys)) return this.#keys(...input);
+    const known = this.#keys.known(now);
     try {
-      return await this.#keys(...input);
+      if (known !== undefined) return await known(...input);
     } catch (error) {
-      const isKnownError =
-        error instanceof errors.JWKSNoMatchingKey ||
-        error instanceof errors.JWKSMultipleMatchingKeys ||
-        error instanceof errors.JOSENotSupported;
-      if (isKnownError || !(this.#settings.keys instanceof URL)) throw error;
-      this.#failedAt = now;
-      throw new IssuerUnreachable(`The keys of ${this.#settings.issuer} cannot be fetched.`, {
-        cause: error,
-      });
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
     }
-  };
+    const interval = known === undefined ? RETRY_DELAY : FETCH_INTERVAL;
+    const keys = await this.#keys.fetch(now, interval).catch((cause: unknown) => {
+      throw new IssuerUnreachable(
+        `The keys of ${this.#settings.issuer} cannot be fetched. The server tries again in a moment.`,
+        { cause },
+      );
+    });
+    return keys(...input);
+  }
 
   #read(token: string, payload: JWTPayload): ExternalToken | undefined {
     const { claims, scopes } = this.#settings;

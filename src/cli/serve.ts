@@ -64,13 +64,18 @@ export function registerServeCommand(program: Command): void {
 }
 
 /**
- * Migrates the database, loads demo data if enabled, and starts to listen.
+ * Migrates the database, loads demo data if enabled, and starts to listen. With demo data, whose accounts sign in with
+ * their passwords, the second factor of staff is optional by default.
  * @throws CliError if the database cannot be used or the address is not available
  */
 async function startServer(config: Config): Promise<RunningServer> {
   const context = await openCommandContext(config);
   try {
     const demo = config.demo ? await ensureDemo(context, true) : undefined;
+    context.config = {
+      ...config,
+      staffSecondFactor: config.staffSecondFactor ?? (demo ? 'optional' : 'required'),
+    };
     // Loaded on demand: other commands start faster without HTTP.
     const { buildApp, listen } = await import('../app.ts');
     const app = await buildApp(context);

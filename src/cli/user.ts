@@ -210,7 +210,7 @@ export function registerUserCommand(program: Command): void {
     description: 'Remove the second factors of a user and end their sessions',
     notes:
       'USER is an email address, id or uid. Removes authenticator app, passkeys and recovery codes. Verify the identity of\n' +
-      'the user first: their password alone is then enough to sign in, unless the organization requires a second factor.',
+      'the user first: their password alone is then enough to sign in, or to set up a new factor if they must have one.',
     examples: [['assay user reset-second-factor bob@example.com']],
   }).action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {

@@ -58,6 +58,8 @@ export interface Config {
   sessionIdle: number;
   sessionLifetime: number;
   invitationLifetime: number;
+  /** Whether platform staff need a second factor; `undefined` means that they do, except with demo data. */
+  staffSecondFactor: 'required' | 'optional' | undefined;
   /** Days after which changes leave the audit log; `null` for never. */
   auditDays: number | null;
   /** `smtp://…` or `smtps://…`; absent means that no mail is sent. */
@@ -166,6 +168,7 @@ export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.e
     sessionIdle: seconds('ASSAY_SESSION_IDLE_SECONDS', 4 * 3_600, 60, YEAR_SECONDS),
     sessionLifetime: seconds('ASSAY_SESSION_SECONDS', 7 * DAY_SECONDS, 60, YEAR_SECONDS),
     invitationLifetime: seconds('ASSAY_INVITATION_SECONDS', 7 * DAY_SECONDS, 60, YEAR_SECONDS),
+    staffSecondFactor: parseStaffSecondFactor(text('ASSAY_STAFF_SECOND_FACTOR')),
     auditDays: text('ASSAY_AUDIT_DAYS') === undefined ? null : integer('ASSAY_AUDIT_DAYS', 1, 1, 36_500),
     smtpUrl: parseSmtpUrl(text('ASSAY_SMTP_URL')),
     mailFrom: text('ASSAY_MAIL_FROM') ?? 'assay@localhost',
@@ -258,6 +261,11 @@ export function issuerName(config: Config, addresses: Addresses): IssuerName {
       issuer === addresses.issuer ||
       (config.issuer === undefined && /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(issuer)),
   };
+}
+
+function parseStaffSecondFactor(value: string | undefined): Config['staffSecondFactor'] {
+  if (value === undefined) return undefined;
+  return parseChoice('ASSAY_STAFF_SECOND_FACTOR', value, ['required', 'optional']);
 }
 
 function parseAreas(name: string, value: string | undefined): readonly AreaName[] {

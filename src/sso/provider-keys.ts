@@ -1,5 +1,6 @@
-import { type Configuration, type CustomFetch, getJwksCache, type JWKS, setJwksCache } from 'openid-client';
+import { type Configuration, type CustomFetch, setJwksCache } from 'openid-client';
 import { fetchWithLimit } from '../auth/fetch-with-limit.ts';
+import { RemoteKeys } from '../auth/remote-keys.ts';
 
 /** Milliseconds between two requests for keys. */
 const FETCH_INTERVAL = 10_000;
@@ -15,41 +16,31 @@ const REFETCH_AGE = 60;
 export class ProviderKeys {
   readonly #url: string;
   readonly #clock: () => number;
-  #known: { keys: JWKS; fetchedAt: number } | undefined;
-  #request: { response: Promise<Response>; at: number } | undefined;
+  readonly #keys: RemoteKeys;
 
   /** @param url a valid URL */
   constructor(url: string, clock: () => number) {
     // As the library requests it.
     this.#url = new URL(url).href;
     this.#clock = clock;
+    this.#keys = new RemoteKeys(this.#url, LIFETIME);
   }
 
   /** Requests to the provider. Those for its keys share a response, or a failure, for ten seconds. */
   readonly fetch: CustomFetch = async (url, options) => {
     if (url !== this.#url) return fetchWithLimit(url, options);
-    const now = this.#clock();
-    if (this.#request === undefined || now >= this.#request.at + FETCH_INTERVAL)
-      this.#request = { response: fetchWithLimit(url, options), at: now };
-    return (await this.#request.response).clone();
+    const keys = await this.#keys.fetch(this.#clock(), FETCH_INTERVAL);
+    return Response.json(keys.jwks());
   };
 
   /**
-   * Runs a verification with the known keys, and keeps keys that it fetched.
+   * Gives the known keys to a client.
    * @param configuration not used before: the library would prefer keys that it has seen
    */
-  async use<T>(configuration: Configuration, verify: () => Promise<T>): Promise<T> {
-    const known = this.#known;
+  provide(configuration: Configuration): void {
+    const jwks = this.#keys.known(this.#clock())?.jwks();
     // By the clock of the machine, which the library compares it with.
-    const givenAt = Math.floor(Date.now() / 1_000) - REFETCH_AGE;
-    if (known !== undefined && this.#clock() < known.fetchedAt + LIFETIME)
-      setJwksCache(configuration, { jwks: known.keys, uat: givenAt });
-    try {
-      return await verify();
-    } finally {
-      const cache = getJwksCache(configuration);
-      if (cache !== undefined && cache.uat !== givenAt && this.#request !== undefined)
-        this.#known = { keys: cache.jwks, fetchedAt: this.#request.at };
-    }
+    const uat = Math.floor(Date.now() / 1_000) - REFETCH_AGE;
+    if (jwks !== undefined) setJwksCache(configuration, { jwks, uat });
   }
 }

@@ -196,9 +196,8 @@ export async function finishSignIn(
     pkceCodeVerifier: codeVerifier,
     idTokenExpected: true,
   };
-  const tokens = await keys
-    .use(configuration, () => authorizationCodeGrant(configuration, response, checks))
-    .catch(throwProviderError);
+  keys.provide(configuration);
+  const tokens = await authorizationCodeGrant(configuration, response, checks).catch(throwProviderError);
   const idToken = tokens.claims();
   if (idToken === undefined) throw new ProviderError('wrong', 'it sent no ID token');
   const complete = ['email', 'email_verified', groupsClaim].every((claim) => idToken[claim] !== undefined);

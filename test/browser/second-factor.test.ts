@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type CallbackServer, REGISTERED, startCallbackServer } from '../harness/oauth-callback-server.ts';
 import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
 import { addSession } from '../harness/console.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startSibling, startTestServer, type TestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
@@ -112,6 +112,20 @@ describeInBrowser('Second factor: authenticator app', () => {
     await page.goto('/account/sessions');
     await signIn(page, account);
     await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
+    await page.getByLabel('Code', { exact: true }).fill(nextCode(await keyOn(page)));
+    await page.getByRole('button', { name: 'Turn on' }).click();
+    await page.getByRole('link', { name: 'Continue' }).click();
+    await page.waitForURL('**/account/sessions');
+    expect(await page.getByText('with a password and a second factor').count()).toBe(1);
+  });
+
+  it('is set up first by staff if the server requires it', async () => {
+    const strict = await startSibling(server, { staffSecondFactor: 'required' });
+    onTestFinished(() => strict.close());
+    const account = await createFixtures(strict).account();
+    const page = await open(strict.origin);
+    await page.goto('/account/sessions');
+    await signIn(page, account);
     await page.getByLabel('Code', { exact: true }).fill(nextCode(await keyOn(page)));
     await page.getByRole('button', { name: 'Turn on' }).click();
     await page.getByRole('link', { name: 'Continue' }).click();

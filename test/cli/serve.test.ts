@@ -4,6 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DemoManifest } from '../../src/demo/manifest.ts';
+import { createFormClient } from '../harness/form-client.ts';
 import { has } from '../harness/machine.ts';
 import { engine, send } from '../harness/server.ts';
 import { type CommandLine, type RunningServe, startCommandLine } from './command-line.ts';
@@ -47,6 +48,9 @@ describe.runIf(engine() === 'postgres')('assay serve on an empty database', () =
     for (const { email, password, token } of [admin, member, outsider, staff]) {
       expect(output).toMatch(new RegExp(`${email} +${password} +${token}$`, 'm'));
     }
+    // The password that is printed is enough.
+    const signedIn = await createFormClient(server).signIn(staff.email, staff.password ?? '');
+    expect(signedIn.location).toBe(`${server.origin}/`);
     for (const command of has('curl') ? curlCommands(server) : []) {
       const { code, stdout } = await assay.shell(`${command} --fail-with-body`);
       expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\{.*\}\n$/) });
@@ -101,6 +105,16 @@ describe('assay serve on a database with an organization', () => {
     expect(server.origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(existsSync(join(data, 'demo.json'))).toBe(false);
     expect(await assay.json('organization', 'list')).toHaveLength(1);
+  });
+
+  it('requires a second factor of staff', async () => {
+    const { invite_url } = await assay.json('user', 'create', '--email', 'eve@example.com', '--staff');
+    const visitor = createFormClient(server);
+    const { pathname, search } = new URL(invite_url);
+    const page = await visitor.open(pathname + search);
+    const fields = { name: 'Eve', password: 'correct horse battery staple' };
+    const accepted = await visitor.submit(page, fields, '/invitation');
+    expect(accepted.location).toContain('/sign-in/second-factor');
   });
 
   it('accepts users and tokens at once that commands create, and rejects what they revoke', async () => {

@@ -115,6 +115,7 @@ export async function serve(
     ...loadConfig({}, { PORT: '0', ASSAY_RATE_LIMIT: '0' }),
     dataDirectory: database.dataDirectory,
     databaseUrl: database.databaseUrl,
+    staffSecondFactor: 'optional',
     ...overrides,
   };
   const lines: string[] = [];

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { cliAttribution } from '../../src/auth/callers.ts';
 import type { ExternalIssuerSettings } from '../../src/auth/external-issuer.ts';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
@@ -23,13 +23,28 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let keys: { kid: string; alg: string; privateKey: CryptoKey; jwk: JWK }[];
 let fetched = 0;
 let responses: 'keys' | 'error' | 'nonsense' = 'keys';
-const keyServer = createServer((_request, response) => {
+let held: Promise<void> | undefined;
+const keyServer = createServer(async (_request, response) => {
   fetched += 1;
+  await held;
+  held = undefined;
   response.statusCode = responses === 'error' ? 500 : 200;
   response.setHeader('content-type', 'application/json');
   response.end(responses === 'keys' ? JSON.stringify({ keys: keys.map(({ jwk }) => jwk) }) : '"nonsense"');
 });
 let issuer: string;
+
+/** Holds the next response of the issuer until `release` is called; `asked` resolves when it is requested. */
+function holdNextResponse(): { asked: Promise<void>; release: () => void } {
+  let release = () => {};
+  const asked = new Promise<void>((resolve) => {
+    keyServer.prependOnceListener('request', () => {
+      held = new Promise((open) => (release = open));
+      resolve();
+    });
+  });
+  return { asked, release: () => release() };
+}
 
 async function newKey(kid: string, alg = 'ES256') {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
@@ -292,6 +307,86 @@ describe('Keys of the external issuer', () => {
       expect(await status(token, another)).toBe(201);
     },
   );
+
+  it('that are known are used while one that is not known cannot be fetched', async () => {
+    const another = await start();
+    const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
+    const known = (jti: string) => sign({ sub: admin.uid, jti }).then((token) => status(token, another));
+    expect(await known('before')).toBe(201);
+    now += 60_000;
+    responses = 'error';
+    const before = fetched;
+    for (const kid of ['a', 'b']) expect(await status(await sign({}, { kid }), another)).toBe(503);
+    expect(await known('after')).toBe(201);
+    now += 59_999;
+    expect(await status(await sign({}, { kid: 'c' }), another)).toBe(503);
+    expect(fetched).toBe(before + 1);
+    expect(await known('later')).toBe(201);
+    // Ten minutes after the last response.
+    now += 480_001;
+    expect(await known('last')).toBe(503);
+  });
+
+  it('that are known are used while another one is being fetched', async () => {
+    const another = await start();
+    const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
+    expect(await status(await sign({ sub: admin.uid }), another)).toBe(201);
+    now += 60_000;
+    const { asked, release } = holdNextResponse();
+    const waiting = ['a', 'b'].map(async (kid) => status(await sign({}, { kid }), another));
+    await asked;
+    const before = fetched;
+    expect(await status(await sign({ sub: admin.uid, jti: 'meanwhile' }), another)).toBe(201);
+    release();
+    expect(await Promise.all(waiting)).toEqual([401, 401]);
+    expect(fetched).toBe(before);
+  });
+
+  it('that are not known are fetched once a minute', async () => {
+    const another = await start();
+    const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
+    const before = fetched;
+    expect(await status(await sign({ sub: admin.uid }), another)).toBe(201);
+    for (let minute = 0; minute < 2; minute += 1) {
+      for (const kid of ['a', 'b', 'c']) expect(await status(await sign({}, { kid }), another)).toBe(401);
+      now += 60_000;
+    }
+    expect(fetched).toBe(before + 2);
+  });
+
+  it('are followed when the issuer replaces them', async () => {
+    const another = await start();
+    const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
+    const statusOf = async (key: Signing['key'], jti: string) =>
+      status(await sign({ sub: admin.uid, jti }, { ...(key && { key }) }), another);
+    const [first, ...others] = keys;
+    const third = await newKey('third');
+    onTestFinished(() => {
+      keys = first === undefined ? [] : [first, ...others];
+    });
+    expect(await statusOf(first, 'a')).toBe(201);
+    keys = [third];
+    now += 60_000;
+    expect(await statusOf(third, 'b')).toBe(201);
+    expect(await statusOf(first, 'c')).toBe(401);
+  });
+
+  it('that the issuer has removed are refused after ten minutes', async () => {
+    const another = await start();
+    const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
+    const [removed, ...others] = keys;
+    onTestFinished(() => {
+      keys = removed === undefined ? [] : [removed, ...others];
+    });
+    const statusOf = async (jti: string) =>
+      status(await sign({ sub: admin.uid, jti }, { ...(removed && { key: removed }) }), another);
+    expect(await statusOf('a')).toBe(201);
+    keys = others;
+    now += 599_999;
+    expect(await statusOf('b')).toBe(201);
+    now += 1;
+    expect(await statusOf('c')).toBe(401);
+  });
 
   it('can be read from a file', async () => {
     const file = join(folder, 'keys.json');

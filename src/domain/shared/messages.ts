@@ -186,7 +186,7 @@ export const ERROR_MESSAGES = {
   'last-admin':
     'This is the last admin of the organization and has to remain one. Invited admins count once they have signed in.',
   'last-second-factor':
-    'Your organization requires a second factor, and this is your last one. Add another one first.',
+    'Your account must have a second factor, and this is your last one. Add another one first.',
   'location-taken': ({ what, location }: { what: string; location: string }) =>
     `The organization already has a ${what} at ${location}.`,
   'log-time-of-others-admins-only': 'Only admins can log time for other users.',

@@ -6,7 +6,12 @@ import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import { requireName } from '../shared/names.ts';
 import { consumeChallenge } from './challenges.ts';
-import { lockFactors, type FactorOwner, afterFactorRemoved } from './second-factors.ts';
+import {
+  lockFactors,
+  type FactorOwner,
+  type StaffSecondFactor,
+  afterFactorRemoved,
+} from './second-factors.ts';
 
 const MAX_PASSKEYS = 20;
 
@@ -117,13 +122,14 @@ export async function addPasskey(
 
 /**
  * @throws DomainError `not-found` when the user has no such passkey; `forbidden` when it is the last factor and the
- *   organization requires one
+ *   account must have one
  */
 export async function removePasskey(
   tx: Transaction,
   by: Attribution,
   owner: FactorOwner,
   id: string,
+  staff: StaffSecondFactor,
 ): Promise<void> {
   await lockFactors(tx, owner.userId);
   const removed = await tx
@@ -133,7 +139,7 @@ export async function removePasskey(
     .returning('name')
     .executeTakeFirst();
   if (removed === undefined) throw notFound('passkey');
-  await afterFactorRemoved(tx, owner);
+  await afterFactorRemoved(tx, owner, staff);
   await recordEvent(tx, by, {
     action: 'passkey.delete',
     object: ['passkey', id],

@@ -27,9 +27,10 @@ export interface SecondFactors {
   passkeys: number;
   /** Unused codes. They help an account that has another factor, but are no factor of their own. */
   recoveryCodes: number;
-  /** Whether the organization requires a second factor. */
-  required: boolean;
 }
+
+/** Whether platform staff need a second factor. `undefined` means that they do. */
+export type StaffSecondFactor = 'required' | 'optional' | undefined;
 
 export type SecondFactorResult =
   | { outcome: 'right' }
@@ -41,10 +42,8 @@ export type SecondFactorResult =
 export async function secondFactorsOf(db: ReadConnection, userId: number): Promise<SecondFactors> {
   const row = await db
     .selectFrom('users')
-    .leftJoin('organizations', 'organizations.id', 'users.organization_id')
     .leftJoin('totp_secrets', 'totp_secrets.user_id', 'users.id')
     .select((eb) => [
-      'organizations.require_second_factor as required',
       'totp_secrets.user_id as totp',
       eb
         .selectFrom('passkeys')
@@ -64,7 +63,6 @@ export async function secondFactorsOf(db: ReadConnection, userId: number): Promi
     totp: row !== undefined && row.totp !== null,
     passkeys: Number(row?.passkeys ?? 0),
     recoveryCodes: Number(row?.recoveryCodes ?? 0),
-    required: row?.required === 1,
   };
 }
 
@@ -72,13 +70,28 @@ export function hasSecondFactor({ totp, passkeys }: SecondFactors): boolean {
   return totp || passkeys > 0;
 }
 
-/**
- * Whether a password alone does not complete a sign-in: the account has a second factor, or its organization
- * requires one.
- */
-export async function needsSecondFactor(db: ReadConnection, userId: number): Promise<boolean> {
-  const factors = await secondFactorsOf(db, userId);
-  return factors.required || hasSecondFactor(factors);
+/** Whether an account must have a second factor: its organization requires one, or it belongs to staff. */
+export async function requiresSecondFactor(
+  db: ReadConnection,
+  { organizationId }: Pick<FactorOwner, 'organizationId'>,
+  staff: StaffSecondFactor,
+): Promise<boolean> {
+  if (organizationId === null) return staff !== 'optional';
+  const organization = await db
+    .selectFrom('organizations')
+    .select('require_second_factor as required')
+    .where('id', '=', organizationId)
+    .executeTakeFirst();
+  return organization?.required === 1;
+}
+
+/** Whether a password alone does not complete a sign-in: the account has a second factor, or must have one. */
+export async function needsSecondFactor(
+  db: ReadConnection,
+  owner: FactorOwner,
+  staff: StaffSecondFactor,
+): Promise<boolean> {
+  return hasSecondFactor(await secondFactorsOf(db, owner.userId)) || requiresSecondFactor(db, owner, staff);
 }
 
 /**
@@ -155,12 +168,16 @@ export async function lockFactors(tx: Transaction, userId: number): Promise<void
 
 /**
  * Call this after a factor was removed. Deletes the recovery codes with the last one.
- * @throws DomainError `forbidden` when none is left and the organization requires one
+ * @throws DomainError `forbidden` when none is left and the account must have one
  */
-export async function afterFactorRemoved(tx: Transaction, owner: FactorOwner): Promise<void> {
-  const left = await secondFactorsOf(tx, owner.userId);
-  if (hasSecondFactor(left)) return;
-  if (left.required) throw new DomainError('forbidden', { code: 'last-second-factor' });
+export async function afterFactorRemoved(
+  tx: Transaction,
+  owner: FactorOwner,
+  staff: StaffSecondFactor,
+): Promise<void> {
+  if (hasSecondFactor(await secondFactorsOf(tx, owner.userId))) return;
+  if (await requiresSecondFactor(tx, owner, staff))
+    throw new DomainError('forbidden', { code: 'last-second-factor' });
   await tx.deleteFrom('recovery_codes').where('user_id', '=', owner.userId).execute();
 }
 
@@ -181,7 +198,7 @@ export async function endOtherSessionsAndRotate(
 
 /**
  * Removes all second factors of a user and ends their sessions. They can then sign in with their password, and set
- * up a factor if their organization requires one.
+ * up a factor if they must have one.
  * @returns the removed factors
  * @throws DomainError `not-found` for the user
  */
@@ -249,10 +266,14 @@ export async function requireSecondFactor(
   if (required) await endSessionsWithoutFactor(tx, by, organization.id);
 }
 
-async function endSessionsWithoutFactor(
+/**
+ * Ends the sessions of users who have no second factor.
+ * @param organizationId the organization of the users; `null` for platform staff
+ */
+export async function endSessionsWithoutFactor(
   tx: Transaction,
   by: Attribution,
-  organizationId: number,
+  organizationId: number | null,
 ): Promise<void> {
   const users = await tx
     .selectFrom('users')
@@ -261,7 +282,7 @@ async function endSessionsWithoutFactor(
     .leftJoin('passkeys', 'passkeys.user_id', 'users.id')
     .select('users.id')
     .distinct()
-    .where('users.organization_id', '=', organizationId)
+    .where('users.organization_id', organizationId === null ? 'is' : '=', organizationId)
     .where('totp_secrets.user_id', 'is', null)
     .where('passkeys.id', 'is', null)
     .execute();

@@ -4,7 +4,12 @@ import { seal, unseal } from '../../auth/sealing.ts';
 import type { Database, Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
-import { lockFactors, type FactorOwner, afterFactorRemoved } from './second-factors.ts';
+import {
+  lockFactors,
+  type FactorOwner,
+  type StaffSecondFactor,
+  afterFactorRemoved,
+} from './second-factors.ts';
 
 const PURPOSE = 'totp';
 /** Seconds. An app's clock may be off by one step either way (RFC 6238, section 5.2). */
@@ -101,10 +106,15 @@ export async function verifyTotp(
 }
 
 /**
- * @throws DomainError `not-found` when there is none; `forbidden` when it is the last factor and the organization
- *   requires one
+ * @throws DomainError `not-found` when there is none; `forbidden` when it is the last factor and the account must
+ *   have one
  */
-export async function removeTotp(tx: Transaction, by: Attribution, owner: FactorOwner): Promise<void> {
+export async function removeTotp(
+  tx: Transaction,
+  by: Attribution,
+  owner: FactorOwner,
+  staff: StaffSecondFactor,
+): Promise<void> {
   await lockFactors(tx, owner.userId);
   const removed = await tx
     .deleteFrom('totp_secrets')
@@ -112,7 +122,7 @@ export async function removeTotp(tx: Transaction, by: Attribution, owner: Factor
     .returning('user_id')
     .executeTakeFirst();
   if (removed === undefined) throw notFound('authenticator app');
-  await afterFactorRemoved(tx, owner);
+  await afterFactorRemoved(tx, owner, staff);
   await recordEvent(tx, by, {
     action: 'totp.delete',
     object: ['user', owner.userId],
