@@ -75,15 +75,17 @@ export async function resolveResponseTarget(
         : 'The redirect_uri of its link is not registered for it.',
     };
   const types = [query.response_type ?? []].flat().flatMap((type) => type.split(' '));
+  const isImplicit = types.includes('token');
   return {
     target: {
       client,
       redirectUri,
       givenRedirectUri: given ?? null,
       remembersConsent:
-        client.kind === 'confidential' || identifiesClient(client, redirectUri, addresses.clientBaseUrl),
+        (client.kind === 'confidential' && !isImplicit) ||
+        identifiesClient(client, redirectUri, addresses.clientBaseUrl),
       // A client of the implicit flow reads the fragment, also for errors.
-      mode: types.includes('token') ? 'fragment' : 'query',
+      mode: isImplicit ? 'fragment' : 'query',
       state: singleParameter(query, 'state'),
     },
   };

@@ -1,6 +1,7 @@
 import { generateSync } from 'otplib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { PKCE } from '../harness/authorization.ts';
 import { type CallbackServer, REGISTERED, startCallbackServer } from '../harness/oauth-callback-server.ts';
 import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
 import { addSession } from '../harness/console.ts';
@@ -71,11 +72,12 @@ describeInBrowser('Second factor: authenticator app', () => {
   it('is required during an authorization request, which then continues', async () => {
     const world = createFixtures(server);
     const account = await world.account({ organization: (await world.organization()).uid });
-    const client = await world.client({ redirectUris: [REGISTERED], implicit: true });
+    const client = await world.client({ kind: 'confidential', redirectUris: [REGISTERED] });
     const request = `/oauth/authorize?${new URLSearchParams({
-      response_type: 'token',
+      response_type: 'code',
       client_id: client.id,
       redirect_uri: application.redirectUri,
+      ...PKCE,
     })}`;
     const page = await open(server.origin, { otherOrigins: [application.origin] });
     await addSession(page, server, account);
@@ -94,7 +96,7 @@ describeInBrowser('Second factor: authenticator app', () => {
     await page.getByLabel('Code', { exact: true }).fill(nextCode(secret));
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     // The application has consent, so the form redirects twice, to another site.
-    expect((await application.redirectIn(page)).hash).toContain('access_token=');
+    expect((await application.redirectIn(page)).searchParams.get('code')).toBeTruthy();
   });
 
   it('is set up first if the organization requires a second factor', async () => {

@@ -317,6 +317,7 @@ describe('assay token', () => {
       revoked_at: null,
       last_used_at: null,
       last_used_from: null,
+      made_by: null,
     });
     for (const args of [
       ['token', 'list'],

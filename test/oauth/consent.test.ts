@@ -179,16 +179,20 @@ describe('Consent', () => {
   it('to a confidential client is remembered on loopback too, as only its secret redeems a code', async () => {
     const { visitor } = await signedIn();
     const redirectUris = ['http://127.0.0.1/callback'];
-    const { id } = await createFixtures(server).client({ kind: 'confidential', redirectUris });
-    const path = authorizePath({
-      response_type: 'code',
-      client_id: id,
-      redirect_uri: 'http://127.0.0.1:51004/callback',
-      scope: 'tag_ow',
-      ...PKCE,
-    });
-    await decide(visitor, path, 'allow');
-    expect(await requiresConsent(visitor, path)).toBe(false);
+    const client = { kind: 'confidential', redirectUris, implicit: true } as const;
+    const { id } = await createFixtures(server).client(client);
+    const pathOf = (response_type: 'code' | 'token') =>
+      authorizePath({
+        response_type,
+        client_id: id,
+        redirect_uri: 'http://127.0.0.1:51004/callback',
+        scope: 'tag_ow',
+        ...PKCE,
+      });
+    await decide(visitor, pathOf('code'), 'allow');
+    expect(await requiresConsent(visitor, pathOf('code'))).toBe(false);
+    // The implicit flow takes no secret.
+    expect(await requiresConsent(visitor, pathOf('token'))).toBe(true);
   });
 
   it('is required again for a new scope, another client and another user', async () => {
