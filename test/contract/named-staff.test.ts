@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { insertImport } from '../harness/imports.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
@@ -85,6 +86,10 @@ describe.each(OPERATIONS)('Operation %s', (_name, send, success) => {
   it.each<[string, () => Promise<unknown>]>([
     ['had a testing session', () => world.testingSession(assessment.uid, staff.id, NOW - 2, NOW - 1)],
     ['is an assignee', () => world.vulnerability(assessment.uid, { assigneeId: staff.id })],
+    [
+      'started an import',
+      () => insertImport(server, { organizationId: organization.id, createdBy: staff.id }),
+    ],
     ['reported a vulnerability', () => createWithAssignee(admin.id, staff.token)],
     ['wrote a comment', () => comment(false)],
   ])('lets client users name staff who %s in the organization', async (_what, work) => {

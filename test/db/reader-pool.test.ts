@@ -136,8 +136,10 @@ describe('Reader pool', () => {
     const some = start();
     const orderWith = async (many: number): Promise<string[]> => {
       const order: string[] = [];
-      const query = (account: number, name: string, sql = one.sql) =>
-        some.query({ sql, parameters: [] }, { aborted: false, account }).then(() => void order.push(name));
+      const query = (account: number, name: string, text = one.sql) =>
+        some
+          .query({ sql: text, parameters: [] }, { aborted: false, account })
+          .then(() => void order.push(name));
       // Keeps one thread busy, so that the other one runs the rest in turn.
       const long = query(1, 'long', countSql(many));
       const greedy = Array.from({ length: 101 }, (_, index) => query(1, `greedy ${index}`));

@@ -205,9 +205,17 @@ type Pair = { assessment: number; user: number };
 
 const selectPairsWithAccess = prepareQuery<{ pairs: string }, Pair>((db, p) => pairsWithAccess(db, p.pairs));
 
+/** Only the latest vulnerabilities of a reporter are read, as staff can have reported any number by imports. */
+const LATEST_REPORTED = 1_000;
+
+const hasReported = (organization: number) =>
+  sql`(select 1 from (select organization_id from vulnerabilities as reported
+    where reported.created_by = known.id order by reported.id desc limit ${sql.lit(LATEST_REPORTED)}) as latest
+    where latest.organization_id = ${organization} limit 1) is not null`;
+
 /**
  * Of staff, only those whom the users of the organization can know: assigned to it by name, or named by its sessions,
- * vulnerabilities or comments. Users cannot see internal comments.
+ * imports, latest vulnerabilities or comments. Users cannot see internal comments.
  */
 const selectNameablePairs = prepareQuery<{ pairs: string; organization: number }, Pair>((db, p) => {
   // By user, who has fewer rows than the organization. PostgreSQL could read the whole table for `exists`.
@@ -223,7 +231,8 @@ const selectNameablePairs = prepareQuery<{ pairs: string; organization: number }
         or ${isNamed('testing_sessions', 'tester_id')}
         or ${isNamed('vulnerabilities', 'assignee_id')}
         or ${isNamed('comments', 'user_id', sql`named.internal = 0`)}
-        or ${isNamed('vulnerabilities', 'created_by')}))`,
+        or ${isNamed('imports', 'created_by')}
+        or ${hasReported(p.organization)}))`,
   );
 });
 
