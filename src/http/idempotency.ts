@@ -205,9 +205,7 @@ export class IdempotencyHandler {
     reply: FastifyReply,
   ): Promise<OperationResult<undefined>> {
     const stored = request.idempotentRequest?.stored;
-    const isAllowed =
-      error instanceof RolledBack ||
-      (error instanceof DomainError && !['forbidden', 'not-found', 'invalid'].includes(error.kind));
+    const isAllowed = error instanceof RolledBack || (error instanceof DomainError && !isRefusal(error));
     if (stored === undefined || !isAllowed) throw error;
     return this.#replay(stored, request, reply);
   }
@@ -245,6 +243,12 @@ export class IdempotencyHandler {
     for (const name of omitted) delete body[name];
     return JSON.stringify(body);
   }
+}
+
+/** Whether an error is about rights or values, and not about what the first request itself has added. */
+function isRefusal({ kind, fieldErrors }: DomainError): boolean {
+  const isFull = fieldErrors.length > 0 && fieldErrors.every(({ code }) => code.startsWith('too-many-'));
+  return kind === 'forbidden' || kind === 'not-found' || (kind === 'invalid' && !isFull);
 }
 
 /** @throws Problem if the key was used for another request */

@@ -482,6 +482,15 @@ describe('Operation 21: attach files to a vulnerability', () => {
       expect(await waiting()).toEqual([]);
     });
 
+    it('returns the first response again if it took the last places', async () => {
+      const ten = Array.from({ length: 10 }, (_, number): File => [`${number}`, `${number}`]);
+      await upload(ten);
+      const first = await upload(ten.slice(0, 2), member, { headers: key });
+      const again = await upload(ten.slice(0, 2), member, { headers: key });
+      expect([again.status, again.text]).toEqual([201, first.text]);
+      expect(await attached()).toHaveLength(MAX_ATTACHMENTS);
+    });
+
     it.each<[string, File[]]>([
       ['content', [['a.txt', 'other', 'text/plain']]],
       ['name', [['b.txt', 'content', 'text/plain']]],
