@@ -116,6 +116,7 @@ export const WITH_OWN_SQL = ['test/db/**/*.test.ts', 'test/http/event-loop.test.
 /** Clauses by which files of `ON_SQLITE_ALONE` read or prepare what they test. */
 export const SQL_OF_TESTS = [
   'select "after"',
+  'select "times"',
   'where "action" = ?',
   'where "email" = ?',
   'where "filename" = ?',

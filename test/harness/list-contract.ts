@@ -178,6 +178,8 @@ async function readByCursor(
     expect((answer.body as Row[]).length).toBeLessThanOrEqual(size);
     rows.push(...(answer.body as Row[]));
     const next = linkOf(answer, 'next');
+    const head: TestResponse = await server.request('HEAD', path, { token: walk.token });
+    expect([head.status, linkOf(head, 'next')]).toEqual([200, next]);
     path = next === undefined ? undefined : next.slice(new URL(next).origin.length);
   }
   expect(new Set(rows.map((row) => row[walk.key])).size).toBe(rows.length);

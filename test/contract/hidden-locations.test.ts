@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { createFixtures } from '../harness/fixtures.ts';
+
+let server: TestServer;
+let world: ReturnType<typeof createFixtures>;
+let organization: string;
+let admin: { token: string };
+beforeAll(async () => {
+  server = await useSharedServer();
+  world = createFixtures(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = (await world.organization()).uid;
+  admin = await world.user({ organization, admin: true });
+});
+
+const create = (body: object, token = admin.token) =>
+  server.request('POST', '/api/asset/v2/assets', { token, body });
+const host = (location: string, more: object = {}) => ({
+  organizationUid: organization,
+  assetType: 'host',
+  location,
+  ...more,
+});
+
+describe('A location of an asset that the caller cannot see', () => {
+  /** Creates hidden hosts 192.0.2.1 and following, and a member with a listing. */
+  async function hidden(count: number) {
+    await world.together(async (fixtures) => {
+      for (let last = 1; last <= count; last += 1)
+        await fixtures.asset({ organization, type: 'host', location: `192.0.2.${last}` });
+    });
+    const listing = await world.assessment(organization);
+    const member = await world.user({ organization });
+    await world.access(listing.uid, member.id);
+    const at = (last: number | string) => host(`192.0.2.${last}`, { listingUid: listing.uid });
+    return { member, at };
+  }
+  const refusals = async () =>
+    (await world.auditEvents())
+      .filter(({ action, after }) => action === 'location.refuse' && after !== null)
+      .map(({ user_id, after }) => [user_id, JSON.parse(after ?? '').location]);
+
+  it('returns 409 that names one of them, and records it', async () => {
+    const { member, at } = await hidden(2);
+    const response = await create([at(9), at(1), at(2)], member.token);
+    expect([response.status, response.body.failedValidations]).toMatchObject([409, [{ index: 1 }]]);
+    expect(response.body.failedValidations).toHaveLength(1);
+    expect((await refusals()).filter(([user]) => user === member.id)).toEqual([[member.id, '192.0.2.1']]);
+    expect((await create(at(9), member.token)).status).toBe(201);
+  });
+
+  it('returns 429 to the account after 20 within an hour, also when it moves an asset there', async () => {
+    const { member, at } = await hidden(20);
+    const { body: own } = await create(at(200), member.token);
+    const move = (location: string) =>
+      server.request('PATCH', `/api/asset/v2/assets/${own.uid}`, {
+        token: member.token,
+        body: { location },
+      });
+    for (let last = 1; last <= 19; last += 1) expect((await create(at(last), member.token)).status).toBe(409);
+    expect((await move('192.0.2.20')).status).toBe(409);
+    const refused = await create(at(201), member.token);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([
+      429,
+      expect.stringMatching(/^\d+$/),
+    ]);
+    expect((await move('192.0.2.202')).status).toBe(429);
+    // Who sees every asset is told nothing.
+    expect((await create(host('192.0.2.1'))).status).toBe(409);
+    expect((await create(host('192.0.2.203'))).status).toBe(201);
+  });
+});
