@@ -293,7 +293,7 @@ export const MESSAGES = {
     madeBy: ({ kind, id, name }: TokenMaker) =>
       ({
         application: `Created by the application ${name ?? id}. It ends with the access of the application.`,
-        token: `Created with the token ${name ?? id}. It ends with that token.`,
+        token: `Created with ${name === null ? 'a token without a name' : `the token ${name}`}. It ends with that token.`,
         external: 'Created with a token of an external issuer. It ends with that token.',
       })[kind],
     revokeNamed: (title: string) => `Revoke ${title}`,

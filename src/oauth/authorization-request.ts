@@ -61,18 +61,18 @@ export async function resolveResponseTarget(
   query: AuthorizationQuery,
 ): Promise<{ target: ResponseTarget } | { error: string }> {
   const clientId = singleParameter(query, 'client_id');
-  if (clientId === undefined) return { error: 'Its link has no client_id.' };
+  if (clientId === undefined) return { error: broken('Its link has no client_id.') };
   const client = PRINTABLE.test(clientId) ? await clientById(db.read, clientId) : undefined;
-  if (client === undefined) return { error: 'Its client_id is unknown.' };
-  if (Array.isArray(query.redirect_uri)) return { error: 'Its link has more than one redirect_uri.' };
+  if (client === undefined) return { error: broken('Its client_id is unknown.') };
+  if (Array.isArray(query.redirect_uri)) return { error: broken('Its link has more than one redirect_uri.') };
   const given = singleParameter(query, 'redirect_uri');
   const redirectUri = given ?? soleRedirectUri(client);
-  if (redirectUri === undefined) return { error: 'Its link has no redirect_uri.' };
+  if (redirectUri === undefined) return { error: broken('Its link has no redirect_uri.') };
   if (given !== undefined && !isRegisteredRedirect(client, given, addresses.clientBaseUrl))
     return {
       error: client.redirectUris.some((registered) => registered.startsWith('/'))
         ? `Open it at ${addresses.clientBaseUrl}, the URL that this server is configured with.`
-        : 'The redirect_uri of its link is not registered for it.',
+        : broken('The redirect_uri of its link is not registered for it.'),
     };
   const types = [query.response_type ?? []].flat().flatMap((type) => type.split(' '));
   const isImplicit = types.includes('token');
@@ -89,6 +89,10 @@ export async function resolveResponseTarget(
       state: singleParameter(query, 'state'),
     },
   };
+}
+
+function broken(reason: string): string {
+  return `${reason} Go back to the application and report this to its operator.`;
 }
 
 /** A valid authorization request. */

@@ -156,11 +156,7 @@ function sendErrorPage(request: PageRequest, reply: FastifyReply, error: string)
   return sendHtmlPage(
     request,
     reply,
-    <ErrorPage
-      title="This application cannot sign you in"
-      message={`${error} Go back to the application and report this to its operator.`}
-      requestId={request.id}
-    />,
+    <ErrorPage title="This application cannot sign you in" message={error} requestId={request.id} />,
     { status: 400 },
   );
 }

@@ -60,7 +60,7 @@ export function ConsentPage({
         <p class="hint">
           {isIdentified
             ? 'Allow this only if you started from this application.'
-            : `Any program on this device can ask in the name of ${application}, so you are asked each time. Allow this only if you have just started it and it shows the same address.`}{' '}
+            : `Any program on this device can ask in the name of ${application}, so you are asked each time. Allow this only if you have just started it; if it shows an address, compare it.`}{' '}
           You can revoke access at any time under Applications in your account.
         </p>
         <input type="hidden" name="scopes" value={scopes.join(' ')} />
