@@ -163,8 +163,8 @@ async function logIn(
 }
 
 /**
- * Fetches the metadata of a server (RFC 8414), which must belong to the issuer and name endpoints at its origin or the
- * server's: otherwise a server could have the code of another one sent to itself.
+ * Fetches the metadata of a server (RFC 8414), which must have the issuer, and endpoints at the origin of the server:
+ * otherwise a server could have the code of another one sent to itself, or be sent the other one's token.
  * @throws CliError otherwise
  */
 async function discover(server: string, issuer: string): Promise<AuthorizationServer> {
@@ -184,11 +184,10 @@ async function discover(server: string, issuer: string): Promise<AuthorizationSe
   if (metadata.issuer !== issuer)
     throw new CliError(
       `The issuer of ${server} is ${quoteUrl(metadata.issuer)}, not ${issuer}. ` +
-        'Sign in to the URL of the issuer, or, if the operator of the server confirms the issuer, name it with --issuer.',
+        'Use the URL of the issuer if it is the server that you mean. If the server is yours and has ASSAY_ISSUER set, add --issuer with that value.',
     );
-  const trusted = [origin, URL.parse(issuer)?.origin];
   for (const endpoint of ['authorization_endpoint', 'token_endpoint', 'revocation_endpoint'] as const) {
-    if (!trusted.includes(URL.parse(metadata[endpoint])?.origin))
+    if (URL.parse(metadata[endpoint])?.origin !== origin)
       throw new CliError(
         `The ${endpoint} of ${server} is at another server, ${quoteUrl(metadata[endpoint])}. Nothing was sent to it.`,
       );

@@ -30,7 +30,8 @@ export interface IdempotencyOptions {
 
 /**
  * `unit` checks rights before it looks for conflicts: for a replay, its transaction is rolled back, and an error about
- * rights or values refuses the replay. To commit what it wrote and then throw an error, it returns the error.
+ * rights or values refuses the replay. To commit what it wrote and then throw an error, it returns the error, which
+ * refuses a replay too.
  */
 export type IdempotentWrite<Body> = (
   unit: (tx: Transaction) => Promise<Body | OperationResult<Body> | DomainError>,
@@ -184,13 +185,16 @@ export class IdempotencyHandler {
           this.#running.delete(id);
         }
       }
-      return db.write(
+      const refusal = await db.write(
         async (tx) => {
           const outcome = await unit(tx);
-          throw outcome instanceof DomainError ? outcome : new RolledBack();
+          if (outcome instanceof DomainError) return outcome;
+          throw new RolledBack();
         },
         { large, signal },
       );
+      idempotentRequest.stored = undefined;
+      throw refusal;
     };
   }
 
@@ -277,7 +281,7 @@ export const IDEMPOTENCY_HEADERS = {
     maxLength: 255,
     pattern: KEY_PATTERN.source,
     description:
-      'A unique key for this request. A request with the same key within 24 hours gets the stored response and changes nothing.',
+      'A unique key for this request. Within 24 hours, a request with the same key changes nothing and gets the stored response, or the refusal that a first request would get now.',
     examples: ['8e03978e-40d5-43dd-bc93-6894a57f9324'],
   },
 };

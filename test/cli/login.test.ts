@@ -104,12 +104,26 @@ describe('assay login refuses', () => {
 });
 
 describe('assay login --issuer', () => {
+  it.each([
+    ['all endpoints', ['authorization_endpoint', 'token_endpoint', 'revocation_endpoint']],
+    ['the authorization endpoint', ['authorization_endpoint']],
+    ['the token endpoint', ['token_endpoint']],
+  ])('refuses a server that names %s at the issuer', async (_what, names) => {
+    const endpoint = `${server.origin}/oauth/authorize`;
+    const impostor = await startImpostor(() => ({
+      issuer: server.origin,
+      ...Object.fromEntries(names.map((name) => [name, endpoint])),
+    }));
+    const { code, stderr } = await logIn('elsewhere', impostor, '--issuer', server.origin);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('is at another server')]);
+  });
+
   it('names the issuer that an operator has set', async () => {
     const issuer = 'https://id.example.com/team';
     const other = await startTestServer({ issuer });
     onTestFinished(() => other.close());
     const { code, stderr } = await logIn('other', other.origin);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('name it with --issuer')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('add --issuer')]);
 
     const account = await createFixtures(other).account();
     const browser = createFormClient(other);

@@ -78,7 +78,7 @@ describe('Console as an OAuth client', () => {
     },
   );
 
-  it('has every loopback name of the deployment as an address', async () => {
+  it('has both names of a deployment on this machine as an address', async () => {
     const { visitor } = await signedIn();
     const redirect_uri = redirect().replace('127.0.0.1', 'localhost');
     const { location } = await visitor.get(request({ redirect_uri }));

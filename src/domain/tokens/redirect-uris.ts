@@ -9,6 +9,8 @@ const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description
 const CHARACTERS = /^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]*$/;
 
 const LOOPBACK_HOSTS = ['127.0.0.1', '[::1]', 'localhost'];
+/** The names of an IPv4 server on the local machine: at its port of `[::1]`, another user's program can listen. */
+const IPV4_LOOPBACK_HOSTS = ['127.0.0.1', 'localhost'];
 
 /**
  * Validates a redirect URI: absolute and without a fragment (RFC 6749, section 3.1.2); with https, with http on a
@@ -74,13 +76,17 @@ export function identifiesClient(
 }
 
 /**
- * A page of this deployment, in the configured form or as browsers normalize it. Of a deployment on the local machine,
- * every loopback name with its port is an address.
+ * A page of this deployment, in the configured form or as browsers normalize it. A deployment on the local machine has
+ * two names, with the same port.
  */
 function isOwnPage(path: string, uri: string, clientBaseUrl: string): boolean {
   const page = new URL(clientBaseUrl + path);
   if (uri === clientBaseUrl + path || uri === page.href) return true;
-  return isLoopback(page) && LOOPBACK_HOSTS.some((host) => uri === withHost(page, host).href);
+  return (
+    page.protocol === 'http:' &&
+    IPV4_LOOPBACK_HOSTS.includes(page.hostname) &&
+    IPV4_LOOPBACK_HOSTS.some((host) => uri === withHost(page, host).href)
+  );
 }
 
 function isSameOnLoopback(registered: string, uri: string): boolean {
