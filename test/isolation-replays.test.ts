@@ -212,6 +212,25 @@ describe.each(Object.entries(LOSSES))(
   },
 );
 
+it('With another token of the account, a replay gets what that token gets', async () => {
+  const own = await estate();
+  const user = await world.user({ organization: own.organization.uid, admin: true });
+  const attempt = (OPERATIONS['createAssets'] as (typeof OPERATIONS)[string])(own);
+  const { body: created } = await send(attempt, user, 'key');
+  await change((tx) =>
+    tx.updateTable('assets').set({ writable_by: 'boss' }).where('uid', '=', created.uid).execute(),
+  );
+  const narrow = await world.token(user.id, { scopes: ['asset_client_ow'] });
+  const refused = await send(attempt, { ...user, token: narrow.token }, 'key');
+  const fresh = await send(attempt, { ...user, token: narrow.token });
+  expect([refused.status, refused.body.detail]).toEqual([409, fresh.body.detail]);
+  expect((await send(attempt, user, 'key')).status).toBe(201);
+  const events = (await world.auditEvents()).filter(
+    ({ action, user_id }) => action === 'location.refuse' && user_id === user.id,
+  );
+  expect(events).toHaveLength(2);
+});
+
 it('covers every operation with an idempotency key', async () => {
   const operations = await operationsOf(server);
   const named = operations.filter(({ repeats }) => repeats).map(({ name }) => name);

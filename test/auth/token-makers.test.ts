@@ -138,6 +138,12 @@ describe('A token that was made with another one', () => {
       { kind: 'application', id: app.client.id, name: 'Board' },
       null,
     ]);
+    // A job deletes access tokens that have expired.
+    await change((tx) => tx.deleteFrom('tokens').where('client_id', '=', app.client.id).execute());
+    const later = await server.request('GET', '/v1/tokens', { token: maker.token });
+    expect(later.body.find((one: { id: string }) => one.id === other.id).made_by).toEqual(
+      makers.get(other.id),
+    );
     const visitor = createFormClient(server);
     await visitor.signIn(user.email, user.password);
     const { text } = await visitor.get('/account/tokens');

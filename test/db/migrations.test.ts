@@ -49,8 +49,8 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     '346debb1d950e5ba0c3811e7a219f2889148f0104a4d1df6bafb17e9742a5045',
   ],
   '0005-token-makers': [
-    'cf60e54e0ce45737ac97c526432538108f03e210ab3d82357c373ecf3cd59357',
-    'f9e0011a4fa6b50e0b5af8ddfdd76e40ae5cf01d3d395157d518fb64324c7e85',
+    'b263fa5b114c8658427f71586789fd48b45262858e3a5636abdc62455fb85ed1',
+    '2879a30062aa8e8292e1ebcb017f6398061fe5305676659ce8efd70495e90560',
   ],
 };
 

@@ -45,6 +45,8 @@ interface TokenTable {
   prefix: string | null;
   /** The id of the token that it was created with and ends with; `null` for a page and the command line. */
   made_by: string | null;
+  /** The application that this token was issued to, which is named after the token has been deleted. */
+  made_by_client: string | null;
 }
 
 interface OAuthClientTable {

@@ -61,7 +61,7 @@ export async function issueToken(
   const scopes = grantedScopes(request.scopes, grantableScopes(account));
 
   const { madeBy = null } = request;
-  if (madeBy !== null) await requireMaker(tx, madeBy);
+  const madeByClient = madeBy === null ? null : await lockMaker(tx, madeBy);
   if (request.atMost !== undefined) await requireTokenLimit(tx, request.userId, request.atMost, now);
   const id = randomUUID();
   const { kind, expiresAt } = request;
@@ -88,6 +88,7 @@ export async function issueToken(
       name,
       prefix: kind === 'personal' ? displayPrefix(token) : null,
       made_by: madeBy,
+      made_by_client: madeByClient,
     })
     .execute();
   await recordEvent(tx, by, {
@@ -110,19 +111,21 @@ export async function issueToken(
 
 /**
  * Locks the token that another one is made with, so that its revocation waits and revokes the other one too.
+ * @returns the application that it was issued to
  * @throws DomainError `not-found` if it was revoked in the meantime
  */
-async function requireMaker(tx: Transaction, id: string): Promise<void> {
+async function lockMaker(tx: Transaction, id: string): Promise<string | null> {
   // Tokens of an external issuer are in no table, and end by expiring.
-  if (isExternalCredential(id)) return;
+  if (isExternalCredential(id)) return null;
   const maker = await tx
     .selectFrom('tokens')
-    .select('id')
+    .select('client_id')
     .where('id', '=', id)
     .where('revoked_at', 'is', null)
     .modifyEnd(forNoKeyUpdate(tx))
     .executeTakeFirst();
   if (maker === undefined) throw notFound('token');
+  return maker.client_id;
 }
 
 /** @returns what is wrong with the scopes and addresses */
@@ -224,7 +227,7 @@ export const selectTokens = (db: ReadConnection) =>
     .selectFrom('tokens')
     .innerJoin('users', 'users.id', 'tokens.user_id')
     .leftJoin('tokens as makers', 'makers.id', 'tokens.made_by')
-    .leftJoin('oauth_clients as maker_clients', 'maker_clients.id', 'makers.client_id')
+    .leftJoin('oauth_clients as maker_clients', 'maker_clients.id', 'tokens.made_by_client')
     .select([
       'tokens.id',
       'tokens.kind',
@@ -239,7 +242,7 @@ export const selectTokens = (db: ReadConnection) =>
       'tokens.revoked_at',
       'tokens.made_by',
       'makers.name as maker_name',
-      'makers.client_id as maker_client',
+      'tokens.made_by_client',
       'maker_clients.name as maker_client_name',
     ]);
 
@@ -266,7 +269,7 @@ export function toUserToken(row: TokenRow): UserToken {
 function makerOf({
   made_by: id,
   maker_name: name,
-  maker_client: client,
+  made_by_client: client,
   maker_client_name: clientName,
 }: TokenRow): TokenMaker | null {
   if (id === null) return null;
