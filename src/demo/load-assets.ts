@@ -1,4 +1,5 @@
 import type { Transaction } from '../db/engine.ts';
+import { unwrapOutcome } from '../domain/shared/errors.ts';
 import { updateListingAssets, planListingUpdate } from '../domain/assessments/update-listing.ts';
 import { createAssetTags, planAssetTags } from '../domain/assets/create-asset-tags.ts';
 import { createAssets } from '../domain/assets/create-assets.ts';
@@ -77,7 +78,7 @@ export async function loadAssets(
   const assetUids = newUids.map((uid, index) =>
     index === assets.length - 1 ? (uids?.unlisted ?? uid) : (uids?.assets[index] ?? uid),
   );
-  const created: Created[] = await createAssets(tx, by, assets, () => '', assetUids);
+  const created: Created[] = unwrapOutcome(await createAssets(tx, by, assets, () => '', assetUids));
   const byLocation = new Map(
     assets.map(({ location, name }, index) => [location ?? name, created[index] as Created]),
   );

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/callers.ts';
 import type { Context } from '../runtime/context.ts';
 import type { Database, Transaction } from '../db/engine.ts';
-import { DomainError } from '../domain/shared/errors.ts';
+import { DomainError, unwrapOutcome } from '../domain/shared/errors.ts';
 import {
   findStoredResponse,
   storeResponse,
@@ -141,9 +141,8 @@ export class IdempotencyHandler {
     const { abortState: signal, idempotentRequest } = request;
     if (idempotentRequest === undefined)
       return async (unit, { batched, large = false } = {}) => {
-        const result = await (batched === undefined ? db.write(unit, { large, signal }) : batched());
-        if (result instanceof DomainError) throw result;
-        return toOperationResult(result);
+        const outcome = await (batched === undefined ? db.write(unit, { large, signal }) : batched());
+        return toOperationResult(unwrapOutcome(outcome));
       };
     const { id, userId } = idempotentRequest;
     return async (unit, { hash = idempotentRequest.hash, large = false } = {}) => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cliAttribution } from '../../src/auth/callers.ts';
 import type { Database, Transaction } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
+import { unwrapOutcome } from '../../src/domain/shared/errors.ts';
 import { createAssets } from '../../src/domain/assets/create-assets.ts';
 import { updateLastSeen } from '../../src/domain/assets/scans/queries.ts';
 import { createOrganization } from '../../src/domain/users/staff-organizations.ts';
@@ -115,7 +116,7 @@ describe.runIf(engine() === 'postgres')('Concurrent transactions that write the 
         name,
         location: `https://${name}.example/`,
       }));
-      return (await createAssets(tx, by, input, () => '')).map(({ uid }) => uid);
+      return unwrapOutcome(await createAssets(tx, by, input, () => '')).map(({ uid }) => uid);
     });
     const found = await db.read.selectFrom('assets').select('id').where('uid', 'in', uids).execute();
     const ids = found.map(({ id }) => id).sort((one, other) => one - other);

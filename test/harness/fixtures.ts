@@ -2,6 +2,7 @@ import { hash } from '@node-rs/argon2';
 import { cliAttribution } from '../../src/auth/callers.ts';
 import { randomText } from '../../src/auth/secrets.ts';
 import type { Transaction } from '../../src/db/engine.ts';
+import { unwrapOutcome } from '../../src/domain/shared/errors.ts';
 import { createAssessmentTag } from '../../src/domain/assessments/assessment-tags.ts';
 import { grantAssessmentAccess } from '../../src/domain/assessments/assessment-access.ts';
 import { createAssessment } from '../../src/domain/assessments/create-assessment.ts';
@@ -140,11 +141,13 @@ function worldBy(
         const { type = 'webapp' } = input;
         const location =
           type === 'host' ? `host-${number}.example.test` : `https://asset-${number}.example.test/`;
-        const [asset] = await createAssets(
-          tx,
-          act(),
-          [{ type, name: `Asset ${number}`, ...(hasLocation(type) ? { location } : {}), ...input }],
-          () => '',
+        const [asset] = unwrapOutcome(
+          await createAssets(
+            tx,
+            act(),
+            [{ type, name: `Asset ${number}`, ...(hasLocation(type) ? { location } : {}), ...input }],
+            () => '',
+          ),
         );
         return asset as Asset;
       }),

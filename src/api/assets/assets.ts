@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import { ASSET_DELETE_SCOPES, ASSET_READ_SCOPES, ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import type { Context } from '../../runtime/context.ts';
 import { updateAsset, deleteAsset } from '../../domain/assets/update-asset.ts';
-import { createAssets, refuseHiddenLocations } from '../../domain/assets/create-assets.ts';
-import { DomainError } from '../../domain/shared/errors.ts';
+import { createAssets } from '../../domain/assets/create-assets.ts';
+import { DomainError, unwrapOutcome } from '../../domain/shared/errors.ts';
 import { assetList } from '../../domain/assets/asset-list.ts';
 import { MAX_LOCATION_LENGTH } from '../../domain/assets/asset-locations.ts';
 import { readAsset } from '../../domain/assets/read-asset.ts';
@@ -139,7 +139,7 @@ const createAssetsOperation = ({ clock }: Context) =>
     number: 74,
     summary: 'Create assets',
     description:
-      'Creates one asset, or every asset of an array; if one is invalid, none is created. Locations are normalised, and each location is unique by type within an organization.',
+      'Creates one asset, or every asset of an array; if one is invalid, none is created. Locations are normalised, and each location is unique by type within an organization. Returns 409 for a location of an asset that the caller cannot see as well; after too many of these, new locations are a 429 for an hour.',
     method: 'POST',
     path: collection,
     access: { scopes: ASSET_WRITE_SCOPES, schemes: 'bearer' },
@@ -172,9 +172,8 @@ const createAssetsOperation = ({ clock }: Context) =>
       }));
       const at = Array.isArray(body) ? (index: number) => `${index}.` : () => '';
       return write(async (tx) => {
-        const refusal = await refuseHiddenLocations(tx, by, inputs, at);
-        if (refusal !== undefined) return refusal;
         const assets = await createAssets(tx, by, inputs, at);
+        if (assets instanceof DomainError) return assets;
         const [asset] = assets;
         if (Array.isArray(body) || asset === undefined) return assets.map(toAssetBody);
         return versionedResult(asset.version, toAssetBody(asset), { location: `${collection}/${asset.uid}` });
@@ -247,7 +246,7 @@ const updateAssetOperation = ({ clock }: Context) =>
     number: 77,
     summary: 'Update an asset',
     description:
-      'Applies a merge patch (RFC 7396): an absent property is unchanged, and `null` restores the default of a new asset.',
+      'Applies a merge patch (RFC 7396): an absent property is unchanged, and `null` restores the default of a new asset. A new `location` is limited as in operation 74.',
     method: 'PATCH',
     path,
     access: { scopes: ASSET_WRITE_SCOPES, schemes: 'bearer' },
@@ -258,8 +257,7 @@ const updateAssetOperation = ({ clock }: Context) =>
     versioned: true,
     async handler({ caller, ifMatch, params: { assetUid }, body, write }) {
       const by = { actor: caller, now: clock() };
-      const asset = await write((tx) => updateAsset(tx, by, assetUid, body, ifMatch));
-      if (asset instanceof DomainError) throw asset;
+      const asset = unwrapOutcome(await write((tx) => updateAsset(tx, by, assetUid, body, ifMatch)));
       return versionedResult(asset.version, toAssetBody(asset));
     },
   });

@@ -9,11 +9,12 @@ import {
   type AssetInsert,
   type AssetValues,
   hasLocation,
+  locationProperty,
   newAssetUids,
   type NewAsset,
   locationConflict,
 } from './insert-assets.ts';
-import { refuseHidden, seesEveryAsset } from './hidden-locations.ts';
+import { findHiddenConflict } from './hidden-locations.ts';
 import { addNewAssetsToListing } from '../assessments/update-listing.ts';
 import { type DomainError, type FieldError, invalidInput } from '../shared/errors.ts';
 import { validateName, validateOptionalName } from '../shared/names.ts';
@@ -42,7 +43,7 @@ interface ResolvedAsset {
  * Creates assets, all or none (operation 74).
  * @param at prefix of the properties of the asset with an index, for errors
  * @param uids of the assets, in order
- * @returns the assets in the order of the input
+ * @returns the assets in the order of the input, or the `conflict` of `findHiddenConflict`
  * @throws DomainError `invalid` for invalid fields, an organization or listing that the caller cannot see, an asset
  *   that the caller could not change, and two at one location; `conflict` for a location that is taken
  */
@@ -52,8 +53,18 @@ export async function createAssets(
   inputs: readonly AssetInput[],
   at: (index: number) => string,
   uids = newAssetUids(inputs.length, by.now),
-): Promise<Asset[]> {
+): Promise<Asset[] | DomainError> {
   const resolved = await resolveInputs(tx, by.actor, inputs, at, uids);
+  const hidden = await findHiddenConflict(
+    tx,
+    by,
+    resolved.map(({ organizationId, values }, index) => ({
+      organizationId,
+      values,
+      property: at(index) + locationProperty(values.type),
+    })),
+  );
+  if (hidden !== undefined) return hidden;
   const ids = await insertAssets(
     tx,
     by,
@@ -69,7 +80,7 @@ export async function createAssets(
     throw locationConflict(
       first.asset.values,
       taken.map(({ asset, index }) => ({
-        property: `${at(index)}${hasLocation(asset.values.type) ? 'location' : 'name'}`,
+        property: at(index) + locationProperty(asset.values.type),
         code: 'taken',
         value: asset.values.location,
       })),
@@ -107,30 +118,6 @@ async function resolveInputs(
   if (errors.length > 0) throw invalidInput(errors);
   rejectDuplicates(resolved, at);
   return resolved;
-}
-
-/**
- * Looks for assets at the locations of new ones that the caller cannot see, and limits how many of them a caller finds.
- * @returns the `conflict` for the first one, whose count the caller has to commit; `undefined` if there is none
- * @throws DomainError `rate-limited`, and as `createAssets` does
- */
-export async function refuseHiddenLocations(
-  tx: Transaction,
-  by: Attribution<Caller>,
-  inputs: readonly AssetInput[],
-  at: (index: number) => string,
-): Promise<DomainError | undefined> {
-  if (seesEveryAsset(by.actor)) return undefined;
-  const resolved = await resolveInputs(tx, by.actor, inputs, at, []);
-  return refuseHidden(
-    tx,
-    by,
-    resolved.map(({ organizationId, values }, index) => ({
-      organization: { id: organizationId, uid: inputs[index]?.organization ?? '' },
-      values,
-      property: `${at(index)}${hasLocation(values.type) ? 'location' : 'name'}`,
-    })),
-  );
 }
 
 /** @throws DomainError `invalid` */
@@ -265,8 +252,7 @@ function rejectDuplicates(assets: readonly ResolvedAsset[], at: (index: number) 
       seen.add(key);
       return [];
     }
-    const property = `${at(index)}${hasLocation(type) ? 'location' : 'name'}`;
-    return [{ property, code: 'duplicate', value: location }];
+    return [{ property: at(index) + locationProperty(type), code: 'duplicate', value: location }];
   });
   if (errors.length > 0) throw invalidInput(errors);
 }

@@ -9,60 +9,45 @@ import { type AssetValues, locationConflict } from './insert-assets.ts';
 
 /** A location that an asset is to get. */
 interface WantedLocation {
-  organization: { id: number; uid: string };
+  organizationId: number;
   values: AssetValues;
   /** The property of the input, for errors. */
   property: string;
 }
 
-/** Whether the caller sees every asset of the organizations in which they can create one. */
-export function seesEveryAsset(caller: Caller): boolean {
-  return visibilityByScopes(caller, ASSET_READ_SCOPES).rules.some(
-    ({ level, writableBy }) => level !== 'listing' && writableBy === null,
-  );
-}
-
 /**
- * Limits how many assets that they cannot see a caller finds by the conflict of a location.
+ * Looks for assets at wanted locations that the caller cannot see, and limits how many of them a caller finds.
  * @returns the `conflict` for the first one, whose count the caller has to commit; `undefined` if there is none
  * @throws DomainError `rate-limited` after too many
  */
-export async function refuseHidden(
+export async function findHiddenConflict(
   tx: Transaction,
   by: Attribution<Caller>,
   wanted: readonly WantedLocation[],
 ): Promise<DomainError | undefined> {
-  const { actor: caller } = by;
-  const organizations = new Map(wanted.map(({ organization }) => [organization.id, organization]));
-  for (const organization of organizations.values())
-    await requireDiscoveriesLeft(tx, by, { discovered: 'location', organization });
+  const visibility = visibilityByScopes(by.actor, ASSET_READ_SCOPES);
+  // Sees every asset of the organizations in which they can create one.
+  if (visibility.rules.some(({ level, writableBy }) => level !== 'listing' && writableBy === null))
+    return undefined;
+  const organizations = [...new Set(wanted.map(({ organizationId }) => organizationId))];
+  for (const organizationId of organizations.sort((one, other) => one - other))
+    await requireDiscoveriesLeft(tx, by, { kind: 'location', organizationId });
+  const locations = wanted.map(({ values }) => values.location);
   const rows = await tx
     .selectFrom('assets')
     .select(['organization_id', 'type', 'location'])
-    .where((eb) => inList(tx, eb.ref('organization_id'), [...organizations.keys()]))
-    .where((eb) =>
-      inList(
-        tx,
-        eb.ref('location'),
-        wanted.map(({ values }) => values.location),
-      ),
-    )
-    .where(({ not, eb }) =>
-      not(
-        eb.parens(
-          assetIsVisible(visibilityByScopes(caller, ASSET_READ_SCOPES), visibilityParameters(caller)),
-        ),
-      ),
-    )
+    .where((eb) => inList(tx, eb.ref('organization_id'), organizations))
+    .where((eb) => inList(tx, eb.ref('location'), locations))
+    .where(({ not, eb }) => not(eb.parens(assetIsVisible(visibility, visibilityParameters(by.actor)))))
     .execute();
   const keyOf = (organization: number, type: string, location: string) =>
     `${organization} ${type} ${location}`;
   const hidden = new Set(rows.map((row) => keyOf(row.organization_id, row.type, row.location)));
-  const first = wanted.find(({ organization, values: { type, location } }) =>
-    hidden.has(keyOf(organization.id, type, location)),
+  const first = wanted.find(({ organizationId, values: { type, location } }) =>
+    hidden.has(keyOf(organizationId, type, location)),
   );
   if (first === undefined) return undefined;
-  const { organization, values, property } = first;
-  await recordDiscovery(tx, by, { discovered: 'location', organization }, values.location);
+  const { organizationId, values, property } = first;
+  await recordDiscovery(tx, by, { kind: 'location', organizationId }, values.location);
   return locationConflict(values, [{ property, code: 'taken', value: values.location }]);
 }

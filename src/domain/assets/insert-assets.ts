@@ -51,6 +51,11 @@ export function hasLocation(type: string): boolean {
   return type === 'host' || type === 'webapp';
 }
 
+/** @returns the property by which assets of this type are identified */
+export function locationProperty(type: string): 'location' | 'name' {
+  return hasLocation(type) ? 'location' : 'name';
+}
+
 export function locationConflict(
   { type, location }: AssetValues,
   errors: readonly FieldError[] = [],

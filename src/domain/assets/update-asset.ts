@@ -5,9 +5,8 @@ import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { validateNameAndLocation, canWrite } from './create-assets.ts';
 import { addressKey } from './asset-locations.ts';
 import { ASSET_COLUMNS, ASSET_UID, type Asset, type AssetRow, hydrateAssets } from './read-asset.ts';
-import { type AssetValues, hasLocation, locationConflict } from './insert-assets.ts';
-import { refuseHidden, seesEveryAsset } from './hidden-locations.ts';
-import { findOrganization } from '../organizations/organizations.ts';
+import { type AssetValues, hasLocation, locationConflict, locationProperty } from './insert-assets.ts';
+import { findHiddenConflict } from './hidden-locations.ts';
 import { portDeltasOf } from './ports.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
@@ -76,12 +75,11 @@ export async function updateAsset(
   const changed = (Object.keys(after) as (keyof typeof after)[]).filter((key) => after[key] !== row[key]);
   if (changed.length > 0) {
     const isMoved = location !== row.location;
-    const property = located ? 'location' : 'name';
-    if (isMoved && !seesEveryAsset(caller)) {
-      const organization = await findOrganization(tx, { id: row.organization_id });
-      if (organization === undefined) throw notFound('asset');
-      const refusal = await refuseHidden(tx, by, [{ organization, values: { ...after, type }, property }]);
-      if (refusal !== undefined) return refusal;
+    const property = locationProperty(type);
+    if (isMoved) {
+      const moved = { organizationId: row.organization_id, values: { ...after, type }, property };
+      const hidden = await findHiddenConflict(tx, by, [moved]);
+      if (hidden !== undefined) return hidden;
     }
     const taken =
       isMoved &&

@@ -9,26 +9,30 @@ const HOUR = 3_600_000;
 export const MAX_BY_ACCOUNT = 20;
 export const MAX_BY_ORGANIZATION = 100;
 
-/** What a conflict may tell of: that an address has an account elsewhere, or that an asset has a location. */
-type Discovered = 'email' | 'location';
-
-interface Place {
-  discovered: Discovered;
-  organization: { id: number; uid: string };
+/** What a conflict reveals: that an address has an account elsewhere, or that a hidden asset has a location. */
+export interface Discovery {
+  kind: 'email' | 'location';
+  /** In which the caller wanted to create or change something. */
+  organizationId: number;
 }
 
 /**
  * Locks the limits until the transaction ends, so that concurrent requests cannot exceed them. Call it before looking
- * for what may exist. The command line has no limits, as its user can read the database.
+ * for what may exist, for several organizations in ascending order. The command line has no limits, as its user can read
+ * the database.
  * @throws DomainError `rate-limited` after too many discoveries
  */
-export async function requireDiscoveriesLeft(tx: Transaction, by: Attribution, place: Place): Promise<void> {
-  for (const [key, limit] of limitsOf(by, place)) {
+export async function requireDiscoveriesLeft(
+  tx: Transaction,
+  by: Attribution,
+  discovery: Discovery,
+): Promise<void> {
+  for (const [key, limit] of limitsOf(by, discovery)) {
     const retryAfter = await lockAttempts(tx, key, limit, by.now);
     if (retryAfter !== undefined)
       throw new DomainError('rate-limited', {
         code: 'too-many-discoveries',
-        params: { what: place.discovered, retryAfter },
+        params: { kind: discovery.kind, retryAfter },
       });
   }
 }
@@ -40,32 +44,37 @@ export async function requireDiscoveriesLeft(tx: Transaction, by: Attribution, p
 export async function recordDiscovery(
   tx: Transaction,
   by: Attribution,
-  place: Place,
+  discovery: Discovery,
   value: string,
 ): Promise<void> {
-  for (const [key, limit] of limitsOf(by, place)) await recordAttempt(tx, key, limit, by.now);
-  const { discovered, organization } = place;
+  for (const [key, limit] of limitsOf(by, discovery)) await recordAttempt(tx, key, limit, by.now);
+  const { kind, organizationId } = discovery;
+  const { uid } = await tx
+    .selectFrom('organizations')
+    .select('uid')
+    .where('id', '=', organizationId)
+    .executeTakeFirstOrThrow();
   await recordEvent(tx, by, {
-    action: discovered === 'email' ? 'invitation.refuse' : 'location.refuse',
-    object: ['organization', organization.uid],
-    organizationId: organization.id,
+    action: kind === 'email' ? 'invitation.refuse' : 'location.refuse',
+    object: ['organization', uid],
+    organizationId,
     before: null,
-    after: { [discovered]: value },
+    after: { [kind]: value },
   });
 }
 
 function limitsOf(
   { actor: { userId } }: Attribution,
-  { discovered, organization: { id } }: Place,
+  { kind, organizationId }: Discovery,
 ): [AttemptKey, AttemptLimit][] {
   if (userId === null) return [];
   return [
     [
-      { subject: `${discovered} account ${userId}`, address: '' },
+      { subject: `${kind} account ${userId}`, address: '' },
       { max: MAX_BY_ACCOUNT, window: HOUR },
     ],
     [
-      { subject: `${discovered} organization ${id}`, address: '' },
+      { subject: `${kind} organization ${organizationId}`, address: '' },
       { max: MAX_BY_ORGANIZATION, window: HOUR },
     ],
   ];

@@ -61,6 +61,15 @@ export class DomainError extends Error {
   }
 }
 
+/**
+ * @param outcome of a rule that returns an error instead of throwing it, so that what it wrote can be committed
+ * @throws DomainError the error
+ */
+export function unwrapOutcome<T>(outcome: T | DomainError): T {
+  if (outcome instanceof DomainError) throw outcome;
+  return outcome;
+}
+
 /** @returns the error for something that does not exist or that the caller cannot access */
 export function notFound(thing: string): DomainError {
   return new DomainError('not-found', { code: 'not-found', params: { thing } });

@@ -160,8 +160,6 @@ export const ERROR_MESSAGES = {
     `${count} vulnerabilities match, but ${expected} were expected. Nothing was changed.`,
   'domain-taken': ({ domain }: { domain: string }) =>
     `The domain ${domain} already belongs to another organization.`,
-  'too-many-discoveries': ({ what, retryAfter }: { what: 'email' | 'location'; retryAfter: number }) =>
-    `Too many ${what === 'email' ? 'addresses that already have an account were invited' : 'locations that already exist were named'}. Try again in ${Math.ceil(retryAfter / 60)} minutes.`,
   'email-taken': ({ email }: { email: string }) => `A user with the address ${email} already exists.`,
   'group-members-add':
     'Only members with the role rbac_group_admin or infra_admin in the group, and admins of its organization, can add members.',
@@ -233,6 +231,8 @@ export const ERROR_MESSAGES = {
   'token-expires-earlier': 'The token of this request expires before that.',
   'token-lacks-scope': ({ scope }: { scope: string }) =>
     `The token of this request does not have the scope ${scope}.`,
+  'too-many-discoveries': ({ kind, retryAfter }: { kind: 'email' | 'location'; retryAfter: number }) =>
+    `Too many ${kind === 'email' ? 'addresses that already have an account were invited' : 'locations that already exist were named'}. Try again in ${Math.ceil(retryAfter / 60)} minutes.`,
   'too-many-imports': ({ max }: { max: number }) =>
     `The organization already has ${max} queued imports. Wait until one is done, or cancel one.`,
   'too-many-passkeys': ({ max }: { max: number }) =>

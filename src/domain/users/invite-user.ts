@@ -26,11 +26,11 @@ export async function inviteUser(
   const organization = await resolveInvitingOrganization(tx, account, input);
   await requireAssessments(tx, organization.id, input.assessments ?? []);
   const email = input.email.trim();
-  const place = { discovered: 'email', organization } as const;
-  await requireDiscoveriesLeft(tx, by, place);
+  const discovery = { kind: 'email', organizationId: organization.id } as const;
+  await requireDiscoveriesLeft(tx, by, discovery);
   // The user of the command line can read the database, and whoever invites lists the users of the organization.
   if (by.actor.userId !== null && (await belongsElsewhere(tx, organization, email))) {
-    await recordDiscovery(tx, by, place, email);
+    await recordDiscovery(tx, by, discovery, email);
     return emailTakenError(email);
   }
   const created = await createUser(tx, by, { ...input, organization: organization.uid });
