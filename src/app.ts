@@ -35,7 +35,7 @@ import { registerServerRoutes } from './http/server-routes.ts';
 import { logRequests } from './http/access-log.ts';
 import { limitAnonymous } from './http/access.ts';
 import { securityHeaders } from './http/security-headers.ts';
-import { endSessionsWithoutFactor } from './domain/sign-in/second-factors.ts';
+import { endSessionsWithoutFactor } from './domain/sign-in/require-second-factor.ts';
 import { TokenCache } from './domain/tokens/token-cache.ts';
 import { compileValidator } from './http/validation/validation.ts';
 import { registerOAuthEndpoints } from './oauth/endpoints.ts';

@@ -44,7 +44,7 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
       await openSession(context, request, reply, {
         userId,
         organizationId,
-        state: 'complete',
+        isFirstFactor: false,
         method,
         replacesCurrent: true,
       });

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../runtime/context.ts';
-import { needsSecondFactor } from '../domain/sign-in/second-factors.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { openSession } from '../http/browser-sessions.ts';
 import { safeReturnPath } from '../pages/paths.ts';
@@ -30,11 +29,12 @@ export async function continueSignIn(
   { isMultiFactor, ...proof }: SignInProof,
   to: string | undefined,
 ): Promise<FastifyReply> {
-  const pending =
-    !isMultiFactor && (await needsSecondFactor(context.db.read, proof, context.config.staffSecondFactor));
-  await openSession(context, request, reply, { ...proof, state: pending ? 'pending' : 'complete' });
+  const state = await openSession(context, request, reply, { ...proof, isFirstFactor: !isMultiFactor });
   const target = safeReturnPath(to);
-  return reply.redirect(pending ? `/sign-in/second-factor?to=${encodeURIComponent(target)}` : target, 303);
+  return reply.redirect(
+    state === 'pending' ? `/sign-in/second-factor?to=${encodeURIComponent(target)}` : target,
+    303,
+  );
 }
 
 /**
@@ -51,7 +51,7 @@ export async function completeSignIn(
   await openSession(context, request, reply, {
     userId,
     organizationId,
-    state: 'complete',
+    isFirstFactor: false,
     method: `${method}+${factor}`,
     replacesCurrent: true,
   });

@@ -9,7 +9,7 @@ import {
   type Organization,
   findOrganization,
 } from '../domain/organizations/organizations.ts';
-import { requireSecondFactor } from '../domain/sign-in/second-factors.ts';
+import { requireSecondFactor } from '../domain/sign-in/require-second-factor.ts';
 import { addCommand, addCommandGroup, type CommonOptions } from './command.ts';
 import { withContext } from './with-context.ts';
 import { keyValueLines, printJson, printLines, table } from './print.ts';

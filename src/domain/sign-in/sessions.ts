@@ -5,8 +5,10 @@ import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { forKeyShare } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { canStartSession, selectSignInStates, usablePasswordHash } from '../users/sign-in-eligibility.ts';
-import { accountOf, lockAccount, RIGHTS_COLUMNS, type RightsRow } from '../shared/account-rights.ts';
+import { accountOf, RIGHTS_COLUMNS, type RightsRow } from '../shared/account-rights.ts';
 import { recordEvent } from '../audit/record-event.ts';
+import { endSessions } from './end-sessions.ts';
+import { type FactorOwner, lockFactors } from './second-factors.ts';
 
 const MAX_USER_AGENT = 256;
 /** Milliseconds between writes of a session's last use. */
@@ -81,20 +83,20 @@ const bySecret = prepareQuery<{ hash: string }, SessionRow>((db, p) =>
 );
 
 /**
- * Call this before a session starts. Locks the account, so that a concurrent password change ends the new session
- * as well.
+ * Call this before a session starts. Locks the account and its second factors, so that a concurrent change of them, of
+ * the password or of what the organization requires either ends the new session as well or is seen.
  * @param passwordHash the hash that was verified; `undefined` for sign-in without a password
  * @throws SessionEnded when the user was banned or deleted, has a new password, or has to sign in through the
  *   organization's provider
  */
 export async function lockAccountForSignIn(
   tx: Transaction,
-  { userId, method, passwordHash }: { userId: number; method: string; passwordHash?: string | undefined },
+  { method, passwordHash, ...owner }: FactorOwner & { method: string; passwordHash?: string | undefined },
 ): Promise<void> {
-  await lockAccount(tx, userId);
+  await lockFactors(tx, owner);
   const account = await selectSignInStates(tx)
     .select('users.password_hash')
-    .where('users.id', '=', userId)
+    .where('users.id', '=', owner.userId)
     .executeTakeFirst();
   const mayStart =
     account !== undefined &&
@@ -213,16 +215,22 @@ export async function recordSessionUse(
 }
 
 /**
- * Replaces the secret of a session when its rights change, so that older copies of its cookie are invalid.
+ * Call this in the transaction that changes the password or factors: ends the user's other sessions, and replaces the
+ * secret of this one, so that older copies of its cookie are invalid.
  * @returns the secret for the new cookie
  * @throws SessionEnded
  */
-export async function rotateSession(tx: Transaction, sessionId: string): Promise<string> {
+export async function endOtherSessionsAndRotate(
+  tx: Transaction,
+  by: Attribution,
+  session: FactorOwner & { id: string },
+): Promise<string> {
+  await endSessions(tx, by, session, session.id);
   const secret = newSecret();
   const rotated = await tx
     .updateTable('sessions')
     .set({ secret_hash: hashSecret(secret) })
-    .where('id', '=', sessionId)
+    .where('id', '=', session.id)
     .returning('id')
     .executeTakeFirst();
   if (rotated === undefined) throw new SessionEnded('The session ended while something was done in it.');
