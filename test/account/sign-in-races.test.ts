@@ -1,9 +1,8 @@
-import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cliAttribution } from '../../src/auth/callers.ts';
 import type { Transaction } from '../../src/db/engine.ts';
 import {
-  endSessionsWithoutFactor,
+  endAccessWithoutFactor,
   requireSecondFactor,
 } from '../../src/domain/sign-in/require-second-factor.ts';
 import {
@@ -14,7 +13,8 @@ import {
 } from '../../src/domain/sign-in/sessions.ts';
 import { addTotp, generateTotpSecret, removeTotp } from '../../src/domain/sign-in/totp.ts';
 import { createFixtures } from '../harness/fixtures.ts';
-import { engine, type TestServer, useSharedServer } from '../harness/server.ts';
+import { interleave } from '../harness/interleave.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
 
 let server: TestServer;
 const now = Date.UTC(2026, 5, 1);
@@ -48,28 +48,6 @@ const start = (tx: Transaction, owner: Owner, state: Session['state'] = 'complet
 const addFactor = (tx: Transaction, owner: Owner) =>
   addTotp(tx, by, owner, server.context.keys.secret, { secret: generateTotpSecret(), step: 1 });
 
-/** Begins the second transaction while the first one is open, which ends once the second has done all that it can. */
-async function interleave(
-  first: (tx: Transaction) => Promise<unknown>,
-  second: (tx: Transaction) => Promise<unknown>,
-): Promise<void> {
-  const { db } = server.context;
-  let later: Promise<unknown> | undefined;
-  await db.write(async (tx) => {
-    await first(tx);
-    let done = false;
-    later = db.write(second).finally(() => (done = true));
-    later.catch(() => undefined);
-    // SQLite runs it after this one.
-    if (engine() !== 'postgres') return;
-    const waiting = CompiledQuery.raw(
-      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-    );
-    await expect.poll(async () => done || (await db.read.executeQuery(waiting)).rows.length > 0).toBe(true);
-  });
-  await later;
-}
-
 async function sessionsOf({ userId }: Owner): Promise<string[]> {
   const rows = await server.context.db.read
     .selectFrom('sessions')
@@ -88,20 +66,20 @@ const signIn = (owner: Owner) => async (tx: Transaction) => {
 describe('A session that begins at the same time', () => {
   it('ends when the organization requires a second factor', async () => {
     const owner = await newUser(true);
-    await interleave(signIn(owner), (tx) => requireSecondFactor(tx, by, owner.organizationUid, true));
+    await interleave(server, signIn(owner), (tx) => requireSecondFactor(tx, by, owner.organizationUid, true));
     expect(await sessionsOf(owner)).toEqual([]);
   });
 
   it('ends when the sessions of staff without a second factor do', async () => {
     const owner = await newUser(false);
-    await interleave(signIn(owner), (tx) => endSessionsWithoutFactor(tx, by, null));
+    await interleave(server, signIn(owner), (tx) => endAccessWithoutFactor(tx, by, null));
     expect(await sessionsOf(owner)).toEqual([]);
   });
 
   it('ends when the user sets up a second factor in another one', async () => {
     const owner = await newUser(false);
     const { id } = await server.context.db.write((tx) => start(tx, owner));
-    await interleave(signIn(owner), async (tx) => {
+    await interleave(server, signIn(owner), async (tx) => {
       await addFactor(tx, owner);
       await endOtherSessionsAndRotate(tx, by, { ...owner, id });
     });
@@ -115,6 +93,7 @@ describe('The last second factor', () => {
     await server.context.db.write((tx) => addFactor(tx, owner));
     await expect(
       interleave(
+        server,
         (tx) => requireSecondFactor(tx, by, owner.organizationUid, true),
         (tx) => removeTotp(tx, by, owner, 'required'),
       ),

@@ -162,7 +162,7 @@ const UpdateOrganizationSchema = Type.Object(
     require_second_factor: Type.Optional(
       Type.Boolean({
         description:
-          'Ends the sessions of users without a second factor; they set one up at their next sign-in.',
+          'Ends the sessions of users without a second factor and the access of their applications; users set one up at their next sign-in.',
         examples: [false],
       }),
     ),

@@ -1,13 +1,18 @@
 import type { Attribution } from '../../auth/callers.ts';
+import { chunked } from '../../db/chunks.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { notFound } from '../shared/errors.ts';
-import { endSessions } from './end-sessions.ts';
+import { revokeGrantsOfUsers } from '../tokens/grants.ts';
+import { endSessionsOfUsers } from './end-sessions.ts';
+
+/** Users whose access ends in one statement, so that the server does other work in between. */
+const BATCH_SIZE = 500;
 
 /**
- * Sets whether users of an organization must have a second factor. Sessions of users without one end, so that they
- * set one up at their next sign-in.
+ * Sets whether users of an organization must have a second factor. Sessions of users without one, and the access of
+ * their applications, end, so that they set one up at their next sign-in.
  * @throws DomainError `not-found` for the organization
  */
 export async function requireSecondFactor(
@@ -38,20 +43,25 @@ export async function requireSecondFactor(
     before: { require_second_factor: !required },
     after: { require_second_factor: required },
   });
-  if (required) await endSessionsWithoutFactor(tx, by, organization.id);
+  if (required) await endAccessWithoutFactor(tx, by, organization.id);
 }
 
 /**
- * Ends the sessions of users who have no second factor.
+ * Ends the sessions of users who have no second factor, and the access of applications that they approved. Their
+ * personal access tokens stay.
  * @param organizationId the organization of the users; `null` for platform staff
  */
-export async function endSessionsWithoutFactor(
+export async function endAccessWithoutFactor(
   tx: Transaction,
   by: Attribution,
   organizationId: number | null,
 ): Promise<void> {
   const users = await lockUsersWithoutFactor(tx, organizationId);
-  for (const userId of users) await endSessions(tx, by, { userId, organizationId }, null);
+  for (const batch of chunked(users, BATCH_SIZE)) {
+    // Before the grants: an approval that has begun holds its session, and its grant is found once the session ends.
+    await endSessionsOfUsers(tx, by, organizationId, batch);
+    await revokeGrantsOfUsers(tx, by, batch, 'second-factor-required');
+  }
 }
 
 /** Waits for sign-ins that have begun, so that their sessions are found. @returns the ids of the users */
