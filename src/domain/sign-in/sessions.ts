@@ -197,15 +197,16 @@ export function isUseDue(session: Session, now: number): boolean {
   return now - session.lastUsedAt >= USE_PRECISION;
 }
 
-/** Records the use of a session, and when its user was last seen. */
+/** Records the use of a session and, unless it waits for a second factor, when its user was last seen. */
 export async function recordSessionUse(
   tx: Transaction,
-  { id, userId }: Pick<Session, 'id' | 'userId'>,
+  { id, userId, state }: Pick<Session, 'id' | 'userId' | 'state'>,
   address: string,
   now: number,
 ): Promise<void> {
   // Lock the user first, as bans and password changes do, to avoid deadlocks.
-  await tx.updateTable('users').set({ last_seen_at: now }).where('id', '=', userId).execute();
+  if (state === 'complete')
+    await tx.updateTable('users').set({ last_seen_at: now }).where('id', '=', userId).execute();
   await tx
     .updateTable('sessions')
     .set({ last_used_at: now, last_used_from: address })
