@@ -1,17 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../runtime/context.ts';
-import type { Session } from '../domain/sign-in/sessions.ts';
+import type { Session, SignInCredential } from '../domain/sign-in/sessions.ts';
 import { openSession } from '../http/browser-sessions.ts';
 import { safeReturnPath } from '../pages/paths.ts';
 
 /** The first factor of a sign-in. */
-export interface SignInProof {
+export interface SignInProof extends SignInCredential {
   userId: number;
   organizationId: number | null;
   /** As shown in sessions and the audit log. */
   method: 'password' | 'passkey' | 'sso' | 'invitation' | 'reset';
-  /** The hash that was verified, for sign-in with a password. */
-  passwordHash?: string;
   /** Whether it counts as two factors: a passkey with user verification, or a trusted provider. */
   isMultiFactor: boolean;
 }

@@ -13,6 +13,7 @@ import {
   SessionEnded,
   sessionBySecret,
   type SessionLimits,
+  type SignInCredential,
   startSession,
 } from '../domain/sign-in/sessions.ts';
 
@@ -68,14 +69,12 @@ export function attributionOf(request: FastifyRequest, now: number): Attribution
   return { actor, now };
 }
 
-export interface NewSession {
+export interface NewSession extends SignInCredential {
   userId: number;
   organizationId: number | null;
   method: string;
   /** Whether the account decides if a second factor has to follow; otherwise the session is complete. */
   isFirstFactor: boolean;
-  /** The hash that the password was compared with, if one was sent. */
-  passwordHash?: string | undefined;
   /** Whether the session replaces the current one, and cannot be opened without it. */
   replacesCurrent?: boolean;
 }
@@ -90,13 +89,13 @@ export async function openSession(
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
-  { passwordHash, isFirstFactor, replacesCurrent = false, ...input }: NewSession,
+  { passwordHash, passkeyId, isFirstFactor, replacesCurrent = false, ...input }: NewSession,
 ): Promise<Session['state']> {
   const { db, clock, config } = context;
   const before = await readSession(context, request);
   const now = clock();
   const opened = await db.write(async (tx) => {
-    await lockAccountForSignIn(tx, { ...input, passwordHash });
+    await lockAccountForSignIn(tx, { ...input, passwordHash, passkeyId });
     const waits = isFirstFactor && (await needsSecondFactor(tx, input, config.staffSecondFactor));
     const state: Session['state'] = waits ? 'pending' : 'complete';
     const replaced =

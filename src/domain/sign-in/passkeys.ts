@@ -61,6 +61,10 @@ export async function listPasskeys(db: ReadConnection, userId: number): Promise<
   }));
 }
 
+export async function hasPasskey(db: ReadConnection, userId: number, id: string): Promise<boolean> {
+  return (await passkeyDescriptors(db, userId)).some((passkey) => passkey.id === id);
+}
+
 export async function passkeyDescriptors(db: ReadConnection, userId: number): Promise<PasskeyDescriptor[]> {
   const rows = await db
     .selectFrom('passkeys')

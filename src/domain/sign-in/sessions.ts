@@ -8,6 +8,7 @@ import { canStartSession, selectSignInStates, usablePasswordHash } from '../user
 import { accountOf, RIGHTS_COLUMNS, type RightsRow } from '../shared/account-rights.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { endSessions } from './end-sessions.ts';
+import { hasPasskey } from './passkeys.ts';
 import { type FactorOwner, lockFactors } from './second-factors.ts';
 
 const MAX_USER_AGENT = 256;
@@ -82,16 +83,23 @@ const bySecret = prepareQuery<{ hash: string }, SessionRow>((db, p) =>
     .where('users.banned_at', 'is', null),
 );
 
+/** The credential of a sign-in, which the account must still have when the session starts. */
+export interface SignInCredential {
+  /** The hash that was verified, for a sign-in with a password. */
+  passwordHash?: string | undefined;
+  /** The passkey that was verified, for a sign-in with a passkey alone. */
+  passkeyId?: string | undefined;
+}
+
 /**
  * Call this before a session starts. Locks the account and its second factors, so that a concurrent change of them, of
  * the password or of what the organization requires either ends the new session as well or is seen.
- * @param passwordHash the hash that was verified; `undefined` for sign-in without a password
- * @throws SessionEnded when the user was banned or deleted, has a new password, or has to sign in through the
- *   organization's provider
+ * @throws SessionEnded when the user was banned or deleted, has a new password, no longer has the passkey, or has to
+ *   sign in through the organization's provider
  */
 export async function lockAccountForSignIn(
   tx: Transaction,
-  { method, passwordHash, ...owner }: FactorOwner & { method: string; passwordHash?: string | undefined },
+  { method, passwordHash, passkeyId, ...owner }: FactorOwner & { method: string } & SignInCredential,
 ): Promise<void> {
   await lockFactors(tx, owner);
   const account = await selectSignInStates(tx)
@@ -101,7 +109,8 @@ export async function lockAccountForSignIn(
   const mayStart =
     account !== undefined &&
     canStartSession(account, method) &&
-    (passwordHash === undefined || usablePasswordHash(account) === passwordHash);
+    (passwordHash === undefined || usablePasswordHash(account) === passwordHash) &&
+    (passkeyId === undefined || (await hasPasskey(tx, owner.userId, passkeyId)));
   if (!mayStart) throw new SessionEnded('The account changed during sign-in.');
 }
 
