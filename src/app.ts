@@ -35,7 +35,7 @@ import { registerServerRoutes } from './http/server-routes.ts';
 import { logRequests } from './http/access-log.ts';
 import { limitAnonymous } from './http/access.ts';
 import { securityHeaders } from './http/security-headers.ts';
-import { endSessionsWithoutFactor } from './domain/sign-in/second-factors.ts';
+import { endAccessWithoutFactor } from './domain/sign-in/require-second-factor.ts';
 import { TokenCache } from './domain/tokens/token-cache.ts';
 import { compileValidator } from './http/validation/validation.ts';
 import { registerOAuthEndpoints } from './oauth/endpoints.ts';
@@ -133,7 +133,7 @@ export async function buildApp(
   // The setting may have changed while the server was stopped.
   if (config.staffSecondFactor !== 'optional')
     app.addHook('onReady', () =>
-      db.write((tx) => endSessionsWithoutFactor(tx, cliAttribution(context.clock()), null)),
+      db.write((tx) => endAccessWithoutFactor(tx, cliAttribution(context.clock()), null)),
     );
 
   setClientAddress(app, readAddress);

@@ -161,8 +161,7 @@ export const MESSAGES = {
     appCode: 'a code from your app',
     recoveryCode: 'a recovery code',
     confirmTitle: 'Confirm your identity',
-    confirmIntro:
-      'You signed in more than ten minutes ago. Confirm your identity to change the settings below.',
+    confirmIntro: 'You signed in more than ten minutes ago. Confirm your identity to continue.',
     confirmPasskey: 'Confirm with a passkey',
     signInAgain: 'Sign out and sign in again: your account has no password to confirm with.',
     app: 'Authenticator app',

@@ -4,6 +4,8 @@ import { validatePassword } from '../auth/password-strength.ts';
 import { hashPassword, MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
 import { organizationNameOf } from '../domain/organizations/organizations.ts';
 import { changePassword, passwordStatus } from '../domain/sign-in/passwords.ts';
+import { hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
+import type { Session } from '../domain/sign-in/sessions.ts';
 import { signInWithPassword } from '../domain/sign-in/sign-in-with-password.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { attributionOf, signedInSession, setSessionCookie } from '../http/browser-sessions.ts';
@@ -11,6 +13,8 @@ import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { NewPasswordField } from './new-password-field.tsx';
+import { isRecentlyConfirmed } from './security-page.tsx';
+import { confirmIdentityPath } from './security-sections.tsx';
 import { MESSAGES } from './messages.ts';
 
 const PATH = '/account/password';
@@ -76,6 +80,12 @@ export const registerPassword: RouteRegistrar = (app, context) => {
     );
   };
 
+  /** Accounts with a second factor also prove that one, unless they have just signed in with it. */
+  const needsConfirmation = async (session: Session) =>
+    !isRecentlyConfirmed(session, clock()) &&
+    hasSecondFactor(await secondFactorsOf(db.read, session.userId)) &&
+    (await passwordStatus(db.read, session.userId)) === 'password';
+
   app.get(
     PATH,
     {
@@ -85,7 +95,13 @@ export const registerPassword: RouteRegistrar = (app, context) => {
         querystring: Type.Object({ done: Type.Optional(Type.String({ maxLength: 20 })) }),
       },
     },
-    async (request, reply) => showForm(request, reply, { changed: request.query.done === 'changed' }),
+    async (request, reply) => {
+      const changed = request.query.done === 'changed';
+      // Ten minutes may end between the change and its notice.
+      if (!changed && (await needsConfirmation(signedInSession(request))))
+        return reply.redirect(confirmIdentityPath(PATH), 303);
+      return showForm(request, reply, { changed });
+    },
   );
 
   app.post(
@@ -98,6 +114,7 @@ export const registerPassword: RouteRegistrar = (app, context) => {
       const session = signedInSession(request);
       const { current, password } = request.body;
       if ((await passwordStatus(db.read, session.userId)) !== 'password') return showForm(request, reply);
+      if (await needsConfirmation(session)) return reply.redirect(confirmIdentityPath(PATH), 303);
 
       const organization =
         session.organizationId === null ? null : await organizationNameOf(db.read, session.organizationId);

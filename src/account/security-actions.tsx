@@ -8,7 +8,8 @@ import {
   generateRecoveryCodes,
   replaceRecoveryCodes,
 } from '../domain/sign-in/recovery-codes.ts';
-import { lockForRecoveryCodes, endOtherSessionsAndRotate } from '../domain/sign-in/second-factors.ts';
+import { lockForRecoveryCodes } from '../domain/sign-in/second-factors.ts';
+import { endOtherSessionsAndRotate } from '../domain/sign-in/sessions.ts';
 import { addTotp, removeTotp, totpStep } from '../domain/sign-in/totp.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { attributionOf, signedInSession, setSessionCookie } from '../http/browser-sessions.ts';
@@ -214,7 +215,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
         const session = signedInSession(request);
         const codes = generateRecoveryCodes();
         const cookie = await db.write(async (tx) => {
-          await lockForRecoveryCodes(tx, session.userId);
+          await lockForRecoveryCodes(tx, session);
           await replaceRecoveryCodes(tx, attributionOf(request, now), session, codes);
           return endOtherSessionsAndRotate(tx, attributionOf(request, now), session);
         });

@@ -14,6 +14,8 @@ import { verifyTotp } from '../domain/sign-in/totp.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { attributionOf, openSession, signedInSession } from '../http/browser-sessions.ts';
 import { CredentialSchema, parsePasskeyAssertion } from './passkey-endpoints.ts';
+import { safeReturnPath } from '../pages/paths.ts';
+import { ReturnTo } from './second-factor-page.tsx';
 import { CONFIRM_PATH, SECURITY_PATH } from './security-sections.tsx';
 import { sendSecurityPage } from './security-page.tsx';
 import { MESSAGES } from './messages.ts';
@@ -24,7 +26,7 @@ const REFUSED = MESSAGES.security.confirmFailed;
 /**
  * Confirms the user's identity by a second factor or a recovery code if the account has a second factor, and by the
  * password otherwise. This starts a new session, so that the time of the last sign-in is all that the
- * security page checks.
+ * security page and the page that changes the password check.
  */
 export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
   const { db, keys, clock } = context;
@@ -32,6 +34,7 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
   const confirm = async (
     request: FastifyRequest,
     reply: FastifyReply,
+    to: string | undefined,
     check: (session: Session, now: number) => Promise<boolean>,
   ) => {
     const session = signedInSession(request);
@@ -44,16 +47,16 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
       await openSession(context, request, reply, {
         userId,
         organizationId,
-        state: 'complete',
+        isFirstFactor: false,
         method,
         replacesCurrent: true,
       });
-      return reply.redirect(`${SECURITY_PATH}?done=confirmed`, 303);
+      return reply.redirect(to === undefined ? `${SECURITY_PATH}?done=confirmed` : safeReturnPath(to), 303);
     }
     if (proof.outcome === 'locked') reply.header('retry-after', proof.retryAfter);
     else reply.header('www-authenticate', 'Form realm="assay"');
     const status = proof.outcome === 'locked' ? 429 : 401;
-    return sendSecurityPage(context, request, reply, { status, unconfirmed: REFUSED });
+    return sendSecurityPage(context, request, reply, { status, unconfirmed: REFUSED, to });
   };
 
   app.post(
@@ -62,16 +65,16 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
       config: { operation: 'confirm-identity', access: 'session' },
       schema: {
         hide: true,
-        body: Type.Object({ proof: Type.String({ maxLength: MAX_TYPED_PASSWORD_LENGTH }) }),
+        body: Type.Object({ proof: Type.String({ maxLength: MAX_TYPED_PASSWORD_LENGTH }), to: ReturnTo }),
       },
     },
     async (request, reply) => {
-      const { proof } = request.body;
+      const { proof, to } = request.body;
       if (!hasSecondFactor(await secondFactorsOf(db.read, signedInSession(request).userId))) {
         requireHashCapacity();
-        return confirm(request, reply, ({ userId }) => isPasswordOf(db.read, userId, proof));
+        return confirm(request, reply, to, ({ userId }) => isPasswordOf(db.read, userId, proof));
       }
-      return confirm(request, reply, (session, now) =>
+      return confirm(request, reply, to, (session, now) =>
         CODE.test(proof)
           ? verifyTotp(db, keys.secret, session.userId, proof, now)
           : redeemRecoveryCode(db, attributionOf(request, now), session, proof),
@@ -83,13 +86,14 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
     `${CONFIRM_PATH}/passkey`,
     {
       config: { operation: 'confirm-identity-passkey', access: 'session' },
-      schema: { hide: true, body: Type.Object({ credential: CredentialSchema }) },
+      schema: { hide: true, body: Type.Object({ credential: CredentialSchema, to: ReturnTo }) },
     },
     async (request, reply) => {
       const assertion = parsePasskeyAssertion(context, request, reply, 'confirm', request.body.credential);
       return confirm(
         request,
         reply,
+        request.body.to,
         async (session, now) =>
           assertion !== undefined && verifyPasskey(context, attributionOf(request, now), session, assertion),
       );

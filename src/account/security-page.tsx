@@ -15,6 +15,7 @@ import { Notice } from '../pages/forms.tsx';
 import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { PASSKEY_SCRIPTS } from './passkey-form.tsx';
+import { ReturnTo } from './second-factor-page.tsx';
 import {
   AuthenticatorSection,
   ConfirmIdentityForm,
@@ -24,7 +25,7 @@ import {
 } from './security-sections.tsx';
 import { MESSAGES } from './messages.ts';
 
-/** Milliseconds after sign-in or confirmation in which factors can be changed. */
+/** Milliseconds after sign-in or confirmation in which the password and factors can be changed. */
 const RECENT_CONFIRMATION = 600_000;
 
 /** Notices after the redirect of a form. */
@@ -44,19 +45,20 @@ export const registerSecurity: RouteRegistrar = (app, context) => {
       config: { operation: 'security-page', access: 'session' },
       schema: {
         hide: true,
-        querystring: Type.Object({ done: Type.Optional(Type.String({ maxLength: 40 })) }),
+        querystring: Type.Object({ done: Type.Optional(Type.String({ maxLength: 40 })), to: ReturnTo }),
       },
     },
     async (request, reply) => {
-      const { done = '' } = request.query;
+      const { done = '', to } = request.query;
       return sendSecurityPage(context, request, reply, {
+        to,
         done: Object.hasOwn(DONE, done) ? DONE[done] : undefined,
       });
     },
   );
 };
 
-/** Whether the user signed in or confirmed their identity recently enough to change factors. */
+/** Whether the user signed in or confirmed their identity recently enough to change the password or factors. */
 export function isRecentlyConfirmed(session: Session, now: number): boolean {
   return now < session.createdAt + RECENT_CONFIRMATION;
 }
@@ -68,6 +70,8 @@ interface SecurityPageState {
   refused?: string;
   /** The error of the confirmation. */
   unconfirmed?: string;
+  /** Where the user goes after the confirmation; `undefined` if they stay. */
+  to?: string | undefined;
 }
 
 /** Sends the security page. Users who signed in some time ago are asked to confirm their identity. */
@@ -75,7 +79,7 @@ export async function sendSecurityPage(
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
-  { status = 200, done, refused, unconfirmed }: SecurityPageState = {},
+  { status = 200, done, refused, unconfirmed, to }: SecurityPageState = {},
 ): Promise<FastifyReply> {
   const { db, clock, config } = context;
   const session = signedInSession(request);
@@ -86,15 +90,32 @@ export async function sendSecurityPage(
     requiresSecondFactor(db.read, session, config.staffSecondFactor),
   ]);
   const recent = isRecentlyConfirmed(session, clock());
+  const confirmForm = (
+    <ConfirmIdentityForm
+      context={context}
+      factors={factors}
+      password={password}
+      refused={unconfirmed}
+      to={to}
+    />
+  );
+  if (!recent && to !== undefined) {
+    return sendHtmlPage(
+      request,
+      reply,
+      <AccountPage path={SECURITY_PATH} title={MESSAGES.security.title} scripts={PASSKEY_SCRIPTS}>
+        {confirmForm}
+      </AccountPage>,
+      { status },
+    );
+  }
   return sendHtmlPage(
     request,
     reply,
     <AccountPage path={SECURITY_PATH} title={MESSAGES.security.title} scripts={PASSKEY_SCRIPTS}>
       {done !== undefined && <Notice kind="success">{done}</Notice>}
       {refused !== undefined && <Notice kind="error">{refused}</Notice>}
-      {!recent && (
-        <ConfirmIdentityForm context={context} factors={factors} password={password} refused={unconfirmed} />
-      )}
+      {!recent && confirmForm}
       {password && (
         <section>
           <h2>Password</h2>

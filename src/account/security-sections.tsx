@@ -3,11 +3,14 @@ import type { Context } from '../runtime/context.ts';
 import type { ListedPasskey } from '../domain/sign-in/passkeys.ts';
 import { hasSecondFactor, type SecondFactors } from '../domain/sign-in/second-factors.ts';
 import { Button, Field, Form } from '../pages/forms.tsx';
+import { safeReturnPath } from '../pages/paths.ts';
 import { RelativeTime } from '../pages/relative-time.tsx';
 import { PasskeyForm } from './passkey-form.tsx';
 import { MESSAGES } from './messages.ts';
 
 export const SECURITY_PATH = '/account/security';
+/** The page on which the user confirms their identity and then goes to a path. */
+export const confirmIdentityPath = (to: string): string => `${SECURITY_PATH}?to=${encodeURIComponent(to)}`;
 export const CONFIRM_PATH = `${SECURITY_PATH}/confirm`;
 export const MAX_PASSKEY_NAME_LENGTH = 60;
 
@@ -17,10 +20,13 @@ interface ConfirmIdentityFormProps {
   /** Whether the account has a password. */
   password: boolean;
   refused: string | undefined;
+  /** Where the user goes afterwards; `undefined` for the security page. */
+  to: string | undefined;
 }
 
 /** Asks for the second factor or a recovery code, or for the password of an account without a second factor. */
-export function ConfirmIdentityForm({ context, factors, password, refused }: ConfirmIdentityFormProps) {
+export function ConfirmIdentityForm({ context, factors, password, refused, to }: ConfirmIdentityFormProps) {
+  const wayBack = to !== undefined && <input type="hidden" name="to" value={safeReturnPath(to)} />;
   const hasFactor = hasSecondFactor(factors);
   const labels = hasFactor
     ? [
@@ -36,6 +42,7 @@ export function ConfirmIdentityForm({ context, factors, password, refused }: Con
       <p>{MESSAGES.security.confirmIntro}</p>
       {labels.length > 0 && (
         <Form action={CONFIRM_PATH}>
+          {wayBack}
           <Field
             name="proof"
             label={labels.join(', or ').replace(/^./, (letter) => letter.toUpperCase())}
@@ -56,7 +63,9 @@ export function ConfirmIdentityForm({ context, factors, password, refused }: Con
             action={`${CONFIRM_PATH}/passkey`}
             label={MESSAGES.security.confirmPasskey}
             kind="plain"
-          />
+          >
+            {wayBack}
+          </PasskeyForm>
           <noscript>
             <p>{MESSAGES.secondFactor.needsJavaScript}</p>
           </noscript>

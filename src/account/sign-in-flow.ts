@@ -1,18 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../runtime/context.ts';
-import { needsSecondFactor } from '../domain/sign-in/second-factors.ts';
-import type { Session } from '../domain/sign-in/sessions.ts';
+import type { Session, SignInCredential } from '../domain/sign-in/sessions.ts';
 import { openSession } from '../http/browser-sessions.ts';
 import { safeReturnPath } from '../pages/paths.ts';
 
 /** The first factor of a sign-in. */
-export interface SignInProof {
+export interface SignInProof extends SignInCredential {
   userId: number;
   organizationId: number | null;
   /** As shown in sessions and the audit log. */
   method: 'password' | 'passkey' | 'sso' | 'invitation' | 'reset';
-  /** The hash that was verified, for sign-in with a password. */
-  passwordHash?: string;
   /** Whether it counts as two factors: a passkey with user verification, or a trusted provider. */
   isMultiFactor: boolean;
 }
@@ -30,11 +27,12 @@ export async function continueSignIn(
   { isMultiFactor, ...proof }: SignInProof,
   to: string | undefined,
 ): Promise<FastifyReply> {
-  const pending =
-    !isMultiFactor && (await needsSecondFactor(context.db.read, proof, context.config.staffSecondFactor));
-  await openSession(context, request, reply, { ...proof, state: pending ? 'pending' : 'complete' });
+  const state = await openSession(context, request, reply, { ...proof, isFirstFactor: !isMultiFactor });
   const target = safeReturnPath(to);
-  return reply.redirect(pending ? `/sign-in/second-factor?to=${encodeURIComponent(target)}` : target, 303);
+  return reply.redirect(
+    state === 'pending' ? `/sign-in/second-factor?to=${encodeURIComponent(target)}` : target,
+    303,
+  );
 }
 
 /**
@@ -51,7 +49,7 @@ export async function completeSignIn(
   await openSession(context, request, reply, {
     userId,
     organizationId,
-    state: 'complete',
+    isFirstFactor: false,
     method: `${method}+${factor}`,
     replacesCurrent: true,
   });

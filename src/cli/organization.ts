@@ -9,7 +9,7 @@ import {
   type Organization,
   findOrganization,
 } from '../domain/organizations/organizations.ts';
-import { requireSecondFactor } from '../domain/sign-in/second-factors.ts';
+import { requireSecondFactor } from '../domain/sign-in/require-second-factor.ts';
 import { addCommand, addCommandGroup, type CommonOptions } from './command.ts';
 import { withContext } from './with-context.ts';
 import { keyValueLines, printJson, printLines, table } from './print.ts';
@@ -50,7 +50,7 @@ export function registerOrganizationCommand(program: Command): void {
     description: 'Update the settings of an organization',
     notes:
       'If a second factor is required, users set one up at the next sign-in with a password. Sessions of users without one\n' +
-      'end. Does not apply to single sign-on.',
+      'end, with the access of their applications. Does not apply to single sign-on.',
     examples: [
       ['assay organization update acme --require-second-factor'],
       ['assay organization update acme --no-require-second-factor'],

@@ -143,6 +143,11 @@ export function forKeyShare(db: Pick<ReadConnection, 'engine'>): RawBuilder<unkn
   return db.engine === 'postgres' ? sql`for key share` : sql``;
 }
 
+/** Locks the selected rows against changes and deletion until the transaction ends; others may lock them in the same way. */
+export function forShare(db: Pick<ReadConnection, 'engine'>): RawBuilder<unknown> {
+  return db.engine === 'postgres' ? sql`for share` : sql``;
+}
+
 /**
  * Locks the selected rows against changes and deletion until the transaction ends; others may still refer to them. Another
  * transaction that locks them waits, and then reads the changed rows. SQLite has one writer at a time, and needs no lock.

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Attribution, Actor } from '../auth/callers.ts';
 import type { Context } from '../runtime/context.ts';
 import { endSessionIfAny } from '../domain/sign-in/end-sessions.ts';
+import { needsSecondFactor } from '../domain/sign-in/second-factors.ts';
 import {
   type Browser,
   lockAccountForSignIn,
@@ -12,6 +13,7 @@ import {
   SessionEnded,
   sessionBySecret,
   type SessionLimits,
+  type SignInCredential,
   startSession,
 } from '../domain/sign-in/sessions.ts';
 
@@ -67,13 +69,12 @@ export function attributionOf(request: FastifyRequest, now: number): Attribution
   return { actor, now };
 }
 
-export interface NewSession {
+export interface NewSession extends SignInCredential {
   userId: number;
   organizationId: number | null;
-  state: Session['state'];
   method: string;
-  /** The hash that the password was compared with, if one was sent. */
-  passwordHash?: string | undefined;
+  /** Whether the account decides if a second factor has to follow; otherwise the session is complete. */
+  isFirstFactor: boolean;
   /** Whether the session replaces the current one, and cannot be opened without it. */
   replacesCurrent?: boolean;
 }
@@ -81,33 +82,38 @@ export interface NewSession {
 /**
  * Opens a session in this browser and sets its cookie. Ends the previous session, so that an identifier known before
  * the sign-in is worthless (session fixation).
+ * @returns the state of the session
  * @throws SessionEnded when what the sign-in is based on has changed in the meantime
  */
 export async function openSession(
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
-  { passwordHash, replacesCurrent = false, ...input }: NewSession,
-): Promise<void> {
-  const { db, clock } = context;
+  { passwordHash, passkeyId, isFirstFactor, replacesCurrent = false, ...input }: NewSession,
+): Promise<Session['state']> {
+  const { db, clock, config } = context;
   const before = await readSession(context, request);
   const now = clock();
-  const { secret } = await db.write(async (tx) => {
-    await lockAccountForSignIn(tx, { ...input, passwordHash });
+  const opened = await db.write(async (tx) => {
+    await lockAccountForSignIn(tx, { ...input, passwordHash, passkeyId });
+    const waits = isFirstFactor && (await needsSecondFactor(tx, input, config.staffSecondFactor));
+    const state: Session['state'] = waits ? 'pending' : 'complete';
     const replaced =
       before !== null && (await endSessionIfAny(tx, attributionOf(request, now), before, before.id));
     if (replacesCurrent && !replaced)
       throw new SessionEnded('The session ended before the sign-in was complete. Sign in again.');
-    return startSession(
+    const started = await startSession(
       tx,
       attributionOf(request, now),
-      { ...input, browser: userAgentOf(request) },
+      { ...input, state, browser: userAgentOf(request) },
       sessionLimits(context),
     );
+    return { ...started, state };
   });
-  setSessionCookie(context, reply, secret);
+  setSessionCookie(context, reply, opened.secret);
   // The rest of the request runs as the user who just signed in.
-  request.session = (await sessionBySecret(db.read, secret, sessionLimits(context), now)) ?? null;
+  request.session = (await sessionBySecret(db.read, opened.secret, sessionLimits(context), now)) ?? null;
+  return opened.state;
 }
 
 export function setSessionCookie(context: Context, reply: FastifyReply, secret: string): void {

@@ -5,7 +5,7 @@ import { signAccessToken, storeAccessToken } from '../domain/tokens/access-token
 import { issueAuthorizationCode } from '../domain/tokens/authorization-codes.ts';
 import { CONSOLE_CLIENT } from '../domain/tokens/oauth-clients.ts';
 import { hasConsented, lockConsent, saveConsent } from '../domain/tokens/consents.ts';
-import type { Session } from '../domain/sign-in/sessions.ts';
+import { requireSession, type Session } from '../domain/sign-in/sessions.ts';
 import { attributionOf } from '../http/browser-sessions.ts';
 import type { AuthorizationRequest, ResponseTarget } from './authorization-request.ts';
 import type { ResponseParameters } from './authorization-response.ts';
@@ -50,7 +50,10 @@ export async function grantByNewConsent(
   return response ?? {};
 }
 
-/** @param consented checks the consent in the transaction that grants the request */
+/**
+ * @param consented checks the consent in the transaction that grants the request
+ * @throws SessionEnded when the session ended in the meantime
+ */
 async function grant(
   { config, db, keys, clock }: Context,
   request: FastifyRequest,
@@ -71,16 +74,18 @@ async function grant(
       scopes,
       sessionId,
     };
-    return db.write(async (tx) =>
-      (await consented(tx)) === true
+    return db.write(async (tx) => {
+      await requireSession(tx, session.id);
+      return (await consented(tx)) === true
         ? { code: await issueAuthorizationCode(tx, by, { ...code, codeChallenge: codeChallenge ?? '' }) }
-        : undefined,
-    );
+        : undefined;
+    });
   }
   const lifetime = config.accessTokenLifetime;
   const access = { userId, clientId, grantId: randomUUID(), scopes };
   const signed = await signAccessToken(db.read, keys, access, lifetime, now);
   const granted = await db.write(async (tx) => {
+    await requireSession(tx, session.id);
     if ((await consented(tx)) !== true) return false;
     await storeAccessToken(tx, by, signed);
     return true;

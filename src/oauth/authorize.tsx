@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import type { Context } from '../runtime/context.ts';
 import { DomainError } from '../domain/shared/errors.ts';
 import { endSessionIfAny } from '../domain/sign-in/end-sessions.ts';
+import { SessionEnded } from '../domain/sign-in/sessions.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { attributionOf, clearSessionCookie, readSignedInSession } from '../http/browser-sessions.ts';
 import { toProblem } from '../http/problems.ts';
@@ -99,6 +100,7 @@ async function handleAuthorization(
     );
     response = await decide({ session, target, ...requested }, deniedScopes);
   } catch (error) {
+    if (error instanceof SessionEnded) return reply.redirect(signInPath(request.url), 303);
     const { code, message } = toAuthorizationError(context, request, error);
     response = { error: code, error_description: message };
   }

@@ -2,14 +2,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cliAttribution } from '../../src/auth/callers.ts';
 import { hashPassword } from '../../src/auth/passwords.ts';
 import { setPassword } from '../../src/domain/sign-in/passwords.ts';
-import { secondFactorsOf, endOtherSessionsAndRotate } from '../../src/domain/sign-in/second-factors.ts';
+import { requireSecondFactor } from '../../src/domain/sign-in/require-second-factor.ts';
+import { secondFactorsOf } from '../../src/domain/sign-in/second-factors.ts';
 import { endSessions } from '../../src/domain/sign-in/end-sessions.ts';
-import { SessionEnded } from '../../src/domain/sign-in/sessions.ts';
+import { endOtherSessionsAndRotate, SessionEnded } from '../../src/domain/sign-in/sessions.ts';
 import { signInSubject } from '../../src/domain/sign-in/sign-in-with-password.ts';
 import { addTotp, generateTotpSecret } from '../../src/domain/sign-in/totp.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormPage, type FormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
+import { SECOND_FACTOR } from '../harness/second-factors.ts';
 
 const OWNERS = 'what the owner chose by the link';
 const THIEFS = 'what the thief would like to have';
@@ -112,6 +114,36 @@ describe('Changes while a request waits', () => {
     delayed.release();
     expectRefused(await late);
     expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
+  });
+
+  it('let a sign-in with a password wait for a second factor that was set up', async () => {
+    const { email, password } = account;
+    const { db, keys } = server.context;
+    const visitor = createFormClient(server);
+    const page = await visitor.open('/sign-in');
+    const delayed = delayWrites(signInSubject(email));
+    const late = visitor.submit(page, { email, password }, '/sign-in');
+    await delayed.inside;
+    await db.write((tx) =>
+      addTotp(tx, cliAttribution(now), owner(), keys.secret, { secret: generateTotpSecret(), step: 1 }),
+    );
+    delayed.release();
+    expect((await late).location).toContain(SECOND_FACTOR);
+    expect((await visitor.get('/account')).status).toBe(303);
+  });
+
+  it('let a sign-in with a password wait for a second factor that the organization requires', async () => {
+    const { uid } = await createFixtures(server).organization();
+    const { email, password } = await createFixtures(server).account({ organization: uid });
+    const visitor = createFormClient(server);
+    const page = await visitor.open('/sign-in');
+    const delayed = delayWrites(signInSubject(email));
+    const late = visitor.submit(page, { email, password }, '/sign-in');
+    await delayed.inside;
+    await server.context.db.write((tx) => requireSecondFactor(tx, cliAttribution(now), uid, true));
+    delayed.release();
+    expect((await late).location).toContain(SECOND_FACTOR);
+    expect((await visitor.get('/account')).status).toBe(303);
   });
 
   it('reject a change of the password by an ended session', async () => {

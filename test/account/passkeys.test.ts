@@ -71,6 +71,29 @@ const DEVIATIONS: [string, Deviation][] = [
   ['the other ceremony', { type: 'webauthn.other' }],
 ];
 
+describe('A passkey that is removed during a sign-in with it', () => {
+  it('starts no session', async () => {
+    const { id, device } = await accountWithPasskey();
+    const visitor = createFormClient(server);
+    const page = await visitor.open('/sign-in');
+    const credential = device.use(await passkeyOptions(visitor, 'sign-in'));
+    const { db } = server.context;
+    const { write } = db;
+    let writes = 0;
+    db.write = async (transaction) => {
+      writes += 1;
+      // After the one that verifies the passkey, and before the one that starts the session.
+      if (writes === 2) await write((tx) => tx.deleteFrom('passkeys').where('user_id', '=', id).execute());
+      return write(transaction);
+    };
+    const late = await visitor.submit(page, { credential }, '/sign-in/passkey').finally(() => {
+      db.write = write;
+    });
+    expect(late.location).toBe(`${server.origin}/sign-in`);
+    expect((await visitor.get('/account')).status).toBe(303);
+  });
+});
+
 describe('Adding a passkey', () => {
   it('requests a discoverable credential without attestation', async () => {
     const { owner, uid } = await signedIn();

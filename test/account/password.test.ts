@@ -3,6 +3,7 @@ import { randomText } from '../../src/auth/secrets.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
+import { SECURITY, setUpTotp, totpCodeAt } from '../harness/second-factors.ts';
 
 const NEXT = 'vier zufällige wörter hier';
 
@@ -41,6 +42,52 @@ describe('Changing the password', () => {
     expect((await thief.get('/account')).status).toBe(303);
     expect((await createFormClient(server).signIn(account.email, account.password)).status).toBe(401);
     expect((await createFormClient(server).signIn(account.email, NEXT)).status).toBe(303);
+  });
+
+  describe('of an account with a second factor', () => {
+    let secret: string;
+    beforeEach(async () => {
+      ({ secret } = await setUpTotp(visitor, now));
+      now += 600_000;
+    });
+    const confirmation = '/account/security?to=%2Faccount%2Fpassword';
+
+    it('requires a recent confirmation, which leads back to it', async () => {
+      expect((await visitor.get('/account/password')).location).toBe(`${server.origin}${confirmation}`);
+      const page = await visitor.open('/account/password');
+      expect(page.text).toContain('Confirm your identity');
+      expect(page.text).not.toContain('Authenticator app');
+      const wrong = await visitor.submit(page, { proof: '000000' }, `${SECURITY}/confirm`);
+      expect(wrong.status).toBe(401);
+      const again = { ...wrong, url: page.url };
+      const right = await visitor.submit(again, { proof: totpCodeAt(secret, now) }, `${SECURITY}/confirm`);
+      expect(right.location).toBe(`${server.origin}/account/password`);
+      const changed = await change(account.password, NEXT);
+      expect(changed.location).toBe(`${server.origin}/account/password?done=changed`);
+    });
+
+    it('is refused without one, whatever the current password', async () => {
+      now -= 1;
+      const page = await visitor.open('/account/password');
+      now += 1;
+      for (const current of [account.password, 'not the password']) {
+        const refused = await visitor.submit(page, { current, password: NEXT }, '/account/password');
+        expect(refused.location).toBe(`${server.origin}${confirmation}`);
+      }
+      expect((await createFormClient(server).signIn(account.email, NEXT)).status).toBe(401);
+    });
+
+    it('leads nowhere else after the confirmation', async () => {
+      const page = await visitor.open(`${SECURITY}?to=https%3A%2F%2Felsewhere.example%2F`);
+      const right = await visitor.submit(page, { proof: totpCodeAt(secret, now) }, `${SECURITY}/confirm`);
+      expect(right.location).toBe(`${server.origin}/`);
+    });
+  });
+
+  it('requires only the password of an account without a second factor', async () => {
+    now += 600_000;
+    const changed = await change(account.password, NEXT);
+    expect(changed.location).toBe(`${server.origin}/account/password?done=changed`);
   });
 
   it('keeps personal access tokens', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cliAttribution } from '../../src/auth/callers.ts';
-import { requireSecondFactor, resetSecondFactor } from '../../src/domain/sign-in/second-factors.ts';
+import { requireSecondFactor } from '../../src/domain/sign-in/require-second-factor.ts';
+import { resetSecondFactor } from '../../src/domain/sign-in/second-factors.ts';
 import { passkeyOptions, SoftwareAuthenticator } from '../harness/authenticator.ts';
 import {
   alertOn,

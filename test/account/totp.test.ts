@@ -226,6 +226,21 @@ describe('Sign-in with a code', () => {
     expect(late.location).toBe(`${server.origin}/sign-in`);
     expect((await slow.get('/account')).status).toBe(303);
   });
+
+  it('has to be right before the user counts as seen', async () => {
+    const account = await accountWithTotp();
+    const lastSeen = async () => {
+      const users = server.context.db.read.selectFrom('users').select('last_seen_at');
+      return (await users.where('id', '=', account.id).executeTakeFirstOrThrow()).last_seen_at;
+    };
+    const before = await lastSeen();
+    const visitor = await halfSignedIn(account);
+    now += 120_000;
+    expect((await visitor.get(SECOND_FACTOR)).status).toBe(200);
+    expect(await lastSeen()).toBe(before);
+    await sendCode(visitor, 'code', totpCodeAt(account.secret, now));
+    expect(await lastSeen()).toBe(now);
+  });
 });
 
 describe('Changing second factors', () => {

@@ -9,7 +9,7 @@ import {
 import { lockOrganization, renameOrganization } from '../../domain/organizations/organizations.ts';
 import { createOrganization } from '../../domain/users/staff-organizations.ts';
 import { requireVersion } from '../../domain/shared/versions.ts';
-import { requireSecondFactor } from '../../domain/sign-in/second-factors.ts';
+import { requireSecondFactor } from '../../domain/sign-in/require-second-factor.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
@@ -162,7 +162,7 @@ const UpdateOrganizationSchema = Type.Object(
     require_second_factor: Type.Optional(
       Type.Boolean({
         description:
-          'Ends the sessions of users without a second factor; they set one up at their next sign-in.',
+          'Ends the sessions of users without a second factor and the access of their applications; users set one up at their next sign-in.',
         examples: [false],
       }),
     ),

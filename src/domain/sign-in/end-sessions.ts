@@ -1,6 +1,7 @@
 import type { Attribution } from '../../auth/callers.ts';
+import { inList } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { recordEvent } from '../audit/record-event.ts';
+import { recordEvents } from '../audit/record-event.ts';
 import { notFound } from '../shared/errors.ts';
 import { revokeTokens } from '../tokens/revoke-tokens.ts';
 import { bumpCredentialVersion } from '../tokens/credentials.ts';
@@ -33,11 +34,10 @@ export async function endSessionIfAny(
     .deleteFrom('sessions')
     .where('id', '=', sessionId)
     .where('user_id', '=', user.userId)
-    .returning('id')
-    .executeTakeFirst();
-  if (ended === undefined) return false;
-  await recordSessionsEnded(tx, by, user, [ended.id]);
-  return true;
+    .returning(['id', 'user_id'])
+    .execute();
+  await recordSessionsEnded(tx, by, user.organizationId, ended);
+  return ended.length > 0;
 }
 
 /**
@@ -53,14 +53,24 @@ export async function endSessions(
 ): Promise<number> {
   let query = tx.deleteFrom('sessions').where('user_id', '=', user.userId);
   if (except !== null) query = query.where('id', '<>', except);
-  const ended = await query.returning('id').execute();
-  await recordSessionsEnded(
-    tx,
-    by,
-    user,
-    ended.map(({ id }) => id),
-  );
+  const ended = await query.returning(['id', 'user_id']).execute();
+  await recordSessionsEnded(tx, by, user.organizationId, ended);
   return ended.length;
+}
+
+/** Ends all sessions of users of one organization; of platform staff for `null`. */
+export async function endSessionsOfUsers(
+  tx: Transaction,
+  by: Attribution,
+  organizationId: number | null,
+  userIds: readonly number[],
+): Promise<void> {
+  const ended = await tx
+    .deleteFrom('sessions')
+    .where((eb) => inList(tx, eb.ref('user_id'), userIds))
+    .returning(['id', 'user_id'])
+    .execute();
+  await recordSessionsEnded(tx, by, organizationId, ended);
 }
 
 /**
@@ -81,20 +91,25 @@ export async function endUserSessions(tx: Transaction, by: Attribution, userId: 
 async function recordSessionsEnded(
   tx: Transaction,
   by: Attribution,
-  user: SessionOwner,
-  sessionIds: readonly string[],
+  organizationId: number | null,
+  ended: readonly { id: string; user_id: number }[],
 ): Promise<void> {
+  if (ended.length === 0) return;
   // Tokens of the console end with their session. Consoles in other sessions get new ones.
-  const consoleTokens = { clientId: CONSOLE_CLIENT, userId: user.userId };
-  if (sessionIds.length > 0 && (await revokeTokens(tx, by, consoleTokens)) > 0)
-    await bumpCredentialVersion(tx);
-  for (const id of sessionIds) {
-    await recordEvent(tx, by, {
-      action: 'session.end',
-      object: ['session', id],
-      organizationId: user.organizationId,
-      before: { user: user.userId },
-      after: null,
-    });
-  }
+  const userIds = [...new Set(ended.map((session) => session.user_id))];
+  const consoleTokens = await revokeTokens(tx, by, { clientId: CONSOLE_CLIENT, userIds });
+  if (consoleTokens.length > 0) await bumpCredentialVersion(tx);
+  await recordEvents(
+    tx,
+    ended.map(({ id, user_id }) => ({
+      by,
+      change: {
+        action: 'session.end',
+        object: ['session', id],
+        organizationId,
+        before: { user: user_id },
+        after: null,
+      },
+    })),
+  );
 }

@@ -21,7 +21,7 @@ export async function enrolFirstSecondFactor(
   codes: readonly string[],
   add: () => Promise<void>,
 ): Promise<void> {
-  await lockFactors(tx, session.userId);
+  await lockFactors(tx, session);
   if (hasSecondFactor(await secondFactorsOf(tx, session.userId)))
     throw new DomainError('conflict', { code: 'second-factor-exists' });
   await requireSession(tx, session.id);

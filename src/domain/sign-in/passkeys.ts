@@ -1,7 +1,6 @@
 import type { AuthenticatorTransportFuture } from '@simplewebauthn/server';
 import type { Attribution } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
-import { lockAccount } from '../shared/account-rights.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import { requireName } from '../shared/names.ts';
@@ -62,6 +61,10 @@ export async function listPasskeys(db: ReadConnection, userId: number): Promise<
   }));
 }
 
+export async function hasPasskey(db: ReadConnection, userId: number, id: string): Promise<boolean> {
+  return (await passkeyDescriptors(db, userId)).some((passkey) => passkey.id === id);
+}
+
 export async function passkeyDescriptors(db: ReadConnection, userId: number): Promise<PasskeyDescriptor[]> {
   const rows = await db
     .selectFrom('passkeys')
@@ -90,7 +93,7 @@ export async function addPasskey(
   const name = requireName('name', input.name);
   if (!(await consumeChallenge(tx, input.challenge, input.endsAt, by.now)))
     throw new DomainError('conflict', { code: 'passkey-challenge-used' });
-  await lockAccount(tx, owner.userId);
+  await lockFactors(tx, owner);
   const passkeys = await passkeyDescriptors(tx, owner.userId);
   if (passkeys.length >= MAX_PASSKEYS)
     throw new DomainError('conflict', { code: 'too-many-passkeys', params: { max: MAX_PASSKEYS } });
@@ -131,7 +134,7 @@ export async function removePasskey(
   id: string,
   staff: StaffSecondFactor,
 ): Promise<void> {
-  await lockFactors(tx, owner.userId);
+  await lockFactors(tx, owner);
   const removed = await tx
     .deleteFrom('passkeys')
     .where('id', '=', id)

@@ -2,8 +2,7 @@ import type { Attribution } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { notFound } from '../shared/errors.ts';
-import { endSessions } from './end-sessions.ts';
-import { rotateSession, type Session } from './sessions.ts';
+import { endOtherSessionsAndRotate, type Session } from './sessions.ts';
 import { signInBlocker, selectSignInStates, usablePasswordHash } from '../users/sign-in-eligibility.ts';
 
 /**
@@ -48,8 +47,7 @@ export async function changePassword(
   passwordHash: string,
 ): Promise<string> {
   await setPassword(tx, by, session.userId, passwordHash);
-  await endSessions(tx, by, session, session.id);
-  return rotateSession(tx, session.id);
+  return endOtherSessionsAndRotate(tx, by, session);
 }
 
 /**

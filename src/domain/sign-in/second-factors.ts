@@ -1,14 +1,13 @@
 import type { Attribution } from '../../auth/callers.ts';
 import { verifyPassword } from '../../auth/passwords.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
-import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { forNoKeyUpdate, forShare } from '../../db/dialect-sql.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
 import { recordAttempt, clearAttempts, withdrawAttempt } from '../shared/attempt-limits.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import type { DatabaseWithDenials } from '../audit/denied-attempts.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import { endSessions } from './end-sessions.ts';
-import { rotateSession } from './sessions.ts';
 import { selectSignInStates, usablePasswordHash } from '../users/sign-in-eligibility.ts';
 
 const LIMIT = { max: 10, window: 600_000 };
@@ -148,21 +147,27 @@ async function passwordHashOf(db: ReadConnection, userId: number): Promise<strin
  * Call this before recovery codes are created.
  * @throws DomainError `conflict` when the account has no second factor
  */
-export async function lockForRecoveryCodes(tx: Transaction, userId: number): Promise<void> {
-  await lockFactors(tx, userId);
-  if (!hasSecondFactor(await secondFactorsOf(tx, userId)))
+export async function lockForRecoveryCodes(tx: Transaction, owner: FactorOwner): Promise<void> {
+  await lockFactors(tx, owner);
+  if (!hasSecondFactor(await secondFactorsOf(tx, owner.userId)))
     throw new DomainError('conflict', { code: 'no-second-factor' });
 }
+
+const lockOrganization = preparePipelined<{ id: number }>((tx, p) =>
+  tx.selectFrom('organizations').select('id').where('id', '=', p.id).modifyEnd(forShare(tx)),
+);
 
 const lockUser = preparePipelined<{ id: number }>((tx, p) =>
   tx.selectFrom('users').select('id').where('id', '=', p.id).modifyEnd(forNoKeyUpdate(tx)),
 );
 
 /**
- * Call this before factors are removed. Locks the user's factors; otherwise two concurrent removals could each find
- * the other's factor and leave none.
+ * Call this before factors change, and before a session starts that depends on them. Locks what the organization
+ * requires and then the user's factors: concurrent transactions could otherwise each decide by what the other one
+ * changes.
  */
-export async function lockFactors(tx: Transaction, userId: number): Promise<void> {
+export async function lockFactors(tx: Transaction, { userId, organizationId }: FactorOwner): Promise<void> {
+  if (organizationId !== null) await lockOrganization(tx, { id: organizationId });
   await lockUser(tx, { id: userId });
 }
 
@@ -182,21 +187,6 @@ export async function afterFactorRemoved(
 }
 
 /**
- * Call this in the transaction that changes factors: ends the user's other sessions and rotates the secret of this
- * one.
- * @returns the secret for its cookie
- * @throws SessionEnded
- */
-export async function endOtherSessionsAndRotate(
-  tx: Transaction,
-  by: Attribution,
-  session: FactorOwner & { id: string },
-): Promise<string> {
-  await endSessions(tx, by, session, session.id);
-  return rotateSession(tx, session.id);
-}
-
-/**
  * Removes all second factors of a user and ends their sessions. They can then sign in with their password, and set
  * up a factor if they must have one.
  * @returns the removed factors
@@ -207,7 +197,6 @@ export async function resetSecondFactor(
   by: Attribution,
   userId: number,
 ): Promise<SecondFactors> {
-  await lockFactors(tx, userId);
   const user = await tx
     .selectFrom('users')
     .select('organization_id')
@@ -215,6 +204,7 @@ export async function resetSecondFactor(
     .executeTakeFirst();
   if (user === undefined) throw notFound('user');
   const owner = { userId, organizationId: user.organization_id };
+  await lockFactors(tx, owner);
   const before = await secondFactorsOf(tx, userId);
   await tx.deleteFrom('totp_secrets').where('user_id', '=', userId).execute();
   await tx.deleteFrom('passkeys').where('user_id', '=', userId).execute();
@@ -228,63 +218,4 @@ export async function resetSecondFactor(
     after: null,
   });
   return before;
-}
-
-/**
- * Sets whether users of an organization must have a second factor. Sessions of users without one end, so that they
- * set one up at their next sign-in.
- * @throws DomainError `not-found` for the organization
- */
-export async function requireSecondFactor(
-  tx: Transaction,
-  by: Attribution,
-  organizationUid: string,
-  required: boolean,
-): Promise<void> {
-  const organization = await tx
-    .selectFrom('organizations')
-    .select('id')
-    .where('uid', '=', organizationUid)
-    .where('kind', '=', 'organization')
-    .executeTakeFirst();
-  if (organization === undefined) throw notFound(`organization ${organizationUid}`);
-  const changed = await tx
-    .updateTable('organizations')
-    .set((eb) => ({ require_second_factor: required ? 1 : 0, version: eb('version', '+', 1) }))
-    .where('id', '=', organization.id)
-    .where('require_second_factor', '=', required ? 0 : 1)
-    .returning('id')
-    .executeTakeFirst();
-  if (changed === undefined) return;
-  await recordEvent(tx, by, {
-    action: 'organization.update',
-    object: ['organization', organizationUid],
-    organizationId: organization.id,
-    before: { require_second_factor: !required },
-    after: { require_second_factor: required },
-  });
-  if (required) await endSessionsWithoutFactor(tx, by, organization.id);
-}
-
-/**
- * Ends the sessions of users who have no second factor.
- * @param organizationId the organization of the users; `null` for platform staff
- */
-export async function endSessionsWithoutFactor(
-  tx: Transaction,
-  by: Attribution,
-  organizationId: number | null,
-): Promise<void> {
-  const users = await tx
-    .selectFrom('users')
-    .innerJoin('sessions', 'sessions.user_id', 'users.id')
-    .leftJoin('totp_secrets', 'totp_secrets.user_id', 'users.id')
-    .leftJoin('passkeys', 'passkeys.user_id', 'users.id')
-    .select('users.id')
-    .distinct()
-    .where('users.organization_id', organizationId === null ? 'is' : '=', organizationId)
-    .where('totp_secrets.user_id', 'is', null)
-    .where('passkeys.id', 'is', null)
-    .execute();
-  for (const { id } of users) await endSessions(tx, by, { userId: id, organizationId }, null);
 }

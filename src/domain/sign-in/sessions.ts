@@ -5,8 +5,11 @@ import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { forKeyShare } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { canStartSession, selectSignInStates, usablePasswordHash } from '../users/sign-in-eligibility.ts';
-import { accountOf, lockAccount, RIGHTS_COLUMNS, type RightsRow } from '../shared/account-rights.ts';
+import { accountOf, RIGHTS_COLUMNS, type RightsRow } from '../shared/account-rights.ts';
 import { recordEvent } from '../audit/record-event.ts';
+import { endSessions } from './end-sessions.ts';
+import { hasPasskey } from './passkeys.ts';
+import { type FactorOwner, lockFactors } from './second-factors.ts';
 
 const MAX_USER_AGENT = 256;
 /** Milliseconds between writes of a session's last use. */
@@ -80,26 +83,34 @@ const bySecret = prepareQuery<{ hash: string }, SessionRow>((db, p) =>
     .where('users.banned_at', 'is', null),
 );
 
+/** The credential of a sign-in, which the account must still have when the session starts. */
+export interface SignInCredential {
+  /** The hash that was verified, for a sign-in with a password. */
+  passwordHash?: string | undefined;
+  /** The passkey that was verified, for a sign-in with a passkey alone. */
+  passkeyId?: string | undefined;
+}
+
 /**
- * Call this before a session starts. Locks the account, so that a concurrent password change ends the new session
- * as well.
- * @param passwordHash the hash that was verified; `undefined` for sign-in without a password
- * @throws SessionEnded when the user was banned or deleted, has a new password, or has to sign in through the
- *   organization's provider
+ * Call this before a session starts. Locks the account and its second factors, so that a concurrent change of them, of
+ * the password or of what the organization requires either ends the new session as well or is seen.
+ * @throws SessionEnded when the user was banned or deleted, has a new password, no longer has the passkey, or has to
+ *   sign in through the organization's provider
  */
 export async function lockAccountForSignIn(
   tx: Transaction,
-  { userId, method, passwordHash }: { userId: number; method: string; passwordHash?: string | undefined },
+  { method, passwordHash, passkeyId, ...owner }: FactorOwner & { method: string } & SignInCredential,
 ): Promise<void> {
-  await lockAccount(tx, userId);
+  await lockFactors(tx, owner);
   const account = await selectSignInStates(tx)
     .select('users.password_hash')
-    .where('users.id', '=', userId)
+    .where('users.id', '=', owner.userId)
     .executeTakeFirst();
   const mayStart =
     account !== undefined &&
     canStartSession(account, method) &&
-    (passwordHash === undefined || usablePasswordHash(account) === passwordHash);
+    (passwordHash === undefined || usablePasswordHash(account) === passwordHash) &&
+    (passkeyId === undefined || (await hasPasskey(tx, owner.userId, passkeyId)));
   if (!mayStart) throw new SessionEnded('The account changed during sign-in.');
 }
 
@@ -195,15 +206,16 @@ export function isUseDue(session: Session, now: number): boolean {
   return now - session.lastUsedAt >= USE_PRECISION;
 }
 
-/** Records the use of a session, and when its user was last seen. */
+/** Records the use of a session and, unless it waits for a second factor, when its user was last seen. */
 export async function recordSessionUse(
   tx: Transaction,
-  { id, userId }: Pick<Session, 'id' | 'userId'>,
+  { id, userId, state }: Pick<Session, 'id' | 'userId' | 'state'>,
   address: string,
   now: number,
 ): Promise<void> {
   // Lock the user first, as bans and password changes do, to avoid deadlocks.
-  await tx.updateTable('users').set({ last_seen_at: now }).where('id', '=', userId).execute();
+  if (state === 'complete')
+    await tx.updateTable('users').set({ last_seen_at: now }).where('id', '=', userId).execute();
   await tx
     .updateTable('sessions')
     .set({ last_used_at: now, last_used_from: address })
@@ -213,16 +225,22 @@ export async function recordSessionUse(
 }
 
 /**
- * Replaces the secret of a session when its rights change, so that older copies of its cookie are invalid.
+ * Call this in the transaction that changes the password or factors: ends the user's other sessions, and replaces the
+ * secret of this one, so that older copies of its cookie are invalid.
  * @returns the secret for the new cookie
  * @throws SessionEnded
  */
-export async function rotateSession(tx: Transaction, sessionId: string): Promise<string> {
+export async function endOtherSessionsAndRotate(
+  tx: Transaction,
+  by: Attribution,
+  session: FactorOwner & { id: string },
+): Promise<string> {
+  await endSessions(tx, by, session, session.id);
   const secret = newSecret();
   const rotated = await tx
     .updateTable('sessions')
     .set({ secret_hash: hashSecret(secret) })
-    .where('id', '=', sessionId)
+    .where('id', '=', session.id)
     .returning('id')
     .executeTakeFirst();
   if (rotated === undefined) throw new SessionEnded('The session ended while something was done in it.');

@@ -54,6 +54,7 @@ export async function addTotp(
   secretKey: Uint8Array,
   input: { secret: string; step: number },
 ): Promise<void> {
+  await lockFactors(tx, owner);
   const added = await tx
     .insertInto('totp_secrets')
     .values({
@@ -115,7 +116,7 @@ export async function removeTotp(
   owner: FactorOwner,
   staff: StaffSecondFactor,
 ): Promise<void> {
-  await lockFactors(tx, owner.userId);
+  await lockFactors(tx, owner);
   const removed = await tx
     .deleteFrom('totp_secrets')
     .where('user_id', '=', owner.userId)

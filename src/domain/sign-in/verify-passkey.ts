@@ -27,21 +27,21 @@ interface Passkey extends SignInState {
 
 /**
  * Signs in with a passkey alone, which counts as two factors: the authenticator, and its verification of the user.
- * @returns the user; `undefined` when the passkey is unknown or wrong, its user is banned, or their organization
- *   requires its provider; the response does not say which
+ * @returns the user and the id of the passkey; `undefined` when the passkey is unknown or wrong, its user is banned, or
+ *   their organization requires its provider; the response does not say which
  */
 export async function signInWithPasskey(
   database: DatabaseWithDenials,
   by: Attribution,
   assertion: PasskeyAssertion,
-): Promise<FactorOwner | undefined> {
+): Promise<(FactorOwner & { passkeyId: string }) | undefined> {
   const passkey = await findPasskey(database.db.read, assertion);
   const owner = passkey && { userId: passkey.user_id, organizationId: passkey.organization_id };
   const isValid =
     passkey !== undefined &&
     signInBlocker(passkey) === undefined &&
     (await verifyAssertion(database, by, passkey, assertion));
-  if (isValid) return owner;
+  if (isValid && owner !== undefined) return { ...owner, passkeyId: passkey.id };
   database.deniedAttempts.record(by, {
     action: 'sign-in.refuse',
     object: ['user', owner?.userId ?? null],

@@ -121,7 +121,7 @@ export async function revokeConsent(
     .where('used_at', 'is', null)
     .executeTakeFirst();
   const refreshTokens = await revokeClientRefreshTokens(tx, clientId, userId, by.now);
-  const accessTokens = await revokeTokens(tx, by, { clientId, userId });
+  const accessTokens = await revokeTokens(tx, by, { clientId, userIds: [userId] });
   await bumpCredentialVersion(tx);
   await recordEvent(tx, by, {
     action: 'consent.withdraw',
@@ -131,7 +131,7 @@ export async function revokeConsent(
     after: {
       codes: Number(codes.numDeletedRows),
       refresh_tokens: refreshTokens,
-      access_tokens: accessTokens,
+      access_tokens: accessTokens.length,
     },
   });
 }

@@ -201,7 +201,7 @@ export async function deleteOAuthClient(tx: Transaction, by: Attribution, id: st
   if (deleted === undefined) throw notFound('client');
   const { name, kind, redirect_uris, implicit, scopes, user_id } = deleted;
   // After the deletion, which waits for transactions that issue tokens and hold the client's row.
-  const tokens = await revokeTokens(tx, by, { clientId: id, userId: null });
+  const tokens = await revokeTokens(tx, by, { clientId: id });
   await bumpCredentialVersion(tx);
   await recordEvent(tx, by, {
     action: 'client.delete',
@@ -215,7 +215,7 @@ export async function deleteOAuthClient(tx: Transaction, by: Attribution, id: st
       scopes: scopes === null ? null : (JSON.parse(scopes) as string[]),
       user: user_id,
     },
-    after: { tokens },
+    after: { tokens: tokens.length },
   });
 }
 

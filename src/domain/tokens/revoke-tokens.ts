@@ -3,31 +3,42 @@ import { inList } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { recordEvents } from '../audit/record-event.ts';
 
-/** A token, the access tokens of a grant, or those of a client, for one account or all. */
+/** A token, the access tokens of grants, or those of a client: for some accounts, or for all without `userIds`. */
 export type TokenSelection =
-  { id: string } | { grantId: string } | { clientId: string; userId: number | null };
+  { id: string } | { grantIds: readonly string[] } | { clientId: string; userIds?: readonly number[] };
+
+/** A selected token that was valid. */
+export interface RevokedToken {
+  id: string;
+  /** `null` for tokens without an approval. */
+  grant_id: string | null;
+}
 
 /**
  * Revokes tokens, and every token that was made with one of them. The caller records the revocation of the selected
  * ones, and calls `bumpCredentialVersion`.
- * @returns the number of selected tokens that were valid
+ * @returns the selected tokens that were valid
  */
 export async function revokeTokens(
   tx: Transaction,
   by: Attribution,
   selection: TokenSelection,
-): Promise<number> {
-  let query = revocation(tx, by.now);
+): Promise<RevokedToken[]> {
+  let query = revocation(tx, by.now).returning('grant_id');
   if ('id' in selection) query = query.where('id', '=', selection.id);
-  else if ('grantId' in selection) query = query.where('grant_id', '=', selection.grantId);
-  else {
-    query = query.where('client_id', '=', selection.clientId);
-    if (selection.userId !== null) query = query.where('user_id', '=', selection.userId);
+  else if ('grantIds' in selection) {
+    const { grantIds } = selection;
+    query = query.where((eb) => inList(tx, eb.ref('grant_id'), grantIds));
+  } else {
+    const { clientId, userIds } = selection;
+    query = query.where('client_id', '=', clientId);
+    if (userIds !== undefined) query = query.where((eb) => inList(tx, eb.ref('user_id'), userIds));
   }
   const selected = await query.execute();
   // On PostgreSQL, this waited for transactions that make a token, which lock its maker.
-  for (let makers = selected; makers.length > 0; makers = await revokeMadeBy(tx, by, makers));
-  return selected.length;
+  let makers: { id: string }[] = selected;
+  while (makers.length > 0) makers = await revokeMadeBy(tx, by, makers);
+  return selected;
 }
 
 /** Revokes the tokens that were made with others. They belong to the same accounts. */

@@ -175,7 +175,7 @@ export async function revokeToken(
 ): Promise<{ id: string }> {
   const found = (await credentialById(tx, idOrToken)) ?? (await credentialBySecret(tx, idOrToken));
   if (found === undefined) throw notFound('token');
-  if ((await revokeTokens(tx, by, { id: found.tokenId })) > 0) {
+  if ((await revokeTokens(tx, by, { id: found.tokenId })).length > 0) {
     await bumpCredentialVersion(tx);
     await recordEvent(tx, by, {
       action: 'token.revoke',

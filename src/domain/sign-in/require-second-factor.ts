@@ -1,0 +1,84 @@
+import type { Attribution } from '../../auth/callers.ts';
+import { chunked } from '../../db/chunks.ts';
+import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { notFound } from '../shared/errors.ts';
+import { revokeGrantsOfUsers } from '../tokens/grants.ts';
+import { endSessionsOfUsers } from './end-sessions.ts';
+
+/** Users whose access ends in one statement, so that the server does other work in between. */
+const BATCH_SIZE = 500;
+
+/**
+ * Sets whether users of an organization must have a second factor. Sessions of users without one, and the access of
+ * their applications, end, so that they set one up at their next sign-in.
+ * @throws DomainError `not-found` for the organization
+ */
+export async function requireSecondFactor(
+  tx: Transaction,
+  by: Attribution,
+  organizationUid: string,
+  required: boolean,
+): Promise<void> {
+  const organization = await tx
+    .selectFrom('organizations')
+    .select('id')
+    .where('uid', '=', organizationUid)
+    .where('kind', '=', 'organization')
+    .executeTakeFirst();
+  if (organization === undefined) throw notFound(`organization ${organizationUid}`);
+  const changed = await tx
+    .updateTable('organizations')
+    .set((eb) => ({ require_second_factor: required ? 1 : 0, version: eb('version', '+', 1) }))
+    .where('id', '=', organization.id)
+    .where('require_second_factor', '=', required ? 0 : 1)
+    .returning('id')
+    .executeTakeFirst();
+  if (changed === undefined) return;
+  await recordEvent(tx, by, {
+    action: 'organization.update',
+    object: ['organization', organizationUid],
+    organizationId: organization.id,
+    before: { require_second_factor: !required },
+    after: { require_second_factor: required },
+  });
+  if (required) await endAccessWithoutFactor(tx, by, organization.id);
+}
+
+/**
+ * Ends the sessions of users who have no second factor, and the access of applications that they approved. Their
+ * personal access tokens stay.
+ * @param organizationId the organization of the users; `null` for platform staff
+ */
+export async function endAccessWithoutFactor(
+  tx: Transaction,
+  by: Attribution,
+  organizationId: number | null,
+): Promise<void> {
+  const users = await lockUsersWithoutFactor(tx, organizationId);
+  for (const batch of chunked(users, BATCH_SIZE)) {
+    // Before the grants: an approval that has begun holds its session, and its grant is found once the session ends.
+    await endSessionsOfUsers(tx, by, organizationId, batch);
+    await revokeGrantsOfUsers(tx, by, batch, 'second-factor-required');
+  }
+}
+
+/** Waits for sign-ins that have begun, so that their sessions are found. @returns the ids of the users */
+async function lockUsersWithoutFactor(tx: Transaction, organizationId: number | null): Promise<number[]> {
+  const users = await tx
+    .selectFrom('users')
+    .select('users.id')
+    .where('users.organization_id', organizationId === null ? 'is' : '=', organizationId)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('totp_secrets').select('user_id').whereRef('user_id', '=', 'users.id'))),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('passkeys').select('id').whereRef('user_id', '=', 'users.id'))),
+    )
+    // In a fixed order, so that concurrent transactions do not deadlock.
+    .orderBy('users.id')
+    .modifyEnd(forNoKeyUpdate(tx, 'users'))
+    .execute();
+  return users.map(({ id }) => id);
+}

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import type { Transaction } from '../../src/db/engine.ts';
+import {
+  endAccessWithoutFactor,
+  requireSecondFactor,
+} from '../../src/domain/sign-in/require-second-factor.ts';
+import {
+  endOtherSessionsAndRotate,
+  lockAccountForSignIn,
+  type Session,
+  startSession,
+} from '../../src/domain/sign-in/sessions.ts';
+import { addTotp, generateTotpSecret, removeTotp } from '../../src/domain/sign-in/totp.ts';
+import { createFixtures } from '../harness/fixtures.ts';
+import { interleave } from '../harness/interleave.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
+
+let server: TestServer;
+const now = Date.UTC(2026, 5, 1);
+const by = cliAttribution(now);
+const limits = { idle: 60_000, lifetime: 60_000 };
+beforeAll(async () => {
+  server = await useSharedServer(() => now);
+});
+afterAll(() => server.close());
+
+interface Owner {
+  userId: number;
+  organizationId: number | null;
+}
+
+async function newUser(inOrganization: boolean): Promise<Owner & { organizationUid: string }> {
+  const world = createFixtures(server);
+  const { id, uid } = await world.organization();
+  const user = await world.account(inOrganization ? { organization: uid } : {});
+  return { userId: user.id, organizationId: inOrganization ? id : null, organizationUid: uid };
+}
+
+const start = (tx: Transaction, owner: Owner, state: Session['state'] = 'complete') =>
+  startSession(
+    tx,
+    by,
+    { ...owner, state, method: 'password', browser: { address: '192.0.2.1', userAgent: '' } },
+    limits,
+  );
+
+const addFactor = (tx: Transaction, owner: Owner) =>
+  addTotp(tx, by, owner, server.context.keys.secret, { secret: generateTotpSecret(), step: 1 });
+
+async function sessionsOf({ userId }: Owner): Promise<string[]> {
+  const rows = await server.context.db.read
+    .selectFrom('sessions')
+    .select('id')
+    .where('user_id', '=', userId)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** A sign-in that needs no second factor yet. */
+const signIn = (owner: Owner) => async (tx: Transaction) => {
+  await lockAccountForSignIn(tx, { ...owner, method: 'password' });
+  await start(tx, owner);
+};
+
+describe('A session that begins at the same time', () => {
+  it('ends when the organization requires a second factor', async () => {
+    const owner = await newUser(true);
+    await interleave(server, signIn(owner), (tx) => requireSecondFactor(tx, by, owner.organizationUid, true));
+    expect(await sessionsOf(owner)).toEqual([]);
+  });
+
+  it('ends when the sessions of staff without a second factor do', async () => {
+    const owner = await newUser(false);
+    await interleave(server, signIn(owner), (tx) => endAccessWithoutFactor(tx, by, null));
+    expect(await sessionsOf(owner)).toEqual([]);
+  });
+
+  it('ends when the user sets up a second factor in another one', async () => {
+    const owner = await newUser(false);
+    const { id } = await server.context.db.write((tx) => start(tx, owner));
+    await interleave(server, signIn(owner), async (tx) => {
+      await addFactor(tx, owner);
+      await endOtherSessionsAndRotate(tx, by, { ...owner, id });
+    });
+    expect(await sessionsOf(owner)).toEqual([id]);
+  });
+});
+
+describe('The last second factor', () => {
+  it('stays when the organization requires one while it is removed', async () => {
+    const owner = await newUser(true);
+    await server.context.db.write((tx) => addFactor(tx, owner));
+    await expect(
+      interleave(
+        server,
+        (tx) => requireSecondFactor(tx, by, owner.organizationUid, true),
+        (tx) => removeTotp(tx, by, owner, 'required'),
+      ),
+    ).rejects.toThrow('second factor');
+  });
+});

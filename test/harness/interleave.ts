@@ -1,0 +1,30 @@
+import { CompiledQuery } from 'kysely';
+import { expect } from 'vitest';
+import type { Transaction } from '../../src/db/engine.ts';
+import { engine, type TestServer } from './server.ts';
+
+const WAITING = CompiledQuery.raw(
+  "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+);
+
+/**
+ * Begins a second transaction while the first one is open. The first one ends when the second one waits for it or is
+ * done. SQLite runs them one after the other.
+ * @throws what either of them throws
+ */
+export async function interleave(
+  { context: { db } }: TestServer,
+  first: (tx: Transaction) => Promise<unknown>,
+  second: (tx: Transaction) => Promise<unknown>,
+): Promise<void> {
+  let later: Promise<unknown> | undefined;
+  await db.write(async (tx) => {
+    await first(tx);
+    let done = false;
+    later = db.write(second).finally(() => (done = true));
+    later.catch(() => undefined);
+    if (engine() !== 'postgres') return;
+    await expect.poll(async () => done || (await db.read.executeQuery(WAITING)).rows.length > 0).toBe(true);
+  });
+  await later;
+}
