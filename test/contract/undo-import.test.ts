@@ -239,15 +239,19 @@ describe('Operation 82: undo an import', () => {
     expect(ended.undone).toMatchObject({ findings: 1 });
   });
 
-  it('keeps assets if the credential has no scope that writes them', async () => {
-    const started = await uploadReport(server, admin.token, report(host('192.0.2.1', port(443))));
-    await waitForImport(server, admin.token, started.body.id);
-    const { token } = await world.token(admin.id, { scopes: ['api', 'asset_or'] });
-    expect((await undo(started.body.id, { ...admin, token })).status).toBe(202);
-    const ended = await waitForImport(server, admin.token, started.body.id, (job) => job.undone !== null);
-    expect(ended.undone).toMatchObject({ assets: 0, kept: 1 });
-    expect(await get('/api/asset/v2/assets?fields=location')).toHaveLength(1);
-  });
+  it.each(['asset_or', 'asset_client_lw'])(
+    'keeps assets that a token with %s cannot delete (operation 78)',
+    async (scope) => {
+      const { id } = await imported(report(host('192.0.2.1', port(443))));
+      const { token } = await world.token(admin.id, { scopes: ['api', scope] });
+      expect((await undo(id, { ...admin, token })).status).toBe(202);
+      const ended = await waitForImport(server, admin.token, id, (job) => job.undone !== null);
+      expect(ended.undone).toMatchObject({ assets: 0, kept: 1 });
+      const [asset] = await get('/api/asset/v2/assets?fields=uid');
+      const refused = await server.request('DELETE', `/api/asset/v2/assets/${asset.uid}`, { token });
+      expect(refused.status).toBe(403);
+    },
+  );
 
   it.each([
     [
