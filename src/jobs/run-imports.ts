@@ -17,7 +17,7 @@ import {
 } from '../domain/imports/import-lifecycle.ts';
 import { deleteUnreferenced } from '../files/file-storage.ts';
 import { recheckUndo } from '../domain/imports/cancel-import.ts';
-import { findLostPermission } from '../domain/imports/lost-permissions.ts';
+import { currentRights, findLostPermission } from '../domain/imports/lost-permissions.ts';
 import { runImportInWorker, ImportOutOfMemory, ImportStuck } from '../importers/worker/import-worker-host.ts';
 import type { WorkerProgress } from '../importers/worker/import-worker.ts';
 import { undoImport } from '../domain/imports/undo/undo-import.ts';
@@ -72,8 +72,7 @@ async function runImportJob(context: Context, { job, signal }: JobRun, id: numbe
     );
   };
   if (runnable.isCancelled) return finish({ state: 'cancelled', error: null });
-  const lostPermission = await findLostPermission(db.read, runnable);
-  if (lostPermission !== undefined) return finish(failedRun(lostPermission));
+  if (runnable.lostPermission !== undefined) return finish(failedRun(runnable.lostPermission));
   // Every earlier attempt ended its process.
   if (job.attempts > MAX_ATTEMPTS)
     return finish(
@@ -119,7 +118,7 @@ async function superviseImport(
   let lostPermission: string | undefined;
   const checkCancellation = async (): Promise<void> => {
     const isCancelled = await isCancelRequested(db.read, job.id);
-    lostPermission ??= await findLostPermission(db.read, job);
+    lostPermission ??= await findLostPermission(db.read, await currentRights(db.read, job.caller), job);
     if (isCancelled || lostPermission !== undefined) cancelled.abort(new Error('The import was cancelled.'));
   };
   // If a check fails, the next one decides.

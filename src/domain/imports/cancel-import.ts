@@ -1,14 +1,13 @@
 import { type Attribution, type Caller, isAdminOf } from '../../auth/callers.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
-import { grantableScopes } from '../../auth/scopes.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError } from '../shared/errors.ts';
 import { releaseContents } from '../shared/files.ts';
 import { addJob, cancelJob } from '../shared/jobs.ts';
-import { findAccountRights } from '../tokens/active-tokens.ts';
 import { IMPORT_JOB, importJobKey, serializeCaller } from './import-lifecycle.ts';
 import { type ImportView, readImport } from './import-list.ts';
+import { currentRights } from './lost-permissions.ts';
 
 /**
  * Cancels a queued import, and requests that a running one stops (operation 69).
@@ -79,11 +78,8 @@ export async function recheckUndo(
   caller: Caller,
   id: number,
 ): Promise<Caller | undefined> {
-  if (caller.userId === null) return caller;
-  const account = await findAccountRights(db, caller.userId);
-  if (account === undefined) return undefined;
-  const scopes = grantableScopes(account).filter((scope) => caller.scopes.has(scope));
-  const current = { ...caller, ...account, scopes: new Set(scopes) };
+  const current = await currentRights(db, caller);
+  if (current === undefined) return undefined;
   try {
     await requireStarterOrAdmin(db, current, id);
     return current;
