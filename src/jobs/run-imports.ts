@@ -16,7 +16,7 @@ import {
   claimNextImport,
 } from '../domain/imports/import-lifecycle.ts';
 import { deleteUnreferenced } from '../files/file-storage.ts';
-import { recheckUndo } from '../domain/imports/cancel-import.ts';
+import { startUndo } from '../domain/imports/cancel-import.ts';
 import { currentRights, findLostPermission } from '../domain/imports/lost-permissions.ts';
 import { runImportInWorker, ImportOutOfMemory, ImportStuck } from '../importers/worker/import-worker-host.ts';
 import type { WorkerProgress } from '../importers/worker/import-worker.ts';
@@ -47,14 +47,17 @@ export const importsJob = (context: Context): JobHandler => ({
 });
 
 async function runUndoJob(
-  { db, clock }: Context,
+  { db, clock, log }: Context,
   { signal }: JobRun,
   id: number,
   undoneBy: Caller,
 ): Promise<void> {
-  // An undo that may no longer run ends without an effect, and others can request it again.
-  const caller = await recheckUndo(db.read, undoneBy, id);
-  if (caller === undefined) return;
+  const started = await db.write((tx) => startUndo(tx, { actor: undoneBy, now: clock() }, id));
+  if ('lostPermission' in started) {
+    log.warn({ import: id, reason: started.lostPermission }, 'an undo did not run');
+    return;
+  }
+  const { caller } = started;
   const counts = await undoImport({ db, caller, clock, signal }, id);
   await db.write((tx) => finishUndo(tx, { actor: caller, now: clock() }, id, counts));
 }

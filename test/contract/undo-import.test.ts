@@ -256,14 +256,16 @@ describe('Operation 82: undo an import', () => {
   it.each([
     [
       'the user is banned',
+      'The account that requested the undo was banned.',
       (tx: Transaction, { id }: TestUser) => banUser(tx, cliAttribution(server.context.clock()), id),
     ],
     [
       'the user loses access',
+      'The account that requested the undo may no longer undo the import.',
       (tx: Transaction, { id }: TestUser) =>
         updateUser(tx, cliAttribution(server.context.clock()), id, { assessments: [] }),
     ],
-  ])('changes nothing if %s before it runs, and can be requested again', async (_event, lose) => {
+  ])('changes nothing if %s before it runs, and can be requested again', async (_event, message, lose) => {
     const starter = await world.user({ organization: organization.uid });
     await world.access(assessment.uid, starter.id);
     const { id } = await imported(nuclei(10, 'stays'), {}, starter);
@@ -282,6 +284,14 @@ describe('Operation 82: undo an import', () => {
     await eventually(async () => expect(await waiting()).toEqual([]));
     expect((await get(`/v1/imports/${id}`)).undone).toBeNull();
     expect(await findings()).toHaveLength(1);
+    const undos = (await world.auditEvents()).filter(
+      ({ action, object_id: of }) => action === 'import.undo' && of === String(id),
+    );
+    expect(undos).toMatchObject([{ user_id: starter.id, organization_id: organization.id }]);
+    expect(JSON.parse(undos[0]?.after ?? '')).toEqual({ error: { message } });
+    expect(server.logs()).toContainEqual(
+      expect.objectContaining({ msg: 'an undo did not run', import: id, reason: message }),
+    );
     expect((await undone(id)).undone).toMatchObject({ findings: 1 });
   });
 
