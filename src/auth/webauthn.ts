@@ -68,8 +68,8 @@ const AssertionSchema = Type.Object({
 });
 
 /**
- * Returns the relying party of the deployment. Browsers accept no IP address, so for a loopback address it is `localhost`, at
- * the same port.
+ * Returns the relying party of the deployment. Browsers accept no IP address, so for a loopback address it is
+ * `localhost`, at the same port.
  */
 export function relyingPartyOf(clientBaseUrl: string): RelyingParty {
   const url = new URL(clientBaseUrl);
@@ -117,8 +117,8 @@ export async function verifyPasskeyRegistration(
 }
 
 /**
- * Whether an attestation contains no certificate. We request none, and the library would fetch the revocation list of one
- * from a URL that the sender chose.
+ * Whether an attestation contains no certificate. We request none, and the library would fetch the revocation list of
+ * one from a URL that the sender chose.
  */
 async function hasNoCertificate(attestationObject: string): Promise<boolean> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
@@ -144,7 +144,8 @@ export async function parseAssertionResponse(text: string): Promise<Authenticati
 
 /**
  * Verifies an authentication response (WebAuthn, section 7.2): signature, challenge, origin, relying party and user
- * verification. Responses from a frame of another origin are invalid. The caller must compare the counter and store it atomically.
+ * verification. Responses from a frame of another origin are invalid. The caller must compare the counter and store it
+ * atomically.
  * @param publicKey COSE, base64url
  * @returns the signature counter; `undefined` if the response is invalid
  */

@@ -3,6 +3,7 @@ import type { DropArgument, Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { AddressSet, networkPrefix, parseAddress } from '../auth/ip-addresses.ts';
 import type { Context } from '../runtime/context.ts';
+import { UNKNOWN_ADDRESS } from './client-address.ts';
 import { LogThrottle } from './log-throttle.ts';
 
 /** Time for the first byte of a connection, in ms. Later ones have the timeouts of headers, requests and keep-alive. */
@@ -74,7 +75,7 @@ export function limitConnections(app: FastifyInstance, { config, log }: Context)
       if (since > latest) break;
       silent.delete(socket);
       if (socket.bytesRead > 0) continue;
-      record('silent', networkPrefix(socket.remoteAddress ?? '0.0.0.0'));
+      record('silent', networkPrefix(socket.remoteAddress ?? UNKNOWN_ADDRESS));
       socket.destroy();
     }
   }, SWEEP_MILLISECONDS).unref();
@@ -83,7 +84,7 @@ export function limitConnections(app: FastifyInstance, { config, log }: Context)
   const most = maxConnections(files);
   if (Number.isFinite(most)) app.server.maxConnections = most;
   app.server.on('drop', (dropped?: DropArgument) =>
-    record('connections of the process', networkPrefix(dropped?.remoteAddress ?? '0.0.0.0')),
+    record('connections of the process', networkPrefix(dropped?.remoteAddress ?? UNKNOWN_ADDRESS)),
   );
   app.server.once('listening', () => {
     if (files < FEW_FILES)

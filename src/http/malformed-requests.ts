@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../runtime/context.ts';
 import { networkPrefix, parseAddress } from '../auth/ip-addresses.ts';
 import { SERVER_AREA } from './areas.ts';
+import { UNKNOWN_ADDRESS } from './client-address.ts';
 import { LogThrottle } from './log-throttle.ts';
 import { Problem, problemBody } from './problems.ts';
 
@@ -26,7 +27,7 @@ export function handleMalformedRequests(
       return;
     }
     const requestId = randomUUID();
-    const address = networkPrefix(parseAddress(socket.remoteAddress ?? '') ?? '0.0.0.0');
+    const address = networkPrefix(parseAddress(socket.remoteAddress ?? '') ?? UNKNOWN_ADDRESS);
     const about = { code: error.code, address };
     if (throttle.isFirst(address, about)) log.info({ requestId, ...about }, MESSAGE);
     const problem = new Problem(

@@ -16,8 +16,8 @@ import {
   claimNextImport,
 } from '../domain/imports/import-lifecycle.ts';
 import { deleteUnreferenced } from '../files/file-storage.ts';
-import { recheckUndo } from '../domain/imports/cancel-import.ts';
-import { findLostPermission } from '../domain/imports/lost-permissions.ts';
+import { startUndo } from '../domain/imports/cancel-import.ts';
+import { currentRights, findLostPermission } from '../domain/imports/lost-permissions.ts';
 import { runImportInWorker, ImportOutOfMemory, ImportStuck } from '../importers/worker/import-worker-host.ts';
 import type { WorkerProgress } from '../importers/worker/import-worker.ts';
 import { undoImport } from '../domain/imports/undo/undo-import.ts';
@@ -47,14 +47,17 @@ export const importsJob = (context: Context): JobHandler => ({
 });
 
 async function runUndoJob(
-  { db, clock }: Context,
+  { db, clock, log }: Context,
   { signal }: JobRun,
   id: number,
   undoneBy: Caller,
 ): Promise<void> {
-  // An undo that may no longer run ends without an effect, and others can request it again.
-  const caller = await recheckUndo(db.read, undoneBy, id);
-  if (caller === undefined) return;
+  const started = await db.write((tx) => startUndo(tx, { actor: undoneBy, now: clock() }, id));
+  if ('lostPermission' in started) {
+    log.warn({ import: id, reason: started.lostPermission }, 'an undo did not run');
+    return;
+  }
+  const { caller } = started;
   const counts = await undoImport({ db, caller, clock, signal }, id);
   await db.write((tx) => finishUndo(tx, { actor: caller, now: clock() }, id, counts));
 }
@@ -72,8 +75,7 @@ async function runImportJob(context: Context, { job, signal }: JobRun, id: numbe
     );
   };
   if (runnable.isCancelled) return finish({ state: 'cancelled', error: null });
-  const lostPermission = await findLostPermission(db.read, runnable);
-  if (lostPermission !== undefined) return finish(failedRun(lostPermission));
+  if (runnable.lostPermission !== undefined) return finish(failedRun(runnable.lostPermission));
   // Every earlier attempt ended its process.
   if (job.attempts > MAX_ATTEMPTS)
     return finish(
@@ -119,7 +121,7 @@ async function superviseImport(
   let lostPermission: string | undefined;
   const checkCancellation = async (): Promise<void> => {
     const isCancelled = await isCancelRequested(db.read, job.id);
-    lostPermission ??= await findLostPermission(db.read, job);
+    lostPermission ??= await findLostPermission(db.read, await currentRights(db.read, job.caller), job);
     if (isCancelled || lostPermission !== undefined) cancelled.abort(new Error('The import was cancelled.'));
   };
   // If a check fails, the next one decides.

@@ -20,7 +20,7 @@ export class ProviderKeys {
 
   /** @param url a valid URL */
   constructor(url: string, clock: () => number) {
-    // As the library requests it.
+    // The library requests the normalized URL.
     this.#url = new URL(url).href;
     this.#clock = clock;
     this.#keys = new RemoteKeys(this.#url, LIFETIME);

@@ -96,7 +96,7 @@ describe('Account page', () => {
     ['   ', 'The name must not be empty.'],
     ['x'.repeat(256), 'at most 255 characters'],
     ['\u202e\u2066', 'The name must not be empty.'],
-    ['two\nlines', 'The name must not contain line breaks or other control characters.'],
+    ['two\nlines', 'The name must not contain line breaks, other control characters or unpaired surrogates.'],
     ['\u200b\u3164\u2800', 'The name must contain a visible character.'],
   ])('rejects the name "%s"', async (name, words) => {
     const visitor = await visitorFor(await world.account({ name: 'Ada' }));

@@ -123,7 +123,11 @@ describe('Tokens page', () => {
 
   it.each([
     [{ name: ' ' }, 422, 'The name must not be empty.'],
-    [{ name: 'a\u2028b' }, 422, 'The name must not contain line breaks or other control characters.'],
+    [
+      { name: 'a\u2028b' },
+      422,
+      'The name must not contain line breaks, other control characters or unpaired surrogates.',
+    ],
     [{ addresses: 'somewhere' }, 422, '“somewhere” must be an IP address'],
     [{ scopes: 'tag_gw' }, 422, 'not allowed for this account'],
     [{ scopes: 'root' }, 422, 'is not a scope'],

@@ -95,7 +95,7 @@ describe('assay organization', () => {
     expectRefusal(
       ['organization', 'create', 'lines', '--name', 'two\nlines'],
       2,
-      'must not contain line breaks or other control characters',
+      'must not contain line breaks, other control characters or unpaired surrogates',
     ));
 
   it('rejects a uid that is taken', () =>

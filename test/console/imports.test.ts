@@ -35,7 +35,9 @@ describe('Console messages: imports', () => {
     );
     const undone = queryMessages.import.undoResult({ findings: 2, assets: 1, statuses: 0 });
     expect(undone).toBe('2 vulnerabilities and 1 asset deleted, 0 statuses restored');
-    expect(page.undone(undone, 1)).toBe(`${undone}. 1 changed since and left as they are.`);
+    expect(page.undone(undone, 1)).toBe(
+      `${undone}. 1 kept, because they changed since or because of missing permissions.`,
+    );
   });
 
   it('name formats and sizes', () => {

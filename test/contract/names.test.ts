@@ -82,7 +82,9 @@ describe.each(Object.keys(creations))('The name of an object: %s', (kind) => {
     const { status, text } = await create(name);
     expect([status, text]).toEqual([
       422,
-      expect.stringContaining('must not contain line breaks or other control characters'),
+      expect.stringContaining(
+        'must not contain line breaks, other control characters or unpaired surrogates',
+      ),
     ]);
   });
 

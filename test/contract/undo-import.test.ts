@@ -239,27 +239,33 @@ describe('Operation 82: undo an import', () => {
     expect(ended.undone).toMatchObject({ findings: 1 });
   });
 
-  it('keeps assets if the credential has no scope that writes them', async () => {
-    const started = await uploadReport(server, admin.token, report(host('192.0.2.1', port(443))));
-    await waitForImport(server, admin.token, started.body.id);
-    const { token } = await world.token(admin.id, { scopes: ['api', 'asset_or'] });
-    expect((await undo(started.body.id, { ...admin, token })).status).toBe(202);
-    const ended = await waitForImport(server, admin.token, started.body.id, (job) => job.undone !== null);
-    expect(ended.undone).toMatchObject({ assets: 0, kept: 1 });
-    expect(await get('/api/asset/v2/assets?fields=location')).toHaveLength(1);
-  });
+  it.each(['asset_or', 'asset_client_lw'])(
+    'keeps assets that a token with %s cannot delete (operation 78)',
+    async (scope) => {
+      const { id } = await imported(report(host('192.0.2.1', port(443))));
+      const { token } = await world.token(admin.id, { scopes: ['api', scope] });
+      expect((await undo(id, { ...admin, token })).status).toBe(202);
+      const ended = await waitForImport(server, admin.token, id, (job) => job.undone !== null);
+      expect(ended.undone).toMatchObject({ assets: 0, kept: 1 });
+      const [asset] = await get('/api/asset/v2/assets?fields=uid');
+      const refused = await server.request('DELETE', `/api/asset/v2/assets/${asset.uid}`, { token });
+      expect(refused.status).toBe(403);
+    },
+  );
 
   it.each([
     [
       'the user is banned',
+      'The account that requested the undo was banned.',
       (tx: Transaction, { id }: TestUser) => banUser(tx, cliAttribution(server.context.clock()), id),
     ],
     [
       'the user loses access',
+      'The account that requested the undo may no longer undo the import.',
       (tx: Transaction, { id }: TestUser) =>
         updateUser(tx, cliAttribution(server.context.clock()), id, { assessments: [] }),
     ],
-  ])('changes nothing if %s before it runs, and can be requested again', async (_event, lose) => {
+  ])('changes nothing if %s before it runs, and can be requested again', async (_event, message, lose) => {
     const starter = await world.user({ organization: organization.uid });
     await world.access(assessment.uid, starter.id);
     const { id } = await imported(nuclei(10, 'stays'), {}, starter);
@@ -278,6 +284,14 @@ describe('Operation 82: undo an import', () => {
     await eventually(async () => expect(await waiting()).toEqual([]));
     expect((await get(`/v1/imports/${id}`)).undone).toBeNull();
     expect(await findings()).toHaveLength(1);
+    const undos = (await world.auditEvents()).filter(
+      ({ action, object_id: of }) => action === 'import.undo' && of === String(id),
+    );
+    expect(undos).toMatchObject([{ user_id: starter.id, organization_id: organization.id }]);
+    expect(JSON.parse(undos[0]?.after ?? '')).toEqual({ error: { message } });
+    expect(server.logs()).toContainEqual(
+      expect.objectContaining({ msg: 'an undo did not run', import: id, reason: message }),
+    );
     expect((await undone(id)).undone).toMatchObject({ findings: 1 });
   });
 

@@ -4,6 +4,7 @@ import { HELD_HOSTS, HELD_REPORT, type ImportGate, startImportGate } from '../ha
 import { waitForImport, uploadReport } from '../harness/imports.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
+import { host, port, report } from '../importers/reports.ts';
 
 let gate: ImportGate;
 let server: TestServer;
@@ -29,11 +30,13 @@ const FINDING = JSON.stringify({
   info: { name: 'Rule', severity: 'low' },
 });
 
-/** Creates an organization with an assessment, an admin, and a user with access to it. */
+/** Creates an organization with an assessment, two admins, and a user with access to it. */
 async function createAssessment() {
   const { id, uid: organization } = await world.organization();
   const { uid } = await world.assessment(organization);
   const admin = await world.user({ organization, admin: true });
+  // The last admin of an organization keeps the role.
+  await world.user({ organization, admin: true });
   const user = await world.user({ organization, assessments: [uid] });
   const countAssets = async (): Promise<number> => {
     const { count } = await server.context.db.read
@@ -43,7 +46,13 @@ async function createAssessment() {
       .executeTakeFirstOrThrow();
     return count;
   };
-  return { uid, admin, user, countAssets };
+  return { uid, organization, admin, user, countAssets };
+}
+
+async function demote({ id }: TestUser, assessments: string[]): Promise<void> {
+  const body = { admin: false, assessments };
+  const { status } = await server.request('PUT', `/v1/users/${id}`, { token: staff.token, body });
+  expect(status).toBe(200);
 }
 
 describe('An import', () => {
@@ -84,5 +93,53 @@ describe('An import', () => {
     });
     gate.release();
     expect(await waitForImport(server, admin.token, waiting.body.id)).toMatchObject({ state: 'succeeded' });
+  });
+
+  it('runs with the rights that its user still has when it begins', async () => {
+    const { uid, organization, admin } = await createAssessment();
+    const [listed, unlisted] = [
+      await world.asset({ organization, type: 'host', location: '192.0.2.1' }),
+      await world.asset({ organization, type: 'host', location: '192.0.2.2' }),
+    ];
+    await world.list(uid, listed.uid);
+    const fields = { assessment_id: uid };
+    const running = await uploadReport(server, staff.token, HELD_REPORT, fields);
+    await waitForImport(server, staff.token, running.body.id, (job) => job.state === 'running');
+    const hosts = ['192.0.2.1', '192.0.2.2'].map((address) => host(address, port(443))).join('');
+    const { token: ofOrganization } = await world.token(admin.id, { scopes: ['api', 'asset_client_ow'] });
+    const waiting = await uploadReport(server, admin.token, report(hosts), fields);
+    const withoutScope = await uploadReport(server, ofOrganization, report(hosts), fields);
+    await demote(admin, [uid]);
+    gate.release();
+    expect(await waitForImport(server, staff.token, waiting.body.id)).toMatchObject({
+      state: 'succeeded',
+      result: { assets_created: 0, ports_opened: 1 },
+      skips: [{ reason: 'no permission to change the host', count: 1 }],
+    });
+    const portsOf = async (asset: string) => {
+      const path = `/api/streaming/v1/${organization}/assets/${asset}/ports`;
+      return (await server.request('GET', path, { token: staff.token })).body.data.attributes.ports;
+    };
+    expect(await portsOf(listed.uid)).toHaveLength(1);
+    expect(await portsOf(unlisted.uid)).toEqual([]);
+    expect(await waitForImport(server, staff.token, withoutScope.body.id)).toMatchObject({
+      state: 'succeeded',
+      result: { assets_created: 0, assets_updated: 0, ports_opened: 0 },
+      skips: [{ reason: 'no permission to change assets', count: 2 }],
+    });
+  });
+
+  it('without an assessment fails if the user who started it is no longer an admin when it begins', async () => {
+    const { admin } = await createAssessment();
+    const running = await uploadReport(server, admin.token, HELD_REPORT);
+    await waitForImport(server, admin.token, running.body.id, (job) => job.state === 'running');
+    const waiting = await uploadReport(server, admin.token, report(host('192.0.2.1', port(443))));
+    await demote(admin, []);
+    const reason = 'The account that started the import is no longer an admin of the organization.';
+    for (const { body } of [running, waiting])
+      expect(await waitForImport(server, staff.token, body.id)).toMatchObject({
+        state: 'failed',
+        error: { message: reason },
+      });
   });
 });

@@ -118,7 +118,9 @@ export const ImportSchema = Type.Object(
           findings: countSchema('Vulnerabilities deleted.'),
           assets: countSchema('Assets deleted.'),
           statuses: countSchema('Statuses restored.'),
-          kept: countSchema('Items that were not undone because they have changed since.'),
+          kept: countSchema(
+            'Items that were not undone because they have changed since, or are assets that the token could not delete.',
+          ),
         },
         { title: 'Import undone' },
       ),

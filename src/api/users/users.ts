@@ -183,7 +183,7 @@ const inviteUserOperation = (context: Context) =>
     number: 54,
     summary: 'Invite a user',
     description:
-      'Invites a person to the organization. Returns 409 for an address that another account has, or whose domain belongs to the sign-on of another organization; after too many of these, invitations are a 429 for an hour. Requires an admin.',
+      "Invites a person to the organization. Returns 409 for an address that another account has, or whose domain's users sign in through another organization's provider; after too many of these, invitations are a 429 for an hour. Requires an admin.",
     method: 'POST',
     path: collection,
     access: V1_ACCESS,

@@ -33,7 +33,8 @@ export function addImportSubcommands(family: Command): void {
     description: 'Undo an import',
     notes:
       'Deletes what only this import created and restores the statuses that it set, except for what users or other imports\n' +
-      'have changed since. Ports stay. Only admins and the user who started the import can undo it.',
+      'have changed since. Ports stay, and so do assets that your token cannot delete. Only admins and the user who\n' +
+      'started the import can undo it.',
     examples: [['assay import undo 12']],
   });
   addTargetOptions(undo);
@@ -87,7 +88,7 @@ async function undoImport(id: number, { json, ...flags }: ImportSubcommandOption
       'findings deleted': findings,
       'assets deleted': assets,
       'statuses restored': statuses,
-      'not undone (changed since)': kept,
+      'kept (changed since, or not permitted)': kept,
     }),
   );
 }

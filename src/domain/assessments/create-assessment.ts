@@ -118,16 +118,14 @@ async function insertAssessment(
 
 /**
  * Validates what needs no query.
- * @param validate the rule for the name
  * @throws DomainError `invalid`
  */
 export function validateAssessmentForm(
   input: AssessmentFields & TagSelection & { name?: string | undefined },
-  validate = validateName,
 ): void {
   const { name } = input;
   const errors = [
-    ...(name === undefined ? [] : [validate('name', name) ?? []].flat()),
+    ...(name === undefined ? [] : [validateName('name', name) ?? []].flat()),
     ...validateTagNames(input),
     ...validateDates(input),
   ];

@@ -5,7 +5,7 @@ import { prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, invalidInput, notFound, type FieldError } from '../shared/errors.ts';
 import { normalizeForSearch } from '../lists/filters.ts';
-import { requireName, validateNameChange, validateNameLength } from '../shared/names.ts';
+import { requireNewName } from '../shared/names.ts';
 import {
   assessmentIsVisible,
   memoizeByVisibility,
@@ -79,7 +79,8 @@ export async function updateAssessment(
   expected?: ExpectedVersion,
 ): Promise<AssessmentView> {
   const { actor: caller, now } = by;
-  validateAssessmentForm(change, validateNameLength);
+  // The rule for the name depends on the stored one.
+  validateAssessmentForm({ ...change, name: undefined });
   const row = await lockVisibleRow(tx, caller, uid);
   const organizationId = row.organization_id;
   const isAdmin = isAdminOf(caller, organizationId);
@@ -95,10 +96,7 @@ export async function updateAssessment(
   const tagsAfter = (await resolveAssessmentTags(tx, by, organizationId, change, isAdmin)) ?? tagsBefore;
 
   const after = {
-    name:
-      change.name === undefined
-        ? row.name
-        : requireName('name', change.name, (property, name) => validateNameChange(property, name, row.name)),
+    name: change.name === undefined ? row.name : requireNewName('name', change.name, row.name),
     description: change.description ?? row.description,
     type: change.type ?? row.type,
     state: change.state ?? row.state,

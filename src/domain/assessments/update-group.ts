@@ -5,7 +5,7 @@ import { resolveTargetOrganization } from '../organizations/resolve-organization
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError } from '../shared/errors.ts';
 import { normalizeForSearch } from '../lists/filters.ts';
-import { requireName, validateNameChange, validateNameLength } from '../shared/names.ts';
+import { requireName, requireNewName } from '../shared/names.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { type AssessmentGroup, readGroup } from './group-list.ts';
 
@@ -56,12 +56,10 @@ export async function updateGroup(
   change: { name?: string | undefined; description?: string | undefined },
   expected?: ExpectedVersion,
 ): Promise<AssessmentGroup> {
-  const name = change.name === undefined ? undefined : requireName('name', change.name, validateNameLength);
   const group = await lockGroup(tx, by.actor, id, expected);
-  if (name !== undefined)
-    requireName('name', name, (property, text) => validateNameChange(property, text, group.name));
+  const name = change.name === undefined ? group.name : requireNewName('name', change.name, group.name);
   const before = { name: group.name, description: group.description };
-  const after = { name: name ?? group.name, description: change.description ?? group.description };
+  const after = { name, description: change.description ?? group.description };
   const names = (['name', 'description'] as const).filter((member) => before[member] !== after[member]);
   if (names.length === 0) return group;
   await tx

@@ -46,9 +46,9 @@ export async function permittedAssets(
   return { linkable: new Set(linkable.map(({ id }) => id)), writable: new Set(writable.map(({ id }) => id)) };
 }
 
-/** @returns whether the caller of an undo may delete an asset that the import created */
+/** @returns whether the caller of an undo may delete an asset that the import created, as in operation 78 */
 export function canDeleteCreatedAsset(caller: Caller, writableBy: string): boolean {
-  return coversAsset(visibilityByScopes(caller, ASSET_WRITE_SCOPES).rules, writableBy);
+  return coversAsset(visibilityByScopes(caller, ASSET_DELETE_SCOPES).rules, writableBy);
 }
 
 function coversAsset(rules: readonly ScopeAccess[], writableBy: string): boolean {

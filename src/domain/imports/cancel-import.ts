@@ -1,14 +1,13 @@
 import { type Attribution, type Caller, isAdminOf } from '../../auth/callers.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
-import { grantableScopes } from '../../auth/scopes.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError } from '../shared/errors.ts';
 import { releaseContents } from '../shared/files.ts';
 import { addJob, cancelJob } from '../shared/jobs.ts';
-import { findAccountRights } from '../tokens/active-tokens.ts';
 import { IMPORT_JOB, importJobKey, serializeCaller } from './import-lifecycle.ts';
 import { type ImportView, readImport } from './import-list.ts';
+import { currentRights } from './lost-permissions.ts';
 
 /**
  * Cancels a queued import, and requests that a running one stops (operation 69).
@@ -71,24 +70,44 @@ export async function requestUndo(tx: Transaction, by: Attribution<Caller>, id: 
 }
 
 /**
- * Checks again whether an undo that was queued may run.
- * @returns its caller with the rights that are left; `undefined` if they may no longer undo the import
+ * Checks again whether an undo that was queued may run. If not, the audit log has the reason, and others can request
+ * it again.
+ * @param by who requested it
+ * @returns its caller with the rights that are left, or the reason as a sentence
  */
-export async function recheckUndo(
-  db: ReadConnection,
-  caller: Caller,
+export async function startUndo(
+  tx: Transaction,
+  by: Attribution<Caller>,
   id: number,
-): Promise<Caller | undefined> {
-  if (caller.userId === null) return caller;
-  const account = await findAccountRights(db, caller.userId);
-  if (account === undefined) return undefined;
-  const scopes = grantableScopes(account).filter((scope) => caller.scopes.has(scope));
-  const current = { ...caller, ...account, scopes: new Set(scopes) };
+): Promise<{ caller: Caller } | { lostPermission: string }> {
+  const caller = await currentRights(tx, by.actor);
+  if (caller !== undefined && (await canUndo(tx, caller, id))) return { caller };
+  const lostPermission =
+    caller === undefined
+      ? 'The account that requested the undo was banned.'
+      : 'The account that requested the undo may no longer undo the import.';
+  const row = await tx
+    .selectFrom('imports')
+    .select('organization_id')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (row !== undefined)
+    await recordEvent(tx, by, {
+      action: 'import.undo',
+      object: ['import', id],
+      organizationId: row.organization_id,
+      before: null,
+      after: { error: { message: lostPermission } },
+    });
+  return { lostPermission };
+}
+
+async function canUndo(db: ReadConnection, caller: Caller, id: number): Promise<boolean> {
   try {
-    await requireStarterOrAdmin(db, current, id);
-    return current;
+    await requireStarterOrAdmin(db, caller, id);
+    return true;
   } catch (error) {
-    if (error instanceof DomainError) return undefined;
+    if (error instanceof DomainError) return false;
     throw error;
   }
 }

@@ -9,6 +9,7 @@ import { addJob, lockJobKind, type Job, type TakeJob } from '../shared/jobs.ts';
 import { importAssetScopes } from './asset-permissions.ts';
 import type { ImportJob, ImportOptions, ImportOutcome } from './import-types.ts';
 import type { ImportUndone, ImportProgress } from './import-list.ts';
+import { currentRights, findLostPermission } from './lost-permissions.ts';
 
 /** Job queue of imports and their undos. */
 export const IMPORT_JOB = 'import';
@@ -23,7 +24,7 @@ export function importJobKey(id: number): string {
   return KEY_PREFIX + String(id);
 }
 
-/** Stores the importer with their permissions at the start. */
+/** Stores the caller of a job with their rights. */
 export function serializeCaller(caller: Caller): string {
   return JSON.stringify({ ...caller, scopes: [...caller.scopes] });
 }
@@ -124,10 +125,12 @@ export interface RunnableImport extends ImportJob {
   /** Key in the file store. */
   contentKey: string;
   isCancelled: boolean;
+  /** Why it may no longer run, as a sentence. */
+  lostPermission: string | undefined;
 }
 
 /**
- * Marks an import as running.
+ * Marks an import as running, with the rights that the account of its caller still has.
  * @returns `undefined` if it has already ended: a process can die between ending an import and deleting its job
  */
 export async function startRun(
@@ -162,10 +165,13 @@ export async function startRun(
           .select(['id', 'uid'])
           .where('id', '=', started.assessment_id)
           .executeTakeFirstOrThrow();
-  const caller = deserializeCaller(started.started_by_caller);
+  const organizationId = started.organization_id;
+  const stored = deserializeCaller(started.started_by_caller);
+  const current = await currentRights(tx, stored);
+  const caller = current ?? stored;
   return {
     id,
-    organizationId: started.organization_id,
+    organizationId,
     assessment,
     caller,
     canWriteAssets: importAssetScopes(assessment !== null).some((scope) => caller.scopes.has(scope)),
@@ -176,6 +182,7 @@ export async function startRun(
     size: started.size,
     contentKey: started.blob_key,
     isCancelled: started.cancel_requested === 1,
+    lostPermission: await findLostPermission(tx, current, { organizationId, assessment }),
   };
 }
 

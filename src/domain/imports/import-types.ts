@@ -28,7 +28,7 @@ export interface ImportJob {
   /** `null` for a report of hosts only. */
   assessment: { id: number; uid: string } | null;
   /**
-   * The importer with their permissions at the start: admins may change the assets of the organization that their
+   * The importer with those of their rights at the upload that their account had when the run began: admins may change the assets of the organization that their
    * scopes cover, others those of them that the assessment lists.
    */
   caller: Caller;

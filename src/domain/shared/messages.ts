@@ -23,7 +23,7 @@ export const FIELD_MESSAGES = {
   'confidential-client-only': 'is for confidential clients only',
   'conflicts-with': ({ other }: { other: string }) => `cannot be combined with ${other}`,
   'contains-nul': 'must not contain a NUL character',
-  'control-characters': 'must not contain line breaks or other control characters',
+  'control-characters': 'must not contain line breaks, other control characters or unpaired surrogates',
   'differs-from-name': 'must equal the name for an asset of this type, or be left out',
   'differs-from-parts': ({ expected }: { expected: string }) =>
     `must be ${expected}, as the other members say`,

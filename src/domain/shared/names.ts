@@ -32,18 +32,29 @@ export function validateOptionalName(property: string, name: string): FieldError
   return validateOptionalNameLength(property, name) ?? validateCharacters(property, name);
 }
 
-/** Validates a changed name. A stored one may stay as it is, even if it is older than the rule. */
+/** Validates a changed name. A stored one may keep characters from before the rule. */
 export function validateNameChange(property: string, name: string, stored: string): FieldError | undefined {
-  return name.trim() === stored.trim() ? undefined : validateOptionalName(property, name);
+  return name.trim() === stored.trim() ? validateNameLength(property, name) : validateName(property, name);
 }
 
 /**
- * @param validate the rule
  * @returns the trimmed name
- * @throws DomainError `invalid` when it breaks the rule
+ * @throws DomainError `invalid` when it breaks the rule (`validateName`)
  */
-export function requireName(property: string, name: string, validate = validateName): string {
-  const error = validate(property, name);
+export function requireName(property: string, name: string): string {
+  return trimValid(name, validateName(property, name));
+}
+
+/**
+ * @param stored the name before the change, read from the locked row
+ * @returns the trimmed name
+ * @throws DomainError `invalid` when it breaks the rule (`validateNameChange`)
+ */
+export function requireNewName(property: string, name: string, stored: string): string {
+  return trimValid(name, validateNameChange(property, name, stored));
+}
+
+function trimValid(name: string, error: FieldError | undefined): string {
   if (error !== undefined) throw invalidInput(error);
   return name.trim();
 }

@@ -8,7 +8,7 @@ import { addDeltas, deleteCounters } from '../../shared/counters.ts';
 import { canDeleteCreatedAsset } from '../asset-permissions.ts';
 import { undoStep, type ImportToUndo, type UndoStep } from './findings.ts';
 
-/** Deletes the assets that the import created, that nothing else refers to, and that the caller may write. */
+/** Deletes the assets that the import created, that nothing else refers to, and that the caller may delete. */
 export async function undoAssets(
   tx: Transaction,
   { id, organizationId, assessmentId, createdAt }: ImportToUndo,
