@@ -50,7 +50,8 @@ export function registerOrganizationCommand(program: Command): void {
     description: 'Update the settings of an organization',
     notes:
       'If a second factor is required, users set one up at the next sign-in with a password. Sessions of users without one\n' +
-      'end, with the access of their applications. Does not apply to single sign-on.',
+      'end, with the access of their applications. Sessions of single sign-on stay, and everything of an organization that\n' +
+      'signs in only through its provider.',
     examples: [
       ['assay organization update acme --require-second-factor'],
       ['assay organization update acme --no-require-second-factor'],

@@ -12,6 +12,10 @@ import {
   startSession,
 } from '../../src/domain/sign-in/sessions.ts';
 import { addTotp, generateTotpSecret, removeTotp } from '../../src/domain/sign-in/totp.ts';
+import { DomainError } from '../../src/domain/shared/errors.ts';
+import { lockAccount } from '../../src/domain/shared/account-rights.ts';
+import { revokeTokens } from '../../src/domain/tokens/revoke-tokens.ts';
+import { issueToken } from '../../src/domain/tokens/tokens.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { interleave } from '../harness/interleave.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
@@ -42,6 +46,15 @@ const start = (tx: Transaction, owner: Owner, state: Session['state'] = 'complet
     tx,
     by,
     { ...owner, state, method: 'password', browser: { address: '192.0.2.1', userAgent: '' } },
+    limits,
+  );
+
+/** Starts a session through a provider. */
+const startSso = (tx: Transaction, owner: Owner) =>
+  startSession(
+    tx,
+    by,
+    { ...owner, state: 'complete', method: 'sso', browser: { address: '192.0.2.1', userAgent: '' } },
     limits,
   );
 
@@ -98,5 +111,53 @@ describe('The last second factor', () => {
         (tx) => removeTotp(tx, by, owner, 'required'),
       ),
     ).rejects.toThrow('second factor');
+  });
+});
+
+describe('A session of single sign-on', () => {
+  it('stays when the organization starts to require a second factor, which the provider has', async () => {
+    const owner = await newUser(true);
+    const { db } = server.context;
+    await db.write((tx) => start(tx, owner));
+    await db.write((tx) => startSso(tx, owner));
+    await db.write((tx) => requireSecondFactor(tx, by, owner.organizationUid, true));
+    const rows = await db.read
+      .selectFrom('sessions')
+      .select('method')
+      .where('user_id', '=', owner.userId)
+      .execute();
+    expect(rows).toEqual([{ method: 'sso' }]);
+  });
+});
+
+describe('A token that is made with another one', () => {
+  it('waits for a sign-in that ends sessions of its account, without a deadlock', async () => {
+    const owner = await newUser(true);
+    const { db, keys } = server.context;
+    const maker = await createFixtures(server).token(owner.userId);
+    let runs = 0;
+    const make = (tx: Transaction) => {
+      runs += 1;
+      return issueToken(tx, by, keys, {
+        userId: owner.userId,
+        kind: 'personal',
+        expiresAt: null,
+        madeBy: maker.id,
+      });
+    };
+    await interleave(
+      server,
+      async (tx) => {
+        runs += 1;
+        await lockAccount(tx, owner.userId);
+      },
+      (tx) =>
+        make(tx).catch((error: unknown) => (error instanceof DomainError ? error : Promise.reject(error))),
+      (tx) => revokeTokens(tx, by, { id: maker.id }),
+    );
+    // A transaction that ends in a deadlock runs again.
+    expect(runs).toBe(2);
+    const made = await db.read.selectFrom('tokens').select('id').where('made_by', '=', maker.id).execute();
+    expect(made).toEqual([]);
   });
 });

@@ -8,14 +8,16 @@ const WAITING = CompiledQuery.raw(
 );
 
 /**
- * Begins a second transaction while the first one is open. The first one ends when the second one waits for it or is
- * done. SQLite runs them one after the other.
+ * Begins a second transaction while the first one is open. The first one goes on when the second one waits for it or is
+ * done, and ends. SQLite runs them one after the other.
+ * @param rest of the first one
  * @throws what either of them throws
  */
 export async function interleave(
   { context: { db } }: TestServer,
   first: (tx: Transaction) => Promise<unknown>,
   second: (tx: Transaction) => Promise<unknown>,
+  rest: (tx: Transaction) => Promise<unknown> = async () => undefined,
 ): Promise<void> {
   let later: Promise<unknown> | undefined;
   await db.write(async (tx) => {
@@ -23,8 +25,9 @@ export async function interleave(
     let done = false;
     later = db.write(second).finally(() => (done = true));
     later.catch(() => undefined);
-    if (engine() !== 'postgres') return;
-    await expect.poll(async () => done || (await db.read.executeQuery(WAITING)).rows.length > 0).toBe(true);
+    if (engine() === 'postgres')
+      await expect.poll(async () => done || (await db.read.executeQuery(WAITING)).rows.length > 0).toBe(true);
+    await rest(tx);
   });
   await later;
 }

@@ -77,6 +77,15 @@ describe('Access of applications to accounts without a second factor', () => {
     expect(events).toHaveLength(2);
   });
 
+  it('stays if the organization signs in only through its provider', async () => {
+    const { uid } = await world.organization();
+    const user = await world.user({ organization: uid });
+    const tokens = await apps.tokens(client, user.id);
+    await world.ssoOnly(uid);
+    await require(uid);
+    await expectValid(tokens);
+  });
+
   it('ends for staff when a server that requires one starts', async () => {
     const staff = await world.user();
     const tokens = await apps.tokens(client, staff.id);

@@ -2,6 +2,7 @@ import type { Attribution } from '../../auth/callers.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { recordEvents } from '../audit/record-event.ts';
+import { SSO_METHOD } from '../users/sign-in-eligibility.ts';
 import { notFound } from '../shared/errors.ts';
 import { revokeTokens } from '../tokens/revoke-tokens.ts';
 import { bumpCredentialVersion } from '../tokens/credentials.ts';
@@ -58,8 +59,11 @@ export async function endSessions(
   return ended.length;
 }
 
-/** Ends all sessions of users of one organization; of platform staff for `null`. */
-export async function endSessionsOfUsers(
+/**
+ * Ends the sessions of users of one organization (of platform staff for `null`), except those that an identity provider
+ * started.
+ */
+export async function endOwnSessionsOfUsers(
   tx: Transaction,
   by: Attribution,
   organizationId: number | null,
@@ -68,6 +72,7 @@ export async function endSessionsOfUsers(
   const ended = await tx
     .deleteFrom('sessions')
     .where((eb) => inList(tx, eb.ref('user_id'), userIds))
+    .where('method', '<>', SSO_METHOD)
     .returning(['id', 'user_id'])
     .execute();
   await recordSessionsEnded(tx, by, organizationId, ended);

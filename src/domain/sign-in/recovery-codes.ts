@@ -13,7 +13,7 @@ const GROUP = 4;
 /** Crockford's base32, without letters that look alike. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const FORM = new RegExp(`^[${ALPHABET}]{${LENGTH}}$`);
-/** Milliseconds for which a session is known to have had its code: longer than any request takes. */
+/** Milliseconds for which the server remembers that a session has used a code: longer than any request takes. */
 const SESSION_MEMORY = 900_000;
 
 /** Characters that are examined: a code with some extra spaces or dashes. */

@@ -5,7 +5,7 @@ import type { Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { notFound } from '../shared/errors.ts';
 import { revokeGrantsOfUsers } from '../tokens/grants.ts';
-import { endSessionsOfUsers } from './end-sessions.ts';
+import { endOwnSessionsOfUsers } from './end-sessions.ts';
 
 /** Users whose access ends in one statement, so that the server does other work in between. */
 const BATCH_SIZE = 500;
@@ -48,7 +48,8 @@ export async function requireSecondFactor(
 
 /**
  * Ends the sessions of users who have no second factor, and the access of applications that they approved. Their
- * personal access tokens stay.
+ * personal access tokens stay, and so does everything of an organization that signs in only through its provider, and
+ * other sessions of single sign-on.
  * @param organizationId the organization of the users; `null` for platform staff
  */
 export async function endAccessWithoutFactor(
@@ -59,7 +60,7 @@ export async function endAccessWithoutFactor(
   const users = await lockUsersWithoutFactor(tx, organizationId);
   for (const batch of chunked(users, BATCH_SIZE)) {
     // Before the grants: an approval that has begun holds its session, and its grant is found once the session ends.
-    await endSessionsOfUsers(tx, by, organizationId, batch);
+    await endOwnSessionsOfUsers(tx, by, organizationId, batch);
     await revokeGrantsOfUsers(tx, by, batch, 'second-factor-required');
   }
 }
@@ -70,6 +71,16 @@ async function lockUsersWithoutFactor(tx: Transaction, organizationId: number | 
     .selectFrom('users')
     .select('users.id')
     .where('users.organization_id', organizationId === null ? 'is' : '=', organizationId)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('identity_providers')
+            .select('sso_only')
+            .whereRef('identity_providers.organization_id', '=', 'users.organization_id')
+            .where('sso_only', '=', 1),
+        ),
+      ),
+    )
     .where(({ not, exists, selectFrom }) =>
       not(exists(selectFrom('totp_secrets').select('user_id').whereRef('user_id', '=', 'users.id'))),
     )

@@ -61,6 +61,8 @@ export async function issueToken(
   const scopes = grantedScopes(request.scopes, grantableScopes(account));
 
   const { madeBy = null } = request;
+  // The account before its tokens, as where sessions end.
+  if (madeBy !== null) await lockAccount(tx, request.userId);
   const madeByClient = madeBy === null ? null : await lockMaker(tx, madeBy);
   if (request.atMost !== undefined) await requireTokenLimit(tx, request.userId, request.atMost, now);
   const id = randomUUID();
