@@ -48,16 +48,20 @@ export const importsJob = (context: Context): JobHandler => ({
 
 async function runUndoJob(
   { db, clock, log }: Context,
-  { signal }: JobRun,
+  { job, signal }: JobRun,
   id: number,
   undoneBy: Caller,
 ): Promise<void> {
-  const started = await db.write((tx) => startUndo(tx, { actor: undoneBy, now: clock() }, id));
-  if ('lostPermission' in started) {
-    log.warn({ import: id, reason: started.lostPermission }, 'an undo did not run');
-    return;
+  let caller = undoneBy;
+  // One that has begun goes on after a crash, so that it does not stay half done.
+  if (job.attempts === 1) {
+    const started = await db.write((tx) => startUndo(tx, { actor: undoneBy, now: clock() }, id));
+    if ('lostPermission' in started) {
+      log.warn({ import: id, reason: started.lostPermission }, 'an undo did not run');
+      return;
+    }
+    ({ caller } = started);
   }
-  const { caller } = started;
   const counts = await undoImport({ db, caller, clock, signal }, id);
   await db.write((tx) => finishUndo(tx, { actor: caller, now: clock() }, id, counts));
 }
