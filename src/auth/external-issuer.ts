@@ -139,7 +139,7 @@ export class ExternalIssuer {
     const interval = known === undefined ? RETRY_DELAY : FETCH_INTERVAL;
     const keys = await this.#keys.fetch(now, interval).catch((cause: unknown) => {
       throw new IssuerUnreachable(
-        `The keys of ${this.#settings.issuer} cannot be fetched. The server tries again in a moment.`,
+        `The keys of ${this.#settings.issuer} cannot be fetched. The server tries again within a minute.`,
         { cause },
       );
     });

@@ -214,10 +214,13 @@ function waitForCallback(listener: Server, state: string, issuer: string): Promi
     );
     timer.unref();
     listener.on('request', (request, response) => {
-      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
+      const url = URL.parse(request.url ?? '/', 'http://127.0.0.1');
+      const parameters = url?.searchParams;
       const isCallback =
-        pathname === '/callback' && searchParams.get('state') === state && searchParams.get('iss') === issuer;
-      const code = searchParams.get('code');
+        url?.pathname === '/callback' &&
+        parameters?.get('state') === state &&
+        parameters.get('iss') === issuer;
+      const code = parameters?.get('code') ?? null;
       response.writeHead(isCallback ? 200 : 404, {
         'content-type': 'text/plain; charset=utf-8',
         'cache-control': 'no-store',
@@ -229,7 +232,7 @@ function waitForCallback(listener: Server, state: string, issuer: string): Promi
         code === null ? 'Access denied.\n' : 'You are signed in. You can close this page.\n',
         () =>
           code === null
-            ? reject(new CliError(`Access denied (${searchParams.get('error') ?? 'no code'}).`))
+            ? reject(new CliError(`Access denied (${parameters?.get('error') ?? 'no code'}).`))
             : resolve(code),
       );
     });

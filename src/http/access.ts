@@ -6,6 +6,7 @@ import type { Scope } from '../auth/scopes.ts';
 import { isPersonalToken } from '../auth/secrets.ts';
 import type { Context } from '../runtime/context.ts';
 import { readSignedInSession, SignInRequired } from './browser-sessions.ts';
+import { UNKNOWN_ADDRESS } from './client-address.ts';
 import { Problem } from './problems.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { AuthenticatedToken, TokenCache } from '../domain/tokens/token-cache.ts';
@@ -75,7 +76,10 @@ export async function authorizeRequest(
     return;
   }
   const identity = await authenticate(request, access.schemes, { tokens, limiter, context });
-  if (identity.allowedAddresses !== null && !identity.allowedAddresses.has(request.address)) {
+  if (
+    identity.allowedAddresses !== null &&
+    (request.address === UNKNOWN_ADDRESS || !identity.allowedAddresses.has(request.address))
+  ) {
     throw new Problem('forbidden', 'This token cannot be used from this IP address.', {
       source: 'Authorization',
     });

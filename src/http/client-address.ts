@@ -37,8 +37,7 @@ export function clientAddressReader(trustedProxies: readonly string[]): (request
 
 /**
  * Reads `X-Forwarded-For` backwards, as each proxy appends its client, up to the first untrusted address. The address is
- * unknown if a trusted proxy names none (no header, `unknown`, a name): what is allowed to the proxy is not allowed to its
- * clients.
+ * unknown if a trusted proxy names none (no header, `unknown`, a name): clients must not get what only the proxy may.
  */
 function resolveClientAddress({ raw, headers }: FastifyRequest, trusted: AddressSet | undefined): string {
   let address = parseAddress(raw.socket.remoteAddress ?? '') ?? UNKNOWN_ADDRESS;

@@ -87,11 +87,15 @@ export function registerMetrics(
     '/metrics',
     { config: { operation: 'metrics', access: 'unlimited' }, schema: { hide: true } },
     async (request, reply) => {
-      if (!allowed.has(request.address) || isForwarded(request, config)) {
+      if (
+        request.address === UNKNOWN_ADDRESS ||
+        !allowed.has(request.address) ||
+        isForwarded(request, config)
+      ) {
         throw new Problem(
           'forbidden',
           request.address === UNKNOWN_ADDRESS
-            ? 'Metrics are not available to a client without an IP address. Add it to the X-Forwarded-For header.'
+            ? 'Metrics are not available, as the proxy did not send the IP address of the client. Let it add the address to X-Forwarded-For.'
             : 'Metrics are not available to this IP address. Add it to ASSAY_METRICS_ALLOWED.',
         );
       }

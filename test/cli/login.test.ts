@@ -94,6 +94,7 @@ describe('assay login refuses', () => {
       }),
     );
     expect((await fetch(answer)).status).toBe(404);
+    expect((await fetch(`${answer.origin}//`)).status).toBe(404);
     answer.searchParams.set('iss', server.origin);
     expect((await fetch(answer)).status).toBe(200);
     expect([await ended, output()]).toEqual([

@@ -28,8 +28,8 @@ export interface AssetPatch {
  * Updates an asset (operation 77). Writes only what differs.
  * @returns the asset, or the `conflict` for a location of one that the caller cannot see, whose count the caller has to
  *   commit
- * @throws DomainError `missing` for an asset that the caller cannot change, `changed`, `invalid`, `conflict` for a
- *   location that another asset has, `rate-limited`
+ * @throws DomainError `not-found` for an asset that the caller cannot change, `version-mismatch`, `invalid`, `conflict` for
+ *   a location that another asset has, `rate-limited`
  */
 export async function updateAsset(
   tx: Transaction,
@@ -162,7 +162,7 @@ async function staysWritable(
 
 /**
  * Deletes an asset with its ports, scope rules, taggings and links to vulnerabilities (operation 78).
- * @throws DomainError `missing`, `changed`, `conflict` while an active assessment lists it
+ * @throws DomainError `not-found`, `version-mismatch`, `conflict` while an active assessment lists it
  */
 export async function deleteAsset(
   tx: Transaction,

@@ -5,7 +5,7 @@ export const MAX_NAME_LENGTH = 255;
 /** 1 to `MAX_NAME_LENGTH` code points between leading and trailing space. Backtracking is bounded by that length. */
 const NAME = /^\s*\S(?:[\s\S]{0,253}\S)?\s*$/u;
 
-/** The length of a name, for JSON Schema. Control characters are left to the rule, which accepts stored names. */
+/** The length of a name, for JSON Schema. Control characters are checked in code, as stored names may have them. */
 export const NAME_PATTERN = NAME.source;
 
 /** Control characters (C0, DEL, C1), and line and paragraph separators. */

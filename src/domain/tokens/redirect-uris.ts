@@ -9,7 +9,7 @@ const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description
 const CHARACTERS = /^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]*$/;
 
 const LOOPBACK_HOSTS = ['127.0.0.1', '[::1]', 'localhost'];
-/** The names of an IPv4 server on the local machine: at its port of `[::1]`, another user's program can listen. */
+/** The names of an IPv4 server on the local machine: another user's program can listen on the same port of `[::1]`. */
 const IPV4_LOOPBACK_HOSTS = ['127.0.0.1', 'localhost'];
 
 /**
