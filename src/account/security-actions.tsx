@@ -35,6 +35,7 @@ const STATUS = {
   invalid: 422,
   conflict: 409,
   'version-mismatch': 412,
+  'limit-exceeded': 422,
   'rate-limited': 429,
   'too-many': 413,
 } as const;

@@ -1,16 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { isReadOnlyScope, isScope, type Scope, SCOPES, grantableScopes } from '../auth/scopes.ts';
-import { DomainError, invalidInput } from '../domain/shared/errors.ts';
+import { DomainError, invalidInput, isInputError } from '../domain/shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
-import {
-  issueToken,
-  type IssuedToken,
-  listUserTokens,
-  MAX_USER_TOKENS,
-  type UserToken,
-  revokeUserToken,
-} from '../domain/tokens/tokens.ts';
+import { issueToken, type IssuedToken, MAX_USER_TOKENS, revokeUserToken } from '../domain/tokens/tokens.ts';
+import { listUserTokens, type UserToken } from '../domain/tokens/token-list.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { attributionOf, signedInSession } from '../http/browser-sessions.ts';
 import { SecretField } from '../pages/copy-field.tsx';
@@ -149,7 +143,7 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
         );
         return await show(request, reply, { issued });
       } catch (failure) {
-        if (!(failure instanceof DomainError) || failure.kind !== 'invalid') throw failure;
+        if (!(failure instanceof DomainError) || !isInputError(failure)) throw failure;
         return show(request, reply, { rejected: { fields, failure } });
       }
     },

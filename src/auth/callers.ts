@@ -38,9 +38,9 @@ export interface Caller extends Actor, Account {
   bounds: CredentialBounds;
 }
 
-/** A credential, as what is made with it is bound to it: its addresses, its expiry and its revocation. */
+/** The limits of a credential, which also apply to tokens that are created with it. */
 export interface CredentialBounds {
-  /** The id of the token; `null` for the command line. */
+  /** The id of the token, whose revocation revokes those tokens too; `null` for the command line. */
   tokenId: string | null;
   /** CIDR blocks; `null` for any address. */
   allowedAddresses: readonly string[] | null;

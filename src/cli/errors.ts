@@ -4,7 +4,7 @@ import { type Config, ConfigError, databaseLocation } from '../config/config.ts'
 import { DatabaseMissing } from '../runtime/context.ts';
 import { StorageError } from '../db/engine.ts';
 import { IncompatibleDatabase } from '../db/migrate.ts';
-import { describeFieldError, DomainError, type FieldMessage } from '../domain/shared/errors.ts';
+import { describeFieldError, DomainError, type FieldMessage, isInputError } from '../domain/shared/errors.ts';
 import { KeysMissing, MasterKeyMismatch } from '../domain/tokens/deployment-keys.ts';
 import { ReportError } from '../importers/report.ts';
 import { findOption, displayNameOf } from './command.ts';
@@ -29,7 +29,7 @@ export class CliError extends Error {
 export function toCliError(error: unknown, command: Command | undefined): CliError {
   if (error instanceof CliError) return error;
   if (error instanceof ConfigError) return new CliError(error.message, 2);
-  if (error instanceof DomainError && error.kind === 'invalid') {
+  if (error instanceof DomainError && isInputError(error)) {
     return new CliError(
       error.fieldErrors
         .slice(0, 3)

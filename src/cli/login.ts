@@ -163,9 +163,9 @@ async function logIn(
 }
 
 /**
- * Fetches the metadata of a server (RFC 8414), which must have the issuer, and endpoints at the origin of the server:
- * otherwise a server could have the code of another one sent to itself, or be sent the other one's token.
- * @throws CliError otherwise
+ * Fetches the metadata of a server (RFC 8414). Prevents mix-up attacks, in which a server obtains the code or token of
+ * another one.
+ * @throws CliError if the metadata has another issuer, or an endpoint at another origin
  */
 async function discover(server: string, issuer: string): Promise<AuthorizationServer> {
   const { origin, pathname } = new URL(server);
@@ -200,7 +200,7 @@ async function discover(server: string, issuer: string): Promise<AuthorizationSe
   };
 }
 
-/** @returns a URL of a server in ASCII */
+/** @returns a URL from the server in ASCII, which is safe to print */
 function quoteUrl(text: string): string {
   return URL.parse(text)?.href.replace(/\/$/, '').slice(0, MAX_QUOTED_URL) ?? 'not a URL';
 }

@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { cliAttribution } from '../auth/callers.ts';
 import { DomainError } from '../domain/shared/errors.ts';
-import { issueToken, listTokens, revokeToken } from '../domain/tokens/tokens.ts';
+import { listTokens } from '../domain/tokens/token-list.ts';
+import { issueToken, revokeToken } from '../domain/tokens/tokens.ts';
 import { addCommand, addCommandGroup, type CommonOptions, scopesOption } from './command.ts';
 import { streams } from './streams.ts';
 import { withContext } from './with-context.ts';

@@ -4,7 +4,7 @@ import { initial } from './migrations/0001-initial.ts';
 import { foreignKeyIndexes } from './migrations/0002-foreign-key-indexes.ts';
 import { mailDelivery } from './migrations/0003-mail-delivery.ts';
 import { lastImportStarts } from './migrations/0004-last-import-starts.ts';
-import { tokenMakers } from './migrations/0005-token-makers.ts';
+import { tokenCreators } from './migrations/0005-token-creators.ts';
 import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
 /**
@@ -16,7 +16,7 @@ export const migrations: readonly Migration[] = [
   foreignKeyIndexes,
   mailDelivery,
   lastImportStarts,
-  tokenMakers,
+  tokenCreators,
 ];
 
 export const dialects: Record<Engine, SchemaDialect> = {

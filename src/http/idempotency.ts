@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/callers.ts';
 import type { Context } from '../runtime/context.ts';
 import type { Database, Transaction } from '../db/engine.ts';
-import { DomainError, unwrapOutcome } from '../domain/shared/errors.ts';
+import { DomainError, type DomainErrorKind, unwrapOutcome } from '../domain/shared/errors.ts';
 import {
   findStoredResponse,
   storeResponse,
@@ -16,6 +16,9 @@ import { OperationResult, serializeBody, toOperationResult } from './operation-r
 
 export const IDEMPOTENCY_KEY_HEADER = 'Idempotency-Key';
 export const IDEMPOTENCY_REPLAYED_HEADER = 'Idempotency-Replayed';
+
+/** Errors that refuse a replay. The others can be the result of the first request itself. */
+const REFUSALS: readonly DomainErrorKind[] = ['forbidden', 'not-found', 'invalid'];
 
 const KEY_PATTERN = /^[!-~]{1,255}$/;
 
@@ -83,7 +86,7 @@ export function startRequestHash({ headers, url }: Pick<FastifyRequest, 'headers
   return createHash('sha256').update(JSON.stringify([query, mediaType]));
 }
 
-/** A replay ran the operation again to check its rights, and kept nothing of it. */
+/** Rolls back the transaction in which a replay checked the caller's rights. */
 class RolledBack extends Error {}
 
 /**
@@ -208,7 +211,8 @@ export class IdempotencyHandler {
     reply: FastifyReply,
   ): Promise<OperationResult<undefined>> {
     const stored = request.idempotentRequest?.stored;
-    const isAllowed = error instanceof RolledBack || (error instanceof DomainError && !isRefusal(error));
+    const isAllowed =
+      error instanceof RolledBack || (error instanceof DomainError && !REFUSALS.includes(error.kind));
     if (stored === undefined || !isAllowed) throw error;
     return this.#replay(stored, request, reply);
   }
@@ -246,12 +250,6 @@ export class IdempotencyHandler {
     for (const name of omitted) delete body[name];
     return JSON.stringify(body);
   }
-}
-
-/** Whether an error is about rights or values, and not about what the first request itself has added. */
-function isRefusal({ kind, fieldErrors }: DomainError): boolean {
-  const isFull = fieldErrors.length > 0 && fieldErrors.every(({ code }) => code.startsWith('too-many-'));
-  return kind === 'forbidden' || kind === 'not-found' || (kind === 'invalid' && !isFull);
 }
 
 /** @throws Problem if the key was used for another request */

@@ -136,6 +136,7 @@ function fromDomainError(failure: DomainError, area: Area | undefined): Problem 
     invalid: 'validation-failed',
     conflict: 'conflict',
     'version-mismatch': 'precondition-failed',
+    'limit-exceeded': 'validation-failed',
     'rate-limited': 'rate-limited',
     'too-many': 'batch-too-large',
   } as const;

@@ -46,7 +46,7 @@ export interface ResponseTarget {
   redirectUri: string;
   /** As in the request; `null` if it was omitted. */
   givenRedirectUri: string | null;
-  /** Whether a stored consent suffices: nobody but the client receives the response, or can redeem it. */
+  /** Whether a stored consent is enough. Requires that only the client can receive the response or redeem the code. */
   remembersConsent: boolean;
   mode: ResponseMode;
   state: string | undefined;

@@ -10,8 +10,8 @@ const LIFETIME = 300_000;
 const REFETCH_AGE = 60;
 
 /**
- * The keys of a provider. A key that is not among the known ones is looked for at the provider at once, so that sign-ins
- * work after a rotation without overlap, but at most once in ten seconds.
+ * The cached keys of a provider. Fetches them again for an unknown key, at most every ten seconds, so that sign-ins work
+ * right after a key rotation.
  */
 export class ProviderKeys {
   readonly #url: string;

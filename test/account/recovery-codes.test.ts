@@ -91,7 +91,7 @@ describe('Recovery codes', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
   });
 
-  /** Submits codes at once after one password. */
+  /** Submits several codes concurrently for one pending sign-in. */
   const recoverAtOnce = async (
     account: { id: number; email: string; password: string },
     codes: readonly string[],

@@ -134,7 +134,7 @@ describe('A token that is made with another one', () => {
   it('waits for a sign-in that ends sessions of its account, without a deadlock', async () => {
     const owner = await newUser(true);
     const { db, keys } = server.context;
-    const maker = await createFixtures(server).token(owner.userId);
+    const creator = await createFixtures(server).token(owner.userId);
     let runs = 0;
     const make = (tx: Transaction) => {
       runs += 1;
@@ -142,7 +142,7 @@ describe('A token that is made with another one', () => {
         userId: owner.userId,
         kind: 'personal',
         expiresAt: null,
-        madeBy: maker.id,
+        madeBy: creator.id,
       });
     };
     await interleave(
@@ -153,11 +153,11 @@ describe('A token that is made with another one', () => {
       },
       (tx) =>
         make(tx).catch((error: unknown) => (error instanceof DomainError ? error : Promise.reject(error))),
-      (tx) => revokeTokens(tx, by, { id: maker.id }),
+      (tx) => revokeTokens(tx, by, { id: creator.id }),
     );
     // A transaction that ends in a deadlock runs again.
     expect(runs).toBe(2);
-    const made = await db.read.selectFrom('tokens').select('id').where('made_by', '=', maker.id).execute();
+    const made = await db.read.selectFrom('tokens').select('id').where('made_by', '=', creator.id).execute();
     expect(made).toEqual([]);
   });
 });

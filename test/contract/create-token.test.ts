@@ -30,8 +30,8 @@ const confined = () =>
 
 describe('Operation 58: create a token', () => {
   it('returns 201 with the token, shown once, with the limits of the credential that creates it', async () => {
-    const maker = await confined();
-    const response = await create({ name: ' deployment ' }, maker.token);
+    const creator = await confined();
+    const response = await create({ name: ' deployment ' }, creator.token);
     expect([response.status, response.headers.get('location'), response.body]).toEqual([
       201,
       null,
@@ -46,7 +46,7 @@ describe('Operation 58: create a token', () => {
         last_used_at: null,
         last_used_from: null,
         revoked_at: null,
-        made_by: { kind: 'token', id: maker.id, name: null },
+        made_by: { kind: 'token', id: creator.id, name: null },
         token: expect.stringMatching(/^assay_\w{42}$/),
       },
     ]);

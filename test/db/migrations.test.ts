@@ -48,9 +48,9 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     '6a200ff5942f82e2e92da5c00f538a6173c0cb101e7b2b303bc2b614ceebff0c',
     '346debb1d950e5ba0c3811e7a219f2889148f0104a4d1df6bafb17e9742a5045',
   ],
-  '0005-token-makers': [
-    'b263fa5b114c8658427f71586789fd48b45262858e3a5636abdc62455fb85ed1',
-    '2879a30062aa8e8292e1ebcb017f6398061fe5305676659ce8efd70495e90560',
+  '0005-token-creators': [
+    'd7c6a7db5dbdafd3c7134c4fc19728c9e55d9fb48a609af663d50db57e9d3d0a',
+    '9b99761b7abc7276b665ffc664a745bcafb89aedb16728ba4f7c6ddecc682e68',
   ],
 };
 

@@ -168,6 +168,21 @@ it.each(['s3 without a bucket', 's3 that takes no key'])(
   },
 );
 
+/** Starts a server that answers as S3, and opens a store there. */
+async function openStoreAt(service: Server) {
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+  const { port } = service.address() as AddressInfo;
+  const settings: Record<string, string> = {
+    ...CREDENTIALS,
+    ASSAY_ATTACHMENTS: 's3://evidence',
+    AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}/`,
+  };
+  return openFileStore(
+    { attachments: parseAttachmentStore((name) => settings[name]), dataDirectory: folder },
+    db,
+  );
+}
+
 it.each([
   ['InvalidAccessKeyId', 'tx0001-65a0-default', '403 InvalidAccessKeyId (request tx0001-65a0-default)'],
   ['S3RVER secret', 'Credential=S3RVER/us-east-1', '403'],
@@ -180,17 +195,7 @@ it.each([
       response.end(`<Error><Code>${code}</Code><Message>The secret S3RVER is wrong.</Message></Error>`);
     });
   });
-  await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve));
-  const { port } = refusing.address() as AddressInfo;
-  const settings: Record<string, string> = {
-    ...CREDENTIALS,
-    ASSAY_ATTACHMENTS: 's3://evidence',
-    AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}/`,
-  };
-  const store = openFileStore(
-    { attachments: parseAttachmentStore((name) => settings[name]), dataDirectory: folder },
-    db,
-  );
+  const store = await openStoreAt(refusing);
   const key = randomUUID();
   const refusal = (operation: string) =>
     `The attachment store responded to ${operation} ${key} with ${described}.`;
@@ -212,17 +217,7 @@ it('The S3 store retries while S3 is busy, and then fails as unavailable', async
       response.end();
     });
   });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  const { port } = proxy.address() as AddressInfo;
-  const settings: Record<string, string> = {
-    ...CREDENTIALS,
-    ASSAY_ATTACHMENTS: 's3://evidence',
-    AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}/`,
-  };
-  const store = openFileStore(
-    { attachments: parseAttachmentStore((name) => settings[name]), dataDirectory: folder },
-    db,
-  );
+  const store = await openStoreAt(proxy);
   await store.write(randomUUID(), chunksOf(Buffer.from('x'), 1));
   expect(seen).toBe(3);
   refusals = 3;

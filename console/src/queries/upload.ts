@@ -25,7 +25,7 @@ interface Upload {
 }
 
 /**
- * Uploads a form. At most two uploads of a page run at once, and one that gets a 429 is sent again.
+ * Uploads a form. Runs at most two uploads at a time, and retries after a 429.
  * @throws Error with the message `interrupted` if the connection is lost; the reason of `signal` once it is aborted
  */
 export async function sendUpload(upload: Upload): Promise<Response> {

@@ -1,13 +1,9 @@
 import { Type } from 'typebox';
 import { ALL_SCOPES } from '../../auth/scopes.ts';
 import type { Context } from '../../runtime/context.ts';
-import { createPersonalToken, personalTokenList } from '../../domain/tokens/personal-tokens.ts';
-import {
-  MAX_USER_TOKENS,
-  revokeUserToken,
-  TOKEN_VERSION,
-  type UserToken,
-} from '../../domain/tokens/tokens.ts';
+import { createPersonalToken } from '../../domain/tokens/personal-tokens.ts';
+import { personalTokenList, type UserToken } from '../../domain/tokens/token-list.ts';
+import { MAX_USER_TOKENS, revokeUserToken, TOKEN_VERSION } from '../../domain/tokens/tokens.ts';
 import { invalidInput } from '../../domain/shared/errors.ts';
 import { formatTimestamp, parseTimestamp } from '../../domain/shared/time.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
@@ -28,7 +24,7 @@ import { V1_ACCESS } from '../v1-params.ts';
 const collection = '/tokens';
 const MAX_ITEMS = 1_000;
 
-const TokenMakerSchema = Type.Object(
+const TokenCreatorSchema = Type.Object(
   {
     kind: Type.String({
       maxLength: 16,
@@ -39,7 +35,7 @@ const TokenMakerSchema = Type.Object(
     name: nullableTextSchema('deployment'),
   },
   {
-    title: 'Token maker',
+    title: 'Token creator',
     description:
       'The token or the application with which this token was created, and with which it ends; null for one created on the page of tokens or on the command line.',
   },
@@ -64,7 +60,7 @@ const PersonalTokenSchema = Type.Object(
     last_used_at: nullable(DateTimeSchema),
     last_used_from: nullableTextSchema('192.0.2.7'),
     revoked_at: nullable(DateTimeSchema),
-    made_by: nullable(TokenMakerSchema),
+    made_by: nullable(TokenCreatorSchema),
   },
   { title: 'Token' },
 );

@@ -214,11 +214,11 @@ const hasReported = (organization: number) =>
     where latest.organization_id = ${organization} limit 1) is not null`;
 
 /**
- * Of staff, only those whom the users of the organization can know: assigned to it by name, or named by its sessions,
- * imports, latest vulnerabilities or comments. Users cannot see internal comments.
+ * Excludes staff whom the organization does not know. It knows those who are assigned to it by name, or are named in its
+ * testing sessions, imports, latest vulnerabilities or comments (except internal comments, which its users cannot see).
  */
 const selectNameablePairs = prepareQuery<{ pairs: string; organization: number }, Pair>((db, p) => {
-  // By user, who has fewer rows than the organization. PostgreSQL could read the whole table for `exists`.
+  // Uses the index on the user, who has fewer rows than the organization. For `exists`, PostgreSQL may read the table.
   const isNamed = (table: string, column: string, rest = sql`1 = 1`) =>
     sql`(select 1 from ${sql.table(table)} as named where ${sql.ref(`named.${column}`)} = known.id
       and ${withoutIndex(sql.ref<number>('named.organization_id'))} = ${p.organization} and ${rest}

@@ -16,7 +16,7 @@ interface WantedLocation {
 }
 
 /**
- * Looks for assets at wanted locations that the caller cannot see, and limits how many of them a caller finds.
+ * Looks for assets at these locations that the caller cannot see. The number of times that a caller finds one is limited.
  * @returns the `conflict` for the first one, whose count the caller has to commit; `undefined` if there is none
  * @throws DomainError `rate-limited` after too many
  */
@@ -26,7 +26,7 @@ export async function findHiddenConflict(
   wanted: readonly WantedLocation[],
 ): Promise<DomainError | undefined> {
   const visibility = visibilityByScopes(by.actor, ASSET_READ_SCOPES);
-  // Sees every asset of the organizations in which they can create one.
+  // The caller sees all assets of every organization in which they can create one.
   if (visibility.rules.some(({ level, writableBy }) => level !== 'listing' && writableBy === null))
     return undefined;
   const organizations = [...new Set(wanted.map(({ organizationId }) => organizationId))];

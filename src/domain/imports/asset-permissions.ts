@@ -16,8 +16,8 @@ export interface FoundAsset {
 }
 
 /**
- * @param hasAssessment whether the import has an assessment, which is the listing that scopes of a listing reach
- * @returns the scopes of which an import needs one to create or change assets
+ * @param hasAssessment whether the import has an assessment: without one, listing scopes apply to nothing
+ * @returns the scopes that let an import create or change assets; one of them is enough
  */
 export function importAssetScopes(hasAssessment: boolean): readonly Scope[] {
   return hasAssessment ? ASSET_WRITE_SCOPES : ASSET_DELETE_SCOPES;
@@ -31,7 +31,7 @@ export async function permittedAssets(
 ): Promise<{ linkable: ReadonlySet<number>; writable: ReadonlySet<number> }> {
   const { rules } = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
   const wide = rules.filter(({ level }) => level !== 'listing');
-  // Others reach the assets of the assessment alone.
+  // Other users reach only the assets of the assessment.
   const reachesAll = assessment === null || isAdminOf(caller, organizationId);
   const inAssessment = new Set(assets.flatMap(({ id, import_id }) => (import_id === importId ? [id] : [])));
   if (assessment !== null && !(reachesAll && wide.length === rules.length)) {

@@ -28,8 +28,8 @@ export interface ImportJob {
   /** `null` for a report of hosts only. */
   assessment: { id: number; uid: string } | null;
   /**
-   * The importer, with the rights at the upload that their account still had when the run began: admins may change the
-   * assets of the organization that their scopes cover, others those of them that the assessment lists.
+   * The importer, with those of their rights at the upload that their account still had when the run began. Admins can
+   * change all assets that their scopes cover; other users only those that the assessment lists as well.
    */
   caller: Caller;
   /** Whether the credential has a scope that writes assets here. Without one, no asset is created or changed. */

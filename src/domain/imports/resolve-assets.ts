@@ -10,7 +10,7 @@ import type { AssetLocation } from './sighting.ts';
 export interface ResolvedAssets {
   /** By `assetKey`. Omits assets that the importer cannot see and may not create. */
   ids: ReadonlyMap<string, number>;
-  /** Those of them whose times of sighting the importer may change. */
+  /** The ids of these assets whose `last_seen` the importer may change. */
   writable: ReadonlySet<number>;
   created: AssetLocation[];
 }

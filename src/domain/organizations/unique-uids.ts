@@ -16,7 +16,7 @@ export function randomUid(length: number): string {
  * random characters at its end, so that a taken uid does not reveal what others have.
  * @param separator before the random characters
  * @param insert resolves with `undefined` when the uid is taken
- * @returns the row; `undefined` when the uid is taken and the caller gets exactly what they ask for
+ * @returns the row; `undefined` if the exact uid was tried and is taken
  */
 export async function insertWithUniqueUid<Row>(
   caller: Account,

@@ -9,7 +9,7 @@ const HOUR = 3_600_000;
 export const MAX_BY_ACCOUNT = 20;
 export const MAX_BY_ORGANIZATION = 100;
 
-/** What a conflict reveals: that an address has an account elsewhere, or that a hidden asset has a location. */
+/** Something that a conflict reveals: an account with an address, or a hidden asset at a location. */
 export interface Discovery {
   kind: 'email' | 'location';
   /** In which the caller wanted to create or change something. */

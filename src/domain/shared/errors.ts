@@ -27,11 +27,19 @@ export type FieldError = FieldProblem & {
  * - `invalid`: the input is well-formed but wrong; `fieldErrors` says where
  * - `conflict`: it clashes with existing data
  * - `version-mismatch`: it does not have the expected version
+ * - `limit-exceeded`: it would exceed a number of stored items; `fieldErrors` says which input
  * - `rate-limited`: too many attempts; the problem has the seconds to wait
  * - `too-many`: it would change more items than one request may; `sizeLimit` has the numbers
  */
 export type DomainErrorKind =
-  'not-found' | 'forbidden' | 'invalid' | 'conflict' | 'version-mismatch' | 'rate-limited' | 'too-many';
+  | 'not-found'
+  | 'forbidden'
+  | 'invalid'
+  | 'conflict'
+  | 'version-mismatch'
+  | 'limit-exceeded'
+  | 'rate-limited'
+  | 'too-many';
 
 /** The number of items that a request may change, and that it would change. */
 export interface SizeLimit {
@@ -77,9 +85,24 @@ export function notFound(thing: string): DomainError {
 
 /** @returns the error for invalid inputs */
 export function invalidInput(errors: FieldError | readonly FieldError[]): DomainError {
-  const fieldErrors = 'property' in errors ? [errors] : errors;
+  return inputError('invalid', 'property' in errors ? [errors] : errors);
+}
+
+/** @returns the error for an input that would exceed a number of stored items */
+export function limitExceeded(error: FieldError): DomainError {
+  return inputError('limit-exceeded', [error]);
+}
+
+type InputErrorKind = 'invalid' | 'limit-exceeded';
+
+function inputError(kind: InputErrorKind, fieldErrors: readonly FieldError[]): DomainError {
   const summary = summarizeFieldErrors(fieldErrors.map(describeFieldError), 'It');
-  return new DomainError('invalid', { code: 'invalid-input', params: { summary } }, fieldErrors);
+  return new DomainError(kind, { code: 'invalid-input', params: { summary } }, fieldErrors);
+}
+
+/** Whether the error is that of an input; its message then consists of its field errors. */
+export function isInputError(error: DomainError): error is DomainError & { kind: InputErrorKind } {
+  return error.kind === 'invalid' || error.kind === 'limit-exceeded';
 }
 
 /** A field error with its sentence. */
@@ -136,8 +159,8 @@ export function renameFields(error: DomainError, names: Readonly<Record<string, 
         } as FieldError)
       : { ...fieldError, property };
   });
-  return error.kind === 'invalid'
-    ? invalidInput(fieldErrors)
+  return isInputError(error)
+    ? inputError(error.kind, fieldErrors)
     : new DomainError(error.kind, error.problem, fieldErrors, error.sizeLimit);
 }
 

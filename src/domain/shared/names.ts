@@ -59,7 +59,7 @@ function trimValid(name: string, error: FieldError | undefined): string {
   return name.trim();
 }
 
-/** Makes a name of a text of others, such as a report: spaces take the place of control characters. */
+/** Replaces control characters by spaces, to make a name of a text from outside, such as a report. */
 export function replaceControlCharacters(text: string): string {
   return text.replace(ALL_CONTROL_CHARACTERS, ' ');
 }

@@ -78,8 +78,8 @@ export async function issueFirstRecoveryCodes(
 }
 
 /**
- * Accepts a recovery code once, and one code for a session, even if they are sent concurrently: the caller replaces the
- * session after its code.
+ * Accepts each recovery code once, and one code for each session, also of concurrent requests. The caller replaces the
+ * session afterwards.
  * @param session the session in which the code was typed
  * @param code as typed: case, spaces, dashes, and letters that look like digits do not matter
  */

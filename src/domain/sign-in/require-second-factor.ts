@@ -47,9 +47,8 @@ export async function requireSecondFactor(
 }
 
 /**
- * Ends the sessions of users who have no second factor, and the access of applications that they approved. Their
- * personal access tokens stay, and so does everything of an organization that signs in only through its provider, and
- * other sessions of single sign-on.
+ * Ends the sessions of users who have no second factor, and the access of applications that they approved. Sessions of
+ * single sign-on and personal access tokens stay. Organizations that sign in only through a provider are not affected.
  * @param organizationId the organization of the users; `null` for platform staff
  */
 export async function endAccessWithoutFactor(
@@ -59,7 +58,7 @@ export async function endAccessWithoutFactor(
 ): Promise<void> {
   const users = await lockUsersWithoutFactor(tx, organizationId);
   for (const batch of chunked(users, BATCH_SIZE)) {
-    // Before the grants: an approval that has begun holds its session, and its grant is found once the session ends.
+    // Sessions end first, which waits for approvals in progress, so that their grants are found.
     await endOwnSessionsOfUsers(tx, by, organizationId, batch);
     await revokeGrantsOfUsers(tx, by, batch, 'second-factor-required');
   }

@@ -162,9 +162,8 @@ const lockUser = preparePipelined<{ id: number }>((tx, p) =>
 );
 
 /**
- * Call this before factors change, and before a session starts that depends on them. Locks what the organization
- * requires and then the user's factors: concurrent transactions could otherwise each decide by what the other one
- * changes.
+ * Locks the organization, for its requirement, and then the account. Call this before factors change and before a
+ * session starts. Otherwise, concurrent transactions could act on an outdated state.
  */
 export async function lockFactors(tx: Transaction, { userId, organizationId }: FactorOwner): Promise<void> {
   if (organizationId !== null) await lockOrganization(tx, { id: organizationId });

@@ -92,8 +92,8 @@ export interface SignInCredential {
 }
 
 /**
- * Call this before a session starts. Locks the account and its second factors, so that a concurrent change of them, of
- * the password or of what the organization requires either ends the new session as well or is seen.
+ * Call this before a session starts. Locks the organization and the account until the transaction ends, so that the
+ * password, the second factors and the requirement cannot change in between.
  * @throws SessionEnded when the user was banned or deleted, has a new password, no longer has the passkey, or has to
  *   sign in through the organization's provider
  */

@@ -4,30 +4,8 @@ import type { Keys } from '../../auth/keys.ts';
 import { ALL_SCOPES, isScope } from '../../auth/scopes.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { DomainError, invalidInput } from '../shared/errors.ts';
-import { defineList } from '../lists/define-list.ts';
-import {
-  issueToken,
-  MAX_USER_TOKENS,
-  selectTokens,
-  toUserToken,
-  type UserToken,
-  validateToken,
-} from './tokens.ts';
-
-/** The caller's personal access tokens (operation 57). */
-export const personalTokenList = defineList({
-  name: 'tokens',
-  rows: ({ db, caller }) =>
-    selectTokens(db)
-      .where('tokens.user_id', '=', caller.userId ?? -1)
-      .where('tokens.kind', '=', 'personal'),
-  id: 'tokens.id',
-  idType: 'text',
-  organization: 'users.organization_id',
-  filters: {},
-  sorts: { createdAt: { column: 'tokens.created_at', type: 'integer' } },
-  hydrate: (_reading, rows) => rows.map(toUserToken),
-});
+import { selectTokens, toUserToken, type UserToken } from './token-list.ts';
+import { issueToken, MAX_USER_TOKENS, validateToken } from './tokens.ts';
 
 /** Absent members default to those of the caller's credential. */
 export interface PersonalTokenInput {

@@ -15,7 +15,7 @@ export interface RevokedToken {
 }
 
 /**
- * Revokes tokens, and every token that was made with one of them. The caller records the revocation of the selected
+ * Revokes tokens, and all tokens that were created with them, directly or indirectly. The caller records the revocation of the selected
  * ones, and calls `bumpCredentialVersion`.
  * @returns the selected tokens that were valid
  */
@@ -35,19 +35,19 @@ export async function revokeTokens(
     if (userIds !== undefined) query = query.where((eb) => inList(tx, eb.ref('user_id'), userIds));
   }
   const selected = await query.execute();
-  // On PostgreSQL, this waited for transactions that make a token, which lock its maker.
-  let makers: { id: string }[] = selected;
-  while (makers.length > 0) makers = await revokeMadeBy(tx, by, makers);
+  // On PostgreSQL, the update has waited for concurrent transactions that create tokens with these.
+  let creators: { id: string }[] = selected;
+  while (creators.length > 0) creators = await revokeMadeBy(tx, by, creators);
   return selected;
 }
 
-/** Revokes the tokens that were made with others. They belong to the same accounts. */
+/** Revokes the tokens that were created with these. They belong to the same accounts. */
 async function revokeMadeBy(
   tx: Transaction,
   by: Attribution,
-  makers: readonly { id: string }[],
+  creators: readonly { id: string }[],
 ): Promise<{ id: string }[]> {
-  const ids = makers.map(({ id }) => id);
+  const ids = creators.map(({ id }) => id);
   const revoked = await revocation(tx, by.now)
     .where((eb) => inList(tx, eb.ref('made_by'), ids))
     .returning(['made_by', 'user_id'])

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/engine.ts';
 import { lockAccount } from '../shared/account-rights.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { credentialById, credentialBySecret, bumpCredentialVersion } from './credentials.ts';
-import { type FieldError, invalidInput, notFound } from '../shared/errors.ts';
+import { type FieldError, invalidInput, limitExceeded, notFound } from '../shared/errors.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { requireName } from '../shared/names.ts';
 import { claimsOf, tokenAccount } from './token-claims.ts';
 import { revokeTokens } from './revoke-tokens.ts';
+import { listUserTokens } from './token-list.ts';
 import { isAddressBlock } from '../../auth/ip-addresses.ts';
 import type { Attribution } from '../../auth/callers.ts';
 import { isExternalCredential } from '../../auth/external-issuer.ts';
@@ -61,9 +62,9 @@ export async function issueToken(
   const scopes = grantedScopes(request.scopes, grantableScopes(account));
 
   const { madeBy = null } = request;
-  // The account before its tokens, as where sessions end.
-  if (madeBy !== null) await lockAccount(tx, request.userId);
-  const madeByClient = madeBy === null ? null : await lockMaker(tx, madeBy);
+  // The account is locked before its tokens, in the same order as when sessions end.
+  if (madeBy !== null || request.atMost !== undefined) await lockAccount(tx, request.userId);
+  const madeByClient = madeBy === null ? null : await lockCreator(tx, madeBy);
   if (request.atMost !== undefined) await requireTokenLimit(tx, request.userId, request.atMost, now);
   const id = randomUUID();
   const { kind, expiresAt } = request;
@@ -112,22 +113,22 @@ export async function issueToken(
 }
 
 /**
- * Locks the token that another one is made with, so that its revocation waits and revokes the other one too.
+ * Locks the token with which another one is created, so that a concurrent revocation waits and revokes both.
  * @returns the application that it was issued to
  * @throws DomainError `not-found` if it was revoked in the meantime
  */
-async function lockMaker(tx: Transaction, id: string): Promise<string | null> {
+async function lockCreator(tx: Transaction, id: string): Promise<string | null> {
   // Tokens of an external issuer are in no table, and end by expiring.
   if (isExternalCredential(id)) return null;
-  const maker = await tx
+  const creator = await tx
     .selectFrom('tokens')
     .select('client_id')
     .where('id', '=', id)
     .where('revoked_at', 'is', null)
     .modifyEnd(forNoKeyUpdate(tx))
     .executeTakeFirst();
-  if (maker === undefined) throw notFound('token');
-  return maker.client_id;
+  if (creator === undefined) throw notFound('token');
+  return creator.client_id;
 }
 
 /** @returns what is wrong with the scopes and addresses */
@@ -150,23 +151,19 @@ export function validateToken(scopes: readonly string[], blocks: readonly string
   ];
 }
 
+/** Call this with the account locked. */
 async function requireTokenLimit(
   tx: Transaction,
   userId: number,
   atMost: number,
   now: number,
 ): Promise<void> {
-  await lockAccount(tx, userId);
   if ((await listUserTokens(tx, userId, now)).length >= atMost)
-    throw invalidInput({
-      property: 'name',
-      code: 'too-many-tokens',
-      params: { max: atMost },
-    });
+    throw limitExceeded({ property: 'name', code: 'too-many-tokens', params: { max: atMost } });
 }
 
 /**
- * Revokes a token by its id or, for a personal access token, by the token, and those that were made with it. Does
+ * Revokes a token by its id or, for a personal access token, by the token, and those that were created with it. Does
  * nothing if it is revoked.
  * @throws DomainError `not-found` for the token
  */
@@ -195,114 +192,6 @@ export const MAX_USER_TOKENS = 100;
 
 /** Tokens cannot be changed. */
 export const TOKEN_VERSION = 1;
-
-/** A token as its owner sees it, valid or not. */
-export interface UserToken {
-  id: string;
-  kind: 'personal' | 'jwt';
-  name: string | null;
-  /** The first characters of a personal access token; empty for a JWT. */
-  prefix: string;
-  scopes: readonly string[];
-  /** Empty for everywhere. */
-  allowedAddresses: readonly string[];
-  createdAt: number;
-  expiresAt: number | null;
-  /** `null` if it was never used. */
-  lastUsedAt: number | null;
-  lastUsedFrom: string | null;
-  revokedAt: number | null;
-  madeBy: TokenMaker | null;
-}
-
-/** A token, or a token of an application or of an external issuer, with which another token was made. */
-export interface TokenMaker {
-  kind: 'token' | 'application' | 'external';
-  /** Of the token or of the application. */
-  id: string;
-  name: string | null;
-}
-
-/** Selects tokens with the columns of `UserToken`. */
-export const selectTokens = (db: ReadConnection) =>
-  db
-    .selectFrom('tokens')
-    .innerJoin('users', 'users.id', 'tokens.user_id')
-    .leftJoin('tokens as makers', 'makers.id', 'tokens.made_by')
-    .leftJoin('oauth_clients as maker_clients', 'maker_clients.id', 'tokens.made_by_client')
-    .select([
-      'tokens.id',
-      'tokens.kind',
-      'tokens.name',
-      'tokens.prefix',
-      'tokens.scopes',
-      'tokens.allowed_addresses',
-      'tokens.created_at',
-      'tokens.expires_at',
-      'tokens.last_used_at',
-      'tokens.last_used_from',
-      'tokens.revoked_at',
-      'tokens.made_by',
-      'makers.name as maker_name',
-      'tokens.made_by_client',
-      'maker_clients.name as maker_client_name',
-    ]);
-
-type TokenRow = Awaited<ReturnType<ReturnType<typeof selectTokens>['executeTakeFirstOrThrow']>>;
-
-/** Turns a row of `selectTokens` into a token. */
-export function toUserToken(row: TokenRow): UserToken {
-  return {
-    id: row.id,
-    kind: row.kind,
-    name: row.name,
-    prefix: row.prefix ?? '',
-    scopes: row.scopes.split(' '),
-    allowedAddresses: row.allowed_addresses === null ? [] : (JSON.parse(row.allowed_addresses) as string[]),
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    lastUsedAt: row.last_used_at,
-    lastUsedFrom: row.last_used_from,
-    revokedAt: row.revoked_at,
-    madeBy: makerOf(row),
-  };
-}
-
-function makerOf({
-  made_by: id,
-  maker_name: name,
-  made_by_client: client,
-  maker_client_name: clientName,
-}: TokenRow): TokenMaker | null {
-  if (id === null) return null;
-  if (isExternalCredential(id)) return { kind: 'external', id, name: null };
-  return client === null
-    ? { kind: 'token', id, name }
-    : { kind: 'application', id: client, name: clientName };
-}
-
-/** @returns the valid tokens of a user, without those of applications, newest first */
-export async function listUserTokens(db: ReadConnection, userId: number, now: number): Promise<UserToken[]> {
-  const rows = await selectTokens(db)
-    .where('tokens.user_id', '=', userId)
-    .where('tokens.client_id', 'is', null)
-    .where('tokens.revoked_at', 'is', null)
-    .where((eb) => eb.or([eb('tokens.expires_at', 'is', null), eb('tokens.expires_at', '>', now)]))
-    .orderBy('tokens.created_at', 'desc')
-    .orderBy('tokens.id')
-    .execute();
-  return rows.map(toUserToken);
-}
-
-/** @returns all tokens of all users, also expired and revoked ones, oldest first */
-export async function listTokens(db: ReadConnection): Promise<(UserToken & { email: string })[]> {
-  const rows = await selectTokens(db)
-    .select('users.email')
-    .orderBy('tokens.created_at')
-    .orderBy('tokens.id')
-    .execute();
-  return rows.map((row) => ({ ...toUserToken(row), email: row.email }));
-}
 
 /**
  * Revokes a token from `listUserTokens`.

@@ -10,8 +10,8 @@ import { createUser, type CreatedUser, emailTakenError, type NewUser, validateUs
 type Invited = Pick<NewUser, 'email' | 'name' | 'admin' | 'organization' | 'assessments'>;
 
 /**
- * Invites a user: admins into their organization, staff into one that they can access. Taken addresses are counted,
- * since they tell which addresses have an account anywhere.
+ * Invites a user: admins into their organization, staff into one that they can access. The number of taken
+ * addresses is limited, as a conflict reveals that another organization has an account.
  * @param input `organization` is a uid, which staff have to give and admins may
  * @returns the user, or the `conflict` for a taken address, whose count the caller has to commit
  * @throws DomainError `forbidden` unless the caller is an admin or staff, `rate-limited` after too many taken
@@ -28,7 +28,7 @@ export async function inviteUser(
   const email = input.email.trim();
   const discovery = { kind: 'email', organizationId: organization.id } as const;
   await requireDiscoveriesLeft(tx, by, discovery);
-  // The user of the command line can read the database, and whoever invites lists the users of the organization.
+  // Not counted: commands, which can read the database anyway, and users of the organization, whom the caller can list.
   if (by.actor.userId !== null && (await belongsElsewhere(tx, organization, email))) {
     await recordDiscovery(tx, by, discovery, email);
     return emailTakenError(email);

@@ -94,7 +94,7 @@ export async function createUser(tx: Transaction, by: Attribution, input: NewUse
   return { id: row.id, uid, email };
 }
 
-/** @returns the error for an address that an account has, or might have */
+/** @returns the error for an address that is not available */
 export function emailTakenError(email: string): DomainError {
   return new DomainError('conflict', { code: 'email-taken', params: { email } }, [
     { property: 'email', code: 'taken', value: email },

@@ -5,7 +5,7 @@ import { inList } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { groupBy } from '../shared/group-by.ts';
 import { recordEvent } from '../audit/record-event.ts';
-import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
+import { DomainError, limitExceeded, notFound } from '../shared/errors.ts';
 import { createFile, releaseFiles, type StoredContent } from '../shared/files.ts';
 import { type UserRef, loadUserRefs } from '../shared/user-refs.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
@@ -95,7 +95,7 @@ export async function loadAttachments(
  * Attaches files to a vulnerability, all or none (operation 21).
  * @param max the most attachments of a vulnerability
  * @returns the attachments in the order of the files
- * @throws DomainError `not-found`, `invalid` when the vulnerability would have more than `max`
+ * @throws DomainError `not-found`, `limit-exceeded` when the vulnerability would have more than `max`
  */
 export async function attachFiles(
   tx: Transaction,
@@ -111,11 +111,7 @@ export async function attachFiles(
     .where('vulnerability_id', '=', vulnerabilityId)
     .executeTakeFirstOrThrow();
   if (count + files.length > max)
-    throw invalidInput({
-      property: 'file',
-      code: 'too-many-attachments',
-      params: { max, count },
-    });
+    throw limitExceeded({ property: 'file', code: 'too-many-attachments', params: { max, count } });
   return insertAttachments(tx, by, { organizationId, vulnerabilityId }, files);
 }
 

@@ -61,13 +61,13 @@ async function ofApplication() {
 
 describe('A token that was made with another one', () => {
   it('ends when that one is revoked, with those that were made with it, and no others', async () => {
-    const maker = await world.token(user.id);
-    const child = await make(maker.token);
+    const creator = await world.token(user.id);
+    const child = await make(creator.token);
     const grandchild = await make(child.token);
     const other = await world.token(user.id);
     expect(await Promise.all([child, grandchild].map(isValid))).toEqual([true, true]);
-    await change((tx) => revokeToken(tx, by(), maker.id));
-    expect(await Promise.all([maker, child, grandchild, other].map(isValid))).toEqual([
+    await change((tx) => revokeToken(tx, by(), creator.id));
+    expect(await Promise.all([creator, child, grandchild, other].map(isValid))).toEqual([
       false,
       false,
       false,
@@ -87,10 +87,10 @@ describe('A token that was made with another one', () => {
   });
 
   it('does not end with one that was made with it', async () => {
-    const maker = await world.token(user.id);
-    const child = await make(maker.token);
+    const creator = await world.token(user.id);
+    const child = await make(creator.token);
     await change((tx) => revokeToken(tx, by(), child.id));
-    expect([await isValid(maker), await isValid(child)]).toEqual([true, false]);
+    expect([await isValid(creator), await isValid(child)]).toEqual([true, false]);
   });
 
   it.each<[string, (app: Awaited<ReturnType<typeof ofApplication>>) => Promise<unknown>]>([
@@ -116,33 +116,33 @@ describe('A token that was made with another one', () => {
 
   it('is never left valid by a revocation at the same time', async () => {
     for (let round = 0; round < 8; round += 1) {
-      const maker = await world.token(user.id);
+      const creator = await world.token(user.id);
       const [made] = await Promise.all([
-        server.request('POST', '/v1/tokens', { token: maker.token, body: { name: 'late' } }),
-        change((tx) => revokeToken(tx, by(), maker.id)),
+        server.request('POST', '/v1/tokens', { token: creator.token, body: { name: 'late' } }),
+        change((tx) => revokeToken(tx, by(), creator.id)),
       ]);
       expect([201, 401, 404]).toContain(made.status);
       if (made.status === 201) expect(await isValid(made.body)).toBe(false);
     }
   });
 
-  it('names its maker in operation 57 and on the page of tokens', async () => {
-    const maker = await world.token(user.id, { name: 'deployment' });
-    const child = await make(maker.token, 'job');
+  it('names its creator in operation 57 and on the page of tokens', async () => {
+    const creator = await world.token(user.id, { name: 'deployment' });
+    const child = await make(creator.token, 'job');
     const app = await ofApplication();
     const other = await make(app.access, 'board job');
-    const { body } = await server.request('GET', '/v1/tokens', { token: maker.token });
-    const makers = new Map(body.map((one: { id: string; made_by: unknown }) => [one.id, one.made_by]));
-    expect([child.id, other.id, maker.id].map((id) => makers.get(id))).toEqual([
-      { kind: 'token', id: maker.id, name: 'deployment' },
+    const { body } = await server.request('GET', '/v1/tokens', { token: creator.token });
+    const creators = new Map(body.map((one: { id: string; made_by: unknown }) => [one.id, one.made_by]));
+    expect([child.id, other.id, creator.id].map((id) => creators.get(id))).toEqual([
+      { kind: 'token', id: creator.id, name: 'deployment' },
       { kind: 'application', id: app.client.id, name: 'Board' },
       null,
     ]);
     // A job deletes access tokens that have expired.
     await change((tx) => tx.deleteFrom('tokens').where('client_id', '=', app.client.id).execute());
-    const later = await server.request('GET', '/v1/tokens', { token: maker.token });
+    const later = await server.request('GET', '/v1/tokens', { token: creator.token });
     expect(later.body.find((one: { id: string }) => one.id === other.id).made_by).toEqual(
-      makers.get(other.id),
+      creators.get(other.id),
     );
     const visitor = createFormClient(server);
     await visitor.signIn(user.email, user.password);
