@@ -159,6 +159,14 @@ export function forNoKeyUpdate(db: Pick<ReadConnection, 'engine'>, table?: strin
 }
 
 /**
+ * Locks the selected rows like `forNoKeyUpdate`, and also against new references to them: a transaction that refers to one
+ * has ended, or waits.
+ */
+export function forUpdate(db: Pick<ReadConnection, 'engine'>): RawBuilder<unknown> {
+  return db.engine === 'postgres' ? sql`for update` : sql``;
+}
+
+/**
  * Takes a lock, shared by all instances, until the transaction ends. Does not wait. Always succeeds on SQLite, which has one
  * writer at a time.
  * @param number the 64-bit id of the lock

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { asUser, cliAttribution } from '../../src/auth/callers.ts';
+import { recordEvent } from '../../src/domain/audit/record-event.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { startSibling, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
 import { INVALID_IDS } from '../harness/invalid-values.ts';
@@ -161,6 +162,84 @@ describe('Operation 6: ban or delete a user', () => {
       expect(call.status).toBe(401);
     });
 
+    it('are banned, not deleted, if hours were logged for them, which keep their assessment', async () => {
+      const invited = await world.invited({ organization: organization.uid });
+      const assessment = await world.assessment(organization.uid);
+      await world.access(assessment.uid, invited.id);
+      const sessions = `/v1/assessments/${assessment.uid}/testing_sessions`;
+      const logged = await server.request('POST', sessions, {
+        token: admin.token,
+        body: {
+          tester_id: invited.id,
+          started_at: new Date(NOW - 7_200_000).toISOString(),
+          ended_at: new Date(NOW - 3_600_000).toISOString(),
+        },
+      });
+      expect(logged.status).toBe(201);
+      expect((await ban(invited.id)).status).toBe(200);
+      expect(await isBanned(invited.id)).toBe(true);
+      expect(await eventsOf(invited.id)).toMatchObject([{ action: 'user.ban' }]);
+      const listed = await server.request('GET', sessions, { token: admin.token });
+      expect(listed.body).toEqual([logged.body]);
+      const removed = await server.request('DELETE', `/v1/assessments/${assessment.uid}`, {
+        token: admin.token,
+      });
+      expect(removed.status).toBe(409);
+    });
+
+    it('are banned, not deleted, if a vulnerability is assigned to them', async () => {
+      const invited = await world.invited({ organization: organization.uid });
+      const assessment = await world.assessment(organization.uid);
+      await world.access(assessment.uid, invited.id);
+      const { id } = await world.vulnerability(assessment.uid);
+      const assigned = await server.request('PATCH', `/v1/vulnerabilities/${id}`, {
+        token: admin.token,
+        body: { assignee_id: invited.id },
+      });
+      expect(assigned.status).toBe(200);
+      expect((await ban(invited.id)).status).toBe(200);
+      expect(await isBanned(invited.id)).toBe(true);
+    });
+
+    it('are banned, not deleted, if they caused an audit event', async () => {
+      const invited = await world.invited({ organization: organization.uid });
+      await server.context.db.write((tx) =>
+        recordEvent(tx, asUser(cliAttribution(NOW), invited.id), {
+          action: 'assessment.create',
+          object: ['assessment', 'any'],
+          organizationId: organization.id,
+          before: null,
+          after: {},
+        }),
+      );
+      expect((await ban(invited.id)).status).toBe(200);
+      expect(await isBanned(invited.id)).toBe(true);
+    });
+
+    it('keep what concurrent requests log for them', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const invited = await world.invited({ organization: organization.uid });
+        const assessment = await world.assessment(organization.uid);
+        await world.access(assessment.uid, invited.id);
+        const sessions = `/v1/assessments/${assessment.uid}/testing_sessions`;
+        const times = {
+          started_at: new Date(NOW - 7_200_000).toISOString(),
+          ended_at: new Date(NOW - 3_600_000).toISOString(),
+        };
+        const [logged, banned] = await Promise.all([
+          server.request('POST', sessions, {
+            token: admin.token,
+            body: { tester_id: invited.id, ...times },
+          }),
+          ban(invited.id),
+        ]);
+        expect(banned.status).toBe(200);
+        expect([201, 422]).toContain(logged.status);
+        const listed = await server.request('GET', sessions, { token: admin.token });
+        expect(listed.body).toEqual(logged.status === 201 ? [logged.body] : []);
+      }
+    });
+
     it('leave nothing but audit events', async () => {
       const invited = await world.invited({ organization: organization.uid, name: 'Ivy' });
       const group = await world.group(organization.uid);
@@ -168,7 +247,6 @@ describe('Operation 6: ban or delete a user', () => {
       await world.access(assessment.uid, invited.id);
       await world.member(group.id, invited.uid, 'infra_admin');
       await world.member(group.id, user.uid, 'infra_admin');
-      await world.testingSession(assessment.uid, invited.id, NOW - 7_200_000, NOW);
       const response = await ban(invited.id);
       expect(response.status).toBe(200);
       const { read } = server.context.db;

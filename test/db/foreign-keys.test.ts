@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../src/db/engine.ts';
+import { REFERENCES_BY_ACTIONS } from '../../src/domain/users/ban-user.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';
@@ -20,16 +21,18 @@ afterAll(async () => {
 interface Columns {
   table: string;
   columns: string;
+  /** The table that a foreign key refers to. */
+  target?: string;
   /** The condition of a partial index. */
   condition?: string | null;
 }
 
 const FOREIGN_KEYS = {
-  sqlite: sql<Columns>`select t.name as "table", group_concat(f."from", ' ') as columns
+  sqlite: sql<Columns>`select t.name as "table", group_concat(f."from", ' ') as columns, f."table" as target
     from sqlite_schema as t, pragma_foreign_key_list(t.name) as f where t.type = 'table' group by t.name, f.id`,
   postgres: sql<Columns>`select conrelid::regclass::text as "table", (select string_agg(attname, ' ' order by place)
       from unnest(conkey) with ordinality as key (number, place)
-      join pg_attribute on attrelid = conrelid and attnum = number) as columns
+      join pg_attribute on attrelid = conrelid and attnum = number) as columns, confrelid::regclass::text as target
     from pg_constraint where contype = 'f'`,
 };
 
@@ -70,4 +73,35 @@ it('Each foreign key has an index, as a deletion looks for the rows that refer t
     (key) => !indexes.some((index) => index.table === key.table && serves(index, key.columns.split(' '))),
   );
   expect(without).toEqual([]);
+});
+
+/** Their rows only tell about a user: they are deleted with an account that nobody used. */
+const TABLES_ABOUT_USERS = [
+  'assessment_access',
+  'assessment_group_members',
+  'authorization_codes',
+  'idempotency_keys',
+  'identities',
+  'oauth_clients',
+  'oauth_consents',
+  'passkeys',
+  'password_resets',
+  'recovery_codes',
+  'refresh_tokens',
+  'sessions',
+  'staff_organizations',
+  'totp_secrets',
+];
+
+it('Each foreign key to users either keeps the account or only tells about it', async () => {
+  const keys = (await FOREIGN_KEYS[engine()].execute(db.read)).rows
+    .filter(({ target }) => target === 'users')
+    .map(({ table, columns }) => `${table}.${columns.replace(/^organization_id | user_uid$/g, '')}`);
+  const keeping = REFERENCES_BY_ACTIONS.map((reference) => reference.join('.'));
+  expect(keys.sort()).toEqual(
+    [
+      ...keeping.filter((key) => key !== 'audit_events.user_id'),
+      ...TABLES_ABOUT_USERS.map((table) => `${table}.user_id`),
+    ].sort(),
+  );
 });

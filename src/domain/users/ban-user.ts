@@ -1,7 +1,8 @@
+import { type SqlBool, sql } from 'kysely';
 import { type Account, type Attribution, type Actor, isMemberOf } from '../../auth/callers.ts';
 import { normalizeEmail } from '../../auth/email-addresses.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
-import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { anyOf, forUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
@@ -76,9 +77,9 @@ const assessmentsWithAccess = prepareQuery<{ user: number }, { uid: string }>((d
     .orderBy('assessments.uid'),
 );
 
-/** Locks the user, so that the expected version is the one that is banned. */
+/** Locks the user, so that the expected version is the one that is banned, and nothing new refers to a deleted user. */
 const lockUser = prepareWrite<{ id: number }, { version: number }>((tx, p) =>
-  tx.selectFrom('users').select('version').where('id', '=', p.id).modifyEnd(forNoKeyUpdate(tx)),
+  tx.selectFrom('users').select('version').where('id', '=', p.id).modifyEnd(forUpdate(tx)),
 );
 
 const setBanned = prepareWrite<{ id: number; now: number }, { accepted_at: number | null; version: number }>(
@@ -91,14 +92,41 @@ const setBanned = prepareWrite<{ id: number; now: number }, { accepted_at: numbe
       .returning(['accepted_at', 'version']),
 );
 
-const anyToken = prepareQuery<{ user: number }, { id: string }>((db, p) =>
-  db.selectFrom('tokens').select('id').where('user_id', '=', p.user).limit(1),
+/** The columns that name who did something, or whose task it is. An account that one of them names is never deleted. */
+export const REFERENCES_BY_ACTIONS = [
+  ['tokens', 'user_id'],
+  ['testing_sessions', 'tester_id'],
+  ['audit_events', 'user_id'],
+  ['vulnerabilities', 'created_by'],
+  ['vulnerabilities', 'assignee_id'],
+  ['timeline_entries', 'user_id'],
+  ['attachments', 'user_id'],
+  ['comments', 'user_id'],
+  ['retests', 'user_id'],
+  ['retests', 'decided_by'],
+  ['imports', 'created_by'],
+  ['bulk_changes', 'user_id'],
+] as const;
+
+const anyAction = prepareQuery<{ user: number }, { id: number }>((db, p) =>
+  db
+    .selectFrom('users')
+    .select('id')
+    .where('id', '=', p.user)
+    .where(
+      anyOf(
+        REFERENCES_BY_ACTIONS.map(
+          ([table, column]) =>
+            sql<SqlBool>`exists (select 1 from ${sql.table(table)} where ${sql.ref(column)} = ${p.user})`,
+        ),
+      ),
+    ),
 );
 
 /**
  * Bans a user, which ends their sessions, tokens and API keys: admins can ban other users of their organization, staff
- * any client user, the command line any user. A user who never signed in and has no token is deleted instead, and the
- * address is banned. Does nothing if they are banned.
+ * any client user, the command line any user. A user who never signed in, has no token and is named by
+ * nothing that was done (`REFERENCES_BY_ACTIONS`) is deleted instead, and the address is banned. Does nothing if they are banned.
  * @throws DomainError `not-found` for users that the caller cannot access; `forbidden` for callers who are not
  *   admins, for themselves, for staff and for the last admin (`isLastAdmin`); `version-mismatch`
  */
@@ -124,7 +152,7 @@ export async function banUser(
   }
   if (user.organization_id !== null && (await isLastAdmin(tx, user.organization_id, id)))
     throw new DomainError('forbidden', { code: 'ban-last-admin' });
-  if (expected !== undefined) {
+  if (expected !== undefined || user.accepted_at === null) {
     const [locked] = await lockUser(tx, { id });
     if (locked === undefined) throw notFound('user');
     requireVersion(expected, locked.version);
@@ -139,7 +167,7 @@ export async function banUser(
   const { version } = set;
   await bumpCredentialVersion(tx);
   const event = { object: ['user', id] as const, organizationId: user.organization_id };
-  if (set.accepted_at !== null || (await anyToken(tx, { user: id })).length > 0) {
+  if (set.accepted_at !== null || (await anyAction(tx, { user: id })).length > 0) {
     await recordEvent(tx, by, {
       ...event,
       action: 'user.ban',
