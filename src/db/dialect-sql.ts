@@ -179,12 +179,7 @@ export async function tryAdvisoryLock(tx: Transaction, number: bigint): Promise<
   return rows[0]?.locked === true;
 }
 
-/** Normalizes a name for comparison: case, surrounding space and Unicode composition are ignored. */
-export function normalizeName(name: string): string {
-  return name.trim().normalize('NFC').toLowerCase();
-}
-
-/** The condition that a column contains a text, with wildcards escaped. Both must be in the form of `normalizeForSearch`. */
+/** The condition that a column contains a text, with wildcards escaped. Both must be in the form of `foldCase`. */
 export function containsSubstring(column: Expression<string>, part: string): RawBuilder<SqlBool> {
   const escaped = part.replace(/[\\%_]/g, '\\$&');
   return sql<SqlBool>`${column} like ${`%${escaped}%`} escape ${sql.lit('\\')}`;

@@ -5,6 +5,7 @@ import { foreignKeyIndexes } from './migrations/0002-foreign-key-indexes.ts';
 import { mailDelivery } from './migrations/0003-mail-delivery.ts';
 import { lastImportStarts } from './migrations/0004-last-import-starts.ts';
 import { tokenCreators } from './migrations/0005-token-creators.ts';
+import { caseFolding } from './migrations/0006-case-folding.ts';
 import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
 /**
@@ -17,6 +18,7 @@ export const migrations: readonly Migration[] = [
   mailDelivery,
   lastImportStarts,
   tokenCreators,
+  caseFolding,
 ];
 
 export const dialects: Record<Engine, SchemaDialect> = {

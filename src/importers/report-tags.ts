@@ -1,6 +1,7 @@
 import { replaceControlCharacters, validateName } from '../domain/shared/names.ts';
 import type { SourceLocation } from './report.ts';
 import type { SkipCounter } from './skip-counter.ts';
+import { foldName } from '../runtime/fold-case.ts';
 
 /** Distinct names per report, and per finding: each becomes a tag of the organization. */
 const MAX_NAMES = 200;
@@ -14,7 +15,7 @@ export class ReportTags {
   take(names: readonly string[], skips: SkipCounter, at: SourceLocation | undefined): string[] {
     const taken = names.slice(0, MAX_PER_FINDING).flatMap((text) => {
       const name = replaceControlCharacters(text).trim();
-      const key = name.toLowerCase();
+      const key = foldName(name);
       if (validateName('tag', name) !== undefined) return [];
       if (!this.#names.has(key) && this.#names.size >= MAX_NAMES) return [];
       this.#names.add(key);

@@ -52,6 +52,10 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     'd7c6a7db5dbdafd3c7134c4fc19728c9e55d9fb48a609af663d50db57e9d3d0a',
     '9b99761b7abc7276b665ffc664a745bcafb89aedb16728ba4f7c6ddecc682e68',
   ],
+  '0006-case-folding': [
+    '8e644cea96627e98c36c6b83079105b56611fa3310fb2276765c00fe1248c40d',
+    'dbee8877870932816dbece6d399ff52ec5d58b629a71a4302f0d5e2295272c0b',
+  ],
 };
 
 type Row = Record<string, unknown>;
@@ -192,6 +196,43 @@ describe('Migrations', () => {
       await db.check(Date.now());
     },
   );
+
+  it('fold the case of names and searched texts, and keep both of two tags that now have one name', async () => {
+    const db = await open();
+    await restore(db, '0001-initial');
+    const [first] = (await sql<{ id: number }>`select min(id) as id from organizations`.execute(db.read))
+      .rows;
+    const organization = first?.id;
+    const name = (text: string) => text.normalize('NFC').toLowerCase();
+    const tags = ['Straße', 'STRASSE', 'ΔΟΣ', 'ʼN', 'ŉ', 'plain'];
+    await db.write(async (tx) => {
+      for (const [index, tag] of tags.entries())
+        await sql`insert into vulnerability_tags (id, organization_id, name, normalized_name)
+          values (${1_001 + index}, ${organization}, ${tag}, ${name(tag)})`.execute(tx);
+      await sql`update vulnerabilities set search_title = ${name('ΔΟΣ')}, search_description = ${name('Große \uAB70')}
+        where id = (select min(id) from vulnerabilities)`.execute(tx);
+      await sql`update assessments set search_name = ${name('Maß')} where id = (select min(id) from assessments)`.execute(
+        tx,
+      );
+    });
+    await db.migrate();
+    const { rows } = await sql<{ name: string; normalized_name: string }>`
+      select name, normalized_name from vulnerability_tags where id > 1000 order by id`.execute(db.read);
+    expect(rows.map((row) => [row.name, row.normalized_name])).toEqual([
+      ['Straße (1001)', 'strasse (1001)'],
+      ['STRASSE', 'strasse'],
+      ['ΔΟΣ', 'δοσ'],
+      ['ʼN', 'ʼn'],
+      ['ŉ (1005)', 'ʼn (1005)'],
+      ['plain', 'plain'],
+    ]);
+    const texts = await sql<{ title: string; description: string; name: string }>`
+      select search_title as title, search_description as description, search_name as name
+      from vulnerabilities, assessments
+      where vulnerabilities.id = (select min(id) from vulnerabilities)
+        and assessments.id = (select min(id) from assessments)`.execute(db.read);
+    expect(texts.rows).toEqual([{ title: 'δοσ', description: 'grosse \u13A0', name: 'mass' }]);
+  });
 
   describe.runIf(engine() === 'postgres')('beside an instance that locks the tables', () => {
     let other: pg.Client;

@@ -154,6 +154,8 @@ async function tagAssets({ rows, add, remove }: TagChange): Promise<TagResult> {
   return { undoSteps, updatedRows };
 }
 
+const IGNORING_CASE = new Intl.Collator('und', { sensitivity: 'accent' });
+
 async function findTagByName(
   orgUid: string,
   name: string,
@@ -161,7 +163,7 @@ async function findTagByName(
   const found = api.rows('/api/tagging/v1.0/organizations/{orgUid}/tags', {
     params: { path: { orgUid }, query: { search: name, perPage: 100 } },
   });
-  for await (const tag of found) if (tag.name.toLowerCase() === name.toLowerCase()) return tag;
+  for await (const tag of found) if (IGNORING_CASE.compare(tag.name, name) === 0) return tag;
   return undefined;
 }
 

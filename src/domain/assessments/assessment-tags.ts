@@ -1,6 +1,6 @@
 import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { forNoKeyUpdate, normalizeName } from '../../db/dialect-sql.ts';
+import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
@@ -15,6 +15,7 @@ import {
   type VisibilityParameters,
   visibilityParameters,
 } from '../shared/visibility.ts';
+import { foldName } from '../../runtime/fold-case.ts';
 
 export interface AssessmentTag {
   id: number;
@@ -144,7 +145,7 @@ export async function createAssessmentTag(
   const [tag] = await insertTag(tx, {
     organization: assessment.organization_id,
     name,
-    key: normalizeName(name),
+    key: foldName(name),
   });
   if (tag === undefined) throw nameTakenError(name);
   await insertTagging(tx, {
@@ -184,7 +185,7 @@ export async function renameAssessmentTag(
     id,
     organization: tag.organization_id,
     name,
-    key: normalizeName(name),
+    key: foldName(name),
   });
   if (renamed.length === 0) throw nameTakenError(name);
   await recordEvent(tx, by, {

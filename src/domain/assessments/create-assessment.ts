@@ -4,7 +4,6 @@ import { resolveTargetOrganization } from '../organizations/resolve-organization
 import { insertWithUniqueUid, randomUid } from '../organizations/unique-uids.ts';
 import { DomainError, invalidInput } from '../shared/errors.ts';
 import { recordEvent } from '../audit/record-event.ts';
-import { normalizeForSearch } from '../lists/filters.ts';
 import { validateName } from '../shared/names.ts';
 import { requireCanCreate } from './assessment-permissions.ts';
 import { type AssessmentView, readAssessment } from './assessment-list.ts';
@@ -16,6 +15,7 @@ import {
 } from './tag-assessment.ts';
 import { grantAssessmentAccess } from './assessment-access.ts';
 import { ASSESSMENT_UID, type AssessmentFields, validateDates } from './assessments.ts';
+import { foldCase } from '../../runtime/fold-case.ts';
 
 export interface AssessmentInput extends AssessmentFields, Pick<TagSelection, 'tagNames'> {
   name: string;
@@ -90,7 +90,7 @@ async function insertAssessment(
         uid,
         organization_id: organizationId,
         ...values,
-        search_name: normalizeForSearch(name),
+        search_name: foldCase(name),
         created_at: by.now,
         updated_at: by.now,
       })

@@ -1,10 +1,11 @@
 import type { Attribution } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
-import { inList, normalizeName } from '../../db/dialect-sql.ts';
+import { inList } from '../../db/dialect-sql.ts';
 import { type AttributedChange, recordEvents } from '../audit/record-event.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
 import { validateName, validateNameLength } from '../shared/names.ts';
+import { foldName } from '../../runtime/fold-case.ts';
 
 export interface AssessmentTagRef {
   id: number;
@@ -65,13 +66,13 @@ export async function resolveAssessmentTags(
 ): Promise<AssessmentTagRef[] | undefined> {
   if (tagIds === undefined && tagNames === undefined) return undefined;
   const [ids, names] = [tagIds ?? [], tagNames ?? []];
-  const found = await findTags(tx, organizationId, ids, names.map(normalizeName));
+  const found = await findTags(tx, organizationId, ids, names.map(foldName));
   const byId = new Map(found.map((tag) => [tag.id, tag]));
   const byKey = new Map(found.map((tag) => [tag.normalized_name, tag]));
   const errors = [
     ...ids.flatMap((id, index) => (byId.has(id) ? [] : [unknownTagError(`tagIds.${index}`, id, 'id')])),
     ...names.flatMap((name, index) =>
-      byKey.has(normalizeName(name))
+      byKey.has(foldName(name))
         ? []
         : mayCreate
           ? (validateName(`tagNames.${index}`, name) ?? [])
@@ -81,7 +82,7 @@ export async function resolveAssessmentTags(
   if (errors.length > 0) throw invalidInput(errors);
   const missing = new Map<string, string>();
   for (const name of names) {
-    const key = normalizeName(name);
+    const key = foldName(name);
     if (!byKey.has(key) && !missing.has(key)) missing.set(key, name.trim());
   }
   const created = missing.size === 0 ? [] : await createTags(tx, by, organizationId, missing);

@@ -4,7 +4,6 @@ import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, invalidInput, notFound, type FieldError } from '../shared/errors.ts';
-import { normalizeForSearch } from '../lists/filters.ts';
 import { requireNewName } from '../shared/names.ts';
 import {
   assessmentIsVisible,
@@ -25,6 +24,7 @@ import {
 } from './tag-assessment.ts';
 import { ASSESSMENT_UID, type AssessmentFields, validateDates } from './assessments.ts';
 import { endTestingSessions } from './testing-sessions.ts';
+import { foldCase } from '../../runtime/fold-case.ts';
 
 /** Absent fields stay. */
 export interface AssessmentUpdate extends AssessmentFields, TagSelection {
@@ -112,7 +112,7 @@ export async function updateAssessment(
     .updateTable('assessments')
     .set((eb) => ({
       ...values,
-      search_name: normalizeForSearch(after.name),
+      search_name: foldCase(after.name),
       updated_at: now,
       version: eb('version', '+', 1),
     }))

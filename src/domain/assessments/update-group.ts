@@ -4,10 +4,10 @@ import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { resolveTargetOrganization } from '../organizations/resolve-organization.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError } from '../shared/errors.ts';
-import { normalizeForSearch } from '../lists/filters.ts';
 import { requireName, requireNewName } from '../shared/names.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { type AssessmentGroup, readGroup } from './group-list.ts';
+import { foldCase } from '../../runtime/fold-case.ts';
 
 /**
  * Creates an empty assessment group (operation 44).
@@ -29,7 +29,7 @@ export async function createGroup(
     .values({
       organization_id: organization.id,
       name,
-      search_name: normalizeForSearch(name),
+      search_name: foldCase(name),
       description,
       created_at: by.now,
     })
@@ -64,7 +64,7 @@ export async function updateGroup(
   if (names.length === 0) return group;
   await tx
     .updateTable('assessment_groups')
-    .set((eb) => ({ ...after, search_name: normalizeForSearch(after.name), version: eb('version', '+', 1) }))
+    .set((eb) => ({ ...after, search_name: foldCase(after.name), version: eb('version', '+', 1) }))
     .where('id', '=', id)
     .execute();
   const side = (of: typeof after) => Object.fromEntries(names.map((member) => [member, of[member]]));

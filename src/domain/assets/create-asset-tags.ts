@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { prepareGroupedInsert } from '../../db/bulk-insert.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
-import { jsonRowsTable, normalizeName } from '../../db/dialect-sql.ts';
+import { jsonRowsTable } from '../../db/dialect-sql.ts';
 import { recordEvents } from '../audit/record-event.ts';
 import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';
 import { validateName } from '../shared/names.ts';
@@ -17,6 +17,7 @@ import {
   requireTaggableAssets,
   type TagAttribution,
 } from './asset-tag-access.ts';
+import { foldName } from '../../runtime/fold-case.ts';
 
 export interface NewAssetTag {
   name: string;
@@ -135,7 +136,7 @@ export async function createAssetTags(
       uid,
       organization_id: owner.id,
       name,
-      normalized_name: normalizeName(name),
+      normalized_name: foldName(name),
     })),
   );
   const ids = new Map(created.map((tag) => [tag.uid, tag.id]));
@@ -223,7 +224,7 @@ function validateNames(tags: readonly NewAssetTag[]): void {
     const property = `tags.${index}.name`;
     const error = validateName(property, name);
     if (error !== undefined) return [error];
-    const key = normalizeName(name);
+    const key = foldName(name);
     if (seen.has(key)) return [{ property, code: 'duplicate', value: name }];
     seen.add(key);
     return [];

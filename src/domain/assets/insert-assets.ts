@@ -7,8 +7,8 @@ import { prepareQuery } from '../../db/prepared-queries.ts';
 import { addressKey } from './asset-locations.ts';
 import { recordEvents } from '../audit/record-event.ts';
 import { DomainError, type FieldError } from '../shared/errors.ts';
-import { normalizeForSearch } from '../lists/filters.ts';
 import type { ASSET_TYPES, CRITICALITIES, WRITABLE_BY } from './asset-enums.ts';
+import { foldCase } from '../../runtime/fold-case.ts';
 
 export interface NewAsset {
   organization: string;
@@ -91,8 +91,8 @@ export async function insertAssets(
       values.type,
       values.location,
       values.name,
-      normalizeForSearch(values.location),
-      normalizeForSearch(values.name),
+      foldCase(values.location),
+      foldCase(values.name),
       values.type === 'host' ? addressKey(values.location) : null,
       values.description,
       values.criticality,

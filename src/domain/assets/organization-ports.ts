@@ -5,7 +5,6 @@ import { inList } from '../../db/dialect-sql.ts';
 import type { PortChange } from './scans/diff-ports.ts';
 import { LISTED_STATES, portDelta } from './ports.ts';
 import { notFound } from '../shared/errors.ts';
-import { normalizeForSearch } from '../lists/filters.ts';
 import type { PageRequest } from '../lists/reverse-paging.ts';
 import {
   inVisibleAssets,
@@ -17,6 +16,7 @@ import {
   type VisibilityParameters,
 } from '../shared/visibility.ts';
 import type { CounterDelta } from '../shared/counters.ts';
+import { foldCase } from '../../runtime/fold-case.ts';
 
 export interface OrganizationPort {
   number: number;
@@ -146,7 +146,7 @@ interface CountRow {
 async function countFromPorts(context: PortQueryContext) {
   const { db, query } = context;
   const fits = (filter: string | undefined, name: string | null) =>
-    filter === undefined || (name !== null && normalizeForSearch(name) === normalizeForSearch(filter));
+    filter === undefined || (name !== null && foldCase(name) === foldCase(filter));
   const names = [
     ...(query.service === undefined ? [] : (['service_name'] as const)),
     ...(query.product === undefined ? [] : (['product_name'] as const)),
@@ -219,7 +219,7 @@ async function* hostsOf({
 async function addAssetUids(context: PortQueryContext, ports: readonly OrganizationPort[]): Promise<void> {
   const { db, query } = context;
   const fits = (filter: string | undefined, name: string | null) =>
-    filter === undefined || (name !== null && normalizeForSearch(name) === normalizeForSearch(filter));
+    filter === undefined || (name !== null && foldCase(name) === foldCase(filter));
   const open = new Map<string, string[]>();
   for (const port of ports) open.set(`${port.number}/${port.protocol}`, (port.assetUids = []));
   const numbers = new Set(ports.map(({ number }) => number));

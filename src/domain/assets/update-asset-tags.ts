@@ -1,7 +1,7 @@
 import type { Caller } from '../../auth/callers.ts';
 import { chunked } from '../../db/chunks.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { forNoKeyUpdate, inList, normalizeName } from '../../db/dialect-sql.ts';
+import { forNoKeyUpdate, inList } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareRowCount, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent, recordEvents } from '../audit/record-event.ts';
 import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
@@ -24,6 +24,7 @@ import {
   ORGANIZATION_UID,
   unknownUidError,
 } from './asset-tag-access.ts';
+import { foldName } from '../../runtime/fold-case.ts';
 
 interface LockedTag {
   id: number;
@@ -143,7 +144,7 @@ export async function renameAssetTag(
   await requireVisibleAssets(tx, by.actor, visibility, [tag.id]);
   requireVersion(expected, tag.version);
   if (name === tag.name) return;
-  if ((await updateName(tx, { id: tag.id, owner: owner.id, name, key: normalizeName(name) })) === 0)
+  if ((await updateName(tx, { id: tag.id, owner: owner.id, name, key: foldName(name) })) === 0)
     throw new DomainError('conflict', { code: 'tag-exists', params: { name } }, [
       { property: 'name', code: 'already-exists', value: name },
     ]);

@@ -10,10 +10,10 @@ import { findHiddenConflict } from './hidden-locations.ts';
 import { portDeltasOf } from './ports.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
-import { normalizeForSearch } from '../lists/filters.ts';
 import { assetIsVisible, visibilityByScopes, visibilityParameters } from '../shared/visibility.ts';
 import { addDeltas, deleteCounters } from '../shared/counters.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
+import { foldCase } from '../../runtime/fold-case.ts';
 
 /** A merge patch. `null` restores the default. */
 export interface AssetPatch {
@@ -95,8 +95,8 @@ export async function updateAsset(
       .updateTable('assets')
       .set({
         ...after,
-        search_location: normalizeForSearch(location),
-        search_name: normalizeForSearch(name),
+        search_location: foldCase(location),
+        search_name: foldCase(name),
         address_hex: type === 'host' ? addressKey(location) : null,
         updated_at: now,
         version: row.version + 1,

@@ -1,7 +1,6 @@
 import { prepareInsert, reserveIds } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { enqueueForSearchIndex } from '../../db/vulnerability-search.ts';
-import { normalizeForSearch } from '../lists/filters.ts';
 import { DeltaAccumulator } from '../shared/counters.ts';
 import { buildVulnerabilityRow, insertVulnerabilities } from '../vulnerabilities/insert-vulnerabilities.ts';
 import {
@@ -13,6 +12,7 @@ import type { CoveringReport } from './coverage.ts';
 import type { FindingsJob } from './import-types.ts';
 import { storePortSets, portSetKey } from './port-sets.ts';
 import type { Sighting, ScannerColumns } from './sighting.ts';
+import { foldCase } from '../../runtime/fold-case.ts';
 
 /** A finding to create. */
 export interface NewFinding {
@@ -132,5 +132,5 @@ export function normalizedTextsOf({
   title,
   description,
 }: Pick<ScannerColumns, 'title' | 'description'>): [string, string] {
-  return [normalizeForSearch(title), normalizeForSearch(description)];
+  return [foldCase(title), foldCase(description)];
 }

@@ -1,5 +1,5 @@
 import { sql, type SqlBool } from 'kysely';
-import { inList, normalizeName } from '../../db/dialect-sql.ts';
+import { inList } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { updateLastSeen } from '../assets/scans/queries.ts';
@@ -16,6 +16,7 @@ import { statusTimelineEntry } from '../vulnerabilities/change-status.ts';
 import { resolveTags } from '../vulnerabilities/resolve-tags.ts';
 import { isClosed, severityRank, STATUS } from '../shared/statuses-and-severities.ts';
 import { recordTimelineEntries, type TimelineEntry } from '../vulnerabilities/timeline.ts';
+import { foldName } from '../../runtime/fold-case.ts';
 
 /** What happened to a finding; `below`: not created because it is below the minimum severity. */
 export type SightingOutcome = 'new' | 'again' | 'reopened' | 'below';
@@ -119,7 +120,7 @@ async function createFindings(
     tagNames.length === 0 ? [] : await resolveTags(tx, { actor: caller, now }, organizationId, { tagNames });
   const tagIds = new Map(tags.map((tag) => [tag.normalized_name, tag.id]));
   const tagsOf = (names: readonly string[]): number[] => [
-    ...new Set([...options.tags, ...names].flatMap((name) => tagIds.get(normalizeName(name)) ?? [])),
+    ...new Set([...options.tags, ...names].flatMap((name) => tagIds.get(foldName(name)) ?? [])),
   ];
   const decisions = options.carry
     ? await findCarriedDecisions(tx, job, sightings)

@@ -4,6 +4,7 @@ import type { ReadConnection } from '../../db/engine.ts';
 import { containsSubstring, inList } from '../../db/dialect-sql.ts';
 import type { FieldProblem } from '../shared/errors.ts';
 import type { ListPlan } from './plan.ts';
+import { foldCase } from '../../runtime/fold-case.ts';
 
 /** The connection, caller and time of a read. */
 export interface ListContext {
@@ -78,23 +79,18 @@ export function untilFilter(column: string): Filter<'moment'> {
   return { kind: 'moment', where: (_context, value) => sql<SqlBool>`${sql.ref(column)} < ${value}` };
 }
 
-/** Selects rows with the text in any of the columns, which hold texts as `normalizeForSearch` returns them. */
+/** Selects rows with the text in any of the columns, which hold texts as `foldCase` returns them. */
 export function searchFilter(...columns: readonly string[]): Filter<'search'> {
   return {
     kind: 'search',
     where(_context, value) {
-      const key = normalizeForSearch(value);
+      const key = foldCase(value);
       return sql<SqlBool>`(${sql.join(
         columns.map((column) => containsSubstring(sql.ref<string>(column), key)),
         sql` or `,
       )})`;
     },
   };
-}
-
-/** @returns the text in lower case and NFC; leading and trailing space stays */
-export function normalizeForSearch(text: string): string {
-  return text.normalize('NFC').toLowerCase();
 }
 
 /** @returns the conjunction of all filters that are set; `undefined` when none is */

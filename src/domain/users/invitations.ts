@@ -1,13 +1,13 @@
 import { type Attribution, asUser } from '../../auth/callers.ts';
 import { readInvitationUid, verifyInvitationToken, type InvitationClaims } from '../../auth/account-links.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
-import { normalizeName } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import { addJob } from '../shared/jobs.ts';
 import { lockAccount } from '../shared/account-rights.ts';
 import { requireUserName } from './user-names.ts';
 import { requiresSso, signInBlocker, type SignInState, selectSignInStates } from './sign-in-eligibility.ts';
+import { foldName } from '../../runtime/fold-case.ts';
 
 export interface Invitation extends InvitationClaims {
   userId: number;
@@ -89,7 +89,7 @@ export async function acceptInvitation(
     .updateTable('users')
     .set((eb) => ({
       name,
-      search_name: normalizeName(name),
+      search_name: foldName(name),
       password_hash: input.passwordHash,
       accepted_at: by.now,
       version: eb('version', '+', 1),

@@ -4,10 +4,10 @@ import type { Attribution } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';
-import { normalizeName } from '../../db/dialect-sql.ts';
 import { requireAssessments, replaceGrantedAssessments } from '../assessments/assessment-access.ts';
 import { replaceAssignment, resolveOrganization } from './staff-organizations.ts';
 import { requireUserName, validateUserName } from './user-names.ts';
+import { foldName } from '../../runtime/fold-case.ts';
 
 export interface NewUser {
   email: string;
@@ -55,7 +55,7 @@ export async function createUser(tx: Transaction, by: Attribution, input: NewUse
       email,
       normalized_email: normalizeEmail(email),
       name,
-      search_name: name === null ? null : normalizeName(name),
+      search_name: name === null ? null : foldName(name),
       organization_id: organizationId,
       admin: input.admin === true ? 1 : 0,
       staff: staff ? 1 : 0,
@@ -141,7 +141,7 @@ export async function renameUser(
   if (user.name === clean) return;
   await tx
     .updateTable('users')
-    .set((eb) => ({ name: clean, search_name: normalizeName(clean), version: eb('version', '+', 1) }))
+    .set((eb) => ({ name: clean, search_name: foldName(clean), version: eb('version', '+', 1) }))
     .where('id', '=', userId)
     .execute();
   await recordEvent(tx, by, {

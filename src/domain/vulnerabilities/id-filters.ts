@@ -4,13 +4,13 @@ import {
   containsSubstring,
   inList,
   selectIds,
-  normalizeName,
   rowOrSetCondition,
   withoutIndex,
 } from '../../db/dialect-sql.ts';
 import { textContains, selectIdsContaining } from '../../db/vulnerability-search.ts';
-import { type Filter, type ListContext, normalizeForSearch } from '../lists/filters.ts';
+import { type Filter, type ListContext } from '../lists/filters.ts';
 import { INDEX_PLAN, type ListPlan } from '../lists/plan.ts';
+import { foldCase, foldName } from '../../runtime/fold-case.ts';
 
 /** Ids. Up to so many are read first and sorted; with more, the index of the order is walked. */
 const MAX_MATERIALIZED_IDS = 3_000;
@@ -98,7 +98,7 @@ const ID_SOURCES: {
       'vulnerability_taggings',
       // The index of names begins with the organization.
       sql<SqlBool>`link.tag_id in (select vulnerability_tags.id from vulnerability_tags
-        where ${inList(reading.db, sql.ref<string>('vulnerability_tags.normalized_name'), values.map(normalizeName))}
+        where ${inList(reading.db, sql.ref<string>('vulnerability_tags.normalized_name'), values.map(foldName))}
           and ${isOfCaller(reading, sql.ref<number>('vulnerability_tags.organization_id'))})`,
     ),
   assetUid: (reading, values) =>
@@ -133,7 +133,7 @@ const organizationCondition = (
 
 /** Searches title, description, tag names, and the uid and the name of the assessment. */
 function searchSource({ db, caller }: ListContext, text: string): IdSource {
-  const key = normalizeForSearch(text);
+  const key = foldCase(text);
   const organizations = visibleOrganizationIds(caller);
   const whose = (column: string) => organizationCondition(db, sql.ref<number>(column), organizations);
   const contains = (column: string) => containsSubstring(sql.ref<string>(column), key);

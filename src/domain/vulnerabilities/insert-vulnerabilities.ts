@@ -1,9 +1,9 @@
 import type { Transaction } from '../../db/engine.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
-import { normalizeForSearch } from '../lists/filters.ts';
 import { closedAt } from '../shared/statuses-and-severities.ts';
 import type { VulnerabilityFieldColumns } from './vulnerability-fields.ts';
 import type { VulnerabilityRow } from './vulnerability-state.ts';
+import { foldCase } from '../../runtime/fold-case.ts';
 
 const COLUMNS = {
   id: 'int',
@@ -80,8 +80,8 @@ export function buildVulnerabilityRow(
     source: 'manual',
     first_seen_at: now,
     import_id: null,
-    search_title: normalizeForSearch(finding.title),
-    search_description: normalizeForSearch(finding.description),
+    search_title: foldCase(finding.title),
+    search_description: foldCase(finding.description),
   };
 }
 

@@ -1,10 +1,10 @@
 import type { Attribution } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { normalizeName } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
 import { validateName, validateNameLength } from '../shared/names.ts';
 import { TAG_COLUMNS, tagsByIds, tagsByKeys, type VulnerabilityTagRow } from './vulnerability-tags.ts';
+import { foldName } from '../../runtime/fold-case.ts';
 
 /** The union of both. */
 export interface TagInput {
@@ -57,7 +57,7 @@ export async function findOrCreateTags(
   if (errors.length > 0) throw invalidInput(errors);
   const missing = new Map<string, string>();
   for (const name of names) {
-    const key = normalizeName(name);
+    const key = foldName(name);
     if (!missing.has(key)) missing.set(key, name);
   }
   if (missing.size > 0) {
@@ -68,7 +68,7 @@ export async function findOrCreateTags(
   }
   if (missing.size > 0) {
     const invalid = names.flatMap((name, index) =>
-      missing.has(normalizeName(name)) ? (validateName(`tagNames.${index}`, name) ?? []) : [],
+      missing.has(foldName(name)) ? (validateName(`tagNames.${index}`, name) ?? []) : [],
     );
     if (invalid.length > 0) throw invalidInput(invalid);
     for (const tag of await createMissingTags(tx, by, organizationId, missing)) tags.set(tag.id, tag);

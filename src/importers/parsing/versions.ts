@@ -1,3 +1,5 @@
+import { foldName } from '../../runtime/fold-case.ts';
+
 /** Characters of a message that count. */
 const MAX_TEXT = 16_384;
 
@@ -10,10 +12,10 @@ const NAMES_AND_VERSIONS =
 
 /** @returns what a message names, without versions, numbers, punctuation and case, so that an update changes nothing */
 export function withoutVersions(text: string): string {
-  return text
-    .slice(0, MAX_TEXT)
-    .replace(NAMES_AND_VERSIONS, (_match, id: string | undefined) => id ?? ' ')
-    .replace(/[\s.,;:()[\]<>=~^|-]+/g, ' ')
-    .trim()
-    .toLowerCase();
+  return foldName(
+    text
+      .slice(0, MAX_TEXT)
+      .replace(NAMES_AND_VERSIONS, (_match, id: string | undefined) => id ?? ' ')
+      .replace(/[\s.,;:()[\]<>=~^|-]+/g, ' '),
+  );
 }

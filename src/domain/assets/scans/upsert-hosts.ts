@@ -3,7 +3,6 @@ import type { Transaction } from '../../../db/engine.ts';
 import type { InsertRow } from '../../../db/bulk-insert.ts';
 import { addressKey } from '../asset-locations.ts';
 import { newAssetUids } from '../insert-assets.ts';
-import { normalizeForSearch } from '../../lists/filters.ts';
 import {
   type ScanResult,
   type ScanApplication,
@@ -16,6 +15,7 @@ import {
 } from './apply-scans.ts';
 import { selectHostsByAddress, insertHosts, type KnownHost, updateLastSeen } from './queries.ts';
 import type { PortCoverage } from './diff-ports.ts';
+import { foldCase } from '../../../runtime/fold-case.ts';
 
 interface UpsertHostsResult extends ScanResult {
   created: number;
@@ -106,8 +106,8 @@ async function findOrCreateHosts(
     address,
     name ?? address,
     description ?? '',
-    normalizeForSearch(address),
-    normalizeForSearch(name ?? address),
+    foldCase(address),
+    foldCase(name ?? address),
     addressKey(address),
     Math.min(seenAt ?? now, now),
     Math.min(seenAt ?? now, now),

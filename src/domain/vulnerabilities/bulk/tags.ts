@@ -1,10 +1,11 @@
 import type { Attribution } from '../../../auth/callers.ts';
 import type { Transaction } from '../../../db/engine.ts';
-import { inList, normalizeName } from '../../../db/dialect-sql.ts';
+import { inList } from '../../../db/dialect-sql.ts';
 import { type FieldError, invalidInput } from '../../shared/errors.ts';
 import { validateName, validateNameLength } from '../../shared/names.ts';
 import { tagsByIds } from '../vulnerability-tags.ts';
 import { findOrCreateTags, unknownTagError } from '../resolve-tags.ts';
+import { foldName } from '../../../runtime/fold-case.ts';
 
 /** `tagIds` and `tagNames` replace all tags; `addTags` and `removeTags` change some. */
 export interface TagUpdate {
@@ -37,9 +38,9 @@ export function validateTagUpdate({ tagIds, tagNames, addTags, removeTags }: Tag
           code: 'conflicts-with',
           params: { other: replaces },
         });
-  const added = new Set((addTags ?? []).map(normalizeName));
+  const added = new Set((addTags ?? []).map(foldName));
   for (const [index, one] of (removeTags ?? []).entries())
-    if (added.has(normalizeName(one)))
+    if (added.has(foldName(one)))
       errors.push({
         property: `set.removeTags.${index}`,
         code: 'also-in',
@@ -89,7 +90,7 @@ export async function buildTagTransforms(
             names: names.map((name) => name.trim()),
           })
         ).map(({ id }) => id);
-    if (dryRun && named.length < new Set(names.map(normalizeName)).size) named.push(NOT_CREATED);
+    if (dryRun && named.length < new Set(names.map(foldName)).size) named.push(NOT_CREATED);
     const set = sortedUnique(replaces ? [...(tagIds ?? []), ...named] : named);
     rules.set(organization, (tags) =>
       replaces ? set : sortedUnique([...tags.filter((tag) => !removed.has(tag)), ...set]),
@@ -112,7 +113,7 @@ async function tagIdsByName(
     .selectFrom('vulnerability_tags')
     .select('id')
     .where('organization_id', '=', organization)
-    .where(({ ref }) => inList(tx, ref('normalized_name'), [...new Set(names.map(normalizeName))]))
+    .where(({ ref }) => inList(tx, ref('normalized_name'), [...new Set(names.map(foldName))]))
     .execute();
   return rows.map(({ id }) => id);
 }

@@ -13,6 +13,7 @@ import {
   type XmlElement,
 } from '../../parsing/xml-stream.ts';
 import type { ReportedLocation, ReportFormat, ReportRecord } from '../../report.ts';
+import { foldCase } from '../../../runtime/fold-case.ts';
 
 /** The type of all issues from extensions. */
 const EXTENSION_TYPE = '134217728';
@@ -105,7 +106,7 @@ function recordOfIssue(issue: Issue): ReportRecord {
   return {
     kind: 'finding',
     finding: {
-      rule: type === undefined || type === EXTENSION_TYPE ? title.toLowerCase() : type,
+      rule: type === undefined || type === EXTENSION_TYPE ? foldCase(title) : type,
       title,
       severity: parseSeverity(severity) ?? 'Informational',
       description: markdownAt(issue, 'issueBackground') ?? markdownAt(issue, 'issueDetail'),

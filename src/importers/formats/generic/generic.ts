@@ -21,6 +21,7 @@ import type {
   ScanTarget,
 } from '../../report.ts';
 import { endpointOf } from './endpoints.ts';
+import { foldCase } from '../../../runtime/fold-case.ts';
 
 /** Flags of findings that are not imported; the first one set is the reason. */
 const CLOSED_REASONS = {
@@ -113,7 +114,7 @@ const MAX_VERSION = 200;
 export function ruleOfTitle(title: string, version?: string): string {
   const isVersion = version !== undefined && version.length >= 2 && version.length <= MAX_VERSION;
   const text = isVersion ? title.replaceAll(version, '') : title;
-  return text.toLowerCase().replace(/\s+/g, ' ').trim() || title.toLowerCase();
+  return foldCase(text).replace(/\s+/g, ' ').trim() || foldCase(title);
 }
 
 function sections(item: JsonObject): string | undefined {

@@ -2,6 +2,7 @@ import { extractCveIds, textToMarkdown } from '../../parsing/markdown.ts';
 import { withoutVersions } from '../../parsing/versions.ts';
 import { extractUrls, parseWebUrl } from '../../parsing/urls.ts';
 import type { SourceLocation, ReportRecord } from '../../report.ts';
+import { foldCase } from '../../../runtime/fold-case.ts';
 
 /** A result at one URL, in every form of the report. */
 export interface NiktoItem {
@@ -35,7 +36,7 @@ export function recordOfNiktoItem(
   return {
     kind: 'finding',
     finding: {
-      rule: id === undefined || /^0*$/.test(id) ? withoutVersions(text) || text.toLowerCase() : id,
+      rule: id === undefined || /^0*$/.test(id) ? withoutVersions(text) || foldCase(text) : id,
       title: text,
       severity: SEVERITY,
       description: textToMarkdown([text, ...osvdbId].join('\n\n')),

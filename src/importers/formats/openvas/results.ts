@@ -11,6 +11,7 @@ import {
   type XmlElement,
 } from '../../parsing/xml-stream.ts';
 import type { ReportedFinding, ReportRecord, ScanTarget } from '../../report.ts';
+import { foldCase } from '../../../runtime/fold-case.ts';
 
 const SCANNER_ERROR = 'scanner error';
 /** The score of a message for debugging. */
@@ -28,7 +29,7 @@ export function recordOfResult(result: XmlElement): ReportRecord {
   const [host] = elementsAt(result, 'host');
   const title = textAt(result, 'name') ?? textAt(result, 'nvt', 'name');
   const oid = nvt?.attributes.oid?.trim() ?? '';
-  const rule = /^0?$/.test(oid) ? title?.toLowerCase() : oid;
+  const rule = /^0?$/.test(oid) ? title && foldCase(title) : oid;
   const target = targetOf(host, textAt(result, 'port') ?? '');
   // A test that failed does not say whether its finding is still there.
   if (skipped === SCANNER_ERROR && severity !== DEBUG && rule !== undefined)

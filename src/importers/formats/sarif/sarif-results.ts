@@ -27,6 +27,7 @@ import type { SarifMessages } from './sarif-messages.ts';
 import { identifierText, type SarifRule } from './sarif-rules.ts';
 import type { SarifRun } from './sarif-runs.ts';
 import { type SarifText, sarifText } from './sarif-text.ts';
+import { foldCase } from '../../../runtime/fold-case.ts';
 
 /**
  * Converts a result (section 3.27) to a finding, or skips it.
@@ -76,7 +77,7 @@ function findingOf(result: JsonObject, run: SarifRun, messages: SarifMessages): 
     identifierText(properties),
     run.taxaOf(arrayOf(result.taxa)),
   ].join(' ');
-  const named = id ?? title.toLowerCase().replace(/\s+/g, ' ');
+  const named = id ?? foldCase(title).replace(/\s+/g, ' ');
   const evidence = evidenceOf(locations, message);
   const finding: ReportedFinding = {
     rule: named,

@@ -3,6 +3,7 @@ import { extractCveIds, htmlToMarkdown } from '../../parsing/markdown.ts';
 import { extractUrls, parseWebUrl } from '../../parsing/urls.ts';
 import { cutSharedName } from '../../targets.ts';
 import type { SourceLocation, ReportedFinding, ReportRecord } from '../../report.ts';
+import { foldCase } from '../../../runtime/fold-case.ts';
 
 /** The fields of an alert in both XML and JSON, without tags and instances. */
 export const ALERT_MEMBERS = [
@@ -101,7 +102,7 @@ export function* recordsOfAlert(alert: ZapAlert, at: SourceLocation): Generator<
   // Alerts added by hand have -1 or no id; only the name distinguishes them.
   const ids = [fields.get('alertRef'), fields.get('pluginid')];
   const id = ids.find((text) => text !== undefined && !/^(-1|0)?$/.test(text));
-  const rule = id ?? name?.toLowerCase().replaceAll(/\s+/g, ' ');
+  const rule = id ?? (name === undefined ? undefined : foldCase(name).replaceAll(/\s+/g, ' '));
   if (rule === undefined) {
     yield { kind: 'unreadable', reason: 'no name', at };
     return;
