@@ -236,7 +236,12 @@ describe('Operation 75: list assets', () => {
     expect(await at('::ffff:10.0.0.0/120')).toEqual(['10.0.0.5']);
     expect(await at('2001:db8::/127')).toEqual([]);
     expect(await at('0.0.0.0/0')).toEqual(['10.0.0.5', '10.0.1.7', '192.0.2.9']);
-    expect(await at('::/0')).toEqual(['10.0.0.5', '10.0.1.7', '192.0.2.9', '2001:db8::7']);
+    expect(await at('::ffff:0:0/96')).toEqual(['10.0.0.5', '10.0.1.7', '192.0.2.9']);
+    expect(await at('::/0')).toEqual(['2001:db8::7']);
+    expect(await at('0.0.0.0/0', '::/0')).toEqual(['10.0.0.5', '10.0.1.7', '192.0.2.9', '2001:db8::7']);
+    for (const block of ['::/1', '::/80', '::ffff:0:0/95', '::/64'])
+      expect([block, await at(block)]).toEqual([block, block === '::/1' ? ['2001:db8::7'] : []]);
+    expect(await at('fffe::/1')).toEqual([]);
   });
 
   it.each([

@@ -9,7 +9,7 @@ import {
   seesAllVulnerabilities,
   assetReadVisibility,
 } from './read-asset.ts';
-import { addressKeyRange } from './asset-locations.ts';
+import { addressKeyRanges } from './asset-locations.ts';
 import { ASSET_TYPES, CRITICALITIES } from './asset-enums.ts';
 import { type Filter, type ListContext, searchFilter, sinceFilter, textFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
@@ -45,18 +45,16 @@ const withOpenPorts: Filter<'integers'> = {
 const inAddressBlocks: Filter<'texts'> = {
   kind: 'texts',
   custom: {
-    accepts: (block) => addressKeyRange(block) !== undefined,
+    accepts: (block) => addressKeyRanges(block) !== undefined,
     problem: { code: 'not-an-address-block' },
     example: '192.0.2.0/24',
   },
   where(_reading, blocks) {
-    const ranges = blocks.flatMap((block) => [addressKeyRange(block) ?? []]).filter(isRange);
+    const ranges = blocks.flatMap((block) => addressKeyRanges(block) ?? []);
     const each = ranges.map(([first, last]) => sql<SqlBool>`assets.address_hex between ${first} and ${last}`);
     return sql<SqlBool>`(assets.address_hex is not null and ${anyOf(each)})`;
   },
 };
-
-const isRange = (range: readonly string[]): range is readonly [string, string] => range.length === 2;
 
 /** The assets that the reader can see (operation 75). */
 export const assetList = defineList({

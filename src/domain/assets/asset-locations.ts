@@ -84,17 +84,32 @@ const IPV4_MAPPED_PREFIX = `${'0'.repeat(20)}ffff`;
 const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0');
 
 /**
+ * The addresses of a block as ranges of keys. An IPv6 block has IPv4 addresses only if it consists of IPv4-mapped ones:
+ * of a larger one, the keys of IPv4 are left out.
  * @param block an address or a CIDR block
- * @returns the keys of its first and last address; `undefined` for an invalid block
+ * @returns at most two ranges; `undefined` for an invalid block
  */
-export function addressKeyRange(block: string): readonly [first: string, last: string] | undefined {
+export function addressKeyRanges(block: string): (readonly [first: string, last: string])[] | undefined {
   const [address = '', prefix, ...rest] = block.split('/');
   const key = address.includes('%') ? null : addressKey(address);
   if (key === null || rest.length > 0) return undefined;
   const width = isIPv4(address) ? 32 : 128;
   if (prefix !== undefined && (!/^\d{1,3}$/.test(prefix) || Number(prefix) > width)) return undefined;
-  const free = BigInt(width - Number(prefix ?? width));
-  const first = (BigInt(`0x${key}`) >> free) << free;
-  const last = first | ((1n << free) - 1n);
-  return [first.toString(16).padStart(32, '0'), last.toString(16).padStart(32, '0')];
+  const size = width - Number(prefix ?? width);
+  const [first, last] = blockOf(BigInt(`0x${key}`), size);
+  const [firstIPv4, lastIPv4] = blockOf(BigInt(`0x${IPV4_MAPPED_PREFIX}00000000`), 32);
+  const ranges =
+    size > 32 && first <= firstIPv4 && lastIPv4 <= last
+      ? [[first, firstIPv4 - 1n] as const, [lastIPv4 + 1n, last] as const]
+      : [[first, last] as const];
+  return ranges.map(([one, other]) => [toKey(one), toKey(other)] as const);
 }
+
+/** @param size in bits */
+function blockOf(key: bigint, size: number): readonly [first: bigint, last: bigint] {
+  const free = BigInt(size);
+  const first = (key >> free) << free;
+  return [first, first | ((1n << free) - 1n)];
+}
+
+const toKey = (key: bigint) => key.toString(16).padStart(32, '0');
