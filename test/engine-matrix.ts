@@ -83,6 +83,7 @@ export const ON_SQLITE_ALONE = [
   'test/http/event-loop.test.ts',
   'test/http/headers.test.ts',
   'test/http/json-bodies.test.ts',
+  'test/http/methods.test.ts',
   'test/http/operator.test.ts',
   'test/http/rate-limit.test.ts',
   'test/http/request-timeout.test.ts',

@@ -166,10 +166,11 @@ function sendError(
   const problem = pageProblem(error);
   if (problem.status >= 500) logServerError(context.log, request.id, problem);
   reply.headers(problem.details.headers ?? {});
-  return sendHtmlPage(
-    request,
-    reply,
-    <ErrorPage title={PROBLEM_TYPES[problem.type].title} message={problem.message} requestId={request.id} />,
-    { status: problem.status },
+  const { status } = problem;
+  const page = (
+    <ErrorPage title={PROBLEM_TYPES[problem.type].title} message={problem.message} requestId={request.id} />
   );
+  // A request that has reached no route has no session, and its reply cannot create form tokens.
+  if (request.is404) return sendPublicPage(reply, page, status);
+  return sendHtmlPage(request, reply, page, { status });
 }
