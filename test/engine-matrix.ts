@@ -89,6 +89,7 @@ export const ON_SQLITE_ALONE = [
   'test/http/request-timeout.test.ts',
   'test/http/routes.test.ts',
   'test/http/serialization.test.ts',
+  'test/http/slow-requests.test.ts',
   'test/http/static-files.test.ts',
   'test/http/streams.test.ts',
   'test/http/validation.test.ts',
