@@ -35,7 +35,7 @@ beforeAll(async () => {
   }
   const tags = ['a', 'b', 'c'].map((name) => ({ name, entities: [] }));
   const created = await server.request('POST', ASSET_TAGS, { token, body: { tags } });
-  expect(created.status, created.text).toBeLessThan(300);
+  expect(created.status).toBeLessThan(300);
 });
 afterAll(() => server.close());
 
@@ -121,8 +121,8 @@ describe('Pages', () => {
     ['by number in other areas', ASSET_TAGS, 'page=2&perPage=1'],
     ['by cursor in other areas', ASSET_TAGS, 'page[after]=&perPage=1'],
   ])('%s have a head below 4 KiB for a query of 935 characters', async (_how, path, query) => {
-    const names = Array.from({ length: 10 }, (_, index) => `${index}`.padEnd(64, 'y')).join('&');
-    expect(await headSize(path, `${query}&${names}&x=`.padEnd(935, 'x'))).toBeLessThan(4_096);
+    const ignored = Array.from({ length: 10 }, (_, index) => `${index}`.padEnd(64, 'y')).join('&');
+    expect(await headSize(path, `${query}&${ignored}&x=`.padEnd(935, 'x'))).toBeLessThan(4_096);
   });
 
   it('name no further page on the last one, whatever the length of the query', async () => {
