@@ -96,16 +96,12 @@ async function* paginate(
   path: string,
   init: AnyInit = {},
 ): AsyncGenerator<unknown, void, undefined> {
-  const query = firstPageQuery(path, init.params?.query ?? {});
-  let next: string | undefined;
-  do {
-    const nextPage = next;
-    const { data, response } = await client.GET(path, {
-      ...init,
-      params: { ...init.params, query },
-      ...(nextPage === undefined ? {} : { querySerializer: () => nextPage }),
-    });
+  let query = firstPageQuery(path, init.params?.query ?? {});
+  for (;;) {
+    const { data, response } = await client.GET(path, { ...init, params: { ...init.params, query } });
     yield* extractRows(data);
-    next = nextPageQuery(response, data);
-  } while (next !== undefined);
+    const next = nextPageQuery(response, data, query);
+    if (next === undefined) return;
+    query = { ...query, ...next };
+  }
 }

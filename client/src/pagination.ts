@@ -23,13 +23,25 @@ interface LinkedBody {
 }
 
 /**
- * Returns the query of the next page, without the question mark; `undefined` on the last page. Ignores the rest of the URL,
- * so that the token is only sent to the configured server.
+ * Returns the query parameters that lead to the next page; `undefined` on the last page. Ignores the rest of a link, so
+ * that the token is only sent to the configured server.
+ * @param query of the page that the response has
  */
-export function nextPageQuery(response: Response, body: unknown): string | undefined {
+export function nextPageQuery(
+  response: Response,
+  body: unknown,
+  query: Readonly<Record<string, unknown>>,
+): Record<string, string> | undefined {
   const { links, metadata } = (Array.isArray(body) ? {} : (body ?? {})) as LinkedBody;
   const next = linkHeader(response, 'next') ?? links?.next ?? metadata?.pagination?.next;
-  return next === undefined ? undefined : new URL(next, 'http://any.invalid').search.slice(1);
+  if (next !== undefined) {
+    const { searchParams } = new URL(next, 'http://any.invalid');
+    return Object.fromEntries([...searchParams].filter(([name]) => PAGE_PARAMETERS.includes(name)));
+  }
+  // The server sends this in place of a link that is too long for a header.
+  const position = response.headers.get('x-next-cursor');
+  const name = PAGE_PARAMETERS.find((one) => query[one] !== undefined);
+  return position === null || name === undefined ? undefined : { [name]: position };
 }
 
 /** Returns the URL of a relation in the `Link` header (RFC 8288). */
@@ -41,7 +53,8 @@ function linkHeader({ headers }: Response, relation: string): string | undefined
 
 /** Lists with cursors, which are equally fast at any depth. */
 const CURSOR_PATHS = /^\/(?:v1|api\/(?:tagging|asset))\//;
-const PAGE_PARAMETERS = ['page', 'page[number]', 'page[after]'];
+/** A cursor takes precedence over a number. */
+const PAGE_PARAMETERS = ['page[after]', 'page[number]', 'page'];
 
 /** Returns the query of the first page: with a cursor if the list has cursors and the query names no page. */
 export function firstPageQuery(

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../runtime/context.ts';
@@ -30,10 +31,10 @@ export function handleMalformedRequests(
     const address = networkPrefix(parseAddress(socket.remoteAddress ?? '') ?? UNKNOWN_ADDRESS);
     const about = { code: error.code, address };
     if (throttle.isFirst(address, about)) log.info({ requestId, ...about }, MESSAGE);
-    const problem = new Problem(
-      'invalid-request',
-      'The request is not valid HTTP, its headers are too large, or it was sent too slowly.',
-    );
+    const problem =
+      error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? new Problem('request-timeout', 'The headers did not arrive in time. Send the whole request again.')
+        : new Problem('invalid-request', 'The request is not valid HTTP, or its headers are too large.');
     const { type, body } = problemBody(problem, SERVER_AREA, {
       requestId,
       errorTypeBase: addresses.errorTypeBase,
@@ -46,7 +47,7 @@ export function handleMalformedRequests(
       'content-length': String(Buffer.byteLength(text)),
       connection: 'close',
     }).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.end(`HTTP/1.1 ${problem.status} Bad Request\r\n${lines.join('')}\r\n${text}`);
+    socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${text}`);
   };
 }
 

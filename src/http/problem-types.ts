@@ -47,10 +47,9 @@ export const PROBLEM_TYPES = {
   },
   'request-timeout': {
     status: 408,
-    onlyArea: 'v1',
-    title: 'Upload too slow',
+    title: 'Request too slow',
     meaning:
-      'The body of an upload arrived too slowly. Nothing was stored. Send the request again over a faster connection.',
+      'The head or the body of the request did not arrive in time. Nothing was changed. Send the whole request again, an upload over a faster connection.',
   },
   conflict: {
     status: 409,

@@ -33,8 +33,7 @@ export function errorStatuses(declared: Operation): number[] {
     // Several credentials at once are malformed as well.
     ...(takesInput || access.schemes === 'all' || repeats !== undefined ? [400] : []),
     // Any change can conflict, and a body is checked even if the operation ignores it.
-    ...(method === 'GET' ? [] : [409, 413, 415]),
-    ...(multipart === undefined ? [] : [408]),
+    ...(method === 'GET' ? [] : [408, 409, 413, 415]),
     ...(versioned === true && takesIfMatch(method) ? [412] : []),
     ...(body === undefined && multipart === undefined && repeats === undefined ? [] : [422]),
     ...extraErrorStatuses,

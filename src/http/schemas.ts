@@ -163,7 +163,7 @@ const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
   401: 'The credential is missing or invalid.',
   403: 'The credential or the role does not permit this.',
   404: 'The object does not exist, or is not visible to the caller.',
-  408: 'The body arrived too slowly.',
+  408: 'The body did not arrive in time.',
   409: 'The change conflicts with the current state.',
   412: 'If-Match does not match the current version.',
   413: 'The batch or the body is too large.',

@@ -32,6 +32,8 @@ export function rejectUnknownPaths(
       router.on(ROUTER_METHOD, url, () => undefined, path);
     }
     for (const name of [method].flat()) path.methods.add(name);
+    // Of the path that Fastify adds for a prefix with a slash, as `/docs/`, the hook gets only the route for HEAD.
+    if (path.methods.has('HEAD')) path.methods.add('GET');
   });
   return async (request, reply) => {
     const [address = ''] = request.url.split('?', 1);

@@ -82,6 +82,8 @@ function fromProblem(problem: Problem): OAuthError {
       return new OAuthError('server_error', 'The server encountered an error.', { status });
     case 'method-not-allowed':
       return new OAuthError('invalid_request', 'The method must be POST.', { status, headers });
+    case 'request-timeout':
+      return new OAuthError('invalid_request', 'The body did not arrive in time.', { status, headers });
     case 'body-too-large':
       return new OAuthError('invalid_request', 'The body is too large.', { status });
     case 'unsupported-media-type':

@@ -54,7 +54,7 @@ export function registerPages(
       await readSession(context, request);
     });
     scope.addHook('preValidation', (request, reply, done) => {
-      if (request.method === 'GET' || request.method === 'HEAD') done();
+      if (isRead(request)) done();
       // Defence in depth: over plain http, and from other ports of the same host, others can set the cookie as
       // well.
       else if (isCrossSite(request))
@@ -161,15 +161,20 @@ function sendError(
 ): FastifyReply {
   if (error instanceof SignInRequired || error instanceof SessionEnded) {
     // An expired form cannot be resubmitted by a redirect, so open its page.
-    return reply.redirect(signInPath(request.method === 'GET' ? request.url : CONSOLE_HOME), 303);
+    return reply.redirect(signInPath(isRead(request) ? request.url : CONSOLE_HOME), 303);
   }
   const problem = pageProblem(error);
   if (problem.status >= 500) logServerError(context.log, request.id, problem);
   reply.headers(problem.details.headers ?? {});
-  return sendHtmlPage(
-    request,
-    reply,
-    <ErrorPage title={PROBLEM_TYPES[problem.type].title} message={problem.message} requestId={request.id} />,
-    { status: problem.status },
+  const { status } = problem;
+  const page = (
+    <ErrorPage title={PROBLEM_TYPES[problem.type].title} message={problem.message} requestId={request.id} />
   );
+  // A request that has reached no route has no session, and its reply cannot create form tokens.
+  if (request.is404) return sendPublicPage(reply, page, status);
+  return sendHtmlPage(request, reply, page, { status });
+}
+
+function isRead({ method }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD';
 }

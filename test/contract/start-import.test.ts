@@ -1,4 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { request as askHttp } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { REPORT_FORMATS } from '../../src/importers/formats/index.ts';
@@ -254,6 +256,58 @@ describe('Operation 65: import a report', () => {
   });
 
   it.each([
+    ['a user', () => member],
+    ['staff', () => world.user()],
+  ])(
+    'returns 422 to %s who sends the file before the assessment, before it reads the file',
+    async (_who, account) => {
+      const { token } = await account();
+      const { status, body } = await new Promise<TestResponse>((resolve, reject) => {
+        const { hostname, port: to } = new URL(server.origin);
+        const request = askHttp({
+          hostname,
+          port: to,
+          method: 'POST',
+          path: '/v1/imports',
+          agent: false,
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'multipart/form-data; boundary=x' },
+        });
+        request.on('error', reject);
+        request.on('response', (response) => {
+          void text(response).then((received) => {
+            request.destroy();
+            resolve({ status: response.statusCode, body: JSON.parse(received) } as TestResponse);
+          }, reject);
+        });
+        // The rest of the file and the assessment never follow.
+        request.write('--x\r\nContent-Disposition: form-data; name="file"; filename="a.xml"\r\n\r\n<?xml');
+      });
+      expect(status).toBe(422);
+      expect(body.failedValidation).toEqual([
+        {
+          property: 'assessment_id',
+          message: expect.stringMatching(/before the file, which must be the last part$/),
+        },
+      ]);
+      await expectNothing();
+    },
+  );
+
+  it('returns 422 that names the order of the parts for findings before their assessment', async () => {
+    const format = REPORT_FORMATS.find(({ hasFindings }) => hasFindings)?.name ?? '';
+    const response = await send([
+      ['format', format],
+      ['file', 'x', 'a.xml'],
+      ['assessment_id', assessment.uid],
+    ]);
+    expectRefused(response, 422, 'validation-failed');
+    expect(response.body.failedValidation).toEqual([
+      { property: 'assessment_id', message: expect.stringMatching(/the file, which must be the last part$/) },
+    ]);
+    await expectNothing();
+  });
+
+  it.each([
     ['an unknown format', 'PK of nobody'],
     ['noise', randomBytes(5_000)],
     ['other XML', '<?xml version="1.0"?><html/>'],
@@ -327,7 +381,7 @@ describe('Operation 65: import a report', () => {
 
 describe('Operation 65: access', () => {
   it('allows admins without an assessment, and users with access to the given one', async () => {
-    expectRefused(await start(undefined, {}, member), 403, 'forbidden');
+    expectRefused(await start(undefined, {}, member), 422, 'validation-failed');
     const { status } = await start(undefined, { assessment_id: assessment.uid }, member);
     expect(status).toBe(202);
     const outsider = await world.user({ organization: organization.uid });

@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSibling, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
 import { linkOf } from '../harness/list-contract.ts';
@@ -31,6 +33,9 @@ beforeAll(async () => {
     await world.assessment('listed', `assessment-${name}`);
     await world.token((await world.user({ organization: 'listed' })).id);
   }
+  const tags = ['a', 'b', 'c'].map((name) => ({ name, entities: [] }));
+  const created = await server.request('POST', ASSET_TAGS, { token, body: { tags } });
+  expect(created.status).toBeLessThan(300);
 });
 afterAll(() => server.close());
 
@@ -38,6 +43,20 @@ const get = (path: string, query = '', who = token) =>
   server.request('GET', query === '' ? path : `${path}?${query}`, { token: who });
 const names = ({ body }: TestResponse) => (body as { name: string }[]).map(({ name }) => name);
 const pagination = ({ headers }: TestResponse) => headers.get('x-pagination');
+
+const nameOf = (query: string) => query.split('=', 1)[0] ?? '';
+
+/** @returns the bytes of the head of the response, as a proxy receives them */
+async function headSize(path: string, query: string): Promise<number> {
+  const { hostname, port } = new URL(server.origin);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    `GET ${path}?${query} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+  );
+  const received = await buffer(socket);
+  expect(received.toString('latin1')).toMatch(/^HTTP\/1\.1 200 /);
+  return received.indexOf('\r\n\r\n') + 4;
+}
 
 describe('Pages', () => {
   it('return their position in the headers', async () => {
@@ -62,6 +81,55 @@ describe('Pages', () => {
       [],
       '{"current_page":1,"per_page":50,"total_pages":1,"total_entries":0}',
     ]);
+  });
+
+  it.each([
+    ['by number', TAGS, 'page[number]=2&page[size]=1'],
+    ['by cursor', TAGS, 'page[after]=&page[size]=1'],
+    ['by number in other areas', ASSET_TAGS, 'page=2&perPage=1'],
+    ['by cursor in other areas', ASSET_TAGS, 'page[after]=&perPage=1'],
+    ['of a log', EVENTS, 'page[size]=1'],
+  ])('%s lead to the next page, whatever the length of the query', async (_how, path, query) => {
+    const pad = (length: number) => `${query}&x=`.padEnd(length, 'x');
+    const short = await get(path, pad(400));
+    const next = linkOf(short, 'next') ?? '';
+    expect(next).not.toBe('');
+    const position = new URL(next).searchParams.get(
+      /page%5Bafter%5D/.test(next) ? 'page[after]' : nameOf(query),
+    );
+    const none = [undefined, undefined, undefined];
+    const others = (response: TestResponse) =>
+      ['first', 'prev', 'last'].map((name) => linkOf(response, name));
+
+    const long = await get(path, pad(2_000));
+    expect(others(long)).toEqual(none);
+    expect(linkOf(long, 'next')).toContain('x'.repeat(1_900));
+    const tooLong = await get(path, pad(9_000));
+    expect(tooLong.headers.get('link')).toBeNull();
+    expect([short, long, tooLong].map(({ headers }) => headers.get('x-next-cursor'))).toEqual([
+      null,
+      null,
+      position,
+    ]);
+    const head = await server.request('HEAD', `${path}?${pad(9_000)}`, { token });
+    expect(head.headers.get('x-next-cursor')).toBe(position);
+  });
+
+  it.each([
+    ['by number', TAGS, 'page[number]=2&page[size]=1'],
+    ['by cursor', TAGS, 'page[after]=&page[size]=1'],
+    ['by number in other areas', ASSET_TAGS, 'page=2&perPage=1'],
+    ['by cursor in other areas', ASSET_TAGS, 'page[after]=&perPage=1'],
+  ])('%s have a head below 4 KiB for a query of 935 characters', async (_how, path, query) => {
+    const ignored = Array.from({ length: 10 }, (_, index) => `${index}`.padEnd(64, 'y')).join('&');
+    expect(await headSize(path, `${query}&${ignored}&x=`.padEnd(935, 'x'))).toBeLessThan(4_096);
+  });
+
+  it('name no further page on the last one, whatever the length of the query', async () => {
+    for (const query of ['page[number]=5&page[size]=1', 'page[after]=']) {
+      const { headers } = await get(TAGS, `${query}&x=`.padEnd(9_000, 'x'));
+      expect([headers.get('link'), headers.get('x-next-cursor')]).toEqual([null, null]);
+    }
   });
 
   it('are empty past the end', async () => {

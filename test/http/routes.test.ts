@@ -92,7 +92,7 @@ describe('Every route', () => {
         429,
         500,
         503,
-        ...(hasBody ? [400, 413, 415] : []),
+        ...(hasBody ? [400, 408, 413, 415] : []),
         ...(hasBody && !invalidIsMalformed ? [422] : []),
       ];
       const responses = Object.keys((route.schema?.response ?? {}) as object);

@@ -46,8 +46,7 @@ export function parsePage<Row>({
   data: readonly Row[];
   response: Response;
 }): CursorPage<Row> {
-  const next = new URLSearchParams(nextPageQuery(response, [])).get('page[after]');
-  return { rows: data, next: next ?? undefined };
+  return { rows: data, next: nextPageQuery(response, [], { 'page[after]': '' })?.['page[after]'] };
 }
 
 /** Parses the total of a V1 list; only responses without cursor have it. */

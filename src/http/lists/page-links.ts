@@ -55,8 +55,31 @@ function isParameter(parameter: string, part: string): boolean {
   return part.startsWith(`${parameter}=`) || (part.includes('%') && new URLSearchParams(part).has(parameter));
 }
 
-/** RFC 8288. */
-export function formatLinkHeader(links: Readonly<Record<string, string | undefined>>): string {
+/** Bytes of a `Link` header that proxies pass on with the rest of the head: nginx allows 4 KiB by default. */
+const MAX_LINKS = 2 * 1024;
+/** Bytes of a `Link` header with `next` alone: Node.js reads heads of up to 16 KiB. */
+const MAX_NEXT_LINK = 8 * 1024;
+
+/** Has the cursor or the number of the next page if `Link` is too long. */
+export const NEXT_CURSOR_HEADER = 'X-Next-Cursor';
+
+/**
+ * Each link repeats the query of the request, so a long query leaves room for the next page only, or for none.
+ * @param position cursor or number of the next page
+ * @returns `Link` (RFC 8288), or its substitute
+ */
+export function linkHeaders(
+  links: Readonly<Record<string, string | undefined>> & { next?: string | undefined },
+  position: string | undefined,
+): Record<string, string> {
+  const all = formatLinks(links);
+  if (all.length <= MAX_LINKS) return all === '' ? {} : { link: all };
+  const next = formatLinks({ next: links.next });
+  if (next.length <= MAX_NEXT_LINK) return next === '' ? {} : { link: next };
+  return position === undefined ? {} : { [NEXT_CURSOR_HEADER.toLowerCase()]: position };
+}
+
+function formatLinks(links: Readonly<Record<string, string | undefined>>): string {
   return Object.entries(links)
     .flatMap(([relation, address]) => (address === undefined ? [] : [`<${address}>; rel="${relation}"`]))
     .join(', ');

@@ -11,7 +11,7 @@ import { OperationResult } from '../operation-result.ts';
 import { streamResponse } from '../streams.ts';
 import { decodeCursor, encodeCursor } from './cursors.ts';
 import type { PaginationStyle } from './parameters.ts';
-import { formatLinkHeader, linkWithout, pageCount, pageLinks } from './page-links.ts';
+import { linkHeaders, linkWithout, NEXT_CURSOR_HEADER, pageCount, pageLinks } from './page-links.ts';
 import { streamJson, toJsonArray } from './row-serializers.ts';
 
 const MAX_CURSOR_LENGTH = 8_192;
@@ -56,15 +56,28 @@ export function pageParameters(style: PaginationStyle, cursorOnly: boolean): Rec
 }
 
 const countHeader = (description: string) => ({ description, type: 'integer' });
-const LINK_HEADER = { description: 'Links to other pages (RFC 8288).', type: 'string', maxLength: 81_920 };
+const LINK_HEADERS = {
+  Link: {
+    description:
+      'Links to other pages (RFC 8288), which repeat the query. If they exceed 2 KiB, the next page alone; absent if even that exceeds 8 KiB.',
+    type: 'string',
+    maxLength: 8_192,
+  },
+  [NEXT_CURSOR_HEADER]: {
+    description:
+      'The cursor of the next page, or its number for a page by number. Only if Link is too long; repeat the request with it.',
+    type: 'string',
+    maxLength: MAX_CURSOR_LENGTH,
+  },
+};
 
 /** Describes the response headers of a page. */
 export function pageHeaders(style: PaginationStyle, cursorOnly: boolean): Record<string, object> {
-  if (cursorOnly) return { Link: LINK_HEADER };
+  if (cursorOnly) return LINK_HEADERS;
   if (style.combinesHeaders) {
     const description =
       'A JSON object with current_page, per_page, total_pages and total_entries. Absent when reading by cursor.';
-    return { 'X-Pagination': { description, type: 'string', maxLength: 256 }, Link: LINK_HEADER };
+    return { 'X-Pagination': { description, type: 'string', maxLength: 256 }, ...LINK_HEADERS };
   }
   return {
     'Pagination-Limit': countHeader('The page size.'),
@@ -73,7 +86,7 @@ export function pageHeaders(style: PaginationStyle, cursorOnly: boolean): Record
     ),
     'Pagination-Total-Pages': countHeader('The number of pages, at least 1.'),
     'Pagination-Total-Count': countHeader('The number of rows over all pages.'),
-    Link: LINK_HEADER,
+    ...LINK_HEADERS,
   };
 }
 
@@ -93,8 +106,8 @@ interface PageWindow<Item> {
   start: RowPosition | number;
   limit: number;
   headers: Record<string, string>;
-  /** @returns the `Link` header to the next page, if any; `batch` is the last one if the page has only one */
-  nextLink?(batch?: RowBatch<Item>): Promise<string | undefined>;
+  /** @returns the headers that lead to the next page; `batch` is the last one if the page has only one */
+  nextHeaders?(batch?: RowBatch<Item>): Promise<Record<string, string>>;
 }
 
 /** Reads a page by number or by cursor. A page of several batches or of large rows is streamed. */
@@ -117,9 +130,8 @@ export async function sendPage<Item, F extends Filters, O extends string>(
   const first = await batches.next();
   // Most pages are read in one batch.
   const isComplete = first.done === true || first.value.rows === window.limit || !first.value.more;
-  const next =
-    first.done === true ? undefined : await window.nextLink?.(isComplete ? first.value : undefined);
-  if (next !== undefined) reply.header('link', next);
+  if (first.done !== true)
+    reply.headers((await window.nextHeaders?.(isComplete ? first.value : undefined)) ?? {});
   if (first.done === true || (isComplete && first.value.bytes <= MAX_TEXT_BYTES)) {
     const text = await toJsonArray(first.done === true ? [] : first.value.items, toRow);
     memory.shrinkTo(2 * text.length);
@@ -167,7 +179,7 @@ async function numberedWindow<Item, F extends Filters, O extends string>(
             'pagination-total-pages': String(Math.max(1, pages)),
             'pagination-total-count': String(total),
           }),
-      link: formatLinkHeader({ first, prev, next, last }),
+      ...linkHeaders({ first, prev, next, last }, next === undefined ? undefined : String(page + 1)),
     },
   };
 }
@@ -186,15 +198,14 @@ function cursorWindow<Item, F extends Filters, O extends string>(
     start,
     limit,
     headers: style.combinesHeaders ? {} : { 'pagination-limit': String(limit) },
-    async nextLink(batch) {
+    async nextHeaders(batch) {
       const [last, more] =
         batch === undefined
           ? await list.positions(listContext, listRequest, start, limit - 1, 2)
           : [batch.last, batch.more];
-      if (last === undefined || !more) return undefined;
-      return formatLinkHeader({
-        next: linkWithout(base, url, style.cursorParameter) + encodeCursor(scope, last),
-      });
+      if (last === undefined || !more) return {};
+      const next = encodeCursor(scope, last);
+      return linkHeaders({ next: linkWithout(base, url, style.cursorParameter) + next }, next);
     },
   };
 }

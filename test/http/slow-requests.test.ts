@@ -1,0 +1,127 @@
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import fastify from 'fastify';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { handleMalformedRequests } from '../../src/http/malformed-requests.ts';
+import { toProblem } from '../../src/http/problems.ts';
+import { enforceRequestTimeout } from '../../src/http/request-timeout.ts';
+import { eventually } from '../harness/eventually.ts';
+import { createFixtures } from '../harness/fixtures.ts';
+import { nextRequest } from '../harness/next-request.ts';
+import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+
+let server: TestServer;
+let token: string;
+beforeAll(async () => {
+  server = await useSharedServer();
+  const world = createFixtures(server);
+  await world.organization('slowbodies');
+  ({ token } = await world.user({ organization: 'slowbodies', admin: true }));
+});
+afterAll(() => server.close());
+
+/** The level of pino. */
+const INFO = 30;
+const JSON_TYPE = 'Content-Type: application/json';
+const FORM_TYPE = 'Content-Type: application/x-www-form-urlencoded';
+/** A request of each error format, and a part of the answer. */
+const REQUESTS = [
+  ['V1', 'POST /v1/vulnerabilities', JSON_TYPE, '"status":408'],
+  [
+    'V1 with an idempotency key',
+    'POST /v1/vulnerabilities',
+    `${JSON_TYPE}\r\nIdempotency-Key: slow-1`,
+    '"status":408',
+  ],
+  [
+    'the tagging area',
+    'POST /api/tagging/v1.0/organizations/slowbodies/tags',
+    JSON_TYPE,
+    '/request-timeout"',
+  ],
+  [
+    'the assessment area',
+    'POST /api/assessment/v1/assessment-groups/1/members/batchRemove',
+    JSON_TYPE,
+    '"status":408',
+  ],
+  ['a page', 'POST /sign-in', FORM_TYPE, '<!doctype html>'],
+  ['the token endpoint', 'POST /oauth/token', FORM_TYPE, '"error":"invalid_request"'],
+] as const;
+
+describe('A body that never arrives', () => {
+  it.each(REQUESTS)('is a 408 for %s, and no error in the log', async (_what, line, headers, body) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    const hasty = await startSibling(server, { requestTimeout: 4_000 });
+    onTestFinished(async () => {
+      await hasty.close();
+      vi.useRealTimers();
+    });
+    const path = line.split(' ')[1];
+    const before = hasty.logs().length;
+    for (const rest of ['Content-Length: 10\r\n\r\n{', 'Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n']) {
+      const arriving = nextRequest();
+      const answered = sendPart(
+        hasty.origin,
+        `${line} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n${headers}\r\n${rest}`,
+      );
+      const request = await arriving;
+      await eventually(() => expect(request.readableFlowing).toBe(true));
+      vi.advanceTimersByTime(6_000);
+      const answer = await answered;
+      expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+      expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n');
+      expect(answer).toContain(body);
+    }
+    const logged = () => hasty.logs().slice(before);
+    const ended = () => logged().filter((entry) => entry['path'] === path && entry['status'] === 408);
+    await eventually(() => expect(ended()).toHaveLength(2));
+    expect(logged().filter(({ level }) => level !== INFO)).toEqual([]);
+  });
+
+  it('is a 503 if the server has not begun to read it', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    const app = fastify();
+    onTestFinished(async () => {
+      await app.close();
+      vi.useRealTimers();
+    });
+    enforceRequestTimeout(app, 4_000);
+    let begin: () => void = () => undefined;
+    const begun = new Promise<void>((resolve) => (begin = resolve));
+    app.addHook('preParsing', () => {
+      begin();
+      return new Promise<never>(() => undefined);
+    });
+    app.post('/', { config: { operation: 'test', access: 'unlimited' } }, async () => 'done');
+    app.setErrorHandler(async (error, _request, reply) => reply.code(toProblem(error).status).send());
+    const origin = await app.listen({ host: '127.0.0.1', port: 0 });
+    const answered = sendPart(
+      origin,
+      `POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${JSON_TYPE}\r\nContent-Length: 10\r\n\r\n{`,
+    );
+    await begun;
+    vi.advanceTimersByTime(6_000);
+    expect(await answered).toMatch(/^HTTP\/1\.1 503 /);
+  });
+});
+
+it('A head that never arrives is a 408', async () => {
+  const slow = createServer({ headersTimeout: 10, connectionsCheckingInterval: 10 });
+  slow.on('clientError', handleMalformedRequests({ 'x-extra': 'yes' }, server.context));
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void slow.close());
+  const { port } = slow.address() as AddressInfo;
+  const answer = await sendPart(`http://127.0.0.1:${port}`, 'GET /healthz HTTP/1.1\r\nHost: a\r\n');
+  expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\nx-extra: yes\r\n/);
+  expect(answer).toContain('/problems/server/request-timeout"');
+});
+
+/** Sends part of a request, and nothing after it. @returns everything that is received until the server closes */
+async function sendPart(origin: string, part: string): Promise<string> {
+  const { hostname, port } = new URL(origin);
+  const socket = connect(Number(port), hostname);
+  socket.write(part);
+  return text(socket);
+}
