@@ -1,6 +1,6 @@
 import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
 import { type Transaction, StorageError } from '../../db/engine.ts';
-import { inList } from '../../db/dialect-sql.ts';
+import { inList, forKeyShare } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, type FieldError, invalidInput } from '../shared/errors.ts';
 import {
@@ -10,7 +10,9 @@ import {
   canManageMembers,
 } from './list-group-members.ts';
 import { incrementMemberCounts, decrementMemberCounts, GROUP_ROLES, type GroupRole } from './groups.ts';
-import { lockAdminCount, REMOVAL_ERRORS, notInOrganizationError } from './remove-group-members.ts';
+import { adminCount, REMOVAL_ERRORS, notInOrganizationError } from './remove-group-members.ts';
+import { lockRows } from '../shared/lock-rows.ts';
+import { preparePipelined } from '../../db/prepared-queries.ts';
 
 export const ADDITION_STATUSES = ['added', 'noop', 'error'] as const;
 export const ADDITION_ERRORS = [...REMOVAL_ERRORS, 'role_invalid', 'role_not_assignable'] as const;
@@ -40,6 +42,17 @@ interface Target {
   role: string | null;
 }
 
+/** Before the group, as a ban locks a user and then their groups. */
+const lockUsers = preparePipelined<{ organization: number; uids: readonly string[] }>((tx, p) =>
+  tx
+    .selectFrom('users')
+    .select('id')
+    .where('organization_id', '=', p.organization)
+    .where((eb) => inList(tx, eb.ref('uid'), p.uids))
+    .orderBy('id')
+    .modifyEnd(forKeyShare(tx)),
+);
+
 interface MemberAddition {
   result: AdditionResult;
   target: Target;
@@ -64,9 +77,12 @@ export async function addGroupMembers(
   if (!canManageMembers(caller, group)) {
     throw new DomainError('forbidden', { code: 'group-members-add' });
   }
-  // In this order: members are read once no other transaction can remove an admin.
-  const [admins] = await lockAdminCount(tx, { group: groupId });
-  const targets = await findTargets(tx, groupId, members);
+  await lockUsers(tx, { organization: group.organizationId, uids: members.map(({ userUid }) => userUid) });
+  await lockRows(tx, 'change', 'assessment_groups', [groupId]);
+  const [[admins], targets] = await Promise.all([
+    adminCount(tx, { group: groupId }),
+    findTargets(tx, groupId, members),
+  ]);
   const giveable = assignableRoles(caller, group);
   let adminsLeft = admins?.members ?? 0;
   const additions: MemberAddition[] = [];

@@ -7,6 +7,7 @@ import { prepareQuery } from '../../db/prepared-queries.ts';
 import { bumpUserVersion } from '../shared/account-rights.ts';
 import { type AuditedChange, recordEvent, recordEvents } from '../audit/record-event.ts';
 import { type FieldError, invalidInput, notFound } from '../shared/errors.ts';
+import { lockRows } from '../shared/lock-rows.ts';
 
 const insertAccess = prepareInsert(
   'assessment_access',
@@ -32,6 +33,7 @@ export async function grantAssessmentAccess(
     .where('users.id', '=', userId)
     .executeTakeFirst();
   if (found === undefined) throw notFound('assessment or the user');
+  await lockRows(tx, 'change', 'users', [userId]);
   const granted = await tx
     .insertInto('assessment_access')
     .values({ organization_id: found.organization_id, assessment_id: found.id, user_id: userId })
@@ -56,6 +58,7 @@ export async function revokeAssessmentAccess(
   assessment: { id: number; uid: string; organizationId: number },
   userId: number,
 ): Promise<void> {
+  await lockRows(tx, 'change', 'users', [userId]);
   const revoked = await tx
     .deleteFrom('assessment_access')
     .where('assessment_id', '=', assessment.id)
@@ -119,6 +122,7 @@ export async function replaceGrantedAssessments(
   const added = requested.filter(({ id }) => !has.has(id));
   const removed = given.filter(({ id }) => !requestedIds.has(id));
   if (added.length + removed.length === 0) return;
+  await bumpUserVersion(tx, userId);
   await insertAccess(
     tx,
     added.map(({ id }) => [organizationId, id, userId]),
@@ -131,7 +135,6 @@ export async function replaceGrantedAssessments(
       .where(({ ref }) => inList(tx, ref('assessment_id'), ids))
       .execute();
   }
-  await bumpUserVersion(tx, userId);
   const changes: AuditedChange[] = [
     ...added.map(({ uid }): AuditedChange => ({
       action: 'assessment.grant',

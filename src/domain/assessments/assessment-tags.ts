@@ -1,6 +1,5 @@
 import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
@@ -16,6 +15,7 @@ import {
   visibilityParameters,
 } from '../shared/visibility.ts';
 import { foldName } from '../../runtime/fold-case.ts';
+import { byUse } from '../shared/lock-rows.ts';
 
 export interface AssessmentTag {
   id: number;
@@ -52,14 +52,16 @@ const selectVisibleAssessment = memoizeByVisibility((visibility) =>
 );
 
 /** Locks a tag, so that the audit log is exact. */
-const lockTag = memoizeByVisibility((visibility) =>
-  prepareWrite<VisibilityParameters & { id: number }, AssessmentTagRow>((tx, p) =>
-    tx
-      .selectFrom('assessment_tags')
-      .where('id', '=', p.id)
-      .where((eb) => inOwnOrganization(visibility, eb.ref('organization_id'), p))
-      .select(['id', 'organization_id', 'name', 'version'])
-      .modifyEnd(forNoKeyUpdate(tx)),
+const lockTag = byUse((lock) =>
+  memoizeByVisibility((visibility) =>
+    prepareWrite<VisibilityParameters & { id: number }, AssessmentTagRow>((tx, p) =>
+      tx
+        .selectFrom('assessment_tags')
+        .where('id', '=', p.id)
+        .where((eb) => inOwnOrganization(visibility, eb.ref('organization_id'), p))
+        .select(['id', 'organization_id', 'name', 'version'])
+        .modifyEnd(lock(tx)),
+    ),
   ),
 );
 
@@ -142,6 +144,8 @@ export async function createAssessmentTag(
     : [];
   if (assessment === undefined) throw notFound('assessment');
   if (!isAdminOf(caller, assessment.organization_id)) throw adminsOnlyError();
+  // Before the tag, as in an update that creates tags.
+  await bumpAssessmentVersion(tx, { assessment: assessment.id, now: by.now });
   const [tag] = await insertTag(tx, {
     organization: assessment.organization_id,
     name,
@@ -153,7 +157,6 @@ export async function createAssessmentTag(
     assessment: assessment.id,
     tag: tag.id,
   });
-  await bumpAssessmentVersion(tx, { assessment: assessment.id, now: by.now });
   await recordEvent(tx, by, {
     action: 'assessment-tag.create',
     object: ['assessment-tag', tag.id],
@@ -176,7 +179,7 @@ export async function renameAssessmentTag(
 ): Promise<AssessmentTag> {
   const { actor: caller } = by;
   const name = requireName('name', newName);
-  const [tag] = await lockTag(visibilityOf(caller))(tx, { ...visibilityParameters(caller), id });
+  const [tag] = await lockTag.change(visibilityOf(caller))(tx, { ...visibilityParameters(caller), id });
   if (tag === undefined) throw notFound('assessment tag');
   if (!isAdminOf(caller, tag.organization_id)) throw adminsOnlyError();
   requireVersion(expected, tag.version);
@@ -209,7 +212,7 @@ export async function deleteAssessmentTag(
   expected?: ExpectedVersion,
 ): Promise<void> {
   const { actor: caller } = by;
-  const [tag] = await lockTag(visibilityOf(caller))(tx, { ...visibilityParameters(caller), id });
+  const [tag] = await lockTag.delete(visibilityOf(caller))(tx, { ...visibilityParameters(caller), id });
   if (tag === undefined) throw notFound('assessment tag');
   if (!isAdminOf(caller, tag.organization_id))
     throw new DomainError('forbidden', { code: 'assessment-tag-delete-admins-only' });

@@ -1,6 +1,16 @@
 import { sql } from 'kysely';
 import type { Transaction } from '../../db/engine.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
+import { lockRows } from '../shared/lock-rows.ts';
+import { forKeyShare } from '../../db/dialect-sql.ts';
+import {
+  inOwnOrganization,
+  memoizeByVisibility,
+  visibilityOf,
+  type VisibilityParameters,
+  visibilityParameters,
+} from '../shared/visibility.ts';
+import { type Caller } from '../../auth/callers.ts';
 
 export const GROUP_ROLES = [
   'rbac_group_admin',
@@ -11,6 +21,22 @@ export const GROUP_ROLES = [
   'infra_admin',
 ] as const;
 export type GroupRole = (typeof GROUP_ROLES)[number];
+
+const lockToReferTo = memoizeByVisibility((visibility) =>
+  preparePipelined<VisibilityParameters & { id: number }>((tx, p) =>
+    tx
+      .selectFrom('assessment_groups')
+      .select('id')
+      .where('id', '=', p.id)
+      .where((eb) => inOwnOrganization(visibility, eb.ref('organization_id'), p))
+      .modifyEnd(forKeyShare(tx)),
+  ),
+);
+
+/** Locks a group before an assessment that goes into it. Does nothing if the caller cannot see its organization. */
+export async function lockGroupToReferTo(tx: Transaction, caller: Caller, id: number): Promise<void> {
+  await lockToReferTo(visibilityOf(caller))(tx, { ...visibilityParameters(caller), id });
+}
 
 const incrementCount = preparePipelined<{ group: number; role: string; added: number }>((tx, p) =>
   tx
@@ -72,6 +98,17 @@ export async function removeFromAllGroups(
   tx: Transaction,
   userId: number,
 ): Promise<{ group_id: number; role: string }[]> {
+  const groups = await tx
+    .selectFrom('assessment_group_members')
+    .select('group_id')
+    .where('user_id', '=', userId)
+    .execute();
+  await lockRows(
+    tx,
+    'change',
+    'assessment_groups',
+    groups.map(({ group_id }) => group_id),
+  );
   const left = await tx
     .deleteFrom('assessment_group_members')
     .where('user_id', '=', userId)

@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import { type Attribution, isMemberOf, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { forNoKeyUpdate, inList } from '../../db/dialect-sql.ts';
+import { inList } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError } from '../shared/errors.ts';
 import { GROUP_ADMIN, findGroupForCaller, canManageMembers } from './list-group-members.ts';
 import { decrementMemberCounts } from './groups.ts';
+import { lockRows } from '../shared/lock-rows.ts';
 
 export const REMOVAL_STATUSES = ['removed', 'noop', 'error'] as const;
 export const REMOVAL_ERRORS = ['user_not_found', 'user_not_in_org', 'forbidden', 'internal_error'] as const;
@@ -47,14 +48,13 @@ function deleteMembers(tx: Transaction, p: Removal, admins: '=' | '<>') {
   return tx.deleteFrom('assessment_group_members').where('id', 'in', ids).returning(['user_uid', 'role']);
 }
 
-/** Locks the count of the group's admins until the transaction ends. */
-export const lockAdminCount = prepareWrite<{ group: number }, { members: number }>((tx, p) =>
-  tx
+/** Of a locked group. */
+export const adminCount = prepareQuery<{ group: number }, { members: number }>((db, p) =>
+  db
     .selectFrom('assessment_group_member_counts')
     .select('members')
     .where('group_id', '=', p.group)
-    .where('role', '=', sql.lit(GROUP_ADMIN))
-    .modifyEnd(forNoKeyUpdate(tx)),
+    .where('role', '=', sql.lit(GROUP_ADMIN)),
 );
 
 interface Target {
@@ -93,14 +93,14 @@ export async function removeGroupMembers(
     throw new DomainError('forbidden', { code: 'group-members-remove' });
   }
 
+  await lockRows(tx, 'change', 'assessment_groups', [groupId]);
   const removed = await removeOthers(tx, { group: groupId, uids: userUids });
   const gone = new Map(removed.map((member) => [member.user_uid, member.role]));
   const left = userUids.filter((uid) => !gone.has(uid));
   const targets = new Map<string, Target>();
   if (left.length > 0) {
-    // In this order: the others are read once no other transaction can change them.
     const [[admins], found] = await Promise.all([
-      lockAdminCount(tx, { group: groupId }),
+      adminCount(tx, { group: groupId }),
       targetsQuery(tx, { group: groupId, uids: left }),
     ]);
     for (const target of found) targets.set(target.uid, target);

@@ -1,6 +1,5 @@
 import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, invalidInput, notFound, type FieldError } from '../shared/errors.ts';
@@ -25,31 +24,35 @@ import {
 import { ASSESSMENT_UID, type AssessmentFields, validateDates } from './assessments.ts';
 import { endTestingSessions } from './testing-sessions.ts';
 import { foldCase } from '../../runtime/fold-case.ts';
+import { byUse } from '../shared/lock-rows.ts';
+import { lockGroupToReferTo } from './groups.ts';
 
 /** Absent fields stay. */
 export interface AssessmentUpdate extends AssessmentFields, TagSelection {
   name?: string | undefined;
 }
 
-const lockRow = memoizeByVisibility((visibility) =>
-  prepareWrite<VisibilityParameters & { uid: string }, AssessmentRow>((tx, p) =>
-    tx
-      .selectFrom('assessments')
-      .select([
-        'id',
-        'organization_id',
-        'version',
-        'name',
-        'description',
-        'type',
-        'state',
-        'group_id',
-        'starts_on',
-        'ends_on',
-      ])
-      .where('uid', '=', p.uid)
-      .where(assessmentIsVisible(visibility, p))
-      .modifyEnd(forNoKeyUpdate(tx)),
+const selectLocked = byUse((lock) =>
+  memoizeByVisibility((visibility) =>
+    prepareWrite<VisibilityParameters & { uid: string }, AssessmentRow>((tx, p) =>
+      tx
+        .selectFrom('assessments')
+        .select([
+          'id',
+          'organization_id',
+          'version',
+          'name',
+          'description',
+          'type',
+          'state',
+          'group_id',
+          'starts_on',
+          'ends_on',
+        ])
+        .where('uid', '=', p.uid)
+        .where(assessmentIsVisible(visibility, p))
+        .modifyEnd(lock(tx)),
+    ),
   ),
 );
 
@@ -81,6 +84,7 @@ export async function updateAssessment(
   const { actor: caller, now } = by;
   // The rule for the name depends on the stored one.
   validateAssessmentForm({ ...change, name: undefined });
+  if (change.groupId != null) await lockGroupToReferTo(tx, caller, change.groupId);
   const row = await lockVisibleRow(tx, caller, uid);
   const organizationId = row.organization_id;
   const isAdmin = isAdminOf(caller, organizationId);
@@ -135,9 +139,14 @@ const asStartsOnError = (): FieldError => ({
   params: { other: 'endsOn' },
 });
 
-async function lockVisibleRow(tx: Transaction, caller: Caller, uid: string): Promise<AssessmentRow> {
+async function lockVisibleRow(
+  tx: Transaction,
+  caller: Caller,
+  uid: string,
+  to: 'change' | 'delete' = 'change',
+): Promise<AssessmentRow> {
   const [row] = ASSESSMENT_UID.test(uid)
-    ? await lockRow(visibilityOf(caller))(tx, { ...visibilityParameters(caller), uid })
+    ? await selectLocked[to](visibilityOf(caller))(tx, { ...visibilityParameters(caller), uid })
     : [];
   if (row === undefined) throw notFound('assessment');
   return row;
@@ -174,7 +183,7 @@ export async function deleteAssessment(
     organization_id: organizationId,
     version,
     ...members
-  } = await lockVisibleRow(tx, by.actor, uid);
+  } = await lockVisibleRow(tx, by.actor, uid, 'delete');
   if (!isAdminOf(by.actor, organizationId))
     throw new DomainError('forbidden', { code: 'assessment-delete-admins-only' });
   requireVersion(expected, version);

@@ -8,6 +8,8 @@ import { requireName, requireNewName } from '../shared/names.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { type AssessmentGroup, readGroup } from './group-list.ts';
 import { foldCase } from '../../runtime/fold-case.ts';
+import { lockRows } from '../shared/lock-rows.ts';
+import { preparePipelined } from '../../db/prepared-queries.ts';
 
 /**
  * Creates an empty assessment group (operation 44).
@@ -88,7 +90,14 @@ export async function deleteGroup(
   id: number,
   expected?: ExpectedVersion,
 ): Promise<void> {
-  const { name, description, organizationId, memberCount } = await lockGroup(tx, by.actor, id, expected);
+  const { name, description, organizationId, memberCount } = await lockGroup(
+    tx,
+    by.actor,
+    id,
+    expected,
+    'delete',
+  );
+  await lockAssessmentsOfGroup(tx, { id });
   const left = await tx
     .updateTable('assessments')
     .set({ group_id: null })
@@ -105,20 +114,26 @@ export async function deleteGroup(
   });
 }
 
+const lockAssessmentsOfGroup = preparePipelined<{ id: number }>((tx, p) =>
+  tx
+    .selectFrom('assessments')
+    .select('id')
+    .where('group_id', '=', p.id)
+    .orderBy('id')
+    .modifyEnd(forNoKeyUpdate(tx)),
+);
+
 async function lockGroup(
   tx: Transaction,
   caller: Caller,
   id: number,
   expected: ExpectedVersion | undefined,
+  to: 'change' | 'delete' = 'change',
 ): Promise<AssessmentGroup> {
-  await tx
-    .selectFrom('assessment_groups')
-    .select('id')
-    .where('id', '=', id)
-    .modifyEnd(forNoKeyUpdate(tx))
-    .execute();
+  const { organizationId } = await readGroup(tx, caller, id);
+  if (!isAdminOf(caller, organizationId)) throw adminsOnlyError();
+  await lockRows(tx, to, 'assessment_groups', [id]);
   const group = await readGroup(tx, caller, id);
-  if (!isAdminOf(caller, group.organizationId)) throw adminsOnlyError();
   requireVersion(expected, group.version);
   return group;
 }

@@ -1,7 +1,7 @@
 import { type OrderByItemBuilder, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
-import { forNoKeyUpdate, inList } from '../../db/dialect-sql.ts';
+import { inList } from '../../db/dialect-sql.ts';
 import { prepareQuery, preparePipelined } from '../../db/prepared-queries.ts';
 import type { PortTable } from '../../db/schema/assets.ts';
 import { notFound } from '../shared/errors.ts';
@@ -14,6 +14,7 @@ import {
 } from '../shared/visibility.ts';
 import type { CounterDelta } from '../shared/counters.ts';
 import { memoizeByShape, type PageRequest, readPage, type Run } from '../lists/reverse-paging.ts';
+import { lockRows } from '../shared/lock-rows.ts';
 
 export const LISTED_STATES = ['open', 'closed'] as const;
 export const PORT_SORT_FIELDS = ['number', 'service_name', 'service_banner'] as const;
@@ -195,17 +196,6 @@ interface AssetIds {
   ids: readonly number[];
 }
 
-/** Locks assets, so that concurrent transactions count their ports one after the other. */
-export const lockAssets = preparePipelined<AssetIds>((tx, p) =>
-  tx
-    .selectFrom('assets')
-    .select('id')
-    .where((eb) => inList(tx, eb.ref('id'), p.ids))
-    // Always in this order, so that concurrent transactions cannot deadlock.
-    .orderBy('id')
-    .modifyEnd(forNoKeyUpdate(tx)),
-);
-
 const deleteCounts = preparePipelined<AssetIds>((tx, p) =>
   tx.deleteFrom('port_counts').where((eb) => inList(tx, eb.ref('asset_id'), p.ids)),
 );
@@ -227,7 +217,7 @@ const insertCounts = preparePipelined<AssetIds>((tx, p) =>
 export async function refreshPortCounts(tx: Transaction, assetIds: readonly number[]): Promise<void> {
   if (assetIds.length === 0) return;
   const ids = [...new Set(assetIds)];
-  await lockAssets(tx, { ids });
+  await lockRows(tx, 'change', 'assets', ids);
   await deleteCounts(tx, { ids });
   await insertCounts(tx, { ids });
 }

@@ -14,6 +14,7 @@ import {
   type TagAttribution,
   unknownUidError,
 } from './asset-tag-access.ts';
+import { lockRows } from '../shared/lock-rows.ts';
 
 export interface AssetTaggingUpdate {
   /** Uids of tags. */
@@ -107,6 +108,8 @@ export async function tagAssets(
   const toAttach = idsOf(attach);
   const toDetach = idsOf(detach);
   const tagIds = [...tags.values()];
+  await lockRows(tx, 'refer', 'asset_tags', tagIds);
+  await lockRows(tx, 'refer', 'assets', [...toAttach, ...toDetach]);
   // No asset is in both lists: both run at once.
   const [attached, detached] = await Promise.all([
     applyToPairs(attachPairs, tx, tagIds, toAttach),

@@ -1,7 +1,7 @@
 import type { Attribution, Caller } from '../../auth/callers.ts';
 import { ASSET_DELETE_SCOPES, ASSET_WRITE_SCOPES, type Scope } from '../../auth/scopes.ts';
 import { type Transaction } from '../../db/engine.ts';
-import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { forNoKeyUpdate, forUpdate } from '../../db/dialect-sql.ts';
 import { validateNameAndLocation, canWrite } from './create-assets.ts';
 import { addressKey } from './asset-locations.ts';
 import { ASSET_COLUMNS, ASSET_UID, type Asset, type AssetRow, hydrateAssets } from './read-asset.ts';
@@ -126,6 +126,7 @@ async function lockAsset(
   caller: Caller,
   uid: string,
   scopes: readonly Scope[],
+  to: 'change' | 'delete' = 'change',
 ): Promise<AssetRow> {
   const row = ASSET_UID.test(uid)
     ? await tx
@@ -133,7 +134,7 @@ async function lockAsset(
         .select(ASSET_COLUMNS)
         .where('assets.uid', '=', uid)
         .where(assetIsVisible(visibilityByScopes(caller, scopes), visibilityParameters(caller)))
-        .modifyEnd(forNoKeyUpdate(tx))
+        .modifyEnd(to === 'delete' ? forUpdate(tx) : forNoKeyUpdate(tx))
         .executeTakeFirst()
     : undefined;
   if (row === undefined) throw notFound('asset');
@@ -171,7 +172,7 @@ export async function deleteAsset(
   expected: ExpectedVersion | undefined,
 ): Promise<void> {
   const { actor: caller } = by;
-  const row = await lockAsset(tx, caller, uid, ASSET_DELETE_SCOPES);
+  const row = await lockAsset(tx, caller, uid, ASSET_DELETE_SCOPES, 'delete');
   requireVersion(expected, row.version);
   const listing = await tx
     .selectFrom('listing_assets')

@@ -12,6 +12,7 @@ import type { DeltaAccumulator } from '../shared/counters.ts';
 import { insertVulnerabilityAssets } from '../vulnerabilities/vulnerability-links.ts';
 import { STATUS } from '../shared/statuses-and-severities.ts';
 import { counterDeltas } from '../vulnerabilities/vulnerability-counters.ts';
+import { lockRows } from '../shared/lock-rows.ts';
 
 export interface SeenResult {
   /** Ids of the findings that this import reopened, in this run or an interrupted one. */
@@ -34,13 +35,10 @@ export async function updateSeenFindings(
   const timed = seen.filter(({ sighting }) => sighting.isTimeKnown);
   const later = timed.filter(({ sighting, finding }) => sighting.seenAt > finding.last_seen_at);
   const earlier = timed.filter(({ sighting, finding }) => sighting.firstSeenAt < finding.first_seen_at);
-  for (const { finding } of earlier) snapshots.add(finding.id, { firstSeenAt: finding.first_seen_at });
-  await lowerFirstSeen(tx, earlier);
-  await advanceLastSeen(tx, job, later);
-  await updateCoverageKeys(
-    tx,
-    later.filter(({ sighting, finding }) => (sighting.coverage?.key ?? null) !== finding.cover_key),
+  const unlinked = later.filter(
+    ({ sighting, finding }) => finding.is_linked === 0 && sighting.asset !== null,
   );
+  for (const { finding } of earlier) snapshots.add(finding.id, { firstSeenAt: finding.first_seen_at });
   const noLongerGone = later.filter(
     ({ sighting, finding }) => sighting.seenAt > (finding.gone_at ?? Infinity),
   );
@@ -51,11 +49,21 @@ export async function updateSeenFindings(
     ({ sighting, finding }) =>
       finding.status_id === STATUS.fixed && sighting.seenAt > (finding.closed_at ?? Infinity),
   );
+  // All at once, as each part locks them in the order of ids, and before their sightings, as a deletion does.
+  await lockRows(
+    tx,
+    'change',
+    'vulnerabilities',
+    [...changed, ...reopened, ...unlinked].map(({ finding }) => finding.id),
+  );
+  await lowerFirstSeen(tx, earlier);
+  await advanceLastSeen(tx, job, later);
+  await updateCoverageKeys(
+    tx,
+    later.filter(({ sighting, finding }) => (sighting.coverage?.key ?? null) !== finding.cover_key),
+  );
   await applyScannerChanges(tx, job, changed, noLongerGone, snapshots, sums, now);
   const ids = await reopenFixed(tx, job, reopened, sums, now);
-  const unlinked = later.filter(
-    ({ sighting, finding }) => finding.is_linked === 0 && sighting.asset !== null,
-  );
   const assetsCreated = await relinkAssets(tx, job, unlinked, snapshots, sums, now);
   await snapshots.save(tx, job, now);
   // Findings that an interrupted run of this import has updated.

@@ -74,12 +74,13 @@ export async function upsertFindings(
     ({ identity, severity }) => !known.has(identity) && severityRank(severity) >= minimumRank,
   );
   const sums = new DeltaAccumulator();
-  const assetsCreated = await createFindings(tx, job, newSightings, sums, now);
   const seen = sightings.flatMap((sighting) => {
     const finding = known.get(sighting.identity);
     return finding === undefined ? [] : [{ sighting, finding }];
   });
+  // The known findings first: vulnerabilities are locked before assets.
   const { reopened, ...updated } = await updateSeenFindings(tx, job, seen, sums, now);
+  const assetsCreated = await createFindings(tx, job, newSightings, sums, now);
   // Last, because concurrent transactions write to the same counters.
   await insertDeltas(tx, sums.rows());
 

@@ -3,6 +3,7 @@ import type { Account } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate, inList } from '../../db/dialect-sql.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
+import { lockRows } from './lock-rows.ts';
 
 /** The columns of `users` that `accountOf` needs. */
 export const RIGHTS_COLUMNS = [
@@ -46,25 +47,20 @@ const incrementVersion = preparePipelined<{ id: number }>((tx, p) =>
     .where('id', '=', p.id),
 );
 
-/** Bumps the version of a user when data in other tables changes, such as the accessible assessments. */
+/**
+ * Bumps the version of a user when data in other tables changes, such as the accessible assessments. Call it before the
+ * change, which refers to the user (`lockRows`).
+ */
 export async function bumpUserVersion(tx: Transaction, userId: number): Promise<void> {
   await incrementVersion(tx, { id: userId });
 }
 
 export async function bumpUserVersions(tx: Transaction, userIds: readonly number[]): Promise<void> {
   if (userIds.length === 0) return;
-  const isNamed = () => inList(tx, sql.ref<number>('users.id'), userIds);
-  // In a fixed order, so that concurrent transactions do not deadlock.
-  await tx
-    .selectFrom('users')
-    .select('id')
-    .where(isNamed())
-    .orderBy('id')
-    .modifyEnd(forNoKeyUpdate(tx))
-    .execute();
+  await lockRows(tx, 'change', 'users', userIds);
   await tx
     .updateTable('users')
     .set((eb) => ({ version: eb('version', '+', 1) }))
-    .where(isNamed())
+    .where(inList(tx, sql.ref<number>('users.id'), userIds))
     .execute();
 }

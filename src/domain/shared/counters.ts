@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
-import { forNoKeyUpdate, inList, pairsTable } from '../../db/dialect-sql.ts';
+import { inList, pairsTable } from '../../db/dialect-sql.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
+import { lockRows } from './lock-rows.ts';
 
 /**
  * Counters that many transactions change at once (ADR 37), and their buckets:
@@ -88,20 +89,14 @@ export async function insertDeltas(tx: Transaction, rows: readonly DeltaRow[]): 
     kind === 'asset' && bucket === 'open' ? [[subject, amount] as const] : [],
   );
   if (open.length === 0) return;
-  // SQLite has one writer at a time.
-  if (tx.engine === 'postgres') await lockAssets(tx, { ids: open.map(([id]) => id) });
+  await lockRows(
+    tx,
+    'change',
+    'assets',
+    open.map(([id]) => id),
+  );
   await addOpenVulnerabilities(tx, { amounts: JSON.stringify(open) });
 }
-
-/** An update locks in any order, in which concurrent transactions could deadlock. */
-const lockAssets = preparePipelined<{ ids: readonly number[] }>((tx, p) =>
-  tx
-    .selectFrom('assets')
-    .select('id')
-    .where((eb) => inList(tx, eb.ref('id'), p.ids))
-    .orderBy('id')
-    .modifyEnd(forNoKeyUpdate(tx)),
-);
 
 /** Maintains the column that sorts lists of assets by open vulnerabilities (ADR 45). */
 const addOpenVulnerabilities = preparePipelined<{ amounts: string }>((tx, p) =>

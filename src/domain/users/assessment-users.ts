@@ -89,6 +89,7 @@ export async function updateAssessmentUsers(
   const having = new Set(rows.map(({ user_id }) => user_id));
   const added = [...new Set(add)].filter((id) => !having.has(id)).sort((one, other) => one - other);
   const removed = [...removing].filter((id) => having.has(id)).sort((one, other) => one - other);
+  await bumpUserVersions(tx, [...added, ...removed]);
   await insertAccess(
     tx,
     added.map((id) => [assessment.organizationId, assessment.id, id]),
@@ -99,7 +100,6 @@ export async function updateAssessmentUsers(
       .where('assessment_id', '=', assessment.id)
       .where(({ ref }) => inList(tx, ref('user_id'), removed))
       .execute();
-  await bumpUserVersions(tx, [...added, ...removed]);
   const of = { object: ['assessment', uid], organizationId: assessment.organizationId } as const;
   await recordEvents(tx, [
     ...added.map((user): AttributedChange => ({

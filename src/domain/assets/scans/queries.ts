@@ -4,7 +4,8 @@ import type { Transaction } from '../../../db/engine.ts';
 import { forNoKeyUpdate, inList, pairsTable } from '../../../db/dialect-sql.ts';
 import { prepareQuery, preparePipelined } from '../../../db/prepared-queries.ts';
 import type { PortTable } from '../../../db/schema/assets.ts';
-import { lockAssets, type Port } from '../ports.ts';
+import { type Port } from '../ports.ts';
+import { lockRows } from '../../shared/lock-rows.ts';
 
 export interface KnownHost {
   id: number;
@@ -204,7 +205,7 @@ export async function lockPorts(
   const ports = new Map<number, Port[]>();
   const [one] = ids;
   if (one === undefined) return ports;
-  await lockAssets(tx, { ids });
+  await lockRows(tx, 'change', 'assets', ids);
   const rows = await (numbers === undefined
     ? portsOfAssets(tx, { ids })
     : portsInRange(tx, { id: one, ...numbers }));

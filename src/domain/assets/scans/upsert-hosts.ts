@@ -16,6 +16,7 @@ import {
 import { selectHostsByAddress, insertHosts, type KnownHost, updateLastSeen } from './queries.ts';
 import type { PortCoverage } from './diff-ports.ts';
 import { foldCase } from '../../../runtime/fold-case.ts';
+import { lockRows } from '../../shared/lock-rows.ts';
 
 interface UpsertHostsResult extends ScanResult {
   created: number;
@@ -47,6 +48,12 @@ export async function upsertScannedHosts(
     return asset === undefined ? [] : [{ ...host, ...asset, seenAt: Math.min(host.seenAt ?? now, now) }];
   });
   const isNew = ({ uid }: HostScan): boolean => created.has(uid);
+  await lockRows(
+    tx,
+    'change',
+    'assets',
+    scans.map(({ id }) => id),
+  );
   const large = await findLargeHosts(tx, scans);
   const applying: ScanApplication = { tx, by, organizationId, source, coverage };
   const applied = [await applyScans(applying, { scans: scans.filter(({ id }) => !large.has(id)), isNew })];

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Attribution, Caller } from '../../../auth/callers.ts';
 import type { Transaction } from '../../../db/engine.ts';
-import { forNoKeyUpdate, inList } from '../../../db/dialect-sql.ts';
+import { forUpdate, inList } from '../../../db/dialect-sql.ts';
 import { portDeltasOf } from '../../assets/ports.ts';
 import { recordEvents } from '../../audit/record-event.ts';
 import { addDeltas, deleteCounters } from '../../shared/counters.ts';
@@ -23,7 +23,7 @@ export async function undoAssets(
     .where('id', '>', after)
     .orderBy('id')
     .limit(limit)
-    .modifyEnd(forNoKeyUpdate(tx))
+    .modifyEnd(forUpdate(tx))
     .execute();
   const ids = created.map((row) => row.id);
   const { rows: unreferenced } = await sql<{ id: number }>`select assets.id from assets

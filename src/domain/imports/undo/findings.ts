@@ -1,9 +1,10 @@
 import { type SqlBool, sql } from 'kysely';
 import type { ReadConnection, Transaction } from '../../../db/engine.ts';
-import { forNoKeyUpdate, inList } from '../../../db/dialect-sql.ts';
+import { forUpdate, inList } from '../../../db/dialect-sql.ts';
 import { insertDeltas, DeltaAccumulator } from '../../shared/counters.ts';
 import { counterDeltas } from '../../vulnerabilities/vulnerability-counters.ts';
 import { linkedIds } from '../../vulnerabilities/vulnerability-links.ts';
+import { lockRows } from '../../shared/lock-rows.ts';
 
 export interface ImportToUndo {
   id: number;
@@ -61,7 +62,7 @@ export async function undoFindings(
     .where('id', '>', after)
     .orderBy('id')
     .limit(limit)
-    .modifyEnd(forNoKeyUpdate(tx))
+    .modifyEnd(forUpdate(tx))
     .execute();
   const ids = rows.map((row) => row.id);
   const untouched = await tx
@@ -98,6 +99,7 @@ export async function undoFindings(
           null,
         ),
       );
+    await lockRows(tx, 'change', 'assets', [...assets.values()].flat());
     await tx
       .deleteFrom('vulnerabilities')
       .where((eb) => inList(tx, eb.ref('id'), deletableIds))

@@ -19,6 +19,7 @@ import {
 import { DeltaAccumulator, insertDeltas } from '../../shared/counters.ts';
 import { recordTimelineEntries, type TimelineEntry } from '../../vulnerabilities/timeline.ts';
 import { counterDeltas } from '../../vulnerabilities/vulnerability-counters.ts';
+import { lockRows } from '../../shared/lock-rows.ts';
 
 /**
  * Restores the fields that the import overwrote. Fields that a person has edited since stay. If a later import
@@ -61,10 +62,16 @@ export async function undoSnapshots(
   const mergedSnapshots: (string | number)[][] = [];
   const sums = new DeltaAccumulator();
   let kept = 0;
-  for (const { id: finding, before: text, ...seen } of rows) {
+  const snapshots = rows.map((row) => ({ ...row, before: JSON.parse(row.before) as FindingSnapshot }));
+  await lockRows(
+    tx,
+    'change',
+    'assets',
+    snapshots.flatMap(({ before: { linked } }) => linked ?? []),
+  );
+  for (const { id: finding, before, ...seen } of snapshots) {
     const row = locked.get(finding);
     if (row === undefined) continue;
-    const before = JSON.parse(text) as FindingSnapshot;
     const editedByPeople = edited.get(finding);
     const later = next.get(finding);
     const overwritten = Object.keys(before.columns ?? {}) as ScannerColumn[];

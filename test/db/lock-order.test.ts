@@ -1,0 +1,310 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createFixtures, type TestUser } from '../harness/fixtures.ts';
+import { uploadReport, waitForImport } from '../harness/imports.ts';
+import { engine, serve, type TestServer } from '../harness/server.ts';
+
+const ROUNDS = 12;
+/** Deleted in a round, while other requests use them. */
+const OBJECTS_PER_ROUND = 3;
+
+interface World {
+  make: ReturnType<typeof createFixtures>;
+  server: TestServer;
+  organization: string;
+  admin: TestUser;
+  /** An assessment. */
+  home: string;
+  /** A name that no other object has. */
+  name: string;
+  /** Alternates from one object to the next. */
+  isOdd: boolean;
+}
+
+type Request = readonly [method: string, path: string, body?: object];
+interface Storm {
+  deletes: Request;
+  /** Requests, or a report of findings to import. */
+  uses: (Request | string)[];
+}
+
+const ASSETS = '/api/asset/v2/assets';
+const tagsOf = ({ organization }: World) => `/api/tagging/v1.0/organizations/${organization}/tags`;
+const makeAsset = async ({ make, organization }: World) => (await make.asset({ organization })).uid;
+const makeUser = ({ make, organization }: World) => make.user({ organization });
+const makeAssessment = async ({ make, organization }: World, group?: number) =>
+  (await make.assessment(organization, undefined, group)).uid;
+const makeVulnerability = async ({ make, home }: World) => (await make.vulnerability(home)).id;
+const NEW = { title: 'New', severity: 'High' };
+const PUT = { title: 'Other', severity: 'Low', status_id: 4 };
+const bulk = (ids: number[], set: object): Request => [
+  'POST',
+  '/v1/vulnerabilities/bulk_update',
+  { ids, set },
+];
+const hour = (number: number) => new Date(Date.UTC(2026, 10, 1, number)).toISOString();
+
+const STORMS: Record<string, (world: World) => Promise<Storm>> = {
+  async 'an asset, and vulnerabilities that are created on it'(world) {
+    const uid = await makeAsset(world);
+    const body = { ...NEW, assessment_id: world.home, asset_uids: [uid] };
+    const create: Request = ['POST', '/v1/vulnerabilities', body];
+    return { deletes: ['DELETE', `${ASSETS}/${uid}`], uses: [create, create] };
+  },
+  async 'an asset, and vulnerabilities that get and lose it'(world) {
+    const [uid, id] = [await makeAsset(world), await makeVulnerability(world)];
+    const path = `/v1/vulnerabilities/${id}`;
+    const put = { ...PUT, assessment_id: world.home };
+    return {
+      deletes: ['DELETE', `${ASSETS}/${uid}`],
+      uses: [
+        ['PUT', path, { ...put, asset_uids: [uid] }],
+        ['PUT', path, put],
+        ['PUT', path, { ...put, asset_uids: [uid] }],
+        ['PATCH', path, { status_id: 5 }],
+      ],
+    };
+  },
+  async 'an asset, and changes of it'(world) {
+    const uid = await makeAsset(world);
+    return {
+      deletes: ['DELETE', `${ASSETS}/${uid}`],
+      uses: [
+        ['PATCH', `${ASSETS}/${uid}`, { name: 'One' }],
+        ['PATCH', `${ASSETS}/${uid}`, { name: 'Other' }],
+        [
+          'POST',
+          '/api/asset/v2/bulk/assets/criticality:update',
+          { organizationUid: world.organization, criticality: 'high', assetUids: [uid] },
+        ],
+      ],
+    };
+  },
+  async 'an asset, and its tags'(world) {
+    const [uid, other] = [await makeAsset(world), await makeAsset(world)];
+    const { token } = world.admin;
+    const body = { tags: [{ name: world.name }] };
+    const created = await world.server.request('POST', tagsOf(world), { token, body });
+    const tag = created.body.tags[0].uid as string;
+    const another = { name: `another ${world.name}`, entities: [{ uid }, { uid: other }] };
+    return {
+      deletes: ['DELETE', `${ASSETS}/${uid}`],
+      uses: [
+        ['PATCH', tagsOf(world), { uids: [tag], addEntities: [{ uid }, { uid: other }] }],
+        ['PATCH', tagsOf(world), { uids: [tag], delEntityUids: [uid, other] }],
+        ['POST', tagsOf(world), { tags: [another] }],
+        ['DELETE', tagsOf(world), { uids: [tag] }],
+      ],
+    };
+  },
+  async 'an asset, and listings'(world) {
+    const [uid, other] = [await makeAsset(world), await makeAsset(world)];
+    const path = `/api/asset/v2/listings/${world.home}/assets`;
+    return {
+      deletes: ['DELETE', `${ASSETS}/${uid}`],
+      uses: [
+        ['PATCH', path, { add: [{ assetUid: uid }, { assetUid: other }] }],
+        ['PATCH', path, { remove: [uid, other] }],
+        ['PATCH', path, { add: [{ assetUid: uid, scopeRules: [{ rule: 'all' }] }] }],
+      ],
+    };
+  },
+  async 'an asset, and reports about it'({ make, organization, home, name, isOdd }) {
+    const location = `https://${name}.example/`;
+    const { uid } = await make.asset({ organization, location });
+    const { id } = await make.vulnerability(home, { assetUids: [uid] });
+    const severity = isOdd ? 'High' : 'Low';
+    // The first finding is known from the report before.
+    const report = `title,severity,url\nKnown,${severity},https://known.example/\n${name},High,${location}\n`;
+    return {
+      deletes: ['DELETE', `${ASSETS}/${uid}`],
+      uses: [report, bulk([id], { status_id: 4 }), bulk([id], { status_id: 6 })],
+    };
+  },
+  async 'a group, its members and its assessments'(world) {
+    const { id } = await world.make.group(world.organization);
+    const [one, other] = [await makeUser(world), await makeUser(world)];
+    const uid = await makeAssessment(world);
+    const members = `/api/assessment/v1/assessment-groups/${id}/members`;
+    const add = (...users: TestUser[]) => ({
+      members: users.map((user) => ({ userUid: user.uid, role: 'assessment_member' })),
+    });
+    return {
+      deletes: ['DELETE', `/v1/assessment_groups/${id}`],
+      uses: [
+        ['POST', `${members}/batchAdd`, add(one, other)],
+        ['POST', `${members}/batchAdd`, add(other, one)],
+        ['POST', `${members}/batchRemove`, { userUids: [one.uid, other.uid] }],
+        ['PATCH', `/v1/assessment_groups/${id}`, { name: 'Renamed' }],
+        ['PATCH', `/v1/assessments/${uid}`, { assessment_group_id: id }],
+        ['POST', '/v1/assessments', { name: 'New', assessment_group_id: id }],
+      ],
+    };
+  },
+  async 'an assessment, and everything that comes into it'(world) {
+    const assessment_id = await makeAssessment(world);
+    const path = `/v1/assessments/${assessment_id}`;
+    const [user, assetUid, id] = [
+      await makeUser(world),
+      await makeAsset(world),
+      await makeVulnerability(world),
+    ];
+    const contents: Request[] = [
+      ['POST', '/v1/vulnerabilities', { ...NEW, assessment_id }],
+      ['PUT', `/v1/vulnerabilities/${id}`, { ...PUT, assessment_id }],
+      ['POST', `${path}/testing_sessions`, {}],
+      ['POST', `${path}/testing_sessions`, { started_at: hour(1), ended_at: hour(2) }],
+    ];
+    return {
+      deletes: ['DELETE', path],
+      uses: [
+        ['PATCH', path, { name: 'Renamed', tag_list: [world.name] }],
+        ['PATCH', `${path}/users`, { add: [user.id] }],
+        ['PATCH', `/api/asset/v2/listings/${assessment_id}/assets`, { add: [{ assetUid }] }],
+        ['POST', '/v1/assessment_tags', { name: world.name, assessment_id }],
+        // Nothing deletes an assessment with contents.
+        ...(world.isOdd ? contents : []),
+      ],
+    };
+  },
+  async 'a vulnerability, and what is said and done about it'(world) {
+    const uid = await makeAsset(world);
+    const { id } = await world.make.vulnerability(world.home, { assetUids: [uid] });
+    const other = await makeVulnerability(world);
+    const path = `/v1/vulnerabilities/${id}`;
+    return {
+      deletes: ['DELETE', path],
+      uses: [
+        ['POST', `${path}/comments`, { text: 'A comment' }],
+        ['PATCH', path, { status_id: 5, tag_list: ['one', 'other'] }],
+        ['POST', `${path}/patch_verifications`, { message: 'Fixed' }],
+        bulk([other, id], { status_id: 6, add_tags: ['other', 'one'] }),
+        bulk([id, other], { status_id: 4, remove_tags: ['one'] }),
+        ['DELETE', `${ASSETS}/${uid}`],
+      ],
+    };
+  },
+  async 'a tag, and vulnerabilities that get it'(world) {
+    const { name } = world;
+    const { id: tag } = await world.make.vulnerabilityTag(world.organization, name);
+    const [id, other] = [await makeVulnerability(world), await makeVulnerability(world)];
+    return {
+      deletes: ['DELETE', `/v1/vulnerability_tags/${tag}`],
+      uses: [
+        ['PATCH', `/v1/vulnerabilities/${id}`, { tags: [tag] }],
+        ['PATCH', `/v1/vulnerabilities/${other}`, { tag_list: [name, 'one'] }],
+        ['PATCH', `/v1/vulnerabilities/${id}`, { tags: [] }],
+        ['PUT', `/v1/vulnerability_tags/${tag}`, { name: `${name} renamed` }],
+        bulk([other, id], { add_tags: [name] }),
+      ],
+    };
+  },
+  async 'a tag, and assessments that get it'(world) {
+    const { name } = world;
+    const [one, other] = [await makeAssessment(world), await makeAssessment(world)];
+    const tag = await world.make.assessmentTag(one, name);
+    return {
+      deletes: ['DELETE', `/v1/assessment_tags/${tag.id}`],
+      uses: [
+        ['PATCH', `/v1/assessments/${one}`, { tags: [tag.id] }],
+        ['PATCH', `/v1/assessments/${other}`, { tag_list: [name, 'one'] }],
+        ['PATCH', `/v1/assessments/${one}`, { tags: [] }],
+        ['POST', '/v1/assessment_tags', { name, assessment_id: other }],
+        ['PUT', `/v1/assessment_tags/${tag.id}`, { name: `${name} renamed` }],
+      ],
+    };
+  },
+  async 'an invited user, and what they are given'(world) {
+    const { id, uid } = await world.make.invited({ organization: world.organization });
+    const group = await world.make.group(world.organization);
+    const assessment = await makeAssessment(world, group.id);
+    const vulnerability = await world.make.vulnerability(assessment);
+    const members = `/api/assessment/v1/assessment-groups/${group.id}/members`;
+    return {
+      deletes: ['DELETE', `/v1/users/${id}`],
+      uses: [
+        ['PATCH', `/v1/assessments/${assessment}/users`, { add: [id] }],
+        ['POST', `${members}/batchAdd`, { members: [{ userUid: uid, role: 'assessment_member' }] }],
+        ['PUT', `/v1/users/${id}`, { name: 'Renamed' }],
+        ['PUT', `/v1/users/${id}`, { assessments: [assessment], admin: true }],
+        ['PATCH', `/v1/assessments/${assessment}/users`, { remove: [id] }],
+        ['POST', `${members}/batchRemove`, { userUids: [uid] }],
+        // Nothing deletes a user with an assigned vulnerability.
+        ...(world.isOdd
+          ? [['PATCH', `/v1/vulnerabilities/${vulnerability.id}`, { assignee_id: id }] as const]
+          : []),
+      ],
+    };
+  },
+};
+
+describe.runIf(engine() === 'postgres')('No two transactions deadlock: requests delete', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+
+  it.each(Object.entries(STORMS))('%s', async (_title, prepare) => {
+    const before = await countDeadlocks(database);
+    // A server of its own: PostgreSQL counts the deadlocks of a connection at its end.
+    const server = await serve({ ...database, drop: async () => undefined });
+    try {
+      const make = createFixtures(server);
+      const organization = (await make.organization()).uid;
+      const admin = await make.user({ organization, admin: true });
+      const home = (await make.assessment(organization)).uid;
+      const { token } = admin;
+      // Nothing deletes an asset that an active assessment lists.
+      await server.request('PATCH', `/v1/assessments/${home}`, { token, body: { state: 'completed' } });
+      const send = async (use: Request | string): Promise<number> => {
+        if (typeof use === 'string') {
+          const { body } = await uploadReport(server, token, use, { assessment_id: home, format: 'csv' });
+          return (await waitForImport(server, token, body.id)).state === 'succeeded' ? 200 : 500;
+        }
+        const [method, path, body] = use;
+        return (await server.request(method, path, { token, ...(body && { body }) })).status;
+      };
+      let count = 0;
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const requests: (Request | string)[] = [];
+        for (let object = 0; object < OBJECTS_PER_ROUND; object += 1) {
+          count += 1;
+          const name = `storm-${organization}-${count}`;
+          const world = { make, server, organization, admin, home, name, isOdd: count % 2 === 1 };
+          const { deletes, uses } = await prepare(world);
+          requests.push(...uses.toSpliced(round % (uses.length + 1), 0, deletes));
+        }
+        const statuses = await Promise.all(requests.map(send));
+        expect(statuses.filter((status) => status >= 500 || status === 400)).toEqual([]);
+      }
+    } finally {
+      await server.close();
+    }
+    expect((await countDeadlocks(database)) - before).toBe(0);
+  });
+});
+
+/** @returns how many there have been in the database, once no other connection is left */
+async function countDeadlocks({ databaseUrl }: TestDatabase): Promise<number> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await expect
+      .poll(async () => {
+        const { rows } = await client.query(
+          `select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+             and backend_type = 'client backend'`,
+        );
+        return rows.length;
+      })
+      .toBe(0);
+    const { rows } = await client.query<{ deadlocks: number }>(
+      'select deadlocks::int from pg_stat_database where datname = current_database()',
+    );
+    return rows[0]?.deadlocks ?? 0;
+  } finally {
+    await client.end();
+  }
+}
