@@ -223,9 +223,18 @@ function tryClient(folder: string): void {
   writeFileSync(join(work, 'package.json'), '{ "type": "module" }\n');
   npm('install', '--prefix', work, '--ignore-scripts', join(clientFolder, tarball));
   writeFileSync(join(work, 'use.ts'), USE_OF_CLIENT);
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const options = '--strict --target es2023 --lib es2023,dom --module nodenext';
-  execFileSync(process.execPath, [tsc, ...options.split(' '), 'use.ts'], { cwd: work, stdio: 'inherit' });
+  const compile = (tsc: string, options: string) =>
+    execFileSync(
+      process.execPath,
+      [join(root, tsc), ...`--strict --target es2022 --lib es2023,dom ${options} use.ts`.split(' ')],
+      { cwd: work, stdio: 'inherit' },
+    );
+  // TypeScript 7 does not have the old module resolution, which ignores `exports` in package.json.
+  compile(
+    'client/node_modules/typescript/bin/tsc',
+    '--module esnext --moduleResolution node10 --skipLibCheck --noEmit',
+  );
+  compile('node_modules/typescript/bin/tsc', '--module nodenext');
   const output = execFileSync(process.execPath, ['use.js'], { cwd: work, encoding: 'utf8' });
   if (output.trim() !== '404 not-found title') fail(`the client printed ${output}`);
   console.log('package: the client can be installed, compiled and run');
