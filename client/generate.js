@@ -15,8 +15,9 @@ const nodes = await openapiTypescript(new URL('../openapi.json', import.meta.url
   postTransform: (_type, { path }) => (FORM_BODY.test(path ?? '') ? formData : undefined),
 });
 
-/** Whether a node has the values of a parameter or header, which are named for their path. */
-const isPathEnum = ({ declarationList }) => declarationList?.declarations[0].name.text.startsWith('paths');
+/** Whether a node has the values of a parameter or header, or of an alternative, which are named for their path. */
+const isPathEnum = ({ declarationList }) =>
+  /^paths|AnyOf\d/.test(declarationList?.declarations[0].name.text ?? '');
 
 writeFileSync(
   new URL('src/description.ts', import.meta.url),

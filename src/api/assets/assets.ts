@@ -220,7 +220,7 @@ const getAssetOperation = ({ clock, db }: Context) =>
     path,
     access: { scopes: ASSET_READ_SCOPES, schemes: 'bearer' },
     params: AssetParamsSchema,
-    responses: { 200: { description: 'The uid of an asset.', schema: AssetSchema } },
+    responses: { 200: { description: 'The asset.', schema: AssetSchema } },
     versioned: true,
     async handler({ caller, params: { assetUid } }) {
       const asset = await readAsset({ db: db.read, caller, now: clock() }, assetUid);

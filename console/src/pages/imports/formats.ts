@@ -1,27 +1,28 @@
-import type { Import } from '../../../../client/src/description.ts';
+import type { ReportImport } from '../../../../client/src/description.ts';
 
 /** Labels of the report formats, by their name in the API. */
-export const IMPORT_FORMAT_LABELS: Readonly<Record<Exclude<NonNullable<Import['format']>, 'auto'>, string>> =
-  {
-    nmap: 'Nmap',
-    masscan: 'Masscan',
-    naabu: 'Naabu',
-    httpx: 'httpx',
-    nuclei: 'Nuclei',
-    sarif: 'SARIF',
-    zap: 'ZAP',
-    burp: 'Burp Suite',
-    nessus: 'Nessus',
-    openvas: 'OpenVAS',
-    trivy: 'Trivy',
-    nikto: 'Nikto',
-    testssl: 'testssl.sh',
-    wapiti: 'Wapiti',
-    cyclonedx: 'CycloneDX',
-    'npm-audit': 'npm audit',
-    generic: 'Generic findings',
-    csv: 'CSV',
-  };
+export const IMPORT_FORMAT_LABELS: Readonly<
+  Record<Exclude<NonNullable<ReportImport['format']>, 'auto'>, string>
+> = {
+  nmap: 'Nmap',
+  masscan: 'Masscan',
+  naabu: 'Naabu',
+  httpx: 'httpx',
+  nuclei: 'Nuclei',
+  sarif: 'SARIF',
+  zap: 'ZAP',
+  burp: 'Burp Suite',
+  nessus: 'Nessus',
+  openvas: 'OpenVAS',
+  trivy: 'Trivy',
+  nikto: 'Nikto',
+  testssl: 'testssl.sh',
+  wapiti: 'Wapiti',
+  cyclonedx: 'CycloneDX',
+  'npm-audit': 'npm audit',
+  generic: 'Generic findings',
+  csv: 'CSV',
+};
 
 export const formatLabel = (format: string): string =>
   (IMPORT_FORMAT_LABELS as Readonly<Record<string, string>>)[format] ?? format;
