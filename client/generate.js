@@ -1,15 +1,23 @@
 // Generates src/description.ts from the API description: its types, and the values of the enums of its schemas.
 import { writeFileSync } from 'node:fs';
-import openapiTypescript, { astToString } from 'openapi-typescript';
+import openapiTypescript, { astToString, stringToAST } from 'openapi-typescript';
+
+/** Bodies of uploads are sent as they are, so only a form fits. */
+const FORM_BODY = /\/requestBody\/content\/multipart~1form-data$/;
+const [{ type: formData }] = stringToAST('type Form = FormData;');
 
 const nodes = await openapiTypescript(new URL('../openapi.json', import.meta.url), {
   rootTypes: true,
   rootTypesNoSchemaPrefix: true,
   enumValues: true,
+  // A member with a default may be omitted from a request.
+  defaultNonNullable: false,
+  postTransform: (_type, { path }) => (FORM_BODY.test(path ?? '') ? formData : undefined),
 });
 
-/** Whether a node has the values of a parameter or header, which are named for their path. */
-const isPathEnum = ({ declarationList }) => declarationList?.declarations[0].name.text.startsWith('paths');
+/** Whether a node has the values of a parameter or header, or of an alternative, which are named for their path. */
+const isPathEnum = ({ declarationList }) =>
+  /^paths|AnyOf\d/.test(declarationList?.declarations[0].name.text ?? '');
 
 writeFileSync(
   new URL('src/description.ts', import.meta.url),

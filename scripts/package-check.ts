@@ -11,11 +11,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { tryGenerators } from './generated-clients.ts';
+import { npm } from './npm.ts';
 import { REPORT, USE_OF_CLIENT } from './package-samples.ts';
 
 /**
  * Packs the product, installs it as a user would, and sends the requests of the API guide on each supported Node.js,
- * which is installed from the registry.
+ * which is installed from the registry. Then compiles the typed client and those of public generators.
  */
 const NODES = ['20.19.0', '22.22.0', '24.21.0', '26.10.0'];
 const PLATFORMS = ['linux-x64', 'linux-arm64'];
@@ -41,21 +43,10 @@ if (!PLATFORMS.includes(platform) || !has('curl')) {
     expectLockedVersions(installed);
     for (const version of NODES) await tryOn(version, installed, folder);
     tryClient(folder);
+    tryGenerators(join(folder, 'generated'));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function npm(...args: string[]): string {
-  return execFileSync('npm', [...args, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-    // Under npm, the environment contains the settings of the outer run.
-    env: Object.fromEntries(
-      Object.entries(process.env).filter(([name]) => !/^npm_(?!config_(cache|registry))/i.test(name)),
-    ),
-  });
 }
 
 function fail(message: string): never {
@@ -223,9 +214,18 @@ function tryClient(folder: string): void {
   writeFileSync(join(work, 'package.json'), '{ "type": "module" }\n');
   npm('install', '--prefix', work, '--ignore-scripts', join(clientFolder, tarball));
   writeFileSync(join(work, 'use.ts'), USE_OF_CLIENT);
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const options = '--strict --target es2023 --lib es2023,dom --module nodenext';
-  execFileSync(process.execPath, [tsc, ...options.split(' '), 'use.ts'], { cwd: work, stdio: 'inherit' });
+  const compile = (tsc: string, options: string) =>
+    execFileSync(
+      process.execPath,
+      [join(root, tsc), ...`--strict --target es2022 --lib es2023,dom ${options} use.ts`.split(' ')],
+      { cwd: work, stdio: 'inherit' },
+    );
+  // TypeScript 7 does not have the old module resolution, which ignores `exports` in package.json.
+  compile(
+    'client/node_modules/typescript/bin/tsc',
+    '--module esnext --moduleResolution node10 --skipLibCheck --noEmit',
+  );
+  compile('node_modules/typescript/bin/tsc', '--module nodenext');
   const output = execFileSync(process.execPath, ['use.js'], { cwd: work, encoding: 'utf8' });
   if (output.trim() !== '404 not-found title') fail(`the client printed ${output}`);
   console.log('package: the client can be installed, compiled and run');

@@ -21,6 +21,8 @@ try {
   const { data } = await client.PATCH('/v1/vulnerabilities/{id}', { params: { path: { id: 1 } }, body: { status_id: 5 } });
   const vulnerability: UpdatedVulnerability = data;
   console.log(vulnerability.title);
+  // @ts-expect-error The status is a number.
+  await client.PATCH('/v1/vulnerabilities/{id}', { params: { path: { id: 1 } }, body: { status_id: 'Fixed' } });
 } catch (error) {
   if (error instanceof AssayError) console.log(error.status, error.kind, error.fieldErrors[0]?.property);
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { nameSchema, nullableTextSchema, textSchema } from '../http/schemas.ts';
+import { emailSchema, nameSchema, nullable, nullableTextSchema } from '../http/schemas.ts';
 
 /** Maximum length of text fields, in characters (docs/companions.md, section 1). */
 export const MAX_MARKDOWN_LENGTH = 65_536;
@@ -18,12 +18,18 @@ export const UserRefSchema = Type.Object(
   {
     id: Type.Integer(),
     name: nullableTextSchema('Ada Lovelace'),
-    email: textSchema('ada@acme.example'),
+    email: emailSchema('ada@acme.example'),
   },
   { title: 'Named user' },
 );
 
 /** Null for actions without a user, and for deleted users. */
-export const NullableUserRefSchema = Type.Union([UserRefSchema, Type.Null()]);
+export const NullableUserRefSchema = nullable(UserRefSchema);
 
 export const RenameTagSchema = Type.Object({ name: nameSchema('needs-retest') }, { title: 'Tag rename' });
+
+export const Sha256Schema = Type.String({
+  pattern: '^[0-9a-f]{64}$',
+  maxLength: 64,
+  examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+});

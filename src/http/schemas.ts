@@ -16,6 +16,7 @@ export const DateTimeSchema = Type.String({
 });
 
 export const RequestIdSchema = Type.String({
+  format: 'uuid',
   maxLength: 64,
   description: 'The id of the request, which is also in the log.',
 });
@@ -35,16 +36,37 @@ const MAX_STORED_TEXT = 65_536;
 export const textSchema = (example: string) =>
   Type.String({ maxLength: MAX_STORED_TEXT, examples: [example] });
 
+/** An absolute URL in a response. */
+export const urlSchema = (example: string) =>
+  Type.String({ format: 'uri', maxLength: MAX_STORED_TEXT, examples: [example] });
+
+/** The email address of an account in a response. */
+export const emailSchema = (example: string) =>
+  Type.String({ format: 'email', maxLength: MAX_STORED_TEXT, examples: [example] });
+
+/** Keywords of the API description alone. */
+export const DESCRIBED = 'x-described';
+
+/**
+ * Describes a rule that the domain checks, so that its error stays the one of the domain: the validator ignores these
+ * keywords, and the API description has them.
+ */
+export const describedAs = <S extends TSchema>(
+  schema: S,
+  keywords: { enum?: readonly string[]; pattern?: string },
+): S => ({ ...schema, [DESCRIBED]: keywords });
+
 /** Nullable. One schema with two types instead of a union, which the serializer would try in turn. */
 export const nullableTextSchema = (example: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: MAX_STORED_TEXT, examples: [example] });
 
 /**
  * Makes a schema nullable: in a response for unknown values, in a body where `null` has a meaning (elsewhere in a
- * companion's body `null` counts as absent).
+ * companion's body `null` counts as absent). An object becomes a union, so that its own schema has one type.
  */
 export function nullable<S extends TSchema>(schema: S): Type.TUnsafe<Static<S> | null> {
   const { type, enum: values, ...rest } = schema as S & { type?: unknown; enum?: unknown[] };
+  if (type === 'object') return Type.Unsafe(Type.Union([schema, Type.Null()]));
   return Type.Unsafe<Static<S> | null>({
     ...rest,
     type: [type, 'null'].flat(),
@@ -54,6 +76,8 @@ export function nullable<S extends TSchema>(schema: S): Type.TUnsafe<Static<S> |
 
 /** Upper bound of unpaged responses. */
 export const MAX_RESULTS = 1_000_000;
+
+const ProblemTypeSchema = Type.String({ format: 'uri', maxLength: MAX_URL });
 
 const FailedValidationSchema = Type.Array(
   Type.Object(
@@ -76,7 +100,7 @@ export const ERROR_SCHEMAS = {
   ),
   B: Type.Object(
     {
-      type: Type.String({ maxLength: MAX_URL }),
+      type: ProblemTypeSchema,
       title: Type.String({ maxLength: MAX_TEXT }),
       status: Type.Integer(),
       detail: Type.String({ maxLength: MAX_TEXT }),
@@ -102,7 +126,7 @@ export const ERROR_SCHEMAS = {
     {
       status: Type.Integer(),
       title: Type.String({ maxLength: MAX_TEXT }),
-      type: Type.String({ maxLength: MAX_URL }),
+      type: ProblemTypeSchema,
       detail: Type.String({ maxLength: MAX_TEXT }),
       instance: RequestIdSchema,
       logId: RequestIdSchema,

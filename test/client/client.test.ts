@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAsBlob, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  AssayError,
-  createClient,
-  createTypedClient,
-  type Transport,
-  type VulnerabilityTag,
-} from '../../client/src/index.ts';
+import { AssayError, createClient, type Transport, type VulnerabilityTag } from '../../client/src/index.ts';
 import { temporaryFolder } from '../harness/temporary.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
@@ -56,6 +50,42 @@ describe('Call', () => {
     });
     const total: number = hours.stats_total;
     expect(total).toBe(0);
+  });
+
+  it('changes only the members in its body', async () => {
+    const { client } = observed();
+    const asset = {
+      organizationUid: 'typed',
+      assetType: 'host',
+      location: '192.0.2.80',
+      criticality: 'high',
+    } as const;
+    const { data: created } = await client.POST('/api/asset/v2/assets', { body: asset });
+    if (Array.isArray(created)) throw new Error('One asset was created, not a list.');
+    const { data: renamed } = await client.PATCH('/api/asset/v2/assets/{assetUid}', {
+      params: { path: { assetUid: created.uid } },
+      body: { name: 'printer' },
+    });
+    expect(renamed).toMatchObject({ name: 'printer', criticality: 'high', writableBy: 'any' });
+  });
+
+  it('has types that reject wrong bodies', () => {
+    const { client } = observed();
+    const calls = [
+      () =>
+        client.POST('/v1/vulnerabilities/{id}/attachments', {
+          params: { path: { id: 1 } },
+          // @ts-expect-error An upload is a form.
+          body: { file: ['text'] },
+        }),
+      () =>
+        client.PATCH('/api/asset/v2/assets/{assetUid}', {
+          params: { path: { assetUid: '5f0c1e2d3b4a59687786a5b4' } },
+          // @ts-expect-error The value is not in the enumeration.
+          body: { criticality: 'urgent' },
+        }),
+    ];
+    expect(calls).toHaveLength(2);
   });
 
   it('throws errors of every shape of the server', async () => {
@@ -151,7 +181,7 @@ describe('Request to a busy server', () => {
     const form = new FormData();
     form.append('file', await openAsBlob(file, { type: 'text/plain' }), 'answer.txt');
     const sent: string[] = [];
-    const client = createTypedClient<Record<string, { post: object }>>({
+    const client = createClient({
       server: server.origin,
       token,
       async fetch(request) {
@@ -161,7 +191,10 @@ describe('Request to a busy server', () => {
       },
     });
     const { id } = await world.vulnerability('typed-web');
-    const { data } = await client.POST(`/v1/vulnerabilities/${id}/attachments`, { body: form } as never);
+    const { data } = await client.POST('/v1/vulnerabilities/{id}/attachments', {
+      params: { path: { id } },
+      body: form,
+    });
     expect(data).toMatchObject([{ filename: 'answer.txt', file_size: 3_000_000 }]);
     expect([sent.length, new Set(sent).size]).toEqual([2, 1]);
   });

@@ -84,7 +84,7 @@ export async function insertImport(
         format: 'nmap',
         filename: 'own.xml',
         size: 1,
-        sha256: '',
+        sha256: '0'.repeat(64),
         blob_key: null,
         options: JSON.stringify({ ...options, carry: false, dryRun: false }),
         started_by_caller: '{}',

@@ -18,7 +18,21 @@ interface Described {
 
 /** With milliseconds; those that older clients know to the second, in another form. */
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3}Z|\+00:00)$/;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const EMAIL = /^[!-?A-~]+@[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i;
+/** Absolute, and in ASCII (RFC 3986). */
+const isUri = (text: string) => /^[a-z]+:[!-~]+$/.test(text) && URL.canParse(text);
 const DATE = /^\d{4}-\d\d-\d\d$/;
+
+/** The formats of the API description. */
+export const DESCRIBED_FORMATS = {
+  'date-time': DATE_TIME,
+  date: DATE,
+  uuid: UUID,
+  email: EMAIL,
+  uri: isUri,
+  binary: true,
+} as const;
 
 /**
  * Holds answers to an API description: the status, the media type and the body, which may have nothing beside what is
@@ -32,7 +46,7 @@ export function createResponseCheck(
   const ajv = new Ajv2020({
     strict: false,
     code: { optimize: false },
-    formats: { 'date-time': DATE_TIME, date: DATE },
+    formats: DESCRIBED_FORMATS,
   });
   ajv.addSchema({ $id: 'description', components: { schemas: closed(document.components.schemas) } });
   const operations = Object.entries<any>(document.paths).flatMap(

@@ -8,7 +8,7 @@ export type {
   Assessment,
   AssessmentGroup,
   AuditEvent,
-  Comment,
+  VulnerabilityComment,
   ImportJob,
   ListedUser,
   OwnUser,

@@ -1,6 +1,6 @@
 import { queryOptions, useMutation } from '@tanstack/react-query';
 import { notify, notifyError } from '../components/notifications.tsx';
-import { api, type Comment } from './client.ts';
+import { api, type VulnerabilityComment } from './client.ts';
 import { useRefreshVulnerability } from './edit-vulnerability.ts';
 import { queryMessages } from './messages.ts';
 
@@ -9,7 +9,7 @@ export const comments = (id: number) =>
   queryOptions({
     queryKey: ['vulnerability', id, 'comments'],
     async queryFn({ signal }) {
-      const found: Comment[] = [];
+      const found: VulnerabilityComment[] = [];
       const params = { path: { id }, query: { 'page[size]': 200 } };
       for await (const comment of api.rows('/v1/vulnerabilities/{id}/comments', { params, signal }))
         found.push(comment);

@@ -18,7 +18,7 @@ const patchAsset = async (uid: string, set: AssetEdit, version: string) => {
   const { data, response } = await api.PATCH('/api/asset/v2/assets/{assetUid}', {
     params: { path: { assetUid: uid } },
     headers: { 'if-match': version },
-    body: set as never,
+    body: set,
   });
   return { ...data, version: response.headers.get('etag') ?? '*' };
 };

@@ -11,7 +11,7 @@ export {
   assetCriticalityValues as CRITICALITIES,
   auditEventActionValues as AUDIT_ACTIONS,
   groupMemberRoleValues as GROUP_ROLES,
-  importFormatValues as IMPORT_FORMATS,
+  reportImportFormatValues as IMPORT_FORMATS,
   importJobStateValues as IMPORT_STATES,
   newAssessmentStateValues as ASSESSMENT_STATES,
   retestStatusValues as RETEST_STATUSES,

@@ -8,7 +8,7 @@ import {
 import { GROUP_ROLES } from '../../domain/assessments/groups.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { operation } from '../../http/operation.ts';
-import { MAX_TEXT } from '../../http/schemas.ts';
+import { describedAs, MAX_TEXT } from '../../http/schemas.ts';
 import { toMemberResults, MAX_MEMBERS_PER_REQUEST, memberResultsSchema } from './group-member-results.ts';
 import {
   GroupMembersParamsSchema,
@@ -23,10 +23,8 @@ const AddGroupMembersSchema = Type.Object(
       Type.Object(
         {
           userUid: UserUidSchema,
-          role: Type.String({
-            maxLength: MAX_TEXT,
-            description: `One of ${GROUP_ROLES.join(', ')}.`,
-            examples: ['assessment_member'],
+          role: describedAs(Type.String({ maxLength: MAX_TEXT, examples: ['assessment_member'] }), {
+            enum: GROUP_ROLES,
           }),
         },
         { title: 'Member to add' },

@@ -12,10 +12,10 @@ import { formatTimestamp } from '../../domain/shared/time.ts';
 import {
   DateTimeSchema,
   MAX_RESULTS,
-  MAX_TEXT,
   nameSchema,
   nullable,
   textSchema,
+  urlSchema,
 } from '../../http/schemas.ts';
 import { LENIENT_ID } from '../../http/validation/validation.ts';
 import { AssessmentTagSchema } from './assessment-tags.ts';
@@ -57,8 +57,8 @@ export const AssessmentSchema = Type.Object(
     codename: { ...AssessmentUidSchema, description: 'Same as `uid`.' },
     name: textSchema('Partner API 2026'),
     description: textSchema('The API that partners book with, and its sandbox.'),
-    type: textSchema('api'),
-    state: textSchema('active'),
+    type: Type.String({ ...AssessmentTypeSchema, maxLength: 16 }),
+    state: Type.String({ ...AssessmentStateSchema, maxLength: 16 }),
     assessment_group_id: nullable(GroupIdSchema),
     organization_uid: textSchema('acme'),
     tags: Type.Array(AssessmentTagSchema, { maxItems: MAX_RESULTS }),
@@ -73,7 +73,7 @@ export const AssessmentSchema = Type.Object(
     ends_on: nullable(DateSchema),
     created_at: DateTimeSchema,
     updated_at: DateTimeSchema,
-    link: Type.String({ maxLength: MAX_TEXT, examples: ['http://127.0.0.1:8080/assessments/acme-api-2026'] }),
+    link: urlSchema('http://127.0.0.1:8080/assessments/acme-api-2026'),
   },
   { title: 'Assessment' },
 );

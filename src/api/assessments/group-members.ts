@@ -17,7 +17,7 @@ import { AREAS } from '../../http/areas.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { operation } from '../../http/operation.ts';
 import { PageLinkSchema, pageLinks, pageCount } from '../../http/lists/page-links.ts';
-import { DateTimeSchema, MAX_TEXT } from '../../http/schemas.ts';
+import { DateTimeSchema, emailSchema, MAX_TEXT } from '../../http/schemas.ts';
 import {
   toMemberResults,
   MAX_MEMBERS_PER_REQUEST,
@@ -93,7 +93,7 @@ const GroupMemberSchema = Type.Object(
     role: Type.String({ enum: [...GROUP_ROLES], maxLength: 32, examples: ROLE_SCHEMA.examples }),
     id: Type.Integer({ description: 'The id of the membership.' }),
     createdAt: DateTimeSchema,
-    userEmail: Type.Optional(Type.String({ maxLength: MAX_TEXT, examples: ['ada@acme.example'] })),
+    userEmail: Type.Optional(emailSchema('ada@acme.example')),
     userName: Type.Optional(UserNameSchema),
   },
   { title: 'Group member' },

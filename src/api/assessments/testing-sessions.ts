@@ -15,7 +15,7 @@ import { formatTimestamp, parseTimestamp } from '../../domain/shared/time.ts';
 import { MEDIUM_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
-import { DateTimeSchema, nullable, textSchema, nullableTextSchema } from '../../http/schemas.ts';
+import { DateTimeSchema, nullable, textSchema, nullableTextSchema, emailSchema } from '../../http/schemas.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { AssessmentParamsSchema } from './assessment-schema.ts';
 import { idParams, V1_ACCESS } from '../v1-params.ts';
@@ -34,7 +34,7 @@ const TestingSessionSchema = Type.Object(
       {
         id: Type.Integer(),
         name: nullableTextSchema('Ada Example'),
-        email: textSchema('ada@acme.example'),
+        email: emailSchema('ada@acme.example'),
       },
       { title: 'Tester' },
     ),

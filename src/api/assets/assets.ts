@@ -99,10 +99,9 @@ const assetFields = {
     description: 'Markdown.',
     examples: ['Second floor.'],
   }),
-  criticality: Type.Enum([...CRITICALITIES], { type: 'string', default: 'undefined', examples: ['low'] }),
+  criticality: Type.Enum([...CRITICALITIES], { type: 'string', examples: ['low'] }),
   writableBy: Type.Enum([...WRITABLE_BY], {
     type: 'string',
-    default: 'any',
     description: 'The users who may edit the asset. Must include the caller.',
     examples: ['any'],
   }),
@@ -119,8 +118,8 @@ const NewAssetSchema = Type.Object(
     location: Type.Optional(assetFields.location),
     name: Type.Optional(assetFields.name),
     description: Type.Optional(assetFields.description),
-    criticality: Type.Optional(assetFields.criticality),
-    writableBy: Type.Optional(assetFields.writableBy),
+    criticality: Type.Optional({ ...assetFields.criticality, default: 'undefined' }),
+    writableBy: Type.Optional({ ...assetFields.writableBy, default: 'any' }),
     listingUid: Type.Optional(
       Type.String({
         pattern: '^[-_0-9a-z]{1,50}$',
@@ -221,7 +220,7 @@ const getAssetOperation = ({ clock, db }: Context) =>
     path,
     access: { scopes: ASSET_READ_SCOPES, schemes: 'bearer' },
     params: AssetParamsSchema,
-    responses: { 200: { description: 'The uid of an asset.', schema: AssetSchema } },
+    responses: { 200: { description: 'The asset.', schema: AssetSchema } },
     versioned: true,
     async handler({ caller, params: { assetUid } }) {
       const asset = await readAsset({ db: db.read, caller, now: clock() }, assetUid);

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
-import { ACTIONS } from '../../domain/audit/actions.ts';
+import { ACTIONS, OBJECT_TYPES } from '../../domain/audit/actions.ts';
 import { type AuditEvent, auditEventList, requireAuditAccess } from '../../domain/audit/audit-event-list.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { DateTimeSchema, textSchema, nullableTextSchema } from '../../http/schemas.ts';
+import { DateTimeSchema, emailSchema, nullable, nullableTextSchema } from '../../http/schemas.ts';
 import { V1_ACCESS } from '../v1-params.ts';
 
 /** A snapshot of the properties of an object of any type. */
@@ -21,14 +21,14 @@ const AuditEventSchema = Type.Object(
     id: Type.Integer(),
     at: DateTimeSchema,
     action: Type.Unsafe<string>({ type: 'string', enum: ACTIONS.toSorted(), examples: ['user.rename'] }),
-    object_type: textSchema('user'),
+    object_type: Type.String({ enum: OBJECT_TYPES.toSorted(), maxLength: 64, examples: ['user'] }),
     object_id: nullableTextSchema('4'),
     organization_uid: nullableTextSchema('acme'),
     actor: Type.Object(
       {
         kind: Type.Enum(['user', 'client', 'command_line', 'system', 'stranger'], { type: 'string' }),
         user_id: Type.Unsafe<number | null>({ type: ['integer', 'null'], examples: [2] }),
-        email: nullableTextSchema('admin@acme.example'),
+        email: nullable(emailSchema('admin@acme.example')),
       },
       { title: 'Actor' },
     ),

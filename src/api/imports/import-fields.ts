@@ -12,6 +12,7 @@ import { REPORT_FORMATS } from '../../importers/formats/index.ts';
 
 /** Detects the format from the content. */
 export const AUTO_FORMAT = 'auto';
+export const FORMAT_NAMES = [AUTO_FORMAT, ...REPORT_FORMATS.map(({ name }) => name)];
 const MAX_ITEMS = 1_000;
 const MAX_COLUMNS = 100;
 const MAX_COLUMN_NAME = 1_024;
@@ -29,7 +30,7 @@ export const importFieldsSchema = (maxSize: number) =>
     {
       format: Type.Optional(
         Type.String({
-          enum: [AUTO_FORMAT, ...REPORT_FORMATS.map(({ name }) => name)],
+          enum: [...FORMAT_NAMES],
           default: AUTO_FORMAT,
           maxLength: MAX_TEXT,
           description: 'The format of the report. By default, detected from its content.',
@@ -115,7 +116,7 @@ export const importFieldsSchema = (maxSize: number) =>
         examples: ['<?xml version="1.0"?><nmaprun></nmaprun>'],
       }),
     },
-    { title: 'Import' },
+    { title: 'Report import' },
   );
 
 const DATE_ORDERS = ['dmy', 'mdy'] as const;
@@ -206,7 +207,7 @@ export function parseImportFields(fields: SentFields, now: number): ParsedImport
     mapping: parseMapping(one('mapping'), addError),
     dryRun: isOn('dry_run'),
   };
-  const format = choice('format', [AUTO_FORMAT, ...REPORT_FORMATS.map(({ name }) => name)]) ?? AUTO_FORMAT;
+  const format = choice('format', FORMAT_NAMES) ?? AUTO_FORMAT;
   const target = { assessment: one('assessment_id'), organization: one('organization_uid') };
   if (errors.length > 0) throw invalidInput(errors);
   return { target, format, options };

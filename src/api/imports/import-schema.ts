@@ -1,17 +1,16 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { IMPORT_STATES, type ImportView } from '../../domain/imports/import-list.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { SEVERITIES } from '../../domain/shared/statuses-and-severities.ts';
 import { DateTimeSchema, nullable, textSchema, nullableTextSchema } from '../../http/schemas.ts';
-import { NullableUserRefSchema } from '../common-schemas.ts';
+import { FORMAT_NAMES } from './import-fields.ts';
+import { NullableUserRefSchema, Sha256Schema } from '../common-schemas.ts';
 
 const MAX_SKIPPED_RECORDS = 50;
 const MAX_PREVIEW = 20;
 const MAX_ITEMS = 1_000;
 
 const countSchema = (description: string) => Type.Integer({ minimum: 0, description, examples: [0] });
-/** A nullable property; `type: [..., null]` does not work for objects. */
-const nullableSchema = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 const sourceLocationFields = {
   line: Type.Optional(Type.Integer({ minimum: 1, description: 'Starts at 1.' })),
   offset: Type.Optional(Type.Integer({ minimum: 0, description: 'Byte offset, starting at 0.' })),
@@ -29,12 +28,12 @@ export const ImportSchema = Type.Object(
   {
     id: Type.Integer(),
     state: Type.String({ enum: [...IMPORT_STATES], maxLength: 16 }),
-    format: textSchema('nuclei'),
+    format: Type.String({ enum: [...FORMAT_NAMES], maxLength: 16, examples: ['nuclei'] }),
     file: Type.Object(
       {
         filename: textSchema('nuclei.jsonl'),
         size: Type.Integer({ description: 'The size of the upload in bytes.', examples: [2048] }),
-        sha256: textSchema('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
+        sha256: Sha256Schema,
       },
       { title: 'Imported file' },
     ),
@@ -49,17 +48,17 @@ export const ImportSchema = Type.Object(
         minimum_severity: nullable(Type.String({ enum: [...SEVERITIES], maxLength: 16 })),
         tags: Type.Array(textSchema('nightly'), { maxItems: MAX_ITEMS }),
         carry: Type.Boolean(),
-        mapping: nullableSchema(Type.Record(Type.String({ maxLength: 1_024 }), textSchema('Name'))),
+        mapping: nullable(Type.Record(Type.String({ maxLength: 1_024 }), textSchema('Name'))),
         dry_run: Type.Boolean(),
       },
       { title: 'Import options' },
     ),
     progress: Type.Object(
       {
-        bytes_read: countSchema('The SHA-256 digest of the upload.'),
+        bytes_read: countSchema('Bytes read so far.'),
         bytes_total: countSchema('The size of the file in bytes.'),
-        hosts: countSchema('Bytes read so far.'),
-        ports: countSchema('Bytes read so far.'),
+        hosts: countSchema('Distinct hosts read so far.'),
+        ports: countSchema('Ports read so far.'),
         findings: countSchema('Distinct findings read so far.'),
         skipped: countSchema('The number of records that were skipped.'),
         seconds_left: Type.Unsafe<number | null>({
@@ -81,7 +80,7 @@ export const ImportSchema = Type.Object(
       ),
       { maxItems: MAX_SKIPPED_RECORDS },
     ),
-    result: nullableSchema(
+    result: nullable(
       Type.Object(
         {
           assets_created: countSchema('Assets created.'),
@@ -96,13 +95,13 @@ export const ImportSchema = Type.Object(
         { title: 'Import result' },
       ),
     ),
-    preview: nullableSchema(
+    preview: nullable(
       Type.Object(
         { new: previewSchema, again: previewSchema, reopened: previewSchema, gone: previewSchema },
         { title: 'Import preview', description: 'For a dry run: the first entries of each kind.' },
       ),
     ),
-    error: nullableSchema(
+    error: nullable(
       Type.Object(
         { message: textSchema('The report is truncated.'), ...sourceLocationFields },
         {
@@ -111,7 +110,7 @@ export const ImportSchema = Type.Object(
         },
       ),
     ),
-    undone: nullableSchema(
+    undone: nullable(
       Type.Object(
         {
           at: DateTimeSchema,

@@ -160,7 +160,7 @@ const PortEventSchema = Type.Object(
     protocol: protocolSchema,
     kind: Type.String({ enum: [...PORT_EVENT_KINDS], maxLength: 8, examples: ['opened'] }),
     before: Type.Union([PortFactsSchema, Type.Null()], { description: '`null` if nothing was known.' }),
-    after: Type.Union([PortFactsSchema, Type.Null()]),
+    after: nullable(PortFactsSchema),
     import_id: nullable(Type.Integer({ examples: [7] })),
   },
   { title: 'Port event' },

@@ -11,6 +11,7 @@ import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
 import {
   DateTimeSchema,
+  describedAs,
   MAX_RESULTS,
   nameSchema,
   nullable,
@@ -26,8 +27,8 @@ const MAX_ITEMS = 1_000;
 
 const TokenCreatorSchema = Type.Object(
   {
-    kind: Type.String({
-      maxLength: 16,
+    kind: Type.Enum(['token', 'application', 'external'], {
+      type: 'string',
       examples: ['token'],
       description: '`token`, `application`, or `external` for a token of an external issuer.',
     }),
@@ -50,7 +51,9 @@ const PersonalTokenSchema = Type.Object(
       examples: ['assay_4Kd81m'],
       description: 'The first characters of the token.',
     }),
-    scopes: Type.Array(Type.String({ maxLength: 64, examples: ['api'] }), { maxItems: ALL_SCOPES.length }),
+    scopes: Type.Array(Type.String({ enum: [...ALL_SCOPES], maxLength: 64, examples: ['api'] }), {
+      maxItems: ALL_SCOPES.length,
+    }),
     allowed_addresses: Type.Array(textSchema('192.0.2.0/24'), {
       maxItems: MAX_RESULTS,
       description: 'The IP addresses and CIDR blocks that can use the token; empty for any.',
@@ -103,7 +106,7 @@ const NewTokenSchema = Type.Object(
   {
     name: nameSchema('deployment'),
     scopes: Type.Optional(
-      Type.Array(Type.String({ maxLength: 64, examples: ['api'] }), {
+      Type.Array(describedAs(Type.String({ maxLength: 64, examples: ['api'] }), { enum: ALL_SCOPES }), {
         maxItems: MAX_ITEMS,
         description: 'Defaults to the scopes of the credential used, also when empty.',
       }),

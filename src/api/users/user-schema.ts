@@ -6,6 +6,7 @@ import type { User } from '../../domain/users/user-list.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import {
   DateTimeSchema,
+  emailSchema,
   MAX_RESULTS,
   MAX_TEXT,
   nullable,
@@ -18,11 +19,12 @@ const NAME_FIELDS = {
   id: Type.Integer(),
   uid: textSchema('u4Kd81mXq0ZtPw7a'),
   name: nullableTextSchema('Ada Lovelace'),
-  email: textSchema('ada@acme.example'),
+  email: emailSchema('ada@acme.example'),
 };
 
 export const InviteUrlSchema = Type.Unsafe<string | null>({
   type: ['string', 'null'],
+  format: 'uri',
   maxLength: MAX_TEXT,
   examples: [null],
   description: 'Returned to admins only. `null` once the invitation is accepted.',

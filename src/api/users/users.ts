@@ -19,7 +19,7 @@ import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
 import type { IdempotencyOptions } from '../../http/idempotency.ts';
-import { MAX_RESULTS, MAX_TEXT, textSchema } from '../../http/schemas.ts';
+import { emailSchema, MAX_RESULTS, MAX_TEXT, textSchema } from '../../http/schemas.ts';
 import { LocationHeader } from '../../http/etags.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { idParams, V1_ACCESS } from '../v1-params.ts';
@@ -33,7 +33,7 @@ const MAX_ASSESSMENTS = 1_000;
 const BannedUserSchema = Type.Object(
   {
     id: Type.Integer(),
-    email: textSchema('spare@acme.example'),
+    email: emailSchema('spare@acme.example'),
     assessment_ids: Type.Array(textSchema('acme-web-2026'), {
       maxItems: MAX_RESULTS,
       description: 'The assessments that the user can access.',
@@ -131,7 +131,7 @@ const listUsersOperation = (context: Context) =>
 
 const InviteUserSchema = Type.Object(
   {
-    email: Type.String({ maxLength: MAX_EMAIL_LENGTH, examples: ['ada@acme.example'] }),
+    email: Type.String({ format: 'email', maxLength: MAX_EMAIL_LENGTH, examples: ['ada@acme.example'] }),
     name: Type.Optional(Type.String({ maxLength: MAX_TEXT, examples: ['Ada Lovelace'] })),
     first_name: Type.Optional(
       Type.String({

@@ -23,7 +23,7 @@ import { DateTimeSchema, MAX_RESULTS, MAX_TEXT, textSchema } from '../../http/sc
 import { streamResponse } from '../../http/streams.ts';
 import { limitFileSize, readUpload } from '../../http/uploads.ts';
 import { acquireSlot, CONCURRENCY_LIMITS } from '../../http/account-limits.ts';
-import { NullableUserRefSchema } from '../common-schemas.ts';
+import { NullableUserRefSchema, Sha256Schema } from '../common-schemas.ts';
 import { idParams, nestedIdParams, V1_ACCESS } from '../v1-params.ts';
 
 const collection = '/vulnerabilities/:id/attachments';
@@ -44,12 +44,9 @@ export const StoredAttachmentSchema = Type.Object(
     content_type: textSchema('text/plain'),
     file_size: Type.Integer({ description: 'Bytes.', examples: [2048] }),
     created_at: DateTimeSchema,
-    sha256: Type.String({
-      pattern: '^[0-9a-f]{64}$',
-      maxLength: 64,
-      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
-    }),
+    sha256: Sha256Schema,
     url: Type.String({
+      format: 'uri',
       maxLength: MAX_TEXT,
       description: 'The URL to download the attachment from, with a credential.',
       examples: ['https://assay.example/v1/vulnerabilities/1/attachments/1'],

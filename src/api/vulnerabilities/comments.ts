@@ -37,7 +37,7 @@ const CommentSchema = Type.Object(
     }),
     User: NullableUserRefSchema,
   },
-  { title: 'Comment' },
+  { title: 'Vulnerability comment' },
 );
 
 const NewCommentSchema = Type.Object(

@@ -25,6 +25,7 @@ import {
   flowType,
   toVulnerabilityBody,
   VulnerabilitySchema,
+  StatusNameSchema,
 } from './vulnerability-schema.ts';
 
 const collection = '/vulnerabilities';
@@ -70,7 +71,7 @@ const getVulnerabilityOperation = (context: Context) =>
 const VulnerabilityStatusSchema = Type.Object(
   {
     id: Type.Integer(),
-    name: textSchema('Pending Fix'),
+    name: StatusNameSchema,
     description: textSchema('Confirmed, and must be fixed.'),
     phase: Type.Enum([...PHASES], { type: 'string' }),
     flow_type: Type.Integer({ description: '0 new, 1 open, 2 closed.' }),

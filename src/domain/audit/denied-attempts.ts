@@ -4,7 +4,7 @@ import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { Database, ReadConnection, Transaction } from '../../db/engine.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareRowCount, prepareWrite } from '../../db/prepared-queries.ts';
-import { OVERFLOW_ACTION, type DeniedObject } from './actions.ts';
+import { OVERFLOW_ACTION, OVERFLOW_OBJECT_TYPE, type DeniedObject } from './actions.ts';
 import { EVENT_COLUMNS, auditJson } from './record-event.ts';
 
 const MINUTE = 60_000;
@@ -222,7 +222,7 @@ function overflowRow(minute: number, count: number) {
     denied_key: `${minute} ${OVERFLOW_ACTION}`,
     at: minute * MINUTE,
     action: OVERFLOW_ACTION,
-    object_type: 'refusal',
+    object_type: OVERFLOW_OBJECT_TYPE,
     object_id: null,
     organization_id: null,
     actor_kind: 'stranger',

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 
 /** Maximum length of a request line. */
 export const PageLinkSchema = Type.String({
+  format: 'uri',
   maxLength: 20_480,
   description: 'An absolute URL with the query of the request.',
 });

@@ -9,6 +9,8 @@ export interface DescribedSchema {
   enum?: unknown[];
   examples?: unknown[];
   minimum?: number;
+  minLength?: number;
+  maxLength?: number;
   maxItems?: number;
   properties?: Record<string, DescribedSchema>;
   required?: string[];

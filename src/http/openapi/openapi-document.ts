@@ -3,8 +3,10 @@ import { SCOPES } from '../../auth/scopes.ts';
 import type { Addresses, Config } from '../../config/config.ts';
 import type { Access } from '../access.ts';
 import { type Area, areaOfPath, AREAS } from '../areas.ts';
+import { toDescribedSchema } from './described-schema.ts';
 import { type DescribedSchema, exampleOf } from './examples.ts';
 import { type JsonSchema, mapSchema } from '../validation/map-schema.ts';
+import { NULL_NOT_ALLOWED } from '../validation/drop-nulls.ts';
 import { PROBLEM_TYPES, type ProblemTypeName } from '../problem-types.ts';
 import { Problem, problemBody } from '../problems.ts';
 import { LENIENT_ID } from '../validation/validation.ts';
@@ -27,8 +29,8 @@ interface DocumentedOperation {
   responses: Record<string, DocumentedResponse>;
 }
 
-/** Keywords for validation only. */
-const INTERNAL_KEYWORDS: ReadonlySet<string> = new Set(['x-batch', LENIENT_ID]);
+/** Keywords for the server only. */
+const INTERNAL_KEYWORDS: ReadonlySet<string> = new Set(['x-batch', LENIENT_ID, NULL_NOT_ALLOWED]);
 
 /** The parts of an OpenAPI document that this module completes. */
 export interface OpenApiDocument {
@@ -83,6 +85,9 @@ export function securityRequirements(access: Access): Record<string, string[]>[]
   return [...oauth2, { bearerAuth: [] }];
 }
 
+const isSchema = (value: unknown): value is JsonSchema =>
+  typeof value === 'object' && value !== null && 'type' in value;
+
 /** Adds servers, headers and examples, and extracts repeated schemas and responses. */
 export function completeDocument(
   described: OpenApiDocument,
@@ -90,7 +95,9 @@ export function completeDocument(
   { deployment, implicitFlow }: Config,
 ): object {
   const document = JSON.parse(
-    JSON.stringify(described, (key, value: unknown) => (INTERNAL_KEYWORDS.has(key) ? undefined : value)),
+    JSON.stringify(described, (key, value: unknown) =>
+      INTERNAL_KEYWORDS.has(key) ? undefined : isSchema(value) ? toDescribedSchema(value) : value,
+    ),
   ) as OpenApiDocument;
   const { baseUrl, baseUrlFedramp, clientBaseUrl, errorTypeBase } = addresses;
   const commercial = { url: baseUrl, description: 'V1, commercial deployment' };

@@ -6,7 +6,7 @@ const VALUE_KEYWORDS: ReadonlySet<string> = new Set(
     '$ref type enum const default required format pattern',
     'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf',
     'minLength maxLength minItems maxItems uniqueItems minProperties maxProperties',
-    'title description examples deprecated x-batch x-unknown-id x-null-is-wrong',
+    'title description examples deprecated x-batch x-described x-unknown-id x-null-is-wrong',
   ].flatMap((names) => names.split(' ')),
 );
 /** Keywords whose value is a schema, a map of schemas, or a list of schemas. */

@@ -1,7 +1,9 @@
-import type { Import } from '../../../../client/src/description.ts';
+import type { ReportImport } from '../../../../client/src/description.ts';
 
 /** Labels of the report formats, by their name in the API. */
-export const IMPORT_FORMAT_LABELS: Readonly<Record<Exclude<Import['format'], 'auto'>, string>> = {
+export const IMPORT_FORMAT_LABELS: Readonly<
+  Record<Exclude<NonNullable<ReportImport['format']>, 'auto'>, string>
+> = {
   nmap: 'Nmap',
   masscan: 'Masscan',
   naabu: 'Naabu',

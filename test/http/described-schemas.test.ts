@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { demoManifest } from '../harness/demo-template.ts';
+import { DESCRIBED_FORMATS, fromOutside } from '../harness/response-schema-check.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+
+let server: TestServer;
+let token: string;
+let document: any;
+beforeAll(async () => {
+  server = await startTestServer({}, Date.now, 'demo');
+  token = demoManifest(server.context.config.dataDirectory).users.staff.token ?? '';
+  document = (await server.request('GET', '/openapi.json')).body;
+});
+afterAll(() => server.close());
+
+interface Place {
+  where: string;
+  schema: any;
+}
+
+/** Lists a schema and all schemas in it, following references. */
+function parts(where: string, schema: any, above: readonly string[] = []): Place[] {
+  const { $ref, properties = {}, items, anyOf = [], oneOf = [], allOf = [], additionalProperties } = schema;
+  if ($ref !== undefined) {
+    const name = ($ref as string).split('/').at(-1) ?? '';
+    return above.includes(name) ? [] : parts(where, document.components.schemas[name], [...above, name]);
+  }
+  return [
+    { where, schema },
+    ...Object.entries(properties).flatMap(([name, one]) => parts(`${where}.${name}`, one, above)),
+    ...(items === undefined ? [] : parts(`${where}[]`, items, above)),
+    ...[...anyOf, ...oneOf, ...allOf].flatMap((one: any) => parts(where, one, above)),
+    ...(typeof additionalProperties === 'object' ? parts(`${where}{}`, additionalProperties, above) : []),
+  ];
+}
+
+const operations = () =>
+  Object.entries<any>(document.paths).flatMap(([path, { servers: _servers, ...methods }]) =>
+    Object.entries<any>(methods).map(([method, operation]) => ({
+      name: `${method} ${path}`,
+      method,
+      path,
+      operation,
+    })),
+  );
+
+const everySchema = (): Place[] => [
+  ...Object.entries<any>(document.components.schemas).flatMap(([name, schema]) =>
+    parts(name, schema, [name]),
+  ),
+  ...operations().flatMap(({ name, operation }) => [
+    ...(operation.parameters ?? []).flatMap((parameter: any) =>
+      parts(`${name} ${parameter.name}`, parameter.schema),
+    ),
+    ...ofBodies(operation, name),
+    ...Object.values<any>(operation.responses).flatMap(({ content = {} }) =>
+      Object.values<any>(content).flatMap(({ schema }) => parts(name, schema)),
+    ),
+  ]),
+];
+
+const ofBodies = (operation: any, name: string): Place[] =>
+  Object.values<any>(operation.requestBody?.content ?? {}).flatMap(({ schema }) => parts(name, schema));
+
+describe('Schemas of the API description', () => {
+  it('have no defaults in changes, where an absent member stays as it is', () => {
+    const found = operations()
+      .filter(({ method }) => method === 'patch' || method === 'put')
+      .flatMap(({ name, operation }) => ofBodies(operation, name))
+      .filter(({ schema }) => 'default' in schema)
+      .map(({ where }) => where);
+    expect(found).toEqual([]);
+  });
+
+  it('have no names that are words or types of a language', () => {
+    // Of TypeScript, Java, Go and Python; a name may differ from a word in its case alone.
+    const words =
+      'abstract any as assert async await bool boolean break byte case catch chan char class const continue date debugger default defer def del delete do double elif else enum error except export extends false final finally float for from func function global go goto if implements import in instanceof int integer interface is lambda let list long map module native new nil none nonlocal not null number object or package pass private protected public raise range record return select set short static string struct super switch symbol synchronized this throw throws transient true try type typeof undefined unknown var void volatile while with yield';
+    const library = createRequire(new URL('../../client/package.json', import.meta.url)).resolve(
+      'typescript',
+    );
+    const types = ['dom', 'es5', 'es2015.collection', 'es2015.promise'].flatMap((name) =>
+      [
+        ...readFileSync(new URL(`lib.${name}.d.ts`, `file://${library}`), 'utf8').matchAll(
+          /^(?:declare )?(?:interface|type|var) (\w+)/gm,
+        ),
+      ].map(([, type = '']) => type.toLowerCase()),
+    );
+    expect(types).toContain('comment');
+    const taken = new Set([...words.split(' '), ...types]);
+    const names = Object.keys(document.components.schemas);
+    expect(names.filter((name) => taken.has(name.toLowerCase()))).toEqual([]);
+  });
+
+  it('have no limits of files and enumerations, and no null in an enumeration', () => {
+    const schemas = everySchema();
+    const limited = schemas.filter(
+      ({ schema }) =>
+        (schema.enum !== undefined || schema.format === 'binary') &&
+        (schema.maxLength !== undefined || schema.minLength !== undefined),
+    );
+    const withNull = schemas.filter(({ schema }) => schema.enum?.includes(null));
+    expect([...limited, ...withNull].map(({ where }) => where)).toEqual([]);
+    expect(schemas.filter(({ schema }) => schema.enum !== undefined).length).toBeGreaterThan(50);
+  });
+
+  it('have no keywords of the server', () => {
+    const found = everySchema().flatMap(({ where, schema }) =>
+      Object.keys(schema)
+        .filter((key) => key.startsWith('x-'))
+        .map((key) => `${where} ${key}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('make an object nullable by an alternative', () => {
+    const found = everySchema().filter(
+      ({ schema }) => schema.properties !== undefined && Array.isArray(schema.type),
+    );
+    expect(found.map(({ where }) => where)).toEqual([]);
+  });
+
+  it('reject the texts in bodies that the rules reject, and no others', async () => {
+    const ajv = new Ajv2020({ strict: false, formats: { ...DESCRIBED_FORMATS, 'date-time': ISO_8601 } });
+    ajv.addSchema(document, 'description');
+    const undescribed: string[] = [];
+    const accepted: string[] = [];
+    let rejected = 0;
+    for (const { name, method, path, operation } of operations()) {
+      const media = operation.requestBody?.content['application/json'];
+      if (media === undefined) continue;
+      const validate = ajv.compile(fromOutside(media.schema, 'description'));
+      for (const at of textsIn(media.example)) {
+        const body = structuredClone(media.example);
+        replace(body, at, WRONG_TEXT);
+        const { status, text } = await server.request(method.toUpperCase(), urlOf(path, operation), {
+          token,
+          body,
+        });
+        const where = `${name} ${at.filter((key) => !/^\d+$/.test(key)).join('.')}`;
+        const isNamed = status === 422 && text.includes(`"property":"${at.join('.')}"`);
+        if (isNamed) rejected += 1;
+        if (!validate(body)) {
+          // Of several members, each has a result of its own.
+          if (status < 400 && !text.includes('"role_invalid"')) accepted.push(where);
+        } else if (isNamed && !UNKNOWN_OBJECT.test(text) && !ADDRESSES.test(at.join('.'))) {
+          undescribed.push(`${where}: ${text}`);
+        }
+      }
+    }
+    expect(undescribed).toEqual([]);
+    expect(accepted).toEqual([]);
+    expect(rejected).toBeGreaterThan(30);
+  });
+});
+
+const ISO_8601 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
+/** The text is a reference to an object, and there is none. */
+const UNKNOWN_OBJECT = /is not (?:the uid of|an organization)/;
+/** May have one of several formats: IPv4, IPv6, a host name or a URL. */
+const ADDRESSES = /(?:^|\.)(?:location|ip_address|allowed_addresses\.\d+)$/;
+/** Neither a date, an address, an id nor a word of an enumeration. */
+const WRONG_TEXT = 'no such ☃';
+
+/** The paths of the texts in a value. */
+function textsIn(value: unknown, path: readonly string[] = []): (readonly string[])[] {
+  if (typeof value === 'string') return [path];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => textsIn(inner, [...path, key]));
+}
+
+function replace(value: any, [key = '', ...rest]: readonly string[], text: string): void {
+  if (rest.length === 0) value[key] = text;
+  else replace(value[key], rest, text);
+}
+
+function urlOf(path: string, operation: any): string {
+  return (operation.parameters ?? [])
+    .filter((parameter: any) => parameter.in === 'path')
+    .reduce(
+      (url: string, { name, example, schema }: any) =>
+        url.replace(`{${name}}`, encodeURIComponent(example ?? schema.examples?.[0])),
+      path,
+    );
+}
