@@ -8,6 +8,7 @@ import {
   type JWTVerifyGetKey,
   jwtVerify,
 } from 'jose';
+import { readEmailClaims } from './email-claims.ts';
 import { isPlainText } from './plain-text.ts';
 import { type FetchedKeys, RemoteKeys } from './remote-keys.ts';
 import { isScope, type Scope } from './scopes.ts';
@@ -54,7 +55,7 @@ export interface ExternalIssuerSettings {
 export interface ExternalToken {
   /** The credential's id in the audit log. */
   id: string;
-  /** By uid, or by an e-mail address that the issuer does not mark as unverified. */
+  /** By uid, or by a verified e-mail address. */
   user: { uid: string } | { email: string };
   /** The uid; `null` if the token names none, `undefined` if no claim is configured. */
   organization: string | null | undefined;
@@ -151,7 +152,7 @@ export class ExternalIssuer {
     const user = payload[claims.user];
     if (!isClaimText(user) || payload.exp === undefined) return undefined;
     const byEmail = claims.user === 'email';
-    if (byEmail && (payload['email_verified'] ?? true) !== true) return undefined;
+    if (byEmail && readEmailClaims(payload)?.verified !== true) return undefined;
     const organization =
       claims.organization === undefined ? undefined : (payload[claims.organization] ?? null);
     if (organization !== undefined && organization !== null && !isClaimText(organization)) return undefined;

@@ -409,15 +409,15 @@ describe('Keys of the external issuer', () => {
 });
 
 describe('Claims', () => {
-  it('identify the account by its e-mail address unless it is unverified', async () => {
+  it('identify the account by its e-mail address only if it is verified', async () => {
     const another = await start({ claims: { user: 'email', scope: 'scp', organization: undefined } });
     const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
     const claims = { email: admin.email.toUpperCase(), scp: ['tag_ow'], sub: 'anything' };
-    expect(await status(await sign(claims), another)).toBe(201);
-    expect(await status(await sign({ ...claims, email_verified: true }), another)).toBe(201);
-    for (const unverified of [false, 'false', 0])
-      expect(await status(await sign({ ...claims, email_verified: unverified }), another)).toBe(401);
-    expect(await status(await sign({ ...claims, email: undefined, sub: admin.uid }), another)).toBe(401);
+    const statusWith = async (more: JWTPayload) => status(await sign({ ...claims, ...more }), another);
+    for (const verified of [true, 'true']) expect(await statusWith({ email_verified: verified })).toBe(201);
+    for (const unverified of [false, 'false', 0, 1, 'TRUE', '', null, undefined])
+      expect(await statusWith({ email_verified: unverified })).toBe(401);
+    expect(await statusWith({ email: undefined, sub: admin.uid, email_verified: true })).toBe(401);
   });
 
   it("contain the organization, which must be the account's; staff have none", async () => {

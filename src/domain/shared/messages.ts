@@ -222,6 +222,9 @@ export const ERROR_MESSAGES = {
   'sso-email-domain': ({ organization }: { organization: string }) =>
     `Your e-mail address does not belong to ${organization}. Sign in there with the one that it gave you.`,
   'sso-email-invalid': 'Your provider sent an e-mail address that is not supported here.',
+  'sso-email-missing': 'Your provider sent no e-mail address. Ask its operator to add yours.',
+  'sso-email-unstated':
+    'Your provider does not say that it has verified your e-mail address. Ask its operator to send the claim email_verified.',
   'sso-email-unverified':
     'Your provider has not verified your e-mail address. Ask its operator to verify it.',
   'sso-subject-invalid': 'Your provider sent a user identifier that is not supported here.',
