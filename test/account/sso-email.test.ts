@@ -36,7 +36,7 @@ beforeEach(() => {
   idTokenProvider.tamper = () => undefined;
 });
 
-function configure(provider: TestIdentityProvider): Promise<void> {
+function configure(provider: TestIdentityProvider, trustEmail: boolean): Promise<void> {
   const { db, keys, clock } = server.context;
   return db.write((tx) =>
     setIdentityProvider(tx, cliAttribution(clock()), 'acme', {
@@ -48,6 +48,7 @@ function configure(provider: TestIdentityProvider): Promise<void> {
       adminGroup: null,
       groups: [],
       ssoOnly: false,
+      trustEmail,
     }),
   );
 }
@@ -70,10 +71,22 @@ async function signIn(provider: TestIdentityProvider, claims: PersonClaims): Pro
 
 const newAddress = (domain = 'acme.example') => `person${(counter += 1)}@${domain}`;
 
+const TRUSTED = [
+  ['whose addresses are not trusted', false],
+  ['whose addresses are trusted', true],
+] as const;
+
+/** @returns the message that a person sees: a trusted provider need not say that it has verified the address */
+const messageFor = (message: RegExp | undefined, trustEmail: boolean) =>
+  trustEmail && message === UNSTATED ? undefined : message;
+
 const UNSTATED = /does not say that it has verified/;
 const UNVERIFIED = /has not verified/;
 
-/** The claims of a person with an address, and the message that they see; `undefined` if they are signed in. */
+/**
+ * The claims of a person with an address, and the message that they see if addresses are not trusted; `undefined` if they
+ * are signed in.
+ */
 const CLAIMS: readonly (readonly [string, (email: string) => PersonClaims, RegExp | undefined])[] = [
   ['true', (email) => ({ email, email_verified: true }), undefined],
   ['"true", as Amazon Cognito sends it', (email) => ({ email, email_verified: 'true' }), undefined],
@@ -96,10 +109,15 @@ const SOURCES = [
   ['userinfo alone', () => userinfoProvider],
 ] as const;
 
-describe.each(SOURCES)('email_verified in %s', (_source, provider) => {
-  beforeEach(() => configure(provider()));
+const CASES = SOURCES.flatMap(([source, provider]) =>
+  TRUSTED.map(([trust, trustEmail]) => [source, trust, provider, trustEmail] as const),
+);
 
-  it.each(CLAIMS)('is %s', async (_value, claimsOf, message) => {
+describe.each(CASES)('email_verified in %s of a provider %s', (_source, _trust, provider, trustEmail) => {
+  beforeEach(() => configure(provider(), trustEmail));
+
+  it.each(CLAIMS)('is %s', async (_value, claimsOf, untrusted) => {
+    const message = messageFor(untrusted, trustEmail);
     const outcome = message === undefined ? 'in' : expect.stringMatching(message);
     const email = newAddress();
     expect(await signIn(provider(), claimsOf(email))).toEqual(outcome);
@@ -110,7 +128,8 @@ describe.each(SOURCES)('email_verified in %s', (_source, provider) => {
     expect(await signIn(provider(), claimsOf(existing.email))).toEqual(outcome);
   });
 
-  it.each(CLAIMS)('is %s, for an address of another domain', async (_value, claimsOf, message) => {
+  it.each(CLAIMS)('is %s, for an address of another domain', async (_value, claimsOf, untrusted) => {
+    const message = messageFor(untrusted, trustEmail);
     const outcome = expect.stringMatching(message ?? /does not belong to Organization acme/);
     const email = newAddress('umbra.example');
     expect(await signIn(provider(), claimsOf(email))).toEqual(outcome);
@@ -120,8 +139,20 @@ describe.each(SOURCES)('email_verified in %s', (_source, provider) => {
   });
 });
 
-describe('An ID token with an address but without email_verified', () => {
-  beforeEach(() => configure(idTokenProvider));
+describe('A shared issuer', () => {
+  it.each(['https://login.microsoftonline.com/common/v2.0', 'https://accounts.google.com'])(
+    'cannot be trusted: %s',
+    async (issuer) => {
+      await expect(configure({ ...idTokenProvider, issuer }, true)).rejects.toMatchObject({
+        fieldErrors: [{ property: 'issuer', code: 'shared-issuer', params: { other: 'trustEmail' } }],
+      });
+      await configure({ ...idTokenProvider, issuer }, false);
+    },
+  );
+});
+
+describe.each(TRUSTED)('An ID token without email_verified, of a provider %s,', (_trust, trustEmail) => {
+  beforeEach(() => configure(idTokenProvider, trustEmail));
 
   it.each<[string, Record<string, unknown>, RegExp | undefined]>([
     ['confirms the address', { email_verified: true }, undefined],
@@ -130,7 +161,8 @@ describe('An ID token with an address but without email_verified', () => {
     ['confirms another one', { email: 'other@acme.example', email_verified: true }, UNSTATED],
     ['denies another one', { email: 'other@acme.example', email_verified: false }, UNVERIFIED],
     ['denies without an address', { email: undefined, email_verified: 'false' }, UNVERIFIED],
-  ])('counts together with a userinfo response that %s', async (_what, more, message) => {
+  ])('counts together with a userinfo response that %s', async (_what, more, untrusted) => {
+    const message = messageFor(untrusted, trustEmail);
     idTokenProvider.tamper = (path, body) => (path === '/me' ? { ...body, ...more } : undefined);
     expect(await signIn(idTokenProvider, { email: newAddress() })).toEqual(
       message === undefined ? 'in' : expect.stringMatching(message),

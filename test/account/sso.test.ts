@@ -41,7 +41,7 @@ afterAll(async () => {
   for (const provider of [acmeProvider, otherProvider, publicProvider]) await provider.close();
 });
 
-const DEFAULTS = { groupsClaim: 'groups', adminGroup: null, groups: [], ssoOnly: false };
+const DEFAULTS = { groupsClaim: 'groups', adminGroup: null, groups: [], ssoOnly: false, trustEmail: false };
 
 /** Configures a provider as `assay sso set` does. */
 function name(

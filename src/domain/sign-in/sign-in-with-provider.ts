@@ -115,7 +115,7 @@ async function findOrCreate(
 ): Promise<LinkedAccount> {
   const { organizationId } = provider;
   const { issuer, subject } = identity;
-  const email = requireVerifiedEmail(identity);
+  const email = requireVerifiedEmail(provider, identity);
   if (!isEmail(email)) throw denied({ code: 'sso-email-invalid' });
   if (!(await domainsOf(tx, organizationId)).includes(emailHost(email)))
     throw denied({ code: 'sso-email-domain', params: { organization: provider.organizationName } });
@@ -142,12 +142,16 @@ async function findOrCreate(
   return found;
 }
 
-/** @throws DomainError `forbidden` unless the provider says that it has verified the address */
-function requireVerifiedEmail({ email: claims }: VerifiedIdentity): string {
+/**
+ * @throws DomainError `forbidden` unless the provider says that it has verified the address, or does not say whether it
+ *   has and is trusted
+ */
+function requireVerifiedEmail({ trustEmail }: IdentityProvider, { email: claims }: VerifiedIdentity): string {
   if (claims === undefined) throw denied({ code: 'sso-email-missing' });
-  if (claims.verified === undefined) throw denied({ code: 'sso-email-unstated' });
-  if (!claims.verified) throw denied({ code: 'sso-email-unverified' });
-  return claims.email;
+  const { email, verified } = claims;
+  if (verified === undefined && !trustEmail) throw denied({ code: 'sso-email-unstated' });
+  if (verified === false) throw denied({ code: 'sso-email-unverified' });
+  return email;
 }
 
 async function createLinkedUser(
