@@ -49,13 +49,15 @@ export interface ExternalIssuerSettings {
   claims: { user: string; scope: string; organization: string | undefined };
   /** Maps their scopes to ours; `undefined` if the names are the same. */
   scopes: ReadonlyMap<string, readonly Scope[]> | undefined;
+  /** Whether an address counts as verified if the token does not say whether it is. */
+  trustEmail: boolean;
 }
 
 /** The contents of a valid token of an external issuer. */
 export interface ExternalToken {
   /** The credential's id in the audit log. */
   id: string;
-  /** By uid, or by a verified e-mail address. */
+  /** By uid, or by an e-mail address that counts as verified. */
   user: { uid: string } | { email: string };
   /** The uid; `null` if the token names none, `undefined` if no claim is configured. */
   organization: string | null | undefined;
@@ -148,11 +150,11 @@ export class ExternalIssuer {
   }
 
   #read(token: string, payload: JWTPayload): ExternalToken | undefined {
-    const { claims, scopes } = this.#settings;
+    const { claims, scopes, trustEmail } = this.#settings;
     const user = payload[claims.user];
     if (!isClaimText(user) || payload.exp === undefined) return undefined;
     const byEmail = claims.user === 'email';
-    if (byEmail && readEmailClaims(payload)?.verified !== true) return undefined;
+    if (byEmail && !(readEmailClaims(payload)?.verified ?? trustEmail)) return undefined;
     const organization =
       claims.organization === undefined ? undefined : (payload[claims.organization] ?? null);
     if (organization !== undefined && organization !== null && !isClaimText(organization)) return undefined;
