@@ -8,6 +8,8 @@ const SHARED_HOSTS = [
   'id.twitch.tv',
   'login.live.com',
   'login.salesforce.com',
+  'oauth.id.eu.jumpcloud.com',
+  'oauth.id.in.jumpcloud.com',
   'oauth.id.jumpcloud.com',
   'slack.com',
   'test.salesforce.com',

@@ -29,6 +29,8 @@ describe('An issuer is shared', () => {
     'https://appleid.apple.com',
     'https://login.salesforce.com',
     'https://slack.com',
+    'https://oauth.id.jumpcloud.com/',
+    'https://oauth.id.eu.jumpcloud.com/',
   ])('if it is %s', (issuer) => expect(isSharedIssuer(issuer)).toBe(true));
 
   it.each([
