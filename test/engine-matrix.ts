@@ -29,6 +29,7 @@ export const ON_SQLITE_ALONE = [
   'test/auth/keys.test.ts',
   'test/auth/password-strength.test.ts',
   'test/auth/passwords.test.ts',
+  'test/auth/shared-issuers.test.ts',
   IN_BROWSER,
   'test/cli/client.test.ts',
   'test/cli/completion.test.ts',

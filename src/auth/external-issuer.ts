@@ -8,6 +8,7 @@ import {
   type JWTVerifyGetKey,
   jwtVerify,
 } from 'jose';
+import { readEmailClaims } from './email-claims.ts';
 import { isPlainText } from './plain-text.ts';
 import { type FetchedKeys, RemoteKeys } from './remote-keys.ts';
 import { isScope, type Scope } from './scopes.ts';
@@ -48,13 +49,15 @@ export interface ExternalIssuerSettings {
   claims: { user: string; scope: string; organization: string | undefined };
   /** Maps their scopes to ours; `undefined` if the names are the same. */
   scopes: ReadonlyMap<string, readonly Scope[]> | undefined;
+  /** Whether an address counts as verified if the token does not say whether it is. */
+  trustEmail: boolean;
 }
 
 /** The contents of a valid token of an external issuer. */
 export interface ExternalToken {
   /** The credential's id in the audit log. */
   id: string;
-  /** By uid, or by an e-mail address that the issuer does not mark as unverified. */
+  /** By uid, or by an e-mail address that counts as verified. */
   user: { uid: string } | { email: string };
   /** The uid; `null` if the token names none, `undefined` if no claim is configured. */
   organization: string | null | undefined;
@@ -147,11 +150,11 @@ export class ExternalIssuer {
   }
 
   #read(token: string, payload: JWTPayload): ExternalToken | undefined {
-    const { claims, scopes } = this.#settings;
+    const { claims, scopes, trustEmail } = this.#settings;
     const user = payload[claims.user];
     if (!isClaimText(user) || payload.exp === undefined) return undefined;
     const byEmail = claims.user === 'email';
-    if (byEmail && (payload['email_verified'] ?? true) !== true) return undefined;
+    if (byEmail && !(readEmailClaims(payload)?.verified ?? trustEmail)) return undefined;
     const organization =
       claims.organization === undefined ? undefined : (payload[claims.organization] ?? null);
     if (organization !== undefined && organization !== null && !isClaimText(organization)) return undefined;

@@ -4,7 +4,13 @@ import { type Config, ConfigError, databaseLocation } from '../config/config.ts'
 import { DatabaseMissing } from '../runtime/context.ts';
 import { StorageError } from '../db/engine.ts';
 import { IncompatibleDatabase } from '../db/migrate.ts';
-import { describeFieldError, DomainError, type FieldMessage, isInputError } from '../domain/shared/errors.ts';
+import {
+  describeFieldError,
+  DomainError,
+  type FieldError,
+  type FieldMessage,
+  isInputError,
+} from '../domain/shared/errors.ts';
 import { KeysMissing, MasterKeyMismatch } from '../domain/tokens/deployment-keys.ts';
 import { ReportError } from '../importers/report.ts';
 import { findOption, displayNameOf } from './command.ts';
@@ -33,7 +39,7 @@ export function toCliError(error: unknown, command: Command | undefined): CliErr
     return new CliError(
       error.fieldErrors
         .slice(0, 3)
-        .map((field) => formatFieldError(describeFieldError(field), command))
+        .map((field) => formatFieldError(describeFieldError(nameOtherInput(field, command)), command))
         .join('; '),
       2,
     );
@@ -124,6 +130,13 @@ function masterKeyMismatch({ expected, found }: MasterKeyMismatch, config: Confi
     `This database is encrypted with the master key ${expected}, but ${here}. ` +
       "Choose the server's data directory with --data, or set ASSAY_MASTER_KEY to the master key of the server.",
   );
+}
+
+/** Puts the option or argument in place of the second input that an error names. */
+function nameOtherInput(field: FieldError, command: Command | undefined): FieldError {
+  if (field.params === undefined || !('other' in field.params)) return field;
+  const [name = ''] = field.params.other.split('.');
+  return { ...field, params: { other: displayNameOf(command, name) ?? field.params.other } } as FieldError;
 }
 
 /** Formats a field error with the option or argument, as the user typed it, in place of the property. */

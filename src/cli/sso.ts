@@ -2,7 +2,8 @@ import { createReadStream } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isPlainText } from '../auth/plain-text.ts';
 import { cliAttribution } from '../auth/callers.ts';
-import { DomainError } from '../domain/shared/errors.ts';
+import { DomainError, invalidInput } from '../domain/shared/errors.ts';
+import { validateTrustedIssuer } from '../domain/sign-in/identity-provider-settings.ts';
 import { unlinkIdentities } from '../domain/sign-in/sign-in-with-provider.ts';
 import {
   listIdentityProviders,
@@ -30,6 +31,7 @@ interface SetOptions extends CommonOptions {
   adminGroup?: string;
   group?: { group: string; assessment: string }[];
   ssoOnly?: boolean;
+  trustEmail?: boolean;
 }
 
 /** In characters. */
@@ -43,10 +45,12 @@ export function registerSsoCommand(program: Command): void {
     description: 'Set the identity provider of an organization',
     notes:
       'Users with a verified email address in one of the domains sign in at the provider; an account is created at the\n' +
-      'first sign-in. The client secret is read from a file or standard input, so that it does not appear in process\n' +
-      'listings. Without --client-secret-file the stored secret of this issuer and client is used; without one, the client\n' +
-      'is public. Replaces an existing configuration. Register the printed redirect URI, which begins with\n' +
-      'ASSAY_CLIENT_BASE_URL, at the provider.',
+      'first sign-in. With --trust-email, an address counts as verified if the provider does not say whether it is, as\n' +
+      'Microsoft Entra ID does not: use it only if users cannot set their own address in the directory.\n' +
+      'The client secret is read from a file or standard input, so that it does not appear in process listings. Without\n' +
+      '--client-secret-file the stored secret of this issuer and client is used; without one, the client is public.\n' +
+      'Replaces an existing configuration. Register the printed redirect URI, which begins with ASSAY_CLIENT_BASE_URL, at\n' +
+      'the provider.',
     examples: [
       [
         'assay sso set --organization acme --issuer https://login.acme.example --client-id assay \\\n' +
@@ -56,6 +60,11 @@ export function registerSsoCommand(program: Command): void {
         'assay sso set --organization acme --issuer https://login.acme.example --client-id assay \\\n' +
           '      --domain acme.example --admin-group security-leads --group web-team=acme-shop --sso-only',
         'admins and access by group; passwords disabled',
+      ],
+      [
+        'assay sso set --organization acme --issuer https://login.microsoftonline.com/TENANT-ID/v2.0 \\\n' +
+          '      --client-id APPLICATION-ID --client-secret-file secret.txt --domain acme.example --trust-email',
+        'Microsoft Entra ID, which does not send email_verified',
       ],
     ],
   })
@@ -72,10 +81,14 @@ export function registerSsoCommand(program: Command): void {
       ),
     )
     .option('--sso-only', 'disable passwords and passkeys for users of the organization')
+    .option('--trust-email', 'accept addresses without email_verified from this provider')
     .action(({ json, ...options }: SetOptions) =>
       withContext(options, async ({ db, keys, addresses, clock }) => {
         const { organization, clientId, clientSecretFile, domain, groupsClaim, adminGroup, group } = options;
         await requireOrganization(db.read, organization);
+        const trustEmail = options.trustEmail === true;
+        const fieldErrors = validateTrustedIssuer({ issuer: options.issuer, trustEmail });
+        if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
         const issuer = await checkIssuer(options.issuer, clientId, clock);
         const before = await providerByOrganization(db.read, organization);
         const storedSecret =
@@ -93,6 +106,7 @@ export function registerSsoCommand(program: Command): void {
           adminGroup: adminGroup ?? null,
           groups: group ?? [],
           ssoOnly: options.ssoOnly === true,
+          trustEmail,
         };
         await db.write((tx) => setIdentityProvider(tx, cliAttribution(clock()), organization, settings));
         const redirectUri = callbackUrl(addresses, organization);
@@ -239,6 +253,7 @@ function formatProvider(provider: ListedProvider, redirectUri: string): string[]
     'admin group': provider.adminGroup,
     groups: provider.groups.map(({ group, assessment }) => `${group}=${assessment}`).join(' '),
     'sso only': provider.ssoOnly,
+    'trust email': provider.trustEmail,
     'redirect URI': redirectUri,
   });
 }
@@ -254,5 +269,6 @@ function toJson(provider: ListedProvider): object {
     admin_group: provider.adminGroup,
     groups: provider.groups,
     sso_only: provider.ssoOnly,
+    trust_email: provider.trustEmail,
   };
 }

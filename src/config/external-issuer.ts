@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import type { JSONWebKeySet, JWK } from 'jose';
 import type { ExternalIssuerSettings } from '../auth/external-issuer.ts';
 import { isHttpsOrLoopback } from '../auth/fetch-with-limit.ts';
+import { isSharedIssuer } from '../auth/shared-issuers.ts';
 import { isScope, type Scope } from '../auth/scopes.ts';
-import { ConfigError } from './parsers.ts';
+import { ConfigError, parseBoolean } from './parsers.ts';
 
-const SETTING_SUFFIXES = ['JWKS', 'AUDIENCE', 'CLAIMS', 'SCOPES'] as const;
+const SETTING_SUFFIXES = ['JWKS', 'AUDIENCE', 'CLAIMS', 'SCOPES', 'TRUST_EMAIL'] as const;
 const DEFAULT_CLAIMS = { user: 'sub', scope: 'scope', organization: undefined };
 
 /**
@@ -32,13 +33,15 @@ export function parseExternalIssuer(
     throw new ConfigError(`ASSAY_EXTERNAL_ISSUER must be an https URL, not "${issuer}".`);
   if (issuer === (setting('ASSAY_ISSUER') ?? setting('ASSAY_CLIENT_BASE_URL')))
     throw new ConfigError('ASSAY_EXTERNAL_ISSUER must not be the issuer of this server.');
+  const claims = parseClaims(read('CLAIMS'));
   return {
     // Unchanged, as issuers are compared character by character (RFC 9068, section 4).
     issuer,
     keys: parseKeys(issuer, read('JWKS')),
     audience: read('AUDIENCE'),
-    claims: parseClaims(read('CLAIMS')),
+    claims,
     scopes: parseScopes(read('SCOPES')),
+    trustEmail: parseTrustEmail(issuer, claims.user, read('TRUST_EMAIL')),
   };
 }
 
@@ -92,6 +95,21 @@ function parseScopes(value: string | undefined): ExternalIssuerSettings['scopes'
     scopes.set(theirs, [...(scopes.get(theirs) ?? []), ours]);
   }
   return scopes;
+}
+
+/** @param userClaim the claim that identifies the account */
+function parseTrustEmail(issuer: string, userClaim: string, value: string | undefined): boolean {
+  const trustEmail = parseBoolean('ASSAY_EXTERNAL_TRUST_EMAIL', value, false);
+  if (trustEmail && userClaim !== 'email')
+    throw new ConfigError('ASSAY_EXTERNAL_TRUST_EMAIL needs user=email in ASSAY_EXTERNAL_CLAIMS.');
+  if (trustEmail && isSharedIssuer(issuer)) {
+    throw new ConfigError(
+      `ASSAY_EXTERNAL_TRUST_EMAIL cannot be used with ${issuer}, which several organizations share: an address that it ` +
+        "has not verified may be anybody's. Set ASSAY_EXTERNAL_ISSUER to the issuer of your own tenant, or unset " +
+        'ASSAY_EXTERNAL_TRUST_EMAIL.',
+    );
+  }
+  return trustEmail;
 }
 
 /** Splits each pair at its last equals sign: a name may contain one, a value cannot. */

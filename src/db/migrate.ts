@@ -6,6 +6,7 @@ import { mailDelivery } from './migrations/0003-mail-delivery.ts';
 import { lastImportStarts } from './migrations/0004-last-import-starts.ts';
 import { tokenCreators } from './migrations/0005-token-creators.ts';
 import { caseFolding } from './migrations/0006-case-folding.ts';
+import { trustedEmailProviders } from './migrations/0007-trusted-email-providers.ts';
 import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
 /**
@@ -19,6 +20,7 @@ export const migrations: readonly Migration[] = [
   lastImportStarts,
   tokenCreators,
   caseFolding,
+  trustedEmailProviders,
 ];
 
 export const dialects: Record<Engine, SchemaDialect> = {

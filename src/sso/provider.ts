@@ -21,6 +21,7 @@ import {
   ResponseBodyError,
   type ServerMetadata,
 } from 'openid-client';
+import { readEmailClaims } from '../auth/email-claims.ts';
 import { isPlainText, replaceHiddenCharacters } from '../auth/plain-text.ts';
 import { isHttpsOrLoopback, fetchWithLimit } from '../auth/fetch-with-limit.ts';
 import { parseUntrustedUrl } from '../runtime/parse-untrusted-url.ts';
@@ -209,23 +210,13 @@ export async function finishSignIn(
   return {
     issuer: idToken.iss,
     subject: idToken.sub,
-    // The address and `email_verified` must come from the same source.
-    verifiedEmail: readVerifiedEmail(idToken.email === undefined ? (userInfo ?? {}) : idToken, userInfo),
+    email: readEmailClaims(idToken, userInfo ?? {}),
     name: typeof claims['name'] === 'string' ? claims['name'] : undefined,
     groups: readGroups(claims, groupsClaim),
   };
 }
 
 type Claims = Readonly<Record<string, unknown>>;
-
-/** @param other further claims, which count if they name the same address */
-function readVerifiedEmail(claims: Claims, other: Claims | undefined): string | undefined {
-  const { email } = claims;
-  if (typeof email !== 'string') return undefined;
-  const verified =
-    claims['email_verified'] ?? (other?.['email'] === email ? other['email_verified'] : undefined);
-  return verified === true ? email : undefined;
-}
 
 /** @returns no groups if the claim is absent, as many providers omit an empty list */
 function readGroups(claims: Claims, name: string): string[] {

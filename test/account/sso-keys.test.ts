@@ -36,6 +36,7 @@ async function startProvider(organization: string): Promise<TestIdentityProvider
       adminGroup: null,
       groups: [],
       ssoOnly: false,
+      trustEmail: false,
     }),
   );
   return provider;

@@ -58,6 +58,7 @@ const setProvider = (ssoOnly: boolean) =>
       adminGroup: null,
       groups: [],
       ssoOnly,
+      trustEmail: false,
     }),
   );
 

@@ -38,6 +38,7 @@ beforeAll(async () => {
       adminGroup: null,
       groups: [],
       ssoOnly: false,
+      trustEmail: false,
     }),
   );
 });

@@ -28,6 +28,7 @@ beforeAll(async () => {
       adminGroup: 'admins',
       groups: [{ group: 'testers', assessment: assessment.uid }],
       ssoOnly: true,
+      trustEmail: false,
     }),
   );
   provider.add({

@@ -65,6 +65,7 @@ describe('assay sso set', () => {
       'web team=shop',
       'CN=Web,DC=acme=shop',
       '--sso-only',
+      '--trust-email',
     );
     expect(set).toEqual({
       organization: 'acme',
@@ -79,21 +80,24 @@ describe('assay sso set', () => {
         { group: 'web team', assessment: 'shop' },
       ],
       sso_only: true,
+      trust_email: true,
       redirect_uri: 'http://127.0.0.1:8080/sign-in/organization/callback/acme',
     });
     expect(await assay.json('sso', 'show', '--organization', 'acme')).toEqual([set]);
     const { stdout } = await assay.run(['sso', 'show']);
     expect(stdout).toMatch(/^client +assay \(with a secret\)$/m);
     expect(stdout).toMatch(/^sso only +yes$/m);
+    expect(stdout).toMatch(/^trust email +yes$/m);
   });
 
   it('replaces the settings, and keeps the secret of the same client', async () => {
-    await assay.json(...SET(), '--client-secret-file', secretFile, '--sso-only');
+    await assay.json(...SET(), '--client-secret-file', secretFile, '--sso-only', '--trust-email');
     const again = await assay.json(...SET('acme', 'new.example'));
     expect(again).toMatchObject({
       confidential: true,
       domains: ['new.example'],
       sso_only: false,
+      trust_email: false,
       groups: [],
     });
     const other = SET().map((text) => (text === 'assay' ? 'another-client' : text));
@@ -112,7 +116,8 @@ describe('assay sso set', () => {
   });
 
   it('records the change in the audit log, without the secret', async () => {
-    await assay.json(...SET(), '--client-secret-file', secretFile);
+    await assay.json(...SET());
+    await assay.json(...SET(), '--client-secret-file', secretFile, '--trust-email');
     const db = await openDatabase({ ...assay.database, timeout: 30_000 });
     try {
       const event = await db.read
@@ -130,7 +135,9 @@ describe('assay sso set', () => {
         admin_group: null,
         groups: [],
         sso_only: false,
+        trust_email: true,
       });
+      expect(JSON.parse(event?.before ?? '')).toMatchObject({ trust_email: false });
       const stored = await db.read.selectFrom('identity_providers').select('sealed_secret').execute();
       const everything = JSON.stringify([
         await db.read.selectFrom('audit_events').selectAll().execute(),
@@ -175,6 +182,22 @@ describe('assay sso set', () => {
 
   const withIssuer = (issuer: string) =>
     SET('bare').map((text) => (text === provider.issuer ? issuer : text));
+  it.each([
+    'https://login.microsoftonline.com/common/v2.0',
+    'https://login.microsoftonline.com/organizations/v2.0',
+    'https://login.microsoftonline.com/consumers/v2.0',
+    'https://login.microsoftonline.us/common/v2.0',
+    'https://login.partner.microsoftonline.cn/common/v2.0',
+    'https://accounts.google.com',
+  ])('refuses --trust-email for %s, which several organizations share', async (issuer) => {
+    await expectRefusal(
+      [...withIssuer(issuer), '--trust-email'],
+      2,
+      /--issuer ".*" is shared by several organizations, so it cannot be combined with --trust-email: .*; use the issuer of the organization's own tenant/,
+    );
+    expect(await assay.json('sso', 'show', '--organization', 'bare')).toEqual([]);
+  });
+
   it('fails if the provider is unreachable', async () => {
     const gone = createServer();
     await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));

@@ -56,6 +56,10 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     '8e644cea96627e98c36c6b83079105b56611fa3310fb2276765c00fe1248c40d',
     'dbee8877870932816dbece6d399ff52ec5d58b629a71a4302f0d5e2295272c0b',
   ],
+  '0007-trusted-email-providers': [
+    '2ace2dc0d8d067c817067c5457096348fb496d7d5be264797b2ee00d46bfc03c',
+    '8cc123c86e01ae48369383a73e34d66c71d6439fd817c6516f8681ec37c9d11c',
+  ],
 };
 
 type Row = Record<string, unknown>;

@@ -88,6 +88,7 @@ async function tenant(uid: string) {
     client_id: uid,
     groups_claim: 'groups',
     sso_only: 0,
+    trust_email: 0,
     created_at: 1,
   });
   return {

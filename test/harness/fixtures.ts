@@ -119,6 +119,7 @@ function worldBy(
             groups_claim: 'groups',
             admin_group: null,
             sso_only: 1,
+            trust_email: 0,
             created_at: clock(),
           })
           .execute(),

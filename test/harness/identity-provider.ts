@@ -7,8 +7,11 @@ import { Provider } from 'oidc-provider';
 export interface IdentityProviderUser {
   sub: string;
   email?: string;
-  email_verified?: boolean | string;
+  /** Text, a number or null is what no conforming provider sends. */
+  email_verified?: boolean | string | number | null;
   name?: string;
+  preferred_username?: string;
+  upn?: string;
   groups?: string[];
 }
 
@@ -91,7 +94,7 @@ export async function startIdentityProvider(options: ProviderOptions): Promise<T
     claims: {
       openid: ['sub'],
       email: ['email', 'email_verified'],
-      profile: ['name'],
+      profile: ['name', 'preferred_username', 'upn'],
       groups: ['groups'],
     },
     conformIdTokenClaims: options.claimsInIdToken !== true,

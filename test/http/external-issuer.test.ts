@@ -62,6 +62,7 @@ const settings = (more: Partial<ExternalIssuerSettings> = {}): ExternalIssuerSet
   audience: AUDIENCE,
   claims: { user: 'sub', scope: 'scope', organization: undefined },
   scopes: undefined,
+  trustEmail: false,
   ...more,
 });
 
@@ -409,15 +410,21 @@ describe('Keys of the external issuer', () => {
 });
 
 describe('Claims', () => {
-  it('identify the account by its e-mail address unless it is unverified', async () => {
-    const another = await start({ claims: { user: 'email', scope: 'scp', organization: undefined } });
+  it.each([false, true])('identify the account by a verified address (trusted: %s)', async (trustEmail) => {
+    const another = await start({
+      claims: { user: 'email', scope: 'scp', organization: undefined },
+      trustEmail,
+    });
     const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
     const claims = { email: admin.email.toUpperCase(), scp: ['tag_ow'], sub: 'anything' };
-    expect(await status(await sign(claims), another)).toBe(201);
-    expect(await status(await sign({ ...claims, email_verified: true }), another)).toBe(201);
-    for (const unverified of [false, 'false', 0])
-      expect(await status(await sign({ ...claims, email_verified: unverified }), another)).toBe(401);
-    expect(await status(await sign({ ...claims, email: undefined, sub: admin.uid }), another)).toBe(401);
+    const statusWith = async (more: JWTPayload) => status(await sign({ ...claims, ...more }), another);
+    for (const verified of [true, 'true']) expect(await statusWith({ email_verified: verified })).toBe(201);
+    for (const unverified of [false, 'false', 0, 1, 'TRUE', ''])
+      expect(await statusWith({ email_verified: unverified })).toBe(401);
+    for (const missing of [null, undefined])
+      expect(await statusWith({ email_verified: missing })).toBe(trustEmail ? 201 : 401);
+    expect(await statusWith({ email: undefined, upn: admin.email })).toBe(401);
+    expect(await statusWith({ email: undefined, sub: admin.uid, email_verified: true })).toBe(401);
   });
 
   it("contain the organization, which must be the account's; staff have none", async () => {
@@ -463,6 +470,7 @@ describe('Configuration', () => {
           ASSAY_EXTERNAL_AUDIENCE: 'assay',
           ASSAY_EXTERNAL_CLAIMS: 'user=email scope=scp, organization=https://acme.example/org',
           ASSAY_EXTERNAL_SCOPES: 'tags.write=tag_ow tags.write=tag_lw urn:x=y=api',
+          ASSAY_EXTERNAL_TRUST_EMAIL: 'true',
         },
       ).externalIssuer,
     ).toEqual({
@@ -474,10 +482,12 @@ describe('Configuration', () => {
         ['tags.write', ['tag_ow', 'tag_lw']],
         ['urn:x=y', ['api']],
       ]),
+      trustEmail: true,
     });
     expect(loadConfig({}, base).externalIssuer).toMatchObject({
       claims: { user: 'sub', scope: 'scope', organization: undefined },
       scopes: undefined,
+      trustEmail: false,
     });
     expect(loadConfig({}, {}).externalIssuer).toBeUndefined();
   });
@@ -498,6 +508,26 @@ describe('Configuration', () => {
     [{ ...base, ASSAY_EXTERNAL_CLAIMS: 'user' }, /must contain pairs like name=value, not "user"/],
     [{ ...base, ASSAY_EXTERNAL_CLAIMS: 'role=x' }, /"role" is unknown/],
     [{ ...base, ASSAY_EXTERNAL_SCOPES: 'theirs=nothing' }, /"nothing" is not one/],
+    [{ ASSAY_EXTERNAL_TRUST_EMAIL: 'true' }, /TRUST_EMAIL is set without ASSAY_EXTERNAL_ISSUER/],
+    [{ ...base, ASSAY_EXTERNAL_TRUST_EMAIL: 'maybe' }, /TRUST_EMAIL must be true or false/],
+    [
+      { ...base, ASSAY_EXTERNAL_TRUST_EMAIL: 'true' },
+      /TRUST_EMAIL needs user=email in ASSAY_EXTERNAL_CLAIMS/,
+    ],
+    ...[
+      'https://login.microsoftonline.com/common/v2.0',
+      'https://login.microsoftonline.us/organizations/v2.0',
+      'https://sts.windows.net/9188040d-6c67-4c5b-b112-36a304b66dad/',
+      'https://accounts.google.com',
+    ].map((tenants): [Record<string, string>, RegExp] => [
+      {
+        ...base,
+        ASSAY_EXTERNAL_ISSUER: tenants,
+        ASSAY_EXTERNAL_CLAIMS: 'user=email',
+        ASSAY_EXTERNAL_TRUST_EMAIL: 'true',
+      },
+      /TRUST_EMAIL cannot be used with https:.*, which several organizations share.* Set ASSAY_EXTERNAL_ISSUER to/,
+    ]),
   ])('rejects %j with the reason', (env, message) => {
     expect(() => loadConfig({}, env)).toThrow(ConfigError);
     expect(() => loadConfig({}, env)).toThrow(message);

@@ -193,6 +193,7 @@ describe('Client credentials grant', () => {
       groupsClaim: 'groups',
       adminGroup: 'admins',
       ssoOnly: false,
+      trustEmail: false,
       organizationId: await organizationOf(user.id),
       organization: 'acme',
       organizationName: 'Acme',

@@ -83,6 +83,8 @@ interface IdentityProviderTable {
   admin_group: string | null;
   sso_only: number;
   created_at: number;
+  /** 1 if addresses count as verified when the provider does not say whether they are. */
+  trust_email: number;
 }
 
 /** Links an account to a subject of the organization's provider. */

@@ -94,6 +94,8 @@ export const FIELD_MESSAGES = {
   'score-differs-from-vector': ({ score }: { score: number }) => `must be ${score}, the score of the vector`,
   'sent-twice': 'must not be sent twice',
   'session-too-long': 'makes the session longer than 24 hours',
+  'shared-issuer': ({ other }: { other: string }) =>
+    `is shared by several organizations, so it cannot be combined with ${other}: an address that it has not verified may be anybody's; use the issuer of the organization's own tenant, such as https://login.microsoftonline.com/TENANT-ID/v2.0, or leave out ${other}`,
   'staff-only': 'is for platform staff only',
   taken: 'is already taken',
   'tester-required': 'is required, because the command line has no account of its own',
@@ -222,6 +224,9 @@ export const ERROR_MESSAGES = {
   'sso-email-domain': ({ organization }: { organization: string }) =>
     `Your e-mail address does not belong to ${organization}. Sign in there with the one that it gave you.`,
   'sso-email-invalid': 'Your provider sent an e-mail address that is not supported here.',
+  'sso-email-missing': 'Your provider sent no e-mail address. Ask its operator to add yours.',
+  'sso-email-unstated':
+    'Your provider does not say that it has verified your e-mail address. Ask its operator to send the claim email_verified, or the operator of this server to trust its addresses.',
   'sso-email-unverified':
     'Your provider has not verified your e-mail address. Ask its operator to verify it.',
   'sso-subject-invalid': 'Your provider sent a user identifier that is not supported here.',

@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { isHostName } from '../../auth/email-addresses.ts';
+import { isSharedIssuer } from '../../auth/shared-issuers.ts';
 import { isPlainText } from '../../auth/plain-text.ts';
 import type { FieldError } from '../shared/errors.ts';
 
@@ -25,11 +26,25 @@ export interface ProviderSettings {
   groups: readonly { group: string; assessment: string }[];
   /** Whether passwords are refused. */
   ssoOnly: boolean;
+  /**
+   * Whether addresses in the domains count as verified if the provider does not say whether they are. Whoever can set
+   * an address in its directory can then sign in as the user with that address.
+   */
+  trustEmail: boolean;
 }
 
 /** @returns the domain in the form in which domains are compared; invalid input unchanged */
 export function normalizeDomain(domain: string): string {
   return domainToASCII(domain.trim()) || domain;
+}
+
+/** Addresses of an issuer that several tenants share prove nothing unless it verifies them. */
+export function validateTrustedIssuer({
+  issuer,
+  trustEmail,
+}: Pick<ProviderSettings, 'issuer' | 'trustEmail'>): FieldError[] {
+  if (!trustEmail || !isSharedIssuer(issuer)) return [];
+  return [{ property: 'issuer', code: 'shared-issuer', params: { other: 'trustEmail' }, value: issuer }];
 }
 
 /** Validates without database access. */
@@ -45,6 +60,7 @@ export function validateProviderSettings(
       isDomain(value) ? [] : [{ property: `domains.${index}`, code: 'not-a-domain', value }],
     ),
     ...groups.flatMap(({ group }, index) => validateText(`groups.${index}.group`, group)),
+    ...validateTrustedIssuer(settings),
   ];
   if (domains.length === 0 || domains.length > MAX_DOMAINS)
     errors.push({ property: 'domains', code: 'not-one-to', params: { max: MAX_DOMAINS } });

@@ -30,6 +30,7 @@ interface ProviderRow {
   groups_claim: string;
   admin_group: string | null;
   sso_only: number;
+  trust_email: number;
 }
 
 const selectProviders = (db: ReadConnection) =>
@@ -46,6 +47,7 @@ const selectProviders = (db: ReadConnection) =>
       'provider.groups_claim',
       'provider.admin_group',
       'provider.sso_only',
+      'provider.trust_email',
     ]);
 
 const byDomain = prepareQuery<{ domain: string }, ProviderRow>((db, p) =>
@@ -83,7 +85,7 @@ export async function providerByOrganization(
 /**
  * Sets or replaces the provider of an organization. If it refuses passwords, sessions that began without it end.
  * @param organization its uid
- * @throws DomainError `not-found` for the organization; `invalid` for a domain, group or assessment; `conflict` for
+ * @throws DomainError `not-found` for the organization; `invalid` for a domain, issuer, group or assessment; `conflict` for
  *   a domain of another organization
  */
 export async function setIdentityProvider(
@@ -107,6 +109,7 @@ export async function setIdentityProvider(
     groups_claim: groupsClaim,
     admin_group: adminGroup,
     sso_only: settings.ssoOnly ? 1 : 0,
+    trust_email: settings.trustEmail ? 1 : 0,
   };
   await tx
     .insertInto('identity_providers')
@@ -261,6 +264,7 @@ async function providerDetails(db: ReadConnection, organization: string): Promis
     admin_group: provider.adminGroup,
     groups: provider.groups,
     sso_only: provider.ssoOnly,
+    trust_email: provider.trustEmail,
   };
 }
 
@@ -275,5 +279,6 @@ function fromRow(row: ProviderRow): IdentityProvider {
     groupsClaim: row.groups_claim,
     adminGroup: row.admin_group,
     ssoOnly: row.sso_only === 1,
+    trustEmail: row.trust_email === 1,
   };
 }

@@ -1,4 +1,5 @@
 import type { Attribution } from '../../auth/callers.ts';
+import type { EmailClaims } from '../../auth/email-claims.ts';
 import { emailHost, normalizeEmail, isEmail } from '../../auth/email-addresses.ts';
 import { replaceHiddenCharacters } from '../../auth/plain-text.ts';
 import { type ReadConnection, type Transaction, StorageError } from '../../db/engine.ts';
@@ -20,8 +21,7 @@ const SUBJECT = /^[\x20-\x7e]{1,255}$/;
 export interface VerifiedIdentity {
   issuer: string;
   subject: string;
-  /** `undefined` unless the provider says that it has verified it. */
-  verifiedEmail: string | undefined;
+  email: EmailClaims | undefined;
   name: string | undefined;
   groups: readonly string[];
 }
@@ -114,10 +114,8 @@ async function findOrCreate(
   identity: VerifiedIdentity,
 ): Promise<LinkedAccount> {
   const { organizationId } = provider;
-  const { verifiedEmail: email, issuer, subject } = identity;
-  if (email === undefined) {
-    throw denied({ code: 'sso-email-unverified' });
-  }
+  const { issuer, subject } = identity;
+  const email = requireVerifiedEmail(provider, identity);
   if (!isEmail(email)) throw denied({ code: 'sso-email-invalid' });
   if (!(await domainsOf(tx, organizationId)).includes(emailHost(email)))
     throw denied({ code: 'sso-email-domain', params: { organization: provider.organizationName } });
@@ -142,6 +140,18 @@ async function findOrCreate(
     throw denied({ code: 'sso-account-linked' });
   }
   return found;
+}
+
+/**
+ * @throws DomainError `forbidden` unless the provider says that it has verified the address, or does not say whether it
+ *   has and is trusted
+ */
+function requireVerifiedEmail({ trustEmail }: IdentityProvider, { email: claims }: VerifiedIdentity): string {
+  if (claims === undefined) throw denied({ code: 'sso-email-missing' });
+  const { email, verified } = claims;
+  if (verified === undefined && !trustEmail) throw denied({ code: 'sso-email-unstated' });
+  if (verified === false) throw denied({ code: 'sso-email-unverified' });
+  return email;
 }
 
 async function createLinkedUser(
@@ -175,7 +185,7 @@ async function linkIdentity(
   by: Attribution,
   userId: number,
   { organizationId }: IdentityProvider,
-  { issuer, subject, verifiedEmail }: VerifiedIdentity,
+  { issuer, subject, email }: VerifiedIdentity,
 ): Promise<void> {
   const linked = await tx
     .insertInto('identities')
@@ -190,7 +200,7 @@ async function linkIdentity(
     object: ['user', userId],
     organizationId,
     before: null,
-    after: { issuer, subject, email: verifiedEmail },
+    after: { issuer, subject, email: email?.email },
   });
 }
 
