@@ -18,8 +18,8 @@ const schema = Type.Object({
     Type.Array(
       Type.Object({
         uid: Type.String(),
-        lines: Type.Optional(Type.Array(Type.String({ maxLength: 3 }), { maxItems: 2 })),
-        parts: Type.Optional(Type.Array(Type.String(), { maxItems: 2, 'x-batch': true })),
+        lines: Type.Optional(Type.Array(Type.String({ maxLength: 3 }), { maxItems: 2, 'x-batch': false })),
+        parts: Type.Optional(Type.Array(Type.String(), { maxItems: 2 })),
       }),
       { maxItems: 3 },
     ),
