@@ -119,12 +119,12 @@ describe('Bodies', () => {
     [
       'have wrong nested types',
       { name: 'abc', items: [{ uid: 1 }, 'x', { uid: 'y', lines: [true, 'a', null] }] },
-      ['items.0.uid', 'items.1', 'items.2.lines.0', 'items.2.lines.2'],
+      ['items.0.uid', 'items.1', 'items.2.lines', 'items.2.lines.0', 'items.2.lines.2'],
     ],
     [
       'have wrong types beside wrong values and too many items',
-      { name: '', size: [], items: Array.from({ length: 9 }, () => ({})) },
-      ['size'],
+      { name: '', size: [], items: Array.from({ length: 4 }, () => ({})) },
+      ['name', 'name', 'size', 'items', 'items.0.uid', 'items.1.uid', 'items.2.uid', 'items.3.uid'],
     ],
   ])('are malformed if they %s', (_name, body, fieldErrors) => {
     expect(validate(body).error?.type).toBe('invalid-request');

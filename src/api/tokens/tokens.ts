@@ -18,7 +18,7 @@ import {
   textSchema,
   nullableTextSchema,
 } from '../../http/schemas.ts';
-import { LENIENT_ID } from '../../http/validation/validation.ts';
+import { LENIENT_ID } from '../../http/validation/derived-schemas.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { V1_ACCESS } from '../v1-params.ts';
 

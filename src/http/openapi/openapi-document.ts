@@ -10,7 +10,7 @@ import { type JsonSchema, mapSchema } from '../validation/map-schema.ts';
 import { NULL_NOT_ALLOWED } from '../validation/drop-nulls.ts';
 import { PROBLEM_TYPES, type ProblemTypeName } from '../problem-types.ts';
 import { Problem, problemBody } from '../problems.ts';
-import { LENIENT_ID } from '../validation/validation.ts';
+import { LENIENT_ID } from '../validation/derived-schemas.ts';
 
 interface MediaType {
   schema: DescribedSchema;

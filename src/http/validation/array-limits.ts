@@ -1,12 +1,6 @@
+import type { PartialInput } from '../../domain/shared/partial-input.ts';
 import type { JsonSchema } from './map-schema.ts';
 import { Problem } from '../problems.ts';
-
-/** A body whose JSON types are valid but whose properties may all be missing. */
-type PartiallyTyped<B> = B extends readonly (infer Item)[]
-  ? readonly PartiallyTyped<Item>[]
-  : B extends object
-    ? { readonly [Name in keyof B]?: PartiallyTyped<B[Name]> }
-    : B;
 
 /** A limit on the total number of items in a body, in addition to those of its arrays. */
 export interface TotalLimit<B> {
@@ -15,7 +9,8 @@ export interface TotalLimit<B> {
   unit: string;
   /** The property to report. */
   source: string;
-  count(body: PartiallyTyped<B>): number;
+  /** @param body of valid JSON types */
+  count(body: PartialInput<B>): number;
 }
 
 /** An array whose maximum length has an error of its own (413). */
@@ -49,12 +44,21 @@ export function arrayLimitsOf(schema: JsonSchema, path: readonly string[] = []):
   ];
 }
 
-/** Returns the dotted path and length of the first array over the limit. The JSON types of the body must be valid. */
-export function findOverLimit(
-  value: unknown,
-  { path, max }: ArrayLimit,
-  dotted = '',
-): [string, number] | undefined {
+/** Returns the error if an array of a body exceeds its limit. */
+export function findOverLimits(body: unknown, limits: readonly ArrayLimit[]): Problem | undefined {
+  for (const limit of limits) {
+    const found = findOverLimit(body, limit);
+    if (found === undefined) continue;
+    const [source, size] = found;
+    const { max } = limit;
+    const message = `${source || 'The body'} has ${size} items; the maximum is ${max}.`;
+    return new Problem('batch-too-large', message, { batch: { max, size }, source });
+  }
+  return undefined;
+}
+
+/** Returns the dotted path and length of the first array over the limit. */
+function findOverLimit(value: unknown, { path, max }: ArrayLimit, dotted = ''): [string, number] | undefined {
   // Absent, or of another alternative.
   if (typeof value !== 'object' || value === null) return undefined;
   const [name, ...rest] = path;
