@@ -219,6 +219,12 @@ describe('Errors of the schema and of the rules are in one response', () => {
     expect(ignored.body.name).not.toBe('Eve');
   });
 
+  it('is the first alone if a malformed body has an array over its limit', async () => {
+    const response = await send('POST', '/v1/vulnerabilities', { ...FINDING, cve_ids: Array(1_001).fill(1) });
+    expect(response.status).toBe(400);
+    expect(propertiesOf(response)).toEqual(['cve_ids.0']);
+  });
+
   it('stays small if every asset of a large array has many errors', async () => {
     const wrong = {
       organizationUid: 'É',
@@ -230,7 +236,11 @@ describe('Errors of the schema and of the rules are in one response', () => {
       listingUid: '€',
       description: '\0',
     };
-    const response = await send('POST', '/api/asset/v2/assets', Array.from({ length: 1_000 }, () => wrong));
+    const response = await send(
+      'POST',
+      '/api/asset/v2/assets',
+      Array.from({ length: 1_000 }, () => wrong),
+    );
     expect(response.status).toBe(422);
     expect(propertiesOf(response)).toHaveLength(5_000);
     expect(response.body.detail).toContain('and 7997 more.');

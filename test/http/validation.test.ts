@@ -122,9 +122,14 @@ describe('Bodies', () => {
       ['items.0.uid', 'items.1', 'items.2.lines', 'items.2.lines.0', 'items.2.lines.2'],
     ],
     [
-      'have wrong types beside wrong values and too many items',
-      { name: '', size: [], items: Array.from({ length: 4 }, () => ({})) },
-      ['name', 'name', 'size', 'items', 'items.0.uid', 'items.1.uid', 'items.2.uid', 'items.3.uid'],
+      'have wrong types beside wrong values',
+      { name: '', size: [], items: [{}, 1] },
+      ['name', 'name', 'size', 'items.0.uid', 'items.1'],
+    ],
+    [
+      'have wrong types beside too many items: only the first is reported',
+      { name: '', size: [], items: Array.from({ length: 9 }, () => 1) },
+      ['size'],
     ],
   ])('are malformed if they %s', (_name, body, fieldErrors) => {
     expect(validate(body).error?.type).toBe('invalid-request');

@@ -18,7 +18,10 @@ import { toFieldErrors } from './validation-errors.ts';
 
 type Validated = { value: unknown } | { error: Problem };
 
-/** With more array items, only the first error is searched for: a hostile body may have a million. */
+/**
+ * With more array items, as with an array over its limit, only the first error is searched for: a hostile body may have
+ * a million.
+ */
 const MAX_ITEMS_SEARCHED = 20_000;
 
 const firstErrorAjv = newAjv({ allErrors: false });
@@ -185,13 +188,14 @@ function shapeValidator(
     if (typeof body !== 'object' || body === null || Array.isArray(body) !== isList) {
       return { error: new Problem('invalid-request', 'The body must be a JSON object.') };
     }
-    const many = hasManyItems(body);
+    const overLimits = findOverLimits(body, batches);
+    const many = overLimits !== undefined || hasManyItems(body);
     const validateType = (many ? validateFirstType : validateAllTypes)();
     if (!validateType(body)) {
       const ofType = toFieldErrors(validateType);
       return { error: bodyProblem('invalid-request', many ? ofType : findEveryError(body, ofType)) };
     }
-    const tooMany = findOverLimits(body, batches) ?? (total && findOverTotal(body, total));
+    const tooMany = overLimits ?? (total && findOverTotal(body, total));
     if (tooMany !== undefined) return { error: tooMany };
     if (!many) return { error: bodyProblem('validation-failed', findEveryError(body, [])) };
     valid(body);
