@@ -131,6 +131,18 @@ describe('Errors of the schema and of the rules are in one response', () => {
       ['name', 'assessments.0'],
     ],
     [
+      '58: create a token',
+      'POST',
+      () => '/v1/tokens',
+      () => ({
+        name: CONTROL,
+        scopes: [LONG, 'all'],
+        allowed_addresses: ['192.0.2.0/33'],
+        expires_at: 'tomorrow',
+      }),
+      ['name', 'scopes.0', 'scopes.1', 'allowed_addresses.0', 'expires_at'],
+    ],
+    [
       '74: create one asset',
       'POST',
       () => '/api/asset/v2/assets',
