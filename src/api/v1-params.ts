@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { API_SCOPE } from '../auth/scopes.ts';
-import { LENIENT_ID } from '../http/validation/validation.ts';
+import { LENIENT_ID } from '../http/validation/derived-schemas.ts';
 
 export const V1_ACCESS = { scopes: API_SCOPE, schemes: 'all' } as const;
 

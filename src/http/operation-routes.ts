@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Database, OperationAborted } from '../db/engine.ts';
+import { renameFieldErrors } from '../domain/shared/errors.ts';
 import type { Context } from '../runtime/context.ts';
 import { type Area, publicBaseUrl } from './areas.ts';
 import type { TotalLimit } from './validation/array-limits.ts';
@@ -10,7 +11,7 @@ import { takesIfMatch, type Operation } from './operation.ts';
 import { IdempotencyHandler } from './idempotency.ts';
 import { errorResponses } from './schemas.ts';
 import { JSON_TYPE, applyResult, OperationResult } from './operation-result.ts';
-import { createValidatorCompiler } from './validation/validation.ts';
+import { type BodyOptions, createValidatorCompiler } from './validation/validation.ts';
 import { parseIfMatch } from './etags.ts';
 
 /** Operations above are companions: extensions of the specification. */
@@ -20,6 +21,12 @@ const LAST_SPECIFIED_OPERATION = 14;
 type AnyHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+/** Returns the rules of the operation with errors by the names of its body. */
+function ruleErrorFinder({ validate, inputs = {} }: Operation): BodyOptions['findRuleErrors'] {
+  // The validator compiled from the schema of the body tested its types.
+  return validate && ((body) => renameFieldErrors(validate(body as never), inputs));
+}
 
 /** Registers the route of an operation. */
 export function registerOperation(
@@ -59,11 +66,12 @@ export function registerOperation(
       method,
       url,
       bodyLimit,
-      ...(isCompanion || totalLimit !== undefined
+      ...(isCompanion || totalLimit !== undefined || declared.validate !== undefined
         ? {
             validatorCompiler: createValidatorCompiler({
               total: totalLimit as TotalLimit<unknown> | undefined,
               nullIsAbsent: isCompanion,
+              findRuleErrors: ruleErrorFinder(declared),
               isMultipart: multipart !== undefined,
             }),
           }

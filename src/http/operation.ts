@@ -3,6 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../auth/callers.ts';
 import type { Context } from '../runtime/context.ts';
+import type { FieldError } from '../domain/shared/errors.ts';
+import type { PartialInput } from '../domain/shared/partial-input.ts';
 import type { ExpectedVersion } from '../domain/shared/versions.ts';
 import type { Database } from '../db/engine.ts';
 import type { Access } from './access.ts';
@@ -92,6 +94,11 @@ interface OperationOptions<P, Q, B, A extends SuccessResponses, R> {
   multipart?: TSchema;
   /** Maps inputs of the domain to properties of the body that have other names, for error messages. */
   inputs?: Readonly<Record<string, string>>;
+  /**
+   * The rules of the domain for the body that need no database, so that an invalid body gets their errors and those of
+   * the schema in one response. The handler applies the same rules to a valid body.
+   */
+  validate?(body: PartialInput<StaticOf<B>>): readonly FieldError[];
   /** A limit on items in the whole body, checked before their values (413). */
   totalLimit?: TotalLimit<StaticOf<B>>;
   /** In bytes. Defaults to `MEDIUM_BODY_LIMIT`, or `SMALL_BODY_LIMIT` if the operation has no body. */

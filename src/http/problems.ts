@@ -251,6 +251,9 @@ interface FieldErrorBody {
   value?: string;
 }
 
+/** Errors in a response. A hostile body may have many more; the message counts them. */
+export const MAX_FIELD_ERRORS = 5_000;
+
 /** Groups errors inside an array, which may be the body itself, by the index of the item. */
 function groupFieldErrors(errors: readonly FieldMessage[]): {
   failedValidation?: FieldErrorBody[];
@@ -258,7 +261,7 @@ function groupFieldErrors(errors: readonly FieldMessage[]): {
 } {
   const single: FieldErrorBody[] = [];
   const perItem = new Map<number, FieldErrorBody[]>();
-  for (const error of errors) {
+  for (const error of errors.slice(0, MAX_FIELD_ERRORS)) {
     const body = { message: error.message, property: error.property, ...rejectedValueOf(error) };
     const index = /^(?:[^.]+\.)?(\d+)(?:\.|$)/.exec(error.property)?.[1];
     const item = index === undefined ? single : perItem.get(Number(index));
@@ -270,7 +273,9 @@ function groupFieldErrors(errors: readonly FieldMessage[]): {
     ...(perItem.size === 0
       ? {}
       : {
-          failedValidations: [...perItem].map(([index, failedValidation]) => ({ index, failedValidation })),
+          failedValidations: [...perItem]
+            .sort(([one], [other]) => one - other)
+            .map(([index, failedValidation]) => ({ index, failedValidation })),
         }),
   };
 }

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Area } from './areas.ts';
 import { MAX_NAME_LENGTH, NAME_PATTERN } from '../domain/shared/names.ts';
-import { errorMediaType } from './problems.ts';
+import { errorMediaType, MAX_FIELD_ERRORS } from './problems.ts';
 
 /** Every string and array of a schema has a limit. */
 
@@ -90,7 +90,7 @@ const FailedValidationSchema = Type.Array(
     },
     { title: 'Failed value' },
   ),
-  { maxItems: 100_000 },
+  { maxItems: MAX_FIELD_ERRORS },
 );
 
 export const ERROR_SCHEMAS = {
@@ -113,7 +113,7 @@ export const ERROR_SCHEMAS = {
             { title: 'Failed item' },
           ),
           {
-            maxItems: 100_000,
+            maxItems: MAX_FIELD_ERRORS,
           },
         ),
       ),

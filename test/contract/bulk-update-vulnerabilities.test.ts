@@ -265,6 +265,25 @@ describe('Operation 30: update many vulnerabilities', () => {
     expect((await bulk({ ids: ids.slice(1, 3), set: { add_tags: names(900) } })).status).toBe(200);
   });
 
+  it.each<[string, (items: number) => object]>([
+    ['set.tags', (items) => ({ set: { tags: Array(items).fill(1) } })],
+    ['set.tag_list', (items) => ({ set: { tag_list: Array(items).fill('a') } })],
+    ['set.add_tags', (items) => ({ set: { add_tags: Array(items).fill('a') } })],
+    ['set.remove_tags', (items) => ({ set: { remove_tags: Array(items).fill('a') } })],
+    ['filter.status_id', (items) => ({ set: { status_id: 2 }, filter: { status_id: Array(items).fill(1) } })],
+  ])('returns 413 for more than 1,000 items in %s', async (_name, bodyWith) => {
+    const [id] = await make(1);
+    const select = (body: object) => ('filter' in body ? body : { ids: [id], ...body });
+    expectProblem(server, await bulk(select(bodyWith(1_001))), {
+      area: 'v1',
+      status: 413,
+      kind: 'batch-too-large',
+      maxBatchSize: 1_000,
+      batchSize: 1_001,
+    });
+    expect((await bulk(select(bodyWith(1_000)))).status).not.toBe(413);
+  });
+
   it('returns 413 for more than 100,000 tags to take off', async () => {
     const ids = await make(112);
     const names = Array.from({ length: 900 }, (_, index) => `tag ${index}`);

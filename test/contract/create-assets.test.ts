@@ -228,6 +228,7 @@ describe('Operation 74: create assets', () => {
         status: 422,
         kind: 'validation-failed',
         failedValidations: [
+          { index: 1, failedValidation: [expect.objectContaining({ property: '1.location' })] },
           { index: 2, failedValidation: [expect.objectContaining({ property: '2.criticality' })] },
         ],
       });

@@ -18,8 +18,8 @@ const schema = Type.Object({
     Type.Array(
       Type.Object({
         uid: Type.String(),
-        lines: Type.Optional(Type.Array(Type.String({ maxLength: 3 }), { maxItems: 2 })),
-        parts: Type.Optional(Type.Array(Type.String(), { maxItems: 2, 'x-batch': true })),
+        lines: Type.Optional(Type.Array(Type.String({ maxLength: 3 }), { maxItems: 2, 'x-batch': false })),
+        parts: Type.Optional(Type.Array(Type.String(), { maxItems: 2 })),
       }),
       { maxItems: 3 },
     ),
@@ -119,11 +119,16 @@ describe('Bodies', () => {
     [
       'have wrong nested types',
       { name: 'abc', items: [{ uid: 1 }, 'x', { uid: 'y', lines: [true, 'a', null] }] },
-      ['items.0.uid', 'items.1', 'items.2.lines.0', 'items.2.lines.2'],
+      ['items.0.uid', 'items.1', 'items.2.lines', 'items.2.lines.0', 'items.2.lines.2'],
     ],
     [
-      'have wrong types beside wrong values and too many items',
-      { name: '', size: [], items: Array.from({ length: 9 }, () => ({})) },
+      'have wrong types beside wrong values',
+      { name: '', size: [], items: [{}, 1] },
+      ['name', 'name', 'size', 'items.0.uid', 'items.1'],
+    ],
+    [
+      'have wrong types beside too many items: only the first is reported',
+      { name: '', size: [], items: Array.from({ length: 9 }, () => 1) },
       ['size'],
     ],
   ])('are malformed if they %s', (_name, body, fieldErrors) => {

@@ -17,7 +17,7 @@ import {
   textSchema,
   urlSchema,
 } from '../../http/schemas.ts';
-import { LENIENT_ID } from '../../http/validation/validation.ts';
+import { LENIENT_ID } from '../../http/validation/derived-schemas.ts';
 import { AssessmentTagSchema } from './assessment-tags.ts';
 
 const MAX_TAGS = 1_000;

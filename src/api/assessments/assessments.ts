@@ -5,7 +5,7 @@ import {
   readAssessment,
 } from '../../domain/assessments/assessment-list.ts';
 import { updateAssessment, deleteAssessment } from '../../domain/assessments/update-assessment.ts';
-import { createAssessment } from '../../domain/assessments/create-assessment.ts';
+import { createAssessment, validateAssessment } from '../../domain/assessments/create-assessment.ts';
 import { MEDIUM_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
@@ -33,6 +33,13 @@ const INPUTS = {
   tagIds: 'tags',
   tagNames: 'tag_list',
 };
+
+type DatesBody = {
+  readonly starts_on?: string | null | undefined;
+  readonly ends_on?: string | null | undefined;
+};
+
+const datesOf = ({ starts_on: startsOn, ends_on: endsOn }: DatesBody) => ({ startsOn, endsOn });
 
 const listAssessmentsOperation = (context: Context) =>
   listOperation(context, {
@@ -86,6 +93,7 @@ const createAssessmentOperation = (context: Context) =>
     body: NewAssessmentSchema,
     bodyLimit: MEDIUM_BODY_LIMIT,
     inputs: INPUTS,
+    validate: ({ name, ...body }) => validateAssessment({ name, ...datesOf(body) }),
     responses: {
       201: {
         description: 'The created assessment.',
@@ -105,8 +113,7 @@ const createAssessmentOperation = (context: Context) =>
           type: body.type,
           state: body.state,
           groupId: body.assessment_group_id,
-          startsOn: body.starts_on,
-          endsOn: body.ends_on,
+          ...datesOf(body),
           tagNames: tagNamesOf(body.tag_list),
           organization: body.organization_uid,
         });
@@ -128,6 +135,8 @@ const updateAssessmentOperation = (context: Context) =>
     body: UpdateAssessmentSchema,
     bodyLimit: MEDIUM_BODY_LIMIT,
     inputs: INPUTS,
+    // The rule for the name depends on the stored one.
+    validate: (body) => validateAssessment(datesOf(body)),
     responses: { 200: { description: 'The updated assessment.', schema: AssessmentSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params: { id }, body, write }) {
@@ -138,8 +147,7 @@ const updateAssessmentOperation = (context: Context) =>
         type: body.type === null ? 'web' : body.type,
         state: body.state === null ? 'active' : body.state,
         groupId: body.assessment_group_id,
-        startsOn: body.starts_on,
-        endsOn: body.ends_on,
+        ...datesOf(body),
         tagIds: body.tags?.map((tag) => (typeof tag === 'object' ? tag.id : tag)),
         tagNames: tagNamesOf(body.tag_list),
       } as const;

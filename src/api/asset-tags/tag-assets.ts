@@ -40,7 +40,7 @@ const createAssetTagsSchema = (maxItems: number) =>
         Type.Object(
           {
             name: nameSchema('needs-owner'),
-            entities: Type.Optional(Type.Array(EntityReferenceSchema, { maxItems, 'x-batch': true })),
+            entities: Type.Optional(Type.Array(EntityReferenceSchema, { maxItems })),
           },
           { title: 'New asset tag' },
         ),

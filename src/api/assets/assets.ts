@@ -1,18 +1,24 @@
 import { Type } from 'typebox';
 import { ASSET_DELETE_SCOPES, ASSET_READ_SCOPES, ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import type { Context } from '../../runtime/context.ts';
-import { updateAsset, deleteAsset } from '../../domain/assets/update-asset.ts';
-import { createAssets } from '../../domain/assets/create-assets.ts';
+import { updateAsset, deleteAsset, validateAssetPatch } from '../../domain/assets/update-asset.ts';
+import { createAssets, validateNewAssets } from '../../domain/assets/create-assets.ts';
 import { DomainError, unwrapOutcome } from '../../domain/shared/errors.ts';
 import { assetList } from '../../domain/assets/asset-list.ts';
-import { MAX_LOCATION_LENGTH } from '../../domain/assets/asset-locations.ts';
 import { readAsset } from '../../domain/assets/read-asset.ts';
-import { ASSET_TYPES, CRITICALITIES, WRITABLE_BY } from '../../domain/assets/asset-enums.ts';
+import { CRITICALITIES } from '../../domain/assets/asset-enums.ts';
 import { updateCriticality } from '../../domain/assets/update-criticality.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
-import { MAX_TEXT, nullable } from '../../http/schemas.ts';
+import { MAX_TEXT } from '../../http/schemas.ts';
 import { versionedResult } from '../../http/operation-result.ts';
+import {
+  MAX_ASSETS_PER_REQUEST,
+  NewAssetSchema,
+  UpdateAssetSchema,
+  pathsOf,
+  toAssetInputs,
+} from './asset-input.ts';
 import { AssetSchema, toAssetBody, EXAMPLE_ASSET_UID } from './asset-schema.ts';
 
 /** The specification does not anchor the end of this pattern: a longer uid is valid and matches no row. */
@@ -79,59 +85,6 @@ const assetParamsSchema = (example: string) =>
   });
 const AssetParamsSchema = assetParamsSchema(EXAMPLE_ASSET_UID);
 
-const MAX_ASSETS_PER_REQUEST = 1_000;
-const MAX_DESCRIPTION_LENGTH = 65_536;
-
-const assetFields = {
-  name: Type.String({
-    maxLength: MAX_TEXT,
-    description: 'At most 255 characters. Required unless the asset is a host or a web application.',
-    examples: ['ams-printer-02.acme.example'],
-  }),
-  location: Type.String({
-    maxLength: MAX_LOCATION_LENGTH,
-    description:
-      'The IPv4 or IPv6 address or host name of a host, or the http or https URL of a web application. Required for both; omit it for other types, whose location is their name.',
-    examples: ['192.0.2.77'],
-  }),
-  description: Type.String({
-    maxLength: MAX_DESCRIPTION_LENGTH,
-    description: 'Markdown.',
-    examples: ['Second floor.'],
-  }),
-  criticality: Type.Enum([...CRITICALITIES], { type: 'string', examples: ['low'] }),
-  writableBy: Type.Enum([...WRITABLE_BY], {
-    type: 'string',
-    description: 'The users who may edit the asset. Must include the caller.',
-    examples: ['any'],
-  }),
-};
-
-const NewAssetSchema = Type.Object(
-  {
-    organizationUid: Type.String({
-      pattern: '^[-_0-9a-z]{1,50}$',
-      maxLength: MAX_TEXT,
-      examples: ['acme'],
-    }),
-    assetType: Type.Enum([...ASSET_TYPES], { type: 'string', examples: ['host'] }),
-    location: Type.Optional(assetFields.location),
-    name: Type.Optional(assetFields.name),
-    description: Type.Optional(assetFields.description),
-    criticality: Type.Optional({ ...assetFields.criticality, default: 'undefined' }),
-    writableBy: Type.Optional({ ...assetFields.writableBy, default: 'any' }),
-    listingUid: Type.Optional(
-      Type.String({
-        pattern: '^[-_0-9a-z]{1,50}$',
-        maxLength: MAX_TEXT,
-        description: 'The listing to add the asset to. Required when the token has only listing scopes.',
-        examples: ['acme-web-2026'],
-      }),
-    ),
-  },
-  { title: 'New asset' },
-);
-
 const createAssetsOperation = ({ clock }: Context) =>
   operation({
     id: 'createAssets',
@@ -158,20 +111,13 @@ const createAssetsOperation = ({ clock }: Context) =>
         schema: Type.Union([AssetSchema, Type.Array(AssetSchema, { maxItems: MAX_ASSETS_PER_REQUEST })]),
       },
     },
+    validate: (body) => validateNewAssets(toAssetInputs(body), pathsOf(body)),
     versioned: true,
     idempotency: true,
     handler({ caller, body, write }) {
       const by = { actor: caller, now: clock() };
-      const bodies = Array.isArray(body) ? body : [body];
-      const inputs = bodies.map(({ organizationUid, assetType, listingUid, ...asset }) => ({
-        ...asset,
-        organization: organizationUid,
-        type: assetType,
-        listing: listingUid,
-      }));
-      const at = Array.isArray(body) ? (index: number) => `${index}.` : () => '';
       return write(async (tx) => {
-        const assets = await createAssets(tx, by, inputs, at);
+        const assets = await createAssets(tx, by, toAssetInputs(body), pathsOf(body));
         if (assets instanceof DomainError) return assets;
         const [asset] = assets;
         if (Array.isArray(body) || asset === undefined) return assets.map(toAssetBody);
@@ -228,17 +174,6 @@ const getAssetOperation = ({ clock, db }: Context) =>
     },
   });
 
-const UpdateAssetSchema = Type.Object(
-  {
-    location: Type.Optional(nullable(assetFields.location)),
-    name: Type.Optional(nullable(assetFields.name)),
-    description: Type.Optional(nullable(assetFields.description)),
-    criticality: Type.Optional(nullable(assetFields.criticality)),
-    writableBy: Type.Optional(nullable(assetFields.writableBy)),
-  },
-  { title: 'Asset change', examples: [{ criticality: 'high', description: 'The gateway in Amsterdam.' }] },
-);
-
 const updateAssetOperation = ({ clock }: Context) =>
   operation({
     id: 'updateAsset',
@@ -252,6 +187,7 @@ const updateAssetOperation = ({ clock }: Context) =>
     params: AssetParamsSchema,
     body: UpdateAssetSchema,
     mergePatch: true,
+    validate: validateAssetPatch,
     responses: { 200: { description: 'The updated asset.', schema: AssetSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params: { assetUid }, body, write }) {

@@ -12,6 +12,7 @@ import { requireListing, listingAssetList } from '../../domain/assets/listing-as
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
+import { BATCH } from '../../http/validation/array-limits.ts';
 import { DateTimeSchema, MAX_TEXT, textSchema } from '../../http/schemas.ts';
 import { AssetScopeRulesSchema, EXAMPLE_ASSET_UID } from './asset-schema.ts';
 
@@ -40,6 +41,8 @@ const ScopeRulesSchema = Type.Array(
   ),
   {
     maxItems: MAX_SCOPE_RULES,
+    // A limit of one asset, and not of the request.
+    [BATCH]: false,
     description: 'Replaces the scope rules of the asset in this listing. If absent, they are unchanged.',
   },
 );

@@ -15,7 +15,7 @@ import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
 import { DateTimeSchema, MAX_TEXT, nameSchema, textSchema } from '../../http/schemas.ts';
-import { LENIENT_ID } from '../../http/validation/validation.ts';
+import { LENIENT_ID } from '../../http/validation/derived-schemas.ts';
 import { LocationHeader } from '../../http/etags.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { V1_ACCESS } from '../v1-params.ts';

@@ -1,11 +1,15 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { ALL_SCOPES } from '../../auth/scopes.ts';
 import type { Context } from '../../runtime/context.ts';
-import { createPersonalToken } from '../../domain/tokens/personal-tokens.ts';
+import {
+  createPersonalToken,
+  type PersonalTokenInput,
+  validatePersonalToken,
+} from '../../domain/tokens/personal-tokens.ts';
 import { personalTokenList, type UserToken } from '../../domain/tokens/token-list.ts';
 import { MAX_USER_TOKENS, revokeUserToken, TOKEN_VERSION } from '../../domain/tokens/tokens.ts';
-import { invalidInput } from '../../domain/shared/errors.ts';
-import { formatTimestamp, parseTimestamp } from '../../domain/shared/time.ts';
+import type { PartialInput } from '../../domain/shared/partial-input.ts';
+import { formatTimestamp } from '../../domain/shared/time.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
@@ -18,7 +22,7 @@ import {
   textSchema,
   nullableTextSchema,
 } from '../../http/schemas.ts';
-import { LENIENT_ID } from '../../http/validation/validation.ts';
+import { LENIENT_ID } from '../../http/validation/derived-schemas.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { V1_ACCESS } from '../v1-params.ts';
 
@@ -130,6 +134,8 @@ const NewTokenSchema = Type.Object(
   { title: 'New token' },
 );
 
+type NewTokenBody = Static<typeof NewTokenSchema>;
+
 const CreatedTokenSchema = Type.Object(
   {
     ...PersonalTokenSchema.properties,
@@ -157,29 +163,25 @@ const createTokenOperation = ({ clock, keys }: Context) =>
     responses: { 201: { description: 'The created token.', schema: CreatedTokenSchema } },
     versioned: true,
     idempotency: { omitted: ['token'] },
-    handler({ caller, write, body: { name, scopes = [], allowed_addresses, expires_at } }) {
+    validate: (body) => validatePersonalToken(toTokenInput(body), clock()),
+    handler({ caller, write, body }) {
       const by = { actor: caller, now: clock() };
-      const input = {
-        name,
-        scopes: scopes.length === 0 ? undefined : scopes,
-        allowedAddresses: allowed_addresses,
-        expiresAt: expires_at === undefined ? undefined : parseExpiry(expires_at),
-      };
       return write(async (tx) => {
-        const { token, ...created } = await createPersonalToken(tx, by, keys, input);
+        const { token, ...created } = await createPersonalToken(tx, by, keys, toTokenInput(body));
         return versionedResult(TOKEN_VERSION, { ...toTokenBody({ ...created }), token });
       });
     },
   });
 
-function parseExpiry(text: string): number {
-  const moment = parseTimestamp(text);
-  if (moment !== undefined) return moment;
-  throw invalidInput({
-    property: 'expiresAt',
-    code: 'not-a-timestamp',
-    value: text,
-  });
+function toTokenInput(body: NewTokenBody): PersonalTokenInput;
+function toTokenInput(body: PartialInput<NewTokenBody>): PartialInput<PersonalTokenInput>;
+function toTokenInput({
+  name,
+  scopes = [],
+  allowed_addresses: allowedAddresses,
+  expires_at: expiresAt,
+}: PartialInput<NewTokenBody>): PartialInput<PersonalTokenInput> {
+  return { name, scopes: scopes.length === 0 ? undefined : scopes, allowedAddresses, expiresAt };
 }
 
 /** A value that is not a token id matches no token, so the response is a 404. */

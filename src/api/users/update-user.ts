@@ -1,8 +1,9 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
 import { updateUser } from '../../domain/users/update-user.ts';
+import { validateUserFields } from '../../domain/users/users.ts';
 import { usersById } from '../../domain/users/user-list.ts';
-import { invalidInput, notFound } from '../../domain/shared/errors.ts';
+import { type FieldError, invalidInput, notFound } from '../../domain/shared/errors.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { operation } from '../../http/operation.ts';
 import { MAX_TEXT } from '../../http/schemas.ts';
@@ -58,14 +59,17 @@ const updateUserOperation = (context: Context) =>
     body: UpdateUserSchema,
     bodyParameters: ['admin', 'reactivate'],
     bodyLimit: SMALL_BODY_LIMIT,
+    validate: ({ name }) => validateUserFields({ name }),
     responses: { 200: { description: 'The updated user.', schema: UserSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params: { id }, query, body, write }) {
       const by = { actor: caller, now: context.clock() };
+      const errors = [...findDifferences(query, body), ...validateUserFields({ name: body.name })];
+      if (errors.length > 0) throw invalidInput(errors);
       const change = {
         ...body,
-        admin: resolveDuplicate('admin', query.admin, body.admin),
-        reactivate: resolveDuplicate('reactivate', query.reactivate, body.reactivate),
+        admin: query.admin ?? body.admin,
+        reactivate: query.reactivate ?? body.reactivate,
       };
       const [user] = await write(async (tx) => {
         await updateUser(tx, by, id, change, ifMatch);
@@ -76,15 +80,16 @@ const updateUserOperation = (context: Context) =>
     },
   });
 
-/** Returns the value from the query or the body. @throws DomainError `invalid` if they differ */
-function resolveDuplicate(
-  property: string,
-  query: boolean | undefined,
-  body: boolean | undefined,
-): boolean | undefined {
-  if (query !== undefined && body !== undefined && query !== body)
-    throw invalidInput({ property, code: 'differs-from-query', value: body });
-  return query ?? body;
+/** Returns errors for properties that differ in query and body. */
+function findDifferences(
+  query: Static<typeof UpdateUserQuerySchema>,
+  body: Static<typeof UpdateUserSchema>,
+): FieldError[] {
+  return (['admin', 'reactivate'] as const).flatMap((property): FieldError[] =>
+    query[property] === undefined || body[property] === undefined || query[property] === body[property]
+      ? []
+      : [{ property, code: 'differs-from-query', value: body[property] }],
+  );
 }
 
 export const UPDATE_USER_OPERATIONS = [updateUserOperation];

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { Caller } from '../../auth/callers.ts';
 import { MAX_EMAIL_LENGTH } from '../../auth/email-addresses.ts';
 import { invitationUrl } from '../../auth/account-links.ts';
@@ -15,6 +15,8 @@ import {
   usersById,
 } from '../../domain/users/user-list.ts';
 import { DomainError, notFound } from '../../domain/shared/errors.ts';
+import type { PartialInput } from '../../domain/shared/partial-input.ts';
+import { validateUserFields } from '../../domain/users/users.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
@@ -168,6 +170,11 @@ const InviteUserSchema = Type.Object(
   { title: 'New user' },
 );
 
+/** Returns the name, which may be sent in two parts. */
+function nameOf(body: PartialInput<Static<typeof InviteUserSchema>>): string | undefined {
+  return body.name ?? (`${body.first_name ?? ''} ${body.last_name ?? ''}`.trim() || undefined);
+}
+
 /** The link is a secret and is not stored; a replay creates a new one. */
 const inviteIdempotency = (context: Context): IdempotencyOptions => ({
   omitted: ['invite_url'],
@@ -190,6 +197,7 @@ const inviteUserOperation = (context: Context) =>
     body: InviteUserSchema,
     bodyLimit: SMALL_BODY_LIMIT,
     inputs: { organization: 'organization_uid' },
+    validate: (body) => validateUserFields({ email: body.email, name: nameOf(body) }),
     responses: {
       201: {
         description: 'The created user, with the link to accept the invitation.',
@@ -203,7 +211,7 @@ const inviteUserOperation = (context: Context) =>
       const now = context.clock();
       const by = { actor: caller, now };
       const { email, admin, assessments, organization_uid: organization } = body;
-      const name = body.name ?? (`${body.first_name ?? ''} ${body.last_name ?? ''}`.trim() || undefined);
+      const name = nameOf(body);
       const mails = body.send_invite !== false && context.config.smtpUrl !== undefined;
       const result = await write(async (tx) => {
         const invited = await inviteUser(tx, by, caller, {

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import type { PartialInput } from '../../domain/shared/partial-input.ts';
 import { nameSchema } from '../../http/schemas.ts';
 
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
@@ -45,12 +46,12 @@ export const TAG_FIELDS = {
 const TagFieldsSchema = Type.Object(TAG_FIELDS);
 
 /** Maps the tag fields to the input of the domain. */
-export function toTagsInput({ tags, tag_list: list }: Static<typeof TagFieldsSchema>): {
+export function toTagsInput({ tags, tag_list: list }: PartialInput<Static<typeof TagFieldsSchema>>): {
   tagIds: number[] | undefined;
   tagNames: string[] | undefined;
 } {
   return {
-    tagIds: tags?.map((tag) => (typeof tag === 'number' ? tag : tag.id)),
-    tagNames: list?.map((tag) => (typeof tag === 'string' ? tag : tag.name)),
+    tagIds: tags?.flatMap((tag) => (typeof tag === 'number' ? tag : (tag.id ?? []))),
+    tagNames: list?.flatMap((tag) => (typeof tag === 'string' ? tag : (tag.name ?? []))),
   };
 }

@@ -1,7 +1,11 @@
 import { Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
 import { PHASES, VULNERABILITY_STATUSES } from '../../domain/shared/statuses-and-severities.ts';
-import { MAX_VULNERABILITY_BYTES } from '../../domain/vulnerabilities/vulnerability-fields.ts';
+import { validateNameLength } from '../../domain/shared/names.ts';
+import {
+  MAX_VULNERABILITY_BYTES,
+  validateVulnerability,
+} from '../../domain/vulnerabilities/vulnerability-fields.ts';
 import { deleteVulnerability } from '../../domain/vulnerabilities/delete-vulnerability.ts';
 import { replaceVulnerability } from '../../domain/vulnerabilities/replace-vulnerability.ts';
 import {
@@ -15,7 +19,7 @@ import { versionedResult } from '../../http/operation-result.ts';
 import {
   VULNERABILITY_FIELDS,
   VULNERABILITY_FIELD_NAMES,
-  toFindingInput,
+  toVulnerabilityInput,
   MAX_SHORT_TEXT,
 } from './vulnerability-fields.ts';
 import { idParams, V1_ACCESS } from '../v1-params.ts';
@@ -142,16 +146,15 @@ const createVulnerabilityOperation = (context: Context) => {
       },
     },
     inputs: VULNERABILITY_FIELD_NAMES,
+    validate: (body) => validateVulnerability(toVulnerabilityInput(body)),
     versioned: true,
     idempotency: true,
     handler({ abortState, caller, write, body }) {
       const by = { actor: caller, now: context.clock() };
       const input = {
-        ...toFindingInput(body),
+        ...toVulnerabilityInput(body),
         assessment: body.assessment_id,
-        statusId: body.status_id,
         assigneeId: body.assignee_id,
-        dueOn: body.due_on,
       };
       const toResult = (vulnerability: Vulnerability) =>
         versionedResult(vulnerability.version, toVulnerabilityBody(vulnerability, context), {
@@ -186,15 +189,15 @@ const replaceVulnerabilityOperation = (context: Context) =>
     ),
     responses: { 200: { description: 'The updated vulnerability.', schema: VulnerabilitySchema } },
     inputs: VULNERABILITY_FIELD_NAMES,
+    // The other rules for names depend on the stored ones.
+    validate: (body) => validateVulnerability(toVulnerabilityInput(body), validateNameLength),
     versioned: true,
     async handler({ caller, ifMatch, params: { id }, body, write }) {
       const by = { actor: caller, now: context.clock() };
       const edit = {
-        ...toFindingInput(body),
+        ...toVulnerabilityInput(body),
         assessment: body.assessment_id,
-        statusId: body.status_id,
         assigneeId: body.assignee_id,
-        dueOn: body.due_on,
       };
       const vulnerability = await write((tx) => replaceVulnerability(tx, by, id, edit, ifMatch));
       return versionedResult(vulnerability.version, toVulnerabilityBody(vulnerability, context));

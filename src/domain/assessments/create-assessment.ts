@@ -2,7 +2,7 @@ import type { Attribution, Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { resolveTargetOrganization } from '../organizations/resolve-organization.ts';
 import { insertWithUniqueUid, randomUid } from '../organizations/unique-uids.ts';
-import { DomainError, invalidInput } from '../shared/errors.ts';
+import { DomainError, type FieldError, invalidInput } from '../shared/errors.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { validateName } from '../shared/names.ts';
 import { requireCanCreate } from './assessment-permissions.ts';
@@ -36,7 +36,7 @@ export async function createAssessment(
   input: AssessmentInput,
 ): Promise<AssessmentView> {
   const { actor: caller } = by;
-  validateAssessmentForm(input);
+  requireValidAssessment(input);
   const { organization: organizationUid, groupId = null, tagNames, ...members } = input;
   const isAdmin = caller.admin || caller.staff;
   if (!isAdmin && groupId === null) throw new DomainError('forbidden', { code: 'assessment-create' });
@@ -116,18 +116,20 @@ async function insertAssessment(
   return row;
 }
 
-/**
- * Validates what needs no query.
- * @throws DomainError `invalid`
- */
-export function validateAssessmentForm(
-  input: AssessmentFields & TagSelection & { name?: string | undefined },
-): void {
+type AssessmentForm = AssessmentFields & TagSelection & { name?: string | undefined };
+
+/** @returns the errors that are found without a query */
+export function validateAssessment(input: AssessmentForm): FieldError[] {
   const { name } = input;
-  const errors = [
+  return [
     ...(name === undefined ? [] : [validateName('name', name) ?? []].flat()),
     ...validateTagNames(input),
     ...validateDates(input),
   ];
+}
+
+/** @throws DomainError `invalid` for the errors of `validateAssessment` */
+export function requireValidAssessment(input: AssessmentForm): void {
+  const errors = validateAssessment(input);
   if (errors.length > 0) throw invalidInput(errors);
 }

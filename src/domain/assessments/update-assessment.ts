@@ -12,7 +12,7 @@ import {
   visibilityParameters,
 } from '../shared/visibility.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
-import { validateAssessmentForm } from './create-assessment.ts';
+import { requireValidAssessment } from './create-assessment.ts';
 import { requireCanCreate, requireCanEdit } from './assessment-permissions.ts';
 import { type AssessmentView, readAssessment } from './assessment-list.ts';
 import {
@@ -83,7 +83,7 @@ export async function updateAssessment(
 ): Promise<AssessmentView> {
   const { actor: caller, now } = by;
   // The rule for the name depends on the stored one.
-  validateAssessmentForm({ ...change, name: undefined });
+  requireValidAssessment({ ...change, name: undefined });
   if (change.groupId != null) await lockGroupToReferTo(tx, caller, change.groupId);
   const row = await lockVisibleRow(tx, caller, uid);
   const organizationId = row.organization_id;

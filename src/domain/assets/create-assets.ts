@@ -18,6 +18,7 @@ import { findHiddenConflict } from './hidden-locations.ts';
 import { addNewAssetsToListing } from '../assessments/update-listing.ts';
 import { type DomainError, type FieldError, invalidInput } from '../shared/errors.ts';
 import { validateName, validateOptionalName } from '../shared/names.ts';
+import type { PartialInput } from '../shared/partial-input.ts';
 import {
   assessmentIsVisible,
   organizationIsVisible,
@@ -105,65 +106,82 @@ async function resolveInputs(
   at: (index: number) => string,
   uids: readonly string[],
 ): Promise<ResolvedAsset[]> {
-  const values = validateInputs(inputs, at);
+  const { locations, errors } = normalizeLocations(inputs, at);
+  if (errors.length > 0) throw invalidInput(errors);
   const targets = await findTargets(tx, caller, inputs);
-  const errors: FieldError[] = [];
   const resolved = inputs.flatMap((input, index): ResolvedAsset[] => {
     const found = resolveTarget(targets, input, (property) => at(index) + property);
     if ('code' in found) {
       errors.push(found);
       return [];
     }
-    return [{ ...found, uid: uids[index] as string, values: values[index] as AssetValues }];
+    return [{ ...found, uid: uids[index] as string, values: valuesOf(input, locations[index] as string) }];
   });
   if (errors.length > 0) throw invalidInput(errors);
-  rejectDuplicates(resolved, at);
   return resolved;
 }
 
-/** @throws DomainError `invalid` */
-function validateInputs(inputs: readonly AssetInput[], at: (index: number) => string): AssetValues[] {
+/**
+ * Validates what needs no database: names, locations, and that no location is there twice.
+ * @param at prefix of the properties of the asset with an index, for errors
+ * @returns the errors, by the index of the asset
+ */
+export function validateNewAssets(
+  inputs: readonly PartialInput<AssetInput>[],
+  at: (index: number) => string,
+): FieldError[] {
+  return normalizeLocations(inputs, at).errors;
+}
+
+/** @returns the location of each asset, and the errors of `validateNewAssets` */
+function normalizeLocations(
+  inputs: readonly PartialInput<AssetInput>[],
+  at: (index: number) => string,
+): { locations: string[]; errors: FieldError[] } {
+  const seen = new Set<string>();
   const errors: FieldError[] = [];
-  const values = inputs.map((input, index) => {
-    const {
-      type,
-      name = '',
-      location,
-      description = '',
-      criticality = 'undefined',
-      writableBy = 'any',
-    } = input;
-    const normalized = validateNameAndLocation({ type, name, location }, (property) => at(index) + property);
-    errors.push(...normalized.errors);
-    return {
-      type,
-      location: normalized.location,
-      name: name.trim(),
-      description,
-      criticality,
-      writable_by: writableBy,
-    };
+  const locations = inputs.map(({ organization, type, name = '', location: sent }, index) => {
+    const path = (property: string) => at(index) + property;
+    const { location, errors: found } = validateNameAndLocation({ type, name, location: sent }, path);
+    errors.push(...found);
+    if (organization === undefined || type === undefined) return location;
+    const property = path(locationProperty(type));
+    if (found.some((error) => error.property === property)) return location;
+    const key = `${organization} ${type} ${location}`;
+    if (seen.has(key)) errors.push({ property, code: 'duplicate', value: location });
+    seen.add(key);
+    return location;
   });
-  if (errors.length > 0) throw invalidInput(errors);
-  return values;
+  return { locations, errors };
+}
+
+function valuesOf(input: AssetInput, location: string): AssetValues {
+  const { type, name = '', description = '', criticality = 'undefined', writableBy = 'any' } = input;
+  return { type, location, name: name.trim(), description, criticality, writable_by: writableBy };
 }
 
 /**
+ * @param input without a type, only the rule for every name applies
  * @param path prefixes a property, for errors
  * @param stored the present name, which may stay as it is
  * @returns the normalized location, and the errors of name and location
  */
 export function validateNameAndLocation(
-  { type, name, location }: { type: AssetValues['type']; name: string; location: string | undefined },
+  {
+    type,
+    name,
+    location,
+  }: { type: AssetValues['type'] | undefined; name: string; location: string | undefined },
   path: (property: string) => string,
   stored?: string,
 ): { location: string; errors: FieldError[] } {
-  const validate = hasLocation(type) ? validateOptionalName : validateName;
+  const validate = type === undefined || hasLocation(type) ? validateOptionalName : validateName;
   const error = name === stored ? undefined : validate(path('name'), name);
   const errors = error === undefined ? [] : [error];
+  if (type === undefined) return { location: '', errors };
   if (!hasLocation(type)) {
     const clean = name.trim();
-    if (location !== undefined && location.trim() !== clean) {
+    if (error === undefined && location !== undefined && location.trim() !== clean) {
       errors.push({ property: path('location'), code: 'differs-from-name', value: location });
     }
     return { location: clean, errors };
@@ -242,20 +260,6 @@ function resolveTarget(
 /** @returns whether the scope can change an asset that is writable so */
 export function canWrite({ writableBy }: ScopeAccess, asset: AssetValues['writable_by']): boolean {
   return writableBy === null || writableBy.includes(asset);
-}
-
-/** @throws DomainError `invalid` for assets that the request repeats */
-function rejectDuplicates(assets: readonly ResolvedAsset[], at: (index: number) => string): void {
-  const seen = new Set<string>();
-  const errors = assets.flatMap(({ organizationId, values: { type, location } }, index): FieldError[] => {
-    const key = `${organizationId} ${type} ${location}`;
-    if (!seen.has(key)) {
-      seen.add(key);
-      return [];
-    }
-    return [{ property: at(index) + locationProperty(type), code: 'duplicate', value: location }];
-  });
-  if (errors.length > 0) throw invalidInput(errors);
 }
 
 async function readCreated(tx: Transaction, caller: Caller, uids: readonly string[]): Promise<Asset[]> {

@@ -9,7 +9,8 @@ import { type AssetValues, hasLocation, locationConflict, locationProperty } fro
 import { findHiddenConflict } from './hidden-locations.ts';
 import { portDeltasOf } from './ports.ts';
 import { recordEvent } from '../audit/record-event.ts';
-import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
+import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';
+import { validateOptionalNameLength } from '../shared/names.ts';
 import { assetIsVisible, visibilityByScopes, visibilityParameters } from '../shared/visibility.ts';
 import { addDeltas, deleteCounters } from '../shared/counters.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
@@ -22,6 +23,11 @@ export interface AssetPatch {
   description?: string | null | undefined;
   criticality?: AssetValues['criticality'] | null | undefined;
   writableBy?: AssetValues['writable_by'] | null | undefined;
+}
+
+/** @returns the errors that are there whatever is stored; the other rules depend on the asset */
+export function validateAssetPatch({ name }: AssetPatch): FieldError[] {
+  return [validateOptionalNameLength('name', name ?? '')].filter((error) => error !== undefined);
 }
 
 /**
@@ -39,6 +45,8 @@ export async function updateAsset(
   expected: ExpectedVersion | undefined,
 ): Promise<Asset | DomainError> {
   const { actor: caller, now } = by;
+  const invalid = validateAssetPatch(patch);
+  if (invalid.length > 0) throw invalidInput(invalid);
   const row = await lockAsset(tx, caller, uid, ASSET_WRITE_SCOPES);
   requireVersion(expected, row.version);
   // A check constraint of the table.

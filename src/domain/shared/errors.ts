@@ -144,12 +144,15 @@ export function summarizeFieldErrors(errors: readonly FieldMessage[], subject: s
 }
 
 /**
- * Renames the inputs of an error for an interface that has other names for them.
+ * Renames the inputs of errors for an interface that has other names for them.
  * @param names from the rule's input to the interface's. A star stands for an index, on both sides; a path may continue
  *   after the pattern. Inputs without an entry keep their name.
  */
-export function renameFields(error: DomainError, names: Readonly<Record<string, string>>): DomainError {
-  const fieldErrors = error.fieldErrors.map((fieldError): FieldError => {
+export function renameFieldErrors(
+  errors: readonly FieldError[],
+  names: Readonly<Record<string, string>>,
+): FieldError[] {
+  return errors.map((fieldError): FieldError => {
     const property = renamePath(fieldError.property, names);
     return fieldError.params !== undefined && 'other' in fieldError.params
       ? ({
@@ -159,6 +162,11 @@ export function renameFields(error: DomainError, names: Readonly<Record<string, 
         } as FieldError)
       : { ...fieldError, property };
   });
+}
+
+/** Renames the inputs of an error, as `renameFieldErrors` does. */
+export function renameFields(error: DomainError, names: Readonly<Record<string, string>>): DomainError {
+  const fieldErrors = renameFieldErrors(error.fieldErrors, names);
   return isInputError(error)
     ? inputError(error.kind, fieldErrors)
     : new DomainError(error.kind, error.problem, fieldErrors, error.sizeLimit);

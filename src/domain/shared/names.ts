@@ -64,7 +64,8 @@ export function replaceControlCharacters(text: string): string {
   return text.replace(ALL_CONTROL_CHARACTERS, ' ');
 }
 
-function validateOptionalNameLength(property: string, name: string): FieldError | undefined {
+/** Validates the length of a name that can be empty, and may be a stored one. */
+export function validateOptionalNameLength(property: string, name: string): FieldError | undefined {
   return [...name.trim()].length > MAX_NAME_LENGTH
     ? { property, code: 'too-long', params: { max: MAX_NAME_LENGTH }, value: name }
     : undefined;

@@ -3,7 +3,10 @@ import { firstBlockOutside } from '../../auth/ip-addresses.ts';
 import type { Keys } from '../../auth/keys.ts';
 import { ALL_SCOPES, isScope } from '../../auth/scopes.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { DomainError, invalidInput } from '../shared/errors.ts';
+import { DomainError, type FieldError, invalidInput } from '../shared/errors.ts';
+import { validateName } from '../shared/names.ts';
+import type { PartialInput } from '../shared/partial-input.ts';
+import { parseTimestamp } from '../shared/time.ts';
 import { selectTokens, toUserToken, type UserToken } from './token-list.ts';
 import { issueToken, MAX_USER_TOKENS, validateToken } from './tokens.ts';
 
@@ -13,7 +16,23 @@ export interface PersonalTokenInput {
   scopes?: readonly string[] | undefined;
   /** Empty for everywhere. */
   allowedAddresses?: readonly string[] | undefined;
-  expiresAt?: number | undefined;
+  /** ISO 8601. */
+  expiresAt?: string | undefined;
+}
+
+/** @returns the errors that are found without the database */
+export function validatePersonalToken(
+  { name, scopes = [], allowedAddresses = [], expiresAt }: PartialInput<PersonalTokenInput>,
+  now: number,
+): FieldError[] {
+  const errors = validateToken(scopes, allowedAddresses);
+  const nameError = name === undefined ? undefined : validateName('name', name);
+  if (nameError !== undefined) errors.unshift(nameError);
+  if (expiresAt === undefined) return errors;
+  const moment = parseTimestamp(expiresAt);
+  if (moment === undefined) errors.push({ property: 'expiresAt', code: 'not-a-timestamp', value: expiresAt });
+  else if (moment <= now) errors.push({ property: 'expiresAt', code: 'not-in-the-future' });
+  return errors;
 }
 
 /**
@@ -30,16 +49,15 @@ export async function createPersonalToken(
   input: PersonalTokenInput,
 ): Promise<UserToken & { token: string }> {
   const { actor: caller, now } = by;
+  const errors = validatePersonalToken(input, now);
+  if (errors.length > 0) throw invalidInput(errors);
   if (caller.userId === null) throw new DomainError('forbidden', { code: 'no-account' });
   const { bounds } = caller;
   const own = bounds.allowedAddresses ?? [];
   const scopes = input.scopes ?? ALL_SCOPES.filter((scope) => caller.scopes.has(scope));
   const allowedAddresses = input.allowedAddresses ?? own;
-  const expiresAt = input.expiresAt ?? bounds.expiresAt;
-  const fieldErrors = validateToken(scopes, allowedAddresses);
-  if (input.expiresAt !== undefined && input.expiresAt <= now)
-    fieldErrors.push({ property: 'expiresAt', code: 'not-in-the-future' });
-  if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
+  const expiresAt =
+    input.expiresAt === undefined ? bounds.expiresAt : (parseTimestamp(input.expiresAt) ?? bounds.expiresAt);
 
   const more = scopes.find((scope) => !isScope(scope) || !caller.scopes.has(scope));
   if (more !== undefined)

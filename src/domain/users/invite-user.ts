@@ -5,7 +5,13 @@ import { requireAssessments } from '../assessments/assessment-access.ts';
 import { findOrganization, type Organization } from '../organizations/organizations.ts';
 import { recordDiscovery, requireDiscoveriesLeft } from '../shared/discovery-limits.ts';
 import { DomainError, invalidInput } from '../shared/errors.ts';
-import { createUser, type CreatedUser, emailTakenError, type NewUser, validateUserFields } from './users.ts';
+import {
+  createUser,
+  type CreatedUser,
+  emailTakenError,
+  type NewUser,
+  requireValidUserFields,
+} from './users.ts';
 
 type Invited = Pick<NewUser, 'email' | 'name' | 'admin' | 'organization' | 'assessments'>;
 
@@ -43,7 +49,7 @@ async function resolveInvitingOrganization(
   account: Account,
   input: Invited,
 ): Promise<Organization> {
-  validateUserFields(input);
+  requireValidUserFields(input);
   if (!account.admin && !account.staff)
     throw new DomainError('forbidden', { code: 'user-invite-admins-only' });
   if (account.staff && input.organization === undefined)

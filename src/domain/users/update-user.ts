@@ -8,7 +8,7 @@ import { replaceGrantedAssessments } from '../assessments/assessment-access.ts';
 import { bumpCredentialVersion } from '../tokens/credentials.ts';
 import { isLastAdmin } from './last-admin.ts';
 import { renewInvitation } from './invitations.ts';
-import { validateUserFields, renameUser } from './users.ts';
+import { requireValidUserFields, renameUser } from './users.ts';
 
 /** Absent members stay as they are. */
 export interface UserUpdate {
@@ -36,7 +36,7 @@ export async function updateUser(
   expected?: ExpectedVersion,
 ): Promise<void> {
   const { actor: caller } = by;
-  validateUserFields({ name: change.name });
+  requireValidUserFields({ name: change.name });
   const found = await findUserRow(tx, id);
   const isOwn = id === caller.userId;
   if (

@@ -35,7 +35,7 @@ export interface CreatedUser {
  *   address that is taken
  */
 export async function createUser(tx: Transaction, by: Attribution, input: NewUser): Promise<CreatedUser> {
-  validateUserFields(input);
+  requireValidUserFields(input);
   const email = input.email.trim();
   const name = input.name === undefined ? null : requireUserName('name', input.name);
   const organizationId =
@@ -101,27 +101,29 @@ export function emailTakenError(email: string): DomainError {
   ]);
 }
 
-/**
- * Validates without database access.
- * @throws DomainError `invalid` for the address or the name
- */
-export function validateUserFields({
-  email,
-  name,
-}: {
+interface UserForm {
   email?: string | undefined;
   name?: string | undefined;
-}): void {
-  const fieldErrors: FieldError[] = [];
+}
+
+/** @returns the errors of address and name that are found without the database */
+export function validateUserFields({ email, name }: UserForm): FieldError[] {
+  const errors: FieldError[] = [];
   if (email !== undefined && !isEmail(email.trim()))
-    fieldErrors.push({
+    errors.push({
       property: 'email',
       code: 'not-an-email',
       value: email,
     });
   const nameError = name === undefined ? undefined : validateUserName('name', name);
-  if (nameError !== undefined) fieldErrors.push(nameError);
-  if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
+  if (nameError !== undefined) errors.push(nameError);
+  return errors;
+}
+
+/** @throws DomainError `invalid` for the errors of `validateUserFields` */
+export function requireValidUserFields(input: UserForm): void {
+  const errors = validateUserFields(input);
+  if (errors.length > 0) throw invalidInput(errors);
 }
 
 /** @throws DomainError `invalid` for the name; `not-found` for the user */

@@ -5,11 +5,12 @@ import type { Access } from '../access.ts';
 import { type Area, areaOfPath, AREAS } from '../areas.ts';
 import { toDescribedSchema } from './described-schema.ts';
 import { type DescribedSchema, exampleOf } from './examples.ts';
+import { BATCH } from '../validation/array-limits.ts';
 import { type JsonSchema, mapSchema } from '../validation/map-schema.ts';
 import { NULL_NOT_ALLOWED } from '../validation/drop-nulls.ts';
 import { PROBLEM_TYPES, type ProblemTypeName } from '../problem-types.ts';
 import { Problem, problemBody } from '../problems.ts';
-import { LENIENT_ID } from '../validation/validation.ts';
+import { LENIENT_ID } from '../validation/derived-schemas.ts';
 
 interface MediaType {
   schema: DescribedSchema;
@@ -30,7 +31,7 @@ interface DocumentedOperation {
 }
 
 /** Keywords for the server only. */
-const INTERNAL_KEYWORDS: ReadonlySet<string> = new Set(['x-batch', LENIENT_ID, NULL_NOT_ALLOWED]);
+const INTERNAL_KEYWORDS: ReadonlySet<string> = new Set([BATCH, LENIENT_ID, NULL_NOT_ALLOWED]);
 
 /** The parts of an OpenAPI document that this module completes. */
 export interface OpenApiDocument {

@@ -1,12 +1,6 @@
+import type { PartialInput } from '../../domain/shared/partial-input.ts';
 import type { JsonSchema } from './map-schema.ts';
 import { Problem } from '../problems.ts';
-
-/** A body whose JSON types are valid but whose properties may all be missing. */
-type PartiallyTyped<B> = B extends readonly (infer Item)[]
-  ? readonly PartiallyTyped<Item>[]
-  : B extends object
-    ? { readonly [Name in keyof B]?: PartiallyTyped<B[Name]> }
-    : B;
 
 /** A limit on the total number of items in a body, in addition to those of its arrays. */
 export interface TotalLimit<B> {
@@ -15,7 +9,8 @@ export interface TotalLimit<B> {
   unit: string;
   /** The property to report. */
   source: string;
-  count(body: PartiallyTyped<B>): number;
+  /** @param body of valid JSON types */
+  count(body: PartialInput<B>): number;
 }
 
 /** An array whose maximum length has an error of its own (413). */
@@ -25,55 +20,59 @@ export interface ArrayLimit {
   max: number;
 }
 
-/**
- * Returns the arrays that are batches: the body itself, those on its first level, and deeper ones marked `x-batch`.
- * Other arrays that are too long are invalid values.
- */
-export function arrayLimitsOf(schema: JsonSchema): ArrayLimit[] {
-  const { items, maxItems: max } = schema as { items?: JsonSchema; maxItems?: number };
-  if (items === undefined) return arrayLimitsBelow(schema, []);
-  return [...(max === undefined ? [] : [{ path: [], max }]), ...arrayLimitsBelow(items, ['*'])];
+/** On an array: `false` if one that is too long is an invalid value (422) and not an oversized batch (413). */
+export const BATCH = 'x-batch';
+
+/** Returns the arrays of a body with a maximum length, at any depth. */
+export function arrayLimitsOf(schema: JsonSchema, path: readonly string[] = []): ArrayLimit[] {
+  const {
+    items,
+    maxItems: max,
+    properties = {},
+    anyOf = [],
+  } = schema as {
+    items?: JsonSchema;
+    maxItems?: number;
+    properties?: Record<string, JsonSchema>;
+    anyOf?: JsonSchema[];
+  };
+  return [
+    ...(max === undefined || schema[BATCH] === false ? [] : [{ path, max }]),
+    ...(items === undefined ? [] : arrayLimitsOf(items, [...path, '*'])),
+    ...Object.entries(properties).flatMap(([name, property]) => arrayLimitsOf(property, [...path, name])),
+    ...anyOf.flatMap((choice) => arrayLimitsOf(choice, path)),
+  ];
 }
 
-function arrayLimitsBelow(schema: JsonSchema, path: readonly string[]): ArrayLimit[] {
-  const properties = (schema['properties'] ?? {}) as Record<string, JsonSchema & { maxItems?: number }>;
-  return Object.entries(properties).flatMap(([name, property]) => {
-    const { maxItems: max, items } = property;
-    const here = [...path, name];
-    const isBatch = max !== undefined && (path.length === 0 || property['x-batch'] === true);
-    return [
-      ...(isBatch ? [{ path: here, max }] : []),
-      ...(items === undefined ? [] : arrayLimitsBelow(items as JsonSchema, [...here, '*'])),
-    ];
-  });
+/** Returns the error if an array of a body exceeds its limit. */
+export function findOverLimits(body: unknown, limits: readonly ArrayLimit[]): Problem | undefined {
+  for (const limit of limits) {
+    const found = findOverLimit(body, limit);
+    if (found === undefined) continue;
+    const [source, size] = found;
+    const { max } = limit;
+    const message = `${source || 'The body'} has ${size} items; the maximum is ${max}.`;
+    return new Problem('batch-too-large', message, { batch: { max, size }, source });
+  }
+  return undefined;
 }
 
-/** Returns the dotted path and length of the first array over the limit. The JSON types of the body must be valid. */
-export function findOverLimit(
-  value: unknown,
-  { path, max }: ArrayLimit,
-  dotted = '',
-): [string, number] | undefined {
+/** Returns the dotted path and length of the first array over the limit. */
+function findOverLimit(value: unknown, { path, max }: ArrayLimit, dotted = ''): [string, number] | undefined {
+  // Absent, or of another alternative.
+  if (typeof value !== 'object' || value === null) return undefined;
   const [name, ...rest] = path;
-  if (name === undefined) {
-    const { length } = value as unknown[];
-    return length > max ? [dotted, length] : undefined;
+  const below = (key: string | number) => (dotted === '' ? `${key}` : `${dotted}.${key}`);
+  if (name === undefined)
+    return Array.isArray(value) && value.length > max ? [dotted, value.length] : undefined;
+  if (name !== '*')
+    return findOverLimit((value as Record<string, unknown>)[name], { path: rest, max }, below(name));
+  if (!Array.isArray(value)) return undefined;
+  for (const [index, item] of value.entries()) {
+    const found = findOverLimit(item, { path: rest, max }, below(index));
+    if (found !== undefined) return found;
   }
-  if (name === '*') {
-    for (const [index, item] of (value as unknown[]).entries()) {
-      const found = findOverLimit(
-        item,
-        { path: rest, max },
-        dotted === '' ? `${index}` : `${dotted}.${index}`,
-      );
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  }
-  const next = (value as Record<string, unknown>)[name];
-  return next === undefined
-    ? undefined
-    : findOverLimit(next, { path: rest, max }, dotted === '' ? name : `${dotted}.${name}`);
+  return undefined;
 }
 
 /** Returns the error if a body exceeds its total limit. The JSON types of the body must be valid. */

@@ -1,4 +1,4 @@
-import type { JsonSchema } from './map-schema.ts';
+import { type JsonSchema, schemaAlternatives } from './map-schema.ts';
 
 type NullDropper = (value: unknown) => void;
 
@@ -45,10 +45,4 @@ function buildNullDropper(schema: JsonSchema): NullDropper | undefined {
       else member.inner?.(object[name]);
     }
   };
-}
-
-/** The schema and its alternatives. */
-function schemaAlternatives(schema: JsonSchema): JsonSchema[] {
-  const { anyOf, oneOf } = schema as { anyOf?: JsonSchema[]; oneOf?: JsonSchema[] };
-  return [schema, ...(anyOf ?? oneOf ?? []).flatMap(schemaAlternatives)];
 }

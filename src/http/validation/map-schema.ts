@@ -34,3 +34,9 @@ export function mapSchema(schema: JsonSchema, change: (schema: JsonSchema) => Js
   }
   return change(mapped);
 }
+
+/** Returns the schema and its alternatives. */
+export function schemaAlternatives(schema: JsonSchema): JsonSchema[] {
+  const { anyOf, oneOf } = schema as { anyOf?: JsonSchema[]; oneOf?: JsonSchema[] };
+  return [schema, ...(anyOf ?? oneOf ?? []).flatMap(schemaAlternatives)];
+}

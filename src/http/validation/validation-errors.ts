@@ -22,18 +22,28 @@ export function toFieldErrors({ errors }: ValidateFunction): FieldMessage[] {
  * type, and that no alternative matches.
  */
 function selectMatchingAlternative(errors: readonly ErrorObject[]): ErrorObject[] {
-  const choices = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
-  const irrelevant = choices.flatMap((choice) => {
-    const inBranch = errors.filter(
-      ({ instancePath, schemaPath }) =>
-        schemaPath.startsWith(`${choice.schemaPath}/`) && instancePath.startsWith(choice.instancePath),
-    );
+  const irrelevant = new Set<ErrorObject>();
+  for (const [index, choice] of errors.entries()) {
+    if (choice.keyword !== 'anyOf' && choice.keyword !== 'oneOf') continue;
+    const inBranch = errorsBelow(errors, index);
     const ofType = inBranch.filter(
       ({ instancePath, keyword }) => instancePath === choice.instancePath && keyword === 'type',
     );
-    return inBranch.length > ofType.length ? [choice, ...ofType] : inBranch;
-  });
-  return errors.filter((error) => !irrelevant.includes(error));
+    const others = inBranch.length > ofType.length ? [choice, ...ofType] : inBranch;
+    for (const error of others) irrelevant.add(error);
+  }
+  return errors.filter((error) => !irrelevant.has(error));
+}
+
+/** Returns the errors of the alternatives of a choice, which Ajv reports right before it. */
+function errorsBelow(errors: readonly ErrorObject[], index: number): ErrorObject[] {
+  const choice = errors[index] as ErrorObject;
+  const isBelow = ({ instancePath, schemaPath }: ErrorObject): boolean =>
+    schemaPath.startsWith(`${choice.schemaPath}/`) &&
+    (instancePath === choice.instancePath || instancePath.startsWith(`${choice.instancePath}/`));
+  let first = index;
+  while (first > 0 && isBelow(errors[first - 1] as ErrorObject)) first -= 1;
+  return errors.slice(first, index);
 }
 
 const isNamePatternError = ({ keyword, params }: ErrorObject): boolean =>
@@ -67,6 +77,8 @@ function formatMessage(error: ErrorObject): string {
       return 'must have at least one property';
     case 'minItems':
       return 'must have at least one item';
+    case 'maxItems':
+      return `must have at most ${(error.params as { limit: number }).limit} items`;
     case 'uniqueItems':
       return 'must not contain the same item twice';
     case 'minLength':

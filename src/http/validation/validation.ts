@@ -1,23 +1,28 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
-import { summarizeFieldErrors } from '../../domain/shared/errors.ts';
-import { type JsonSchema, mapSchema } from './map-schema.ts';
-import { NULL_NOT_ALLOWED, createNullDropper } from './drop-nulls.ts';
+import {
+  describeFieldError,
+  type FieldError,
+  type FieldMessage,
+  summarizeFieldErrors,
+} from '../../domain/shared/errors.ts';
+import { LENIENT_ID, typesOf, typesOnly, withoutLenientIds, withStorableText } from './derived-schemas.ts';
+import type { JsonSchema } from './map-schema.ts';
+import { createNullDropper } from './drop-nulls.ts';
 import { Problem } from '../problems.ts';
-import { arrayLimitsOf, findOverLimit, findOverTotal, type TotalLimit } from './array-limits.ts';
+import { arrayLimitsOf, findOverLimits, findOverTotal, type TotalLimit } from './array-limits.ts';
+import { createPathFilter, takePassedMembers } from './passed-members.ts';
+import { sortByPosition } from './sort-by-position.ts';
 import { toFieldErrors } from './validation-errors.ts';
 
 type Validated = { value: unknown } | { error: Problem };
 
-/** With more array items, only the first error is searched for: a hostile body may have a million. */
-const MAX_ITEMS_SEARCHED = 20_000;
-
 /**
- * Marks a path id of any form. Its value replaces an invalid id and matches no row, so that the id is answered as an
- * unknown one, in the same order among the errors.
+ * With more array items, as with an array over its limit, only the first error is searched for: a hostile body may have
+ * a million.
  */
-export const LENIENT_ID = 'x-unknown-id';
+const MAX_ITEMS_SEARCHED = 20_000;
 
 const firstErrorAjv = newAjv({ allErrors: false });
 const allErrorsAjv = newAjv({ allErrors: true });
@@ -55,6 +60,11 @@ export interface BodyOptions {
   total?: TotalLimit<unknown> | undefined;
   /** Whether `null` counts as absent, unless the schema allows it. */
   nullIsAbsent?: boolean;
+  /**
+   * Returns the errors that the rules of the domain find without the database, by the names of the body. It gets the
+   * members that passed the schema, if others did not: a valid body meets the rules in the handler.
+   */
+  findRuleErrors?: ((body: unknown) => readonly FieldError[]) | undefined;
   /** Whether the body is not JSON and the handler reads it. */
   isMultipart?: boolean;
 }
@@ -145,7 +155,7 @@ function bodyValidator(schema: TSchema, rules: BodyOptions = {}): (input: unknow
 
 function shapeValidator(
   schema: TSchema,
-  { total, nullIsAbsent = false }: BodyOptions,
+  { total, nullIsAbsent = false, findRuleErrors }: BodyOptions,
 ): (input: unknown) => Validated {
   const isList = typesOf(schema as JsonSchema).includes('array');
   const dropNulls = nullIsAbsent ? createNullDropper(schema as JsonSchema) : undefined;
@@ -157,6 +167,17 @@ function shapeValidator(
   const validateAllErrors = lazyCompile(allErrorsAjv, storable);
   const batches = arrayLimitsOf(schema as JsonSchema);
 
+  const findEveryError = (body: object, ofType: readonly FieldMessage[]): FieldMessage[] => {
+    const ofValue = validateAllErrors();
+    ofValue(body);
+    const failedType = createPathFilter(new Set(ofType.map(({ property }) => property)));
+    const errors = [...ofType, ...toFieldErrors(ofValue).filter(({ property }) => !failedType(property))];
+    return sortByPosition(
+      [...errors, ...errorsOfPassedMembers(body, errors, findRuleErrors)],
+      schema as JsonSchema,
+    );
+  };
+
   return (body) => {
     dropNulls?.(body);
     const valid = validateFirstError();
@@ -167,37 +188,41 @@ function shapeValidator(
     if (typeof body !== 'object' || body === null || Array.isArray(body) !== isList) {
       return { error: new Problem('invalid-request', 'The body must be a JSON object.') };
     }
-    const many = hasManyItems(body);
-    const ofType = (many ? validateFirstType : validateAllTypes)();
-    if (!ofType(body)) {
-      const fieldErrors = toFieldErrors(ofType);
-      return {
-        error: new Problem('invalid-request', summarizeFieldErrors(fieldErrors, 'The body'), {
-          fieldErrors,
-          source: fieldErrors[0]?.property ?? '',
-        }),
-      };
+    const overLimits = findOverLimits(body, batches);
+    const many = overLimits !== undefined || hasManyItems(body);
+    const validateType = (many ? validateFirstType : validateAllTypes)();
+    if (!validateType(body)) {
+      const ofType = toFieldErrors(validateType);
+      return { error: bodyProblem('invalid-request', many ? ofType : findEveryError(body, ofType)) };
     }
-    for (const batch of batches) {
-      const oversized = findOverLimit(body, batch);
-      if (oversized === undefined) continue;
-      const [source, size] = oversized;
-      const { max } = batch;
-      const message = `${source || 'The body'} has ${size} items; the maximum is ${max}.`;
-      return { error: new Problem('batch-too-large', message, { batch: { max, size }, source }) };
-    }
-    const tooMany = total && findOverTotal(body, total);
+    const tooMany = overLimits ?? (total && findOverTotal(body, total));
     if (tooMany !== undefined) return { error: tooMany };
-    const ofValue = many ? valid : validateAllErrors();
-    ofValue(body);
-    const fieldErrors = toFieldErrors(ofValue);
-    return {
-      error: new Problem('validation-failed', summarizeFieldErrors(fieldErrors, 'The body'), {
-        fieldErrors,
-        source: fieldErrors[0]?.property ?? '',
-      }),
-    };
+    if (!many) return { error: bodyProblem('validation-failed', findEveryError(body, [])) };
+    valid(body);
+    return { error: bodyProblem('validation-failed', toFieldErrors(valid)) };
   };
+}
+
+/** Applies the rules to the members without an error in the schema, and returns the errors in what was sent. */
+function errorsOfPassedMembers(
+  body: object,
+  errors: readonly FieldMessage[],
+  findRuleErrors: BodyOptions['findRuleErrors'],
+): FieldMessage[] {
+  const failed = new Set(errors.map(({ property }) => property));
+  if (findRuleErrors === undefined || failed.has('')) return [];
+  const { passed, toSentPath } = takePassedMembers(body, failed);
+  const hasFailed = createPathFilter(failed);
+  return findRuleErrors(passed)
+    .map((error) => describeFieldError({ ...error, property: toSentPath(error.property) }))
+    .filter(({ property }) => !hasFailed(property));
+}
+
+function bodyProblem(type: 'invalid-request' | 'validation-failed', fieldErrors: FieldMessage[]): Problem {
+  return new Problem(type, summarizeFieldErrors(fieldErrors, 'The body'), {
+    fieldErrors,
+    source: fieldErrors[0]?.property ?? '',
+  });
 }
 
 /**
@@ -208,55 +233,6 @@ function lazyCompile(ajv: Ajv, schema: JsonSchema): () => ValidateFunction {
   let validate: ValidateFunction | undefined;
   return () => (validate ??= ajv.compile(schema));
 }
-
-/** Memoizes by schema, as the apps of one process share them. */
-function memoizeSchema(change: (schema: JsonSchema) => JsonSchema): (schema: JsonSchema) => JsonSchema {
-  const cache = new WeakMap<JsonSchema, JsonSchema>();
-  return (schema) => {
-    const known = cache.get(schema) ?? change(schema);
-    cache.set(schema, known);
-    return known;
-  };
-}
-
-/** Accepts any value for a lenient id. */
-const withoutLenientIds = memoizeSchema((schema) =>
-  mapSchema(schema, (part) => (LENIENT_ID in part ? {} : part)),
-);
-
-/** Requires every text to be storable in both databases. */
-const withStorableText = memoizeSchema((schema) =>
-  mapSchema(schema, (part) => (typesOf(part).includes('string') ? { ...part, storable: true } : part)),
-);
-
-/** Keeps only the JSON types of a schema. */
-const typesOnly = memoizeSchema((schema) =>
-  mapSchema(schema, (part) => {
-    const { type, items, additionalProperties, anyOf, oneOf, allOf } = part;
-    const properties = part['properties'] as Record<string, JsonSchema> | undefined;
-    const types = {
-      type: typeof type === 'string' ? toNumberType(type) : (type as string[] | undefined)?.map(toNumberType),
-      items,
-      properties: part[NULL_NOT_ALLOWED] === true ? allowNull(properties ?? {}) : properties,
-      // Whether other properties are allowed depends on values.
-      additionalProperties: typeof additionalProperties === 'boolean' ? undefined : additionalProperties,
-      // Several alternatives may have one type.
-      anyOf: anyOf ?? oneOf,
-      allOf,
-    };
-    return Object.fromEntries(Object.entries(types).filter(([, value]) => value !== undefined));
-  }),
-);
-
-const allowNull = (properties: Record<string, JsonSchema>) =>
-  Object.fromEntries(
-    Object.entries(properties).map(([name, one]) => [name, { ...one, type: [...typesOf(one), 'null'] }]),
-  );
-
-/** An integer is a JSON number: 1.5 has the right type but the wrong value. */
-const toNumberType = (type: string) => (type === 'integer' ? 'number' : type);
-
-const typesOf = ({ type }: JsonSchema): unknown[] => [type].flat();
 
 /** Whether a body has more array items, at any depth, than are searched for every error. */
 function hasManyItems(body: object): boolean {

@@ -1,0 +1,9 @@
+/**
+ * An input of which only some members passed a schema: each may be absent, at any depth, and arrays have only the items
+ * that passed. Rules report nothing for what is absent and required: the schema does.
+ */
+export type PartialInput<T> = T extends readonly (infer Item)[]
+  ? readonly PartialInput<Item>[]
+  : T extends object
+    ? { readonly [Name in keyof T]?: PartialInput<T[Name]> | undefined }
+    : T;

@@ -1,0 +1,57 @@
+import { type JsonSchema, mapSchema } from './map-schema.ts';
+import { NULL_NOT_ALLOWED } from './drop-nulls.ts';
+
+/**
+ * Marks a path id of any form. Its value replaces an invalid id and matches no row, so that the id is answered as an
+ * unknown one, in the same order among the errors.
+ */
+export const LENIENT_ID = 'x-unknown-id';
+
+/** Memoizes by schema, as the apps of one process share them. */
+function memoizeSchema(change: (schema: JsonSchema) => JsonSchema): (schema: JsonSchema) => JsonSchema {
+  const cache = new WeakMap<JsonSchema, JsonSchema>();
+  return (schema) => {
+    const known = cache.get(schema) ?? change(schema);
+    cache.set(schema, known);
+    return known;
+  };
+}
+
+/** Accepts any value for a lenient id. */
+export const withoutLenientIds = memoizeSchema((schema) =>
+  mapSchema(schema, (part) => (LENIENT_ID in part ? {} : part)),
+);
+
+/** Requires every text to be storable in both databases. */
+export const withStorableText = memoizeSchema((schema) =>
+  mapSchema(schema, (part) => (typesOf(part).includes('string') ? { ...part, storable: true } : part)),
+);
+
+/** Keeps only the JSON types of a schema. */
+export const typesOnly = memoizeSchema((schema) =>
+  mapSchema(schema, (part) => {
+    const { type, items, additionalProperties, anyOf, oneOf, allOf } = part;
+    const properties = part['properties'] as Record<string, JsonSchema> | undefined;
+    const types = {
+      type: typeof type === 'string' ? toNumberType(type) : (type as string[] | undefined)?.map(toNumberType),
+      items,
+      properties: part[NULL_NOT_ALLOWED] === true ? allowNull(properties ?? {}) : properties,
+      // Whether other properties are allowed depends on values.
+      additionalProperties: typeof additionalProperties === 'boolean' ? undefined : additionalProperties,
+      // Several alternatives may have one type.
+      anyOf: anyOf ?? oneOf,
+      allOf,
+    };
+    return Object.fromEntries(Object.entries(types).filter(([, value]) => value !== undefined));
+  }),
+);
+
+const allowNull = (properties: Record<string, JsonSchema>) =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, one]) => [name, { ...one, type: [...typesOf(one), 'null'] }]),
+  );
+
+/** An integer is a JSON number: 1.5 has the right type but the wrong value. */
+const toNumberType = (type: string) => (type === 'integer' ? 'number' : type);
+
+export const typesOf = ({ type }: JsonSchema): unknown[] => [type].flat();
