@@ -1,3 +1,4 @@
+import type { Caller } from '../../auth/callers.ts';
 import type { Context } from '../../runtime/context.ts';
 import {
   IMPORT_VERSION,
@@ -89,6 +90,9 @@ export const startImportOperation = (context: Context) => {
           }
           const form = parseImportFields(fields, clock());
           target = form.target;
+          // It may follow the file, so the rights of the caller without it do not matter yet.
+          if (target.assessment === undefined && !mayOmitAssessment(caller, target))
+            throw missingAssessment();
           // Also for a replay: whether it is one is known only once the file has been stored.
           await requireImportPermission(db.read, caller, target);
           let format: ReportFormat | undefined;
@@ -96,6 +100,7 @@ export const startImportOperation = (context: Context) => {
             limitFileSize(content, config.maxImportSize),
             async (head, isWhole) => {
               format = await detectUploadFormat(form.format, head, isWhole);
+              if (format.hasFindings && target.assessment === undefined) throw missingAssessment();
               validateFormatTarget(caller, target, format);
             },
           );
@@ -128,6 +133,18 @@ export const startImportOperation = (context: Context) => {
     },
   });
 };
+
+/** Whether a report of hosts can be imported without an assessment: the caller, or the target, names an organization. */
+function mayOmitAssessment(
+  { admin, staff, organizationId }: Caller,
+  { organization }: { organization?: string | undefined },
+): boolean {
+  return (admin || staff) && (organizationId !== null || organization !== undefined);
+}
+
+function missingAssessment(): Error {
+  return invalidInput({ property: 'assessment', code: 'assessment-required-before-file' });
+}
 
 function missingFile(): Error {
   return invalidInput({ property: 'file', code: 'required' });

@@ -38,8 +38,8 @@ export interface NewImport extends ImportTarget {
 
 /**
  * Checks that the caller may import into a target, before the file is read.
- * @throws DomainError `invalid` for a target that the caller cannot see, or if a caller who is not an admin names no
- *   assessment: a form may name it after the file, so this cannot be told from a missing right
+ * @throws DomainError `forbidden` if a caller who is not an admin names no assessment, `invalid` for a target that the
+ *   caller cannot see
  */
 export async function requireImportPermission(
   db: ReadConnection,
@@ -78,9 +78,7 @@ async function resolveTarget<D extends ReadConnection>(
 ): Promise<ResolvedTarget> {
   if (uid === undefined) {
     if (!caller.admin && !caller.staff)
-      throw invalidInput({ property: 'assessment', code: 'assessment-required-of-users' });
-    if (organization === undefined && caller.organizationId === null)
-      throw invalidInput({ property: 'assessment', code: 'assessment-or-organization-required' });
+      throw new DomainError('forbidden', { code: 'import-without-assessment-admins-only' });
     const { id } = await resolveTargetOrganization(db, caller, { uid: organization });
     return { organizationId: id, assessment: null };
   }

@@ -13,12 +13,10 @@ export const FIELD_MESSAGES = {
   'always-true-for-staff': 'is always true for platform staff',
   'ambiguous-format': ({ formats }: { formats: readonly string[] }) =>
     `matches several formats; set the format to one of ${formats.join(', ')}`,
-  'assessment-or-organization-required':
-    'is required, or, for a report of hosts, the organization; send either before the file, which must be the last part',
   'assessment-required': ({ format }: { format: string }) =>
-    `is required: choose an assessment for the findings of a ${format} report, and send it before the file, which must be the last part`,
-  'assessment-required-of-users':
-    'is required, because only admins can import reports without an assessment; send it before the file, which must be the last part',
+    `is required: choose an assessment for the findings of a ${format} report`,
+  'assessment-required-before-file':
+    'is required; a form must send it before the file, which must be the last part',
   'bad-assessment-uid': 'must be 1 to 50 lowercase letters, digits, - and _',
   'bad-format': ({ example }: { example: string }) => `must have the form ${example}`,
   'bad-organization-uid': 'must be 1 to 50 lowercase letters and digits',
@@ -181,6 +179,7 @@ export const ERROR_MESSAGES = {
   'import-starter-or-admin-only': 'Only the user who started an import and admins can cancel or undo it.',
   'import-undo-running': 'The import is already being undone.',
   'import-undone': 'The import has already been undone.',
+  'import-without-assessment-admins-only': 'Only admins can import reports without an assessment.',
   'internal-comment-staff-only': 'Only platform staff can write internal comments.',
   'invalid-input': ({ summary }: { summary: string }) => summary,
   'invitation-accepted': 'This user has already accepted the invitation.',
