@@ -15,6 +15,20 @@ export function inList<T extends string | number>(
     : sql<SqlBool>`${column} in (select value from json_each(${values}))`;
 }
 
+/**
+ * `column in (select …)` for many selected values: they are selected once and hashed. PostgreSQL would make it a join, and
+ * where its statistics lag behind, as after an import, one that reads all of them for each row (ADR 91). `is true` prevents
+ * that.
+ */
+export function inSelected(
+  db: Pick<ReadConnection, 'engine'>,
+  column: Expression<number>,
+  select: RawBuilder<unknown>,
+): RawBuilder<SqlBool> {
+  const isOne = sql<SqlBool>`${column} in (${select})`;
+  return db.engine === 'postgres' ? sql<SqlBool>`(${isOne}) is true` : isOne;
+}
+
 /** The disjunction of conditions, nested as a tree: SQLite refuses an expression more than 1,000 levels deep. */
 export function anyOf(conditions: readonly Expression<SqlBool>[]): Expression<SqlBool> {
   const [first, second] = conditions;

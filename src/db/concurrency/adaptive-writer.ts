@@ -19,7 +19,10 @@ const GROWING_TABLES = [
   'scanner_findings',
   'import_coverage',
 ];
-/** Rows until the first ANALYZE; the next one follows when their number has doubled. */
+/**
+ * Statistics are checked after the first transaction, as many small reports may have gone before, then after so many rows,
+ * and whenever their number has doubled.
+ */
 const FIRST_ANALYZE = 500;
 
 /** Rolls back a dry-run transaction and carries its result. */
@@ -39,7 +42,7 @@ export class AdaptiveWriter {
   readonly #maxBatch: number;
   #size: number;
   #written = 0;
-  #nextAnalyze = FIRST_ANALYZE;
+  #nextAnalyze = 1;
   /** Ends when the next transaction may begin. */
   #pause: Promise<unknown> = Promise.resolve();
 
@@ -83,7 +86,7 @@ export class AdaptiveWriter {
     }
     this.#written += rowCount;
     if (this.#written >= this.#nextAnalyze && !this.#dryRun) {
-      this.#nextAnalyze = this.#written * 2;
+      this.#nextAnalyze = Math.max(FIRST_ANALYZE, this.#written * 2);
       await this.#db.write((tx) => analyzeGrownTables(tx, GROWING_TABLES));
     }
     this.#pause = delay(PAUSE_BETWEEN);

@@ -43,7 +43,9 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
   const readPool = new pg.Pool({
     ...options,
     max: READ_CONNECTIONS,
-    options: '-c default_transaction_read_only=on',
+    // By default, the planner hashes what a subquery selects up to some 250,000 rows, and reads all of it for each row beyond
+    // that (ADR 91).
+    options: '-c default_transaction_read_only=on -c hash_mem_multiplier=16',
   });
   const writePool = new pg.Pool({
     ...options,

@@ -3,6 +3,7 @@ import type { Caller } from '../../auth/callers.ts';
 import {
   containsSubstring,
   inList,
+  inSelected,
   selectIds,
   rowOrSetCondition,
   withoutIndex,
@@ -49,7 +50,7 @@ function idCondition(
   if (known !== undefined) return inList(db, id, known);
   if (plan.strategy === 'index') return sql<SqlBool>`${id} in (${ids})`;
   if (plan.mode === 'probe' && matchesText !== undefined) return matchesText;
-  const isOne = sql<SqlBool>`${withoutIndex(id)} in (${ids})`;
+  const isOne = inSelected(db, withoutIndex(id), ids);
   return has === undefined || plan.mode === 'count' ? isOne : rowOrSetCondition(db, { row: has, all: isOne });
 }
 

@@ -1,0 +1,31 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inSelected } from '../../src/db/dialect-sql.ts';
+import type { Database } from '../../src/db/engine.ts';
+import { openDatabase } from '../../src/db/open-database.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { engine } from '../harness/server.ts';
+
+let testDatabase: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  db = await openDatabase({ ...testDatabase, timeout: 30_000 });
+});
+afterAll(async () => {
+  await db.close();
+  await testDatabase.drop();
+});
+
+describe.runIf(engine() === 'postgres')('A condition on many selected ids', () => {
+  // The planner believes that there are few vulnerabilities of an organization: the table has no statistics.
+  it.each([
+    ['as many', 20_000],
+    ['a million', 1_000_000],
+  ])('hashes them, where the planner expects %s', async (_title, count) => {
+    const ids = sql`select number from generate_series(1, ${sql.lit(count)}::bigint) as number`;
+    const { rows } = await sql<Record<string, string>>`explain select id from vulnerabilities
+      where organization_id = 1 and ${inSelected(db.read, sql.ref<number>('id'), ids)}`.execute(db.read);
+    expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toMatch(/Filter: .*hashed SubPlan/);
+  });
+});
