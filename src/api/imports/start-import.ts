@@ -134,7 +134,7 @@ export const startImportOperation = (context: Context) => {
   });
 };
 
-/** Whether a report of hosts can be imported without an assessment: the caller, or the target, names an organization. */
+/** Whether a report of hosts can be imported without an assessment: the caller or the target names an organization. */
 function mayOmitAssessment(
   { admin, staff, organizationId }: Caller,
   { organization }: { organization?: string | undefined },

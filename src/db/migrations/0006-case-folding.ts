@@ -1,8 +1,8 @@
 import type { Migration, SchemaDialect } from './migration.ts';
 
 /**
- * Full case folding of texts in lower case and NFC, which earlier versions compared: a character, and the text that replaces
- * it. Only these characters have one.
+ * Full case folding of texts in lower case and NFC, which earlier versions compared: a character, and the text that
+ * replaces it. Only these characters have one.
  */
 const FOLDINGS: readonly (readonly [character: string, folded: string])[] = [
   ...(
@@ -52,8 +52,8 @@ const randomText = ({ engine }: SchemaDialect) =>
 /**
  * Compares texts after Unicode's full case folding instead of in lower case (ADR 90). Where tags of an organization now
  * have the same name, one keeps it: the one whose name is folded already, else the oldest. The others get their id and
- * random characters appended, because a tag may have a name with the id alone. Tags are sorted and not compared with each
- * other, because an organization may have many.
+ * random characters appended, because a tag may have a name with the id alone. Tags are sorted and not compared with
+ * each other, because an organization may have many.
  */
 export const caseFolding: Migration = {
   name: '0006-case-folding',
