@@ -286,7 +286,7 @@ describe('Operation 65: import a report', () => {
       expect(body.failedValidation).toEqual([
         {
           property: 'assessment_id',
-          message: expect.stringMatching(/before the file, which must be the last part$/),
+          message: expect.stringMatching(/^is required; in a form, the file must be the last part$/),
         },
       ]);
       await expectNothing();
@@ -302,7 +302,10 @@ describe('Operation 65: import a report', () => {
     ]);
     expectRefused(response, 422, 'validation-failed');
     expect(response.body.failedValidation).toEqual([
-      { property: 'assessment_id', message: expect.stringMatching(/the file, which must be the last part$/) },
+      {
+        property: 'assessment_id',
+        message: expect.stringMatching(/; in a form, the file must be the last part$/),
+      },
     ]);
     await expectNothing();
   });
