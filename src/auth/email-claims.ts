@@ -9,8 +9,8 @@ export interface EmailClaims {
 
 /**
  * Reads an e-mail address with its `email_verified` (OpenID Connect Core 1.0, section 5.1).
- * @param sources claims about one subject, such as those of the ID token and of the userinfo response. The first address
- *   counts, with what any of them says about it.
+ * @param sources claims about one subject, such as those of the ID token and of the userinfo response. The first
+ *   address counts, with what any of them says about it.
  * @returns `undefined` if they have no address
  */
 export function readEmailClaims(...sources: readonly Claims[]): EmailClaims | undefined {

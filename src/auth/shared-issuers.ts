@@ -35,8 +35,8 @@ const TENANT_ID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 const PERSONAL_ACCOUNTS = '9188040d-6c67-4c5b-b112-36a304b66dad';
 
 /**
- * Whether several tenants share an issuer, so that an address which it does not verify may be set by an administrator of
- * another tenant, or by anybody. At Entra ID only the id of a tenant names one: `common`, `organizations` and
+ * Whether several tenants share an issuer, so that an address which it does not verify may be set by an administrator
+ * of another tenant, or by anybody. At Entra ID only the id of a tenant names one: `common`, `organizations` and
  * `consumers` do not.
  * @param issuer a URL
  */

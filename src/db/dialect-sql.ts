@@ -173,8 +173,8 @@ export function forNoKeyUpdate(db: Pick<ReadConnection, 'engine'>, table?: strin
 }
 
 /**
- * Locks the selected rows like `forNoKeyUpdate`, and also against new references to them: a transaction that refers to one
- * has ended, or waits.
+ * Locks the selected rows like `forNoKeyUpdate`, and also against new references to them: a transaction that refers to
+ * one has ended, or waits.
  */
 export function forUpdate(db: Pick<ReadConnection, 'engine'>): RawBuilder<unknown> {
   return db.engine === 'postgres' ? sql`for update` : sql``;

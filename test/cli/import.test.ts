@@ -161,7 +161,7 @@ describe('assay import with the data folder', () => {
     [[ZAP, '--minimum-severity', 'huge'], 2, 'Allowed choices are Critical, High'],
     [[ZAP, '--assessment', 'nowhere'], 1, '--assessment "nowhere" is not the uid of an assessment'],
     [[ZAP, '--assessment', 'web-1', '--scanned-at', 'noon'], 1, '--scanned-at must be'],
-    [[ZAP], 1, '--assessment is required; '],
+    [[ZAP], 1, '--assessment is required, or organization_uid for a report of hosts; '],
     [['follow', 'x'], 2, 'ID must be the id of an import, not "x".'],
   ])('fails with %j', async (args, code, message) => {
     const finished = await assay.run(['import', ...args]);

@@ -256,11 +256,15 @@ describe('Operation 65: import a report', () => {
   });
 
   it.each([
-    ['a user', () => member],
-    ['staff', () => world.user()],
+    ['a user', () => member, 'is required; in a form, the file must be the last part'],
+    [
+      'staff',
+      () => world.user(),
+      'is required, or organization_uid for a report of hosts; in a form, the file must be the last part',
+    ],
   ])(
     'returns 422 to %s who sends the file before the assessment, before it reads the file',
-    async (_who, account) => {
+    async (_who, account, message) => {
       const { token } = await account();
       const { status, body } = await new Promise<TestResponse>((resolve, reject) => {
         const { hostname, port: to } = new URL(server.origin);
@@ -283,12 +287,7 @@ describe('Operation 65: import a report', () => {
         request.write('--x\r\nContent-Disposition: form-data; name="file"; filename="a.xml"\r\n\r\n<?xml');
       });
       expect(status).toBe(422);
-      expect(body.failedValidation).toEqual([
-        {
-          property: 'assessment_id',
-          message: expect.stringMatching(/before the file, which must be the last part$/),
-        },
-      ]);
+      expect(body.failedValidation).toEqual([{ property: 'assessment_id', message }]);
       await expectNothing();
     },
   );
@@ -302,7 +301,10 @@ describe('Operation 65: import a report', () => {
     ]);
     expectRefused(response, 422, 'validation-failed');
     expect(response.body.failedValidation).toEqual([
-      { property: 'assessment_id', message: expect.stringMatching(/the file, which must be the last part$/) },
+      {
+        property: 'assessment_id',
+        message: expect.stringMatching(/; in a form, the file must be the last part$/),
+      },
     ]);
     await expectNothing();
   });

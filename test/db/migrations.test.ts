@@ -1,13 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, StorageError } from '../../src/db/engine.ts';
 import { checksumOf, dialects, IncompatibleDatabase, migrations } from '../../src/db/migrate.ts';
+import { caseFolding } from '../../src/db/migrations/0006-case-folding.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
+import { foldCase } from '../../src/runtime/fold-case.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { isLinear } from '../harness/growth.ts';
 import { engine } from '../harness/server.ts';
 
 let testDatabase: TestDatabase;
@@ -53,8 +57,8 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     '9b99761b7abc7276b665ffc664a745bcafb89aedb16728ba4f7c6ddecc682e68',
   ],
   '0006-case-folding': [
-    '8e644cea96627e98c36c6b83079105b56611fa3310fb2276765c00fe1248c40d',
-    'dbee8877870932816dbece6d399ff52ec5d58b629a71a4302f0d5e2295272c0b',
+    'b8755f3521035c0067cecdfc7e416a4d806c552f3c637a1a6e0b7987351ab2b0',
+    '8bf7f9747d408d23a3b48b7beb458f1d67d6ff0060d4e4ebc6757011821a5fc1',
   ],
   '0007-trusted-email-providers': [
     '2ace2dc0d8d067c817067c5457096348fb496d7d5be264797b2ee00d46bfc03c',
@@ -208,7 +212,7 @@ describe('Migrations', () => {
       .rows;
     const organization = first?.id;
     const name = (text: string) => text.normalize('NFC').toLowerCase();
-    const tags = ['Straße', 'STRASSE', 'ΔΟΣ', 'ʼN', 'ŉ', 'plain'];
+    const tags = ['Straße', 'STRASSE', 'ΔΟΣ', 'ʼN', 'ŉ', 'plain', 'Strasse (1001)'];
     await db.write(async (tx) => {
       for (const [index, tag] of tags.entries())
         await sql`insert into vulnerability_tags (id, organization_id, name, normalized_name)
@@ -222,20 +226,40 @@ describe('Migrations', () => {
     await db.migrate();
     const { rows } = await sql<{ name: string; normalized_name: string }>`
       select name, normalized_name from vulnerability_tags where id > 1000 order by id`.execute(db.read);
-    expect(rows.map((row) => [row.name, row.normalized_name])).toEqual([
-      ['Straße (1001)', 'strasse (1001)'],
+    const suffix = /(?<= \(\d+)-[\da-f]{8}(?=\)$)/;
+    expect(
+      rows.map((row) => [row.name.replace(suffix, '-…'), row.normalized_name.replace(suffix, '-…')]),
+    ).toEqual([
+      ['Straße (1001-…)', 'strasse (1001-…)'],
       ['STRASSE', 'strasse'],
       ['ΔΟΣ', 'δοσ'],
       ['ʼN', 'ʼn'],
-      ['ŉ (1005)', 'ʼn (1005)'],
+      ['ŉ (1005-…)', 'ʼn (1005-…)'],
       ['plain', 'plain'],
+      ['Strasse (1001)', 'strasse (1001)'],
     ]);
+    for (const row of rows) expect(row.normalized_name).toBe(foldCase(row.name));
     const texts = await sql<{ title: string; description: string; name: string }>`
       select search_title as title, search_description as description, search_name as name
       from vulnerabilities, assessments
       where vulnerabilities.id = (select min(id) from vulnerabilities)
         and assessments.id = (select min(id) from assessments)`.execute(db.read);
     expect(texts.rows).toEqual([{ title: 'δοσ', description: 'grosse \u13A0', name: 'mass' }]);
+  });
+
+  it.runIf(engine() === 'sqlite')('fold the case of tags in linear time', () => {
+    const statements = caseFolding.statements(dialects.sqlite).filter((text) => text.includes('asset_tags'));
+    const fold = (names: string) => {
+      const memory = new DatabaseSync(':memory:');
+      memory.exec(`create table asset_tags (id integer primary key, organization_id integer, name text,
+        normalized_name text, version integer, unique (organization_id, normalized_name))`);
+      memory.exec(`insert into asset_tags select key, 1, value, value, 1 from json_each('${names}')`);
+      for (const statement of statements) memory.exec(statement);
+      memory.close();
+    };
+    const namesOf = (length: number) =>
+      JSON.stringify(Array.from({ length: length / 10 }, (_, index) => `straße ${index}`));
+    expect(isLinear(fold, namesOf, 5_000)).toBe(true);
   });
 
   describe.runIf(engine() === 'postgres')('beside an instance that locks the tables', () => {

@@ -187,6 +187,14 @@ describe('Bodies', () => {
     expect(error?.type).toBe(kind);
     expect(error?.details.fieldErrors?.length).toBe(1);
   });
+
+  it('with many unknown properties return only the first', () => {
+    const strict = validatorOf(Type.Object({}, { additionalProperties: false }), 'body');
+    const withProperties = (count: number) =>
+      strict(Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, index])));
+    expect(withProperties(20_000).error?.details.fieldErrors?.length).toBe(20_000);
+    expect(withProperties(20_001).error?.details.fieldErrors?.length).toBe(1);
+  });
 });
 
 describe('Names', () => {

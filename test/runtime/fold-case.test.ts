@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { foldCase, foldName } from '../../src/runtime/fold-case.ts';
+import { isLinear } from '../harness/growth.ts';
 
 it.each([
   ['ASCII', 'Cross-Site SCRIPTING [x]', 'cross-site scripting [x]'],
@@ -27,3 +28,9 @@ it('Folds each character as it folds its capital and its lower case', () => {
 });
 
 it('Folds a name without outer space', () => expect(foldName('  Große  Tür ')).toBe('grosse  tür'));
+
+it('Folds marks in a row in linear time', () => {
+  const marks = '\u0323\u0301';
+  expect(isLinear(foldCase, (length) => marks.repeat(length / marks.length))).toBe(true);
+  expect(foldCase(`e${marks}`)).toBe(foldCase('e\u0301\u0323'));
+});

@@ -92,7 +92,7 @@ export const startImportOperation = (context: Context) => {
           target = form.target;
           // It may follow the file, so the rights of the caller without it do not matter yet.
           if (target.assessment === undefined && !mayOmitAssessment(caller, target))
-            throw missingAssessment();
+            throw caller.staff ? missingTarget() : missingAssessment();
           // Also for a replay: whether it is one is known only once the file has been stored.
           await requireImportPermission(db.read, caller, target);
           let format: ReportFormat | undefined;
@@ -134,7 +134,7 @@ export const startImportOperation = (context: Context) => {
   });
 };
 
-/** Whether a report of hosts can be imported without an assessment: the caller, or the target, names an organization. */
+/** Whether a report of hosts can be imported without an assessment: the caller or the target names an organization. */
 function mayOmitAssessment(
   { admin, staff, organizationId }: Caller,
   { organization }: { organization?: string | undefined },
@@ -144,6 +144,14 @@ function mayOmitAssessment(
 
 function missingAssessment(): Error {
   return invalidInput({ property: 'assessment', code: 'assessment-required-before-file' });
+}
+
+function missingTarget(): Error {
+  return invalidInput({
+    property: 'assessment',
+    code: 'assessment-or-organization-required-before-file',
+    params: { other: 'organization' },
+  });
 }
 
 function missingFile(): Error {

@@ -1,8 +1,8 @@
 import type { Migration, SchemaDialect } from './migration.ts';
 
 /**
- * Full case folding of texts in lower case and NFC, which earlier versions compared: a character, and the text that replaces
- * it. Only these characters have one.
+ * Full case folding of texts in lower case and NFC, which earlier versions compared: a character, and the text that
+ * replaces it. Only these characters have one.
  */
 const FOLDINGS: readonly (readonly [character: string, folded: string])[] = [
   ...(
@@ -45,20 +45,29 @@ const SEARCHED_COLUMNS = {
 /** Their names are unique within an organization. */
 const TAG_TABLES = ['vulnerability_tags', 'assessment_tags', 'asset_tags'];
 
+/** Eight characters that nobody can foresee. */
+const randomText = ({ engine }: SchemaDialect) =>
+  engine === 'sqlite' ? 'lower(hex(randomblob(4)))' : "lpad(to_hex((random() * 4294967295)::bigint), 8, '0')";
+
 /**
  * Compares texts after Unicode's full case folding instead of in lower case (ADR 90). Where tags of an organization now
- * have the same name, one keeps it: the one whose name is folded already, else the oldest. The others get their id
- * appended.
+ * have the same name, one keeps it: the one whose name is folded already, else the oldest. The others get their id and
+ * random characters appended, because a tag may have a name with the id alone. Tags are sorted and not compared with
+ * each other, because an organization may have many.
  */
 export const caseFolding: Migration = {
   name: '0006-case-folding',
   statements: (dialect) => [
     ...TAG_TABLES.flatMap((table) => [
-      `update ${table} set version = version + 1, name = name || ' (' || id || ')', normalized_name = ${folded('normalized_name')} || ' (' || id || ')'
-        where ${hasFoldings('normalized_name', dialect)} and exists (
-          select 1 from ${table} as other where other.organization_id = ${table}.organization_id and other.id <> ${table}.id
-            and ${folded('other.normalized_name')} = ${folded(`${table}.normalized_name`)}
-            and (other.id < ${table}.id or not ${hasFoldings('other.normalized_name', dialect)}))`,
+      `update ${table} set version = version + 1, name = name || suffix, normalized_name = folded_name || suffix
+        from (
+          select tag, folded_name, ' (' || tag || '-' || ${randomText(dialect)} || ')' as suffix,
+            row_number() over (partition by organization, folded_name order by has_foldings, tag) as place
+          from (
+            select id as tag, organization_id as organization, ${folded('normalized_name')} as folded_name,
+              ${hasFoldings('normalized_name', dialect)} as has_foldings
+            from ${table}) as folded) as ranked
+        where tag = id and place > 1`,
       `update ${table} set normalized_name = ${folded('normalized_name')} where ${hasFoldings('normalized_name', dialect)}`,
     ]),
     ...Object.entries(SEARCHED_COLUMNS).flatMap(([table, columns]) =>

@@ -15,8 +15,9 @@ export const FIELD_MESSAGES = {
     `matches several formats; set the format to one of ${formats.join(', ')}`,
   'assessment-required': ({ format }: { format: string }) =>
     `is required: choose an assessment for the findings of a ${format} report`,
-  'assessment-required-before-file':
-    'is required; a form must send it before the file, which must be the last part',
+  'assessment-required-before-file': 'is required; in a form, the file must be the last part',
+  'assessment-or-organization-required-before-file': ({ other }: { other: string }) =>
+    `is required, or ${other} for a report of hosts; in a form, the file must be the last part`,
   'bad-assessment-uid': 'must be 1 to 50 lowercase letters, digits, - and _',
   'bad-format': ({ example }: { example: string }) => `must have the form ${example}`,
   'bad-organization-uid': 'must be 1 to 50 lowercase letters and digits',

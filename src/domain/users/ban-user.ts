@@ -128,8 +128,8 @@ const anyAction = prepareQuery<{ user: number }, { id: number }>((db, p) =>
 
 /**
  * Bans a user, which ends their sessions, tokens and API keys: admins can ban other users of their organization, staff
- * any client user, the command line any user. A user who never signed in, has no token and is named by
- * nothing that was done (`REFERENCES_BY_ACTIONS`) is deleted instead, and the address is banned. Does nothing if they are banned.
+ * any client user, the command line any user. A user who never signed in is deleted instead, and the address is
+ * banned, unless something that was done names the account (`REFERENCES_BY_ACTIONS`). Does nothing if they are banned.
  * @throws DomainError `not-found` for users that the caller cannot access; `forbidden` for callers who are not
  *   admins, for themselves, for staff and for the last admin (`isLastAdmin`); `version-mismatch`
  */

@@ -19,10 +19,10 @@ import { toFieldErrors } from './validation-errors.ts';
 type Validated = { value: unknown } | { error: Problem };
 
 /**
- * With more array items, as with an array over its limit, only the first error is searched for: a hostile body may have
- * a million.
+ * With more array items and properties, as with an array over its limit, only the first error is searched for: a
+ * hostile body may have a million.
  */
-const MAX_ITEMS_SEARCHED = 20_000;
+const MAX_VALUES_SEARCHED = 20_000;
 
 const firstErrorAjv = newAjv({ allErrors: false });
 const allErrorsAjv = newAjv({ allErrors: true });
@@ -189,7 +189,7 @@ function shapeValidator(
       return { error: new Problem('invalid-request', 'The body must be a JSON object.') };
     }
     const overLimits = findOverLimits(body, batches);
-    const many = overLimits !== undefined || hasManyItems(body);
+    const many = overLimits !== undefined || hasManyValues(body);
     const validateType = (many ? validateFirstType : validateAllTypes)();
     if (!validateType(body)) {
       const ofType = toFieldErrors(validateType);
@@ -234,14 +234,15 @@ function lazyCompile(ajv: Ajv, schema: JsonSchema): () => ValidateFunction {
   return () => (validate ??= ajv.compile(schema));
 }
 
-/** Whether a body has more array items, at any depth, than are searched for every error. */
-function hasManyItems(body: object): boolean {
+/** Whether a body has more array items and properties, at any depth, than are searched for every error. */
+function hasManyValues(body: object): boolean {
   let count = 0;
   const open: object[] = [body];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (Array.isArray(next)) count += next.length;
-    if (count > MAX_ITEMS_SEARCHED) return true;
-    for (const value of Object.values(next) as unknown[]) {
+    const values = Object.values(next) as unknown[];
+    count += values.length;
+    if (count > MAX_VALUES_SEARCHED) return true;
+    for (const value of values) {
       if (typeof value === 'object' && value !== null) open.push(value);
     }
   }
