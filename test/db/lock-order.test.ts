@@ -23,7 +23,7 @@ interface World {
 }
 
 type Request = readonly [method: string, path: string, body?: object];
-interface Storm {
+interface Case {
   deletes: Request;
   /** Requests, or a report of findings to import. */
   uses: (Request | string)[];
@@ -45,7 +45,7 @@ const bulk = (ids: number[], set: object): Request => [
 ];
 const hour = (number: number) => new Date(Date.UTC(2026, 10, 1, number)).toISOString();
 
-const STORMS: Record<string, (world: World) => Promise<Storm>> = {
+const CASES: Record<string, (world: World) => Promise<Case>> = {
   async 'an asset, and vulnerabilities that are created on it'(world) {
     const uid = await makeAsset(world);
     const body = { ...NEW, assessment_id: world.home, asset_uids: [uid] };
@@ -246,7 +246,7 @@ describe.runIf(engine() === 'postgres')('No two transactions deadlock: requests 
   });
   afterAll(() => database.drop());
 
-  it.each(Object.entries(STORMS))('%s', async (_title, prepare) => {
+  it.each(Object.entries(CASES))('%s', async (_title, prepare) => {
     const before = await countDeadlocks(database);
     // A server of its own: PostgreSQL counts the deadlocks of a connection at its end.
     const server = await serve({ ...database, drop: async () => undefined });
@@ -271,7 +271,7 @@ describe.runIf(engine() === 'postgres')('No two transactions deadlock: requests 
         const requests: (Request | string)[] = [];
         for (let object = 0; object < OBJECTS_PER_ROUND; object += 1) {
           count += 1;
-          const name = `storm-${organization}-${count}`;
+          const name = `object-${organization}-${count}`;
           const world = { make, server, organization, admin, home, name, isOdd: count % 2 === 1 };
           const { deletes, uses } = await prepare(world);
           requests.push(...uses.toSpliced(round % (uses.length + 1), 0, deletes));

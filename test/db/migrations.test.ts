@@ -57,8 +57,8 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     '9b99761b7abc7276b665ffc664a745bcafb89aedb16728ba4f7c6ddecc682e68',
   ],
   '0006-case-folding': [
-    'b8755f3521035c0067cecdfc7e416a4d806c552f3c637a1a6e0b7987351ab2b0',
-    '8bf7f9747d408d23a3b48b7beb458f1d67d6ff0060d4e4ebc6757011821a5fc1',
+    '23fbe09d1d52e610d8d65b5bb6f12f0efdd3c1e6dfbc371c3b68904e21130452',
+    '63b53c78e9e4195b33d0aeeec0807eac4f273e47f7a8e1ca3fb4cf65af1b5009',
   ],
   '0007-trusted-email-providers': [
     '2ace2dc0d8d067c817067c5457096348fb496d7d5be264797b2ee00d46bfc03c',

@@ -154,7 +154,8 @@ async function tagAssets({ rows, add, remove }: TagChange): Promise<TagResult> {
   return { undoSteps, updatedRows };
 }
 
-const IGNORING_CASE = new Intl.Collator('und', { sensitivity: 'accent' });
+/** In capitals, `ß` and `ss` are the same, as on the server. */
+const capitalize = (name: string) => name.trim().normalize('NFC').toUpperCase();
 
 async function findTagByName(
   orgUid: string,
@@ -163,7 +164,7 @@ async function findTagByName(
   const found = api.rows('/api/tagging/v1.0/organizations/{orgUid}/tags', {
     params: { path: { orgUid }, query: { search: name, perPage: 100 } },
   });
-  for await (const tag of found) if (IGNORING_CASE.compare(tag.name, name) === 0) return tag;
+  for await (const tag of found) if (capitalize(tag.name) === capitalize(name)) return tag;
   return undefined;
 }
 

@@ -100,7 +100,6 @@ export const startImportOperation = (context: Context) => {
             limitFileSize(content, config.maxImportSize),
             async (head, isWhole) => {
               format = await detectUploadFormat(form.format, head, isWhole);
-              if (format.hasFindings && target.assessment === undefined) throw missingAssessment();
               validateFormatTarget(caller, target, format);
             },
           );

@@ -23,16 +23,26 @@ const FOLDINGS: readonly (readonly [character: string, folded: string])[] = [
   ),
 ];
 
-const CHARACTERS = FOLDINGS.map(([character]) => character).join('');
+/** Those of common texts, so that most need few replacements. */
+const COMMON = FOLDINGS.filter(([character]) => 'µßς'.includes(character));
 
-const folded = (column: string) =>
-  FOLDINGS.reduce(
+/** The other characters, and some that stay, as a few ranges: both engines compare each character of a text with all. */
+const RARE = 'ŉſ\u0345ϐ-ϵևᏸ-ᏽᲀ-ᲈẚẛᾀ-ῷꭰ-ꮿﬀ-ﬗ';
+
+const matches = (column: string, characters: string, { engine }: SchemaDialect) =>
+  engine === 'sqlite' ? `${column} glob '*[${characters}]*'` : `${column} ~ '[${characters}]'`;
+
+const mayHaveFoldings = (column: string, dialect: SchemaDialect) => matches(column, `µßς${RARE}`, dialect);
+
+const replaceAll = (column: string, foldings: typeof FOLDINGS) =>
+  foldings.reduce(
     (text, [character, replacement]) => `replace(${text}, '${character}', '${replacement}')`,
     column,
   );
 
-const hasFoldings = (column: string, { engine }: SchemaDialect) =>
-  engine === 'sqlite' ? `${column} glob '*[${CHARACTERS}]*'` : `${column} ~ '[${CHARACTERS}]'`;
+const folded = (column: string, dialect: SchemaDialect) =>
+  `case when ${matches(column, RARE, dialect)} then ${replaceAll(column, FOLDINGS)}
+    else ${replaceAll(column, COMMON)} end`;
 
 const SEARCHED_COLUMNS = {
   users: ['search_name'],
@@ -62,18 +72,18 @@ export const caseFolding: Migration = {
       `update ${table} set version = version + 1, name = name || suffix, normalized_name = folded_name || suffix
         from (
           select tag, folded_name, ' (' || tag || '-' || ${randomText(dialect)} || ')' as suffix,
-            row_number() over (partition by organization, folded_name order by has_foldings, tag) as place
+            row_number() over (partition by organization, folded_name order by old_name <> folded_name, tag) as place
           from (
-            select id as tag, organization_id as organization, ${folded('normalized_name')} as folded_name,
-              ${hasFoldings('normalized_name', dialect)} as has_foldings
+            select id as tag, organization_id as organization, normalized_name as old_name,
+              ${folded('normalized_name', dialect)} as folded_name
             from ${table}) as folded) as ranked
         where tag = id and place > 1`,
-      `update ${table} set normalized_name = ${folded('normalized_name')} where ${hasFoldings('normalized_name', dialect)}`,
+      `update ${table} set normalized_name = ${folded('normalized_name', dialect)} where ${mayHaveFoldings('normalized_name', dialect)}`,
     ]),
-    ...Object.entries(SEARCHED_COLUMNS).flatMap(([table, columns]) =>
-      columns.map(
-        (column) => `update ${table} set ${column} = ${folded(column)} where ${hasFoldings(column, dialect)}`,
-      ),
+    ...Object.entries(SEARCHED_COLUMNS).map(
+      ([table, columns]) =>
+        `update ${table} set ${columns.map((column) => `${column} = ${folded(column, dialect)}`).join(', ')}
+          where ${columns.map((column) => mayHaveFoldings(column, dialect)).join(' or ')}`,
     ),
   ],
 };

@@ -22,7 +22,7 @@ export const GROUP_ROLES = [
 ] as const;
 export type GroupRole = (typeof GROUP_ROLES)[number];
 
-const lockToReferTo = memoizeByVisibility((visibility) =>
+const lockReferenced = memoizeByVisibility((visibility) =>
   preparePipelined<VisibilityParameters & { id: number }>((tx, p) =>
     tx
       .selectFrom('assessment_groups')
@@ -34,8 +34,8 @@ const lockToReferTo = memoizeByVisibility((visibility) =>
 );
 
 /** Locks a group before an assessment that goes into it. Does nothing if the caller cannot see its organization. */
-export async function lockGroupToReferTo(tx: Transaction, caller: Caller, id: number): Promise<void> {
-  await lockToReferTo(visibilityOf(caller))(tx, { ...visibilityParameters(caller), id });
+export async function lockReferencedGroup(tx: Transaction, caller: Caller, id: number): Promise<void> {
+  await lockReferenced(visibilityOf(caller))(tx, { ...visibilityParameters(caller), id });
 }
 
 const incrementCount = preparePipelined<{ group: number; role: string; added: number }>((tx, p) =>

@@ -25,7 +25,7 @@ import { ASSESSMENT_UID, type AssessmentFields, validateDates } from './assessme
 import { endTestingSessions } from './testing-sessions.ts';
 import { foldCase } from '../../runtime/fold-case.ts';
 import { byUse } from '../shared/lock-rows.ts';
-import { lockGroupToReferTo } from './groups.ts';
+import { lockReferencedGroup } from './groups.ts';
 
 /** Absent fields stay. */
 export interface AssessmentUpdate extends AssessmentFields, TagSelection {
@@ -84,7 +84,7 @@ export async function updateAssessment(
   const { actor: caller, now } = by;
   // The rule for the name depends on the stored one.
   requireValidAssessment({ ...change, name: undefined });
-  if (change.groupId != null) await lockGroupToReferTo(tx, caller, change.groupId);
+  if (change.groupId != null) await lockReferencedGroup(tx, caller, change.groupId);
   const row = await lockVisibleRow(tx, caller, uid);
   const organizationId = row.organization_id;
   const isAdmin = isAdminOf(caller, organizationId);

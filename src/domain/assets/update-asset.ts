@@ -1,7 +1,7 @@
 import type { Attribution, Caller } from '../../auth/callers.ts';
 import { ASSET_DELETE_SCOPES, ASSET_WRITE_SCOPES, type Scope } from '../../auth/scopes.ts';
 import { type Transaction } from '../../db/engine.ts';
-import { forNoKeyUpdate, forUpdate } from '../../db/dialect-sql.ts';
+import { LOCKS } from '../shared/lock-rows.ts';
 import { validateNameAndLocation, canWrite } from './create-assets.ts';
 import { addressKey } from './asset-locations.ts';
 import { ASSET_COLUMNS, ASSET_UID, type Asset, type AssetRow, hydrateAssets } from './read-asset.ts';
@@ -142,7 +142,7 @@ async function lockAsset(
         .select(ASSET_COLUMNS)
         .where('assets.uid', '=', uid)
         .where(assetIsVisible(visibilityByScopes(caller, scopes), visibilityParameters(caller)))
-        .modifyEnd(to === 'delete' ? forUpdate(tx) : forNoKeyUpdate(tx))
+        .modifyEnd(LOCKS[to](tx))
         .executeTakeFirst()
     : undefined;
   if (row === undefined) throw notFound('asset');

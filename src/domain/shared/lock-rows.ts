@@ -9,7 +9,7 @@ type Table = 'users' | 'assessment_groups' | 'assessments' | 'vulnerabilities' |
 type RowLock = (db: Pick<ReadConnection, 'engine'>) => RawBuilder<unknown>;
 
 /** By what the transaction does with the rows afterwards: refer to them, change them, or delete them. */
-const LOCKS = { refer: forKeyShare, change: forNoKeyUpdate, delete: forUpdate } satisfies Record<
+export const LOCKS = { refer: forKeyShare, change: forNoKeyUpdate, delete: forUpdate } satisfies Record<
   string,
   RowLock
 >;

@@ -14,7 +14,7 @@ export const FIELD_MESSAGES = {
   'ambiguous-format': ({ formats }: { formats: readonly string[] }) =>
     `matches several formats; set the format to one of ${formats.join(', ')}`,
   'assessment-required': ({ format }: { format: string }) =>
-    `is required: choose an assessment for the findings of a ${format} report`,
+    `is required for the findings of a ${format} report; in a form, the file must be the last part`,
   'assessment-required-before-file': 'is required; in a form, the file must be the last part',
   'assessment-or-organization-required-before-file': ({ other }: { other: string }) =>
     `is required, or ${other} for a report of hosts; in a form, the file must be the last part`,
