@@ -93,12 +93,16 @@ export async function removeGroupMembers(
     throw new DomainError('forbidden', { code: 'group-members-remove' });
   }
 
-  await lockRows(tx, 'change', 'assessment_groups', [groupId]);
+  const lockGroup = () => lockRows(tx, 'change', 'assessment_groups', [groupId]);
+  // One member is a single row, which needs no lock before it: others of the group can be removed at the same time.
+  const isSingle = userUids.length === 1;
+  if (!isSingle) await lockGroup();
   const removed = await removeOthers(tx, { group: groupId, uids: userUids });
   const gone = new Map(removed.map((member) => [member.user_uid, member.role]));
   const left = userUids.filter((uid) => !gone.has(uid));
   const targets = new Map<string, Target>();
   if (left.length > 0) {
+    if (isSingle) await lockGroup();
     const [[admins], found] = await Promise.all([
       adminCount(tx, { group: groupId }),
       targetsQuery(tx, { group: groupId, uids: left }),

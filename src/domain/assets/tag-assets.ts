@@ -108,8 +108,11 @@ export async function tagAssets(
   const toAttach = idsOf(attach);
   const toDetach = idsOf(detach);
   const tagIds = [...tags.values()];
-  await lockRows(tx, 'refer', 'asset_tags', tagIds);
-  await lockRows(tx, 'refer', 'assets', [...toAttach, ...toDetach]);
+  // A deletion of a tag or an asset could otherwise hold one of several taggings and wait for another.
+  if (tagIds.length * toDetach.length > 1) {
+    await lockRows(tx, 'refer', 'asset_tags', tagIds);
+    await lockRows(tx, 'refer', 'assets', [...toAttach, ...toDetach]);
+  }
   // No asset is in both lists: both run at once.
   const [attached, detached] = await Promise.all([
     applyToPairs(attachPairs, tx, tagIds, toAttach),
