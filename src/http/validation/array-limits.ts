@@ -49,7 +49,8 @@ export function findOverLimits(body: unknown, limits: readonly ArrayLimit[]): Pr
   for (const limit of limits) {
     const found = findOverLimit(body, limit);
     if (found === undefined) continue;
-    const [source, size] = found;
+    const [keys, size] = found;
+    const source = keys.join('.');
     const { max } = limit;
     const message = `${source || 'The body'} has ${size} items; the maximum is ${max}.`;
     return new Problem('batch-too-large', message, { batch: { max, size }, source });
@@ -57,19 +58,26 @@ export function findOverLimits(body: unknown, limits: readonly ArrayLimit[]): Pr
   return undefined;
 }
 
-/** Returns the dotted path and length of the first array over the limit. */
-function findOverLimit(value: unknown, { path, max }: ArrayLimit, dotted = ''): [string, number] | undefined {
+/** Returns the keys on the way to the first array over the limit, and its length. */
+function findOverLimit(
+  value: unknown,
+  limit: ArrayLimit,
+  depth = 0,
+): [keys: (string | number)[], length: number] | undefined {
   // Absent, or of another alternative.
   if (typeof value !== 'object' || value === null) return undefined;
-  const [name, ...rest] = path;
-  const below = (key: string | number) => (dotted === '' ? `${key}` : `${dotted}.${key}`);
-  if (name === undefined)
-    return Array.isArray(value) && value.length > max ? [dotted, value.length] : undefined;
-  if (name !== '*')
-    return findOverLimit((value as Record<string, unknown>)[name], { path: rest, max }, below(name));
+  const { path, max } = limit;
+  const name = path[depth];
+  if (name === undefined) return Array.isArray(value) && value.length > max ? [[], value.length] : undefined;
+  const inside = (key: string | number, item: unknown) => {
+    const found = findOverLimit(item, limit, depth + 1);
+    found?.[0].unshift(key);
+    return found;
+  };
+  if (name !== '*') return inside(name, (value as Record<string, unknown>)[name]);
   if (!Array.isArray(value)) return undefined;
-  for (const [index, item] of value.entries()) {
-    const found = findOverLimit(item, { path: rest, max }, below(index));
+  for (let index = 0; index < value.length; index += 1) {
+    const found = inside(index, value[index]);
     if (found !== undefined) return found;
   }
   return undefined;
