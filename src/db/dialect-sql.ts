@@ -152,6 +152,9 @@ export function withoutIndex(column: Expression<number>): RawBuilder<number> {
   return sql<number>`+${column}`;
 }
 
+/** Ends a `select` with a row lock. */
+export type RowLock = (db: Pick<ReadConnection, 'engine'>) => RawBuilder<unknown>;
+
 /** Locks the selected rows against deletion until the transaction ends. SQLite has one writer at a time, and needs no lock. */
 export function forKeyShare(db: Pick<ReadConnection, 'engine'>): RawBuilder<unknown> {
   return db.engine === 'postgres' ? sql`for key share` : sql``;

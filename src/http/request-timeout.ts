@@ -76,7 +76,7 @@ export function enforceRequestTimeout(app: FastifyInstance, timeout: number): vo
 }
 
 function timeoutError({ raw }: FastifyRequest, timeout: number): Error {
-  // A body that nobody reads waits for the server.
+  // If the handler does not read the body, the server is late, and not the client.
   const waitsForClient = !raw.complete && raw.readableFlowing === true;
   if (!waitsForClient) return new StorageError('unavailable', 'The request timed out.');
   return new Problem(

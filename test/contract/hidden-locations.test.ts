@@ -68,7 +68,7 @@ describe('A location of an asset that the caller cannot see', () => {
       expect.stringMatching(/^\d+$/),
     ]);
     expect((await move('192.0.2.202')).status).toBe(429);
-    // Who sees every asset is told nothing.
+    // Callers who see every asset are not limited.
     expect((await create(host('192.0.2.1'))).status).toBe(409);
     expect((await create(host('192.0.2.203'))).status).toBe(201);
   });

@@ -75,8 +75,8 @@ it('Each foreign key has an index, as a deletion looks for the rows that refer t
   expect(without).toEqual([]);
 });
 
-/** Their rows only tell about a user: they are deleted with an account that nobody used. */
-const TABLES_ABOUT_USERS = [
+/** Tables with data of an account alone, which are deleted with an account that was never used. */
+const TABLES_OF_ACCOUNTS = [
   'assessment_access',
   'assessment_group_members',
   'authorization_codes',
@@ -93,7 +93,7 @@ const TABLES_ABOUT_USERS = [
   'totp_secrets',
 ];
 
-it('Each foreign key to users either keeps the account or only tells about it', async () => {
+it('Each foreign key to users either keeps the account or is of a table that is deleted with it', async () => {
   const keys = (await FOREIGN_KEYS[engine()].execute(db.read)).rows
     .filter(({ target }) => target === 'users')
     .map(({ table, columns }) => `${table}.${columns.replace(/^organization_id | user_uid$/g, '')}`);
@@ -101,7 +101,7 @@ it('Each foreign key to users either keeps the account or only tells about it', 
   expect(keys.sort()).toEqual(
     [
       ...keeping.filter((key) => key !== 'audit_events.user_id'),
-      ...TABLES_ABOUT_USERS.map((table) => `${table}.user_id`),
+      ...TABLES_OF_ACCOUNTS.map((table) => `${table}.user_id`),
     ].sort(),
   );
 });

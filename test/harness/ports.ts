@@ -3,6 +3,7 @@ import type { Transaction } from '../../src/db/engine.ts';
 import { type Port, portDeltasOf, refreshPortCounts } from '../../src/domain/assets/ports.ts';
 import { addDeltas } from '../../src/domain/shared/counters.ts';
 import { lockRows } from '../../src/domain/shared/lock-rows.ts';
+import { forNoKeyUpdate } from '../../src/db/dialect-sql.ts';
 
 /** Eleven parameters per row; the engines accept at least 32,766 per statement. */
 const ROWS_PER_STATEMENT = 500;
@@ -14,7 +15,7 @@ export async function putPorts(tx: Transaction, assetId: number, ports: readonly
   // A statement cannot upsert the same row twice.
   const unique = [...new Map(ports.map((port) => [`${port.number}/${port.protocol}`, port])).values()];
   if (unique.length === 0) return;
-  await lockRows(tx, 'change', 'assets', [assetId]);
+  await lockRows(tx, 'assets', [assetId], forNoKeyUpdate);
   const countBefore = await portDeltasOf(tx, assetId, -1);
   for (let start = 0; start < unique.length; start += ROWS_PER_STATEMENT) {
     await tx

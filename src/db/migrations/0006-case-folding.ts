@@ -55,7 +55,7 @@ const SEARCHED_COLUMNS = {
 /** Their names are unique within an organization. */
 const TAG_TABLES = ['vulnerability_tags', 'assessment_tags', 'asset_tags'];
 
-/** Eight characters that nobody can foresee. */
+/** An expression for eight random hexadecimal digits. */
 const randomText = ({ engine }: SchemaDialect) =>
   engine === 'sqlite' ? 'lower(hex(randomblob(4)))' : "lpad(to_hex((random() * 4294967295)::bigint), 8, '0')";
 

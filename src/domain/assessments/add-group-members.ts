@@ -1,6 +1,6 @@
 import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
 import { type Transaction, StorageError } from '../../db/engine.ts';
-import { inList, forKeyShare } from '../../db/dialect-sql.ts';
+import { inList, forKeyShare, forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, type FieldError, invalidInput } from '../shared/errors.ts';
 import {
@@ -78,7 +78,7 @@ export async function addGroupMembers(
     throw new DomainError('forbidden', { code: 'group-members-add' });
   }
   await lockUsers(tx, { organization: group.organizationId, uids: members.map(({ userUid }) => userUid) });
-  await lockRows(tx, 'change', 'assessment_groups', [groupId]);
+  await lockRows(tx, 'assessment_groups', [groupId], forNoKeyUpdate);
   const [[admins], targets] = await Promise.all([
     adminCount(tx, { group: groupId }),
     findTargets(tx, groupId, members),

@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import type { Account, Attribution } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
-import { inList, pairsTable, withoutIndex } from '../../db/dialect-sql.ts';
+import { inList, pairsTable, withoutIndex, forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { bumpUserVersion } from '../shared/account-rights.ts';
 import { type AuditedChange, recordEvent, recordEvents } from '../audit/record-event.ts';
@@ -33,7 +33,7 @@ export async function grantAssessmentAccess(
     .where('users.id', '=', userId)
     .executeTakeFirst();
   if (found === undefined) throw notFound('assessment or the user');
-  await lockRows(tx, 'change', 'users', [userId]);
+  await lockRows(tx, 'users', [userId], forNoKeyUpdate);
   const granted = await tx
     .insertInto('assessment_access')
     .values({ organization_id: found.organization_id, assessment_id: found.id, user_id: userId })
@@ -58,7 +58,7 @@ export async function revokeAssessmentAccess(
   assessment: { id: number; uid: string; organizationId: number },
   userId: number,
 ): Promise<void> {
-  await lockRows(tx, 'change', 'users', [userId]);
+  await lockRows(tx, 'users', [userId], forNoKeyUpdate);
   const revoked = await tx
     .deleteFrom('assessment_access')
     .where('assessment_id', '=', assessment.id)

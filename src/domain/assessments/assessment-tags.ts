@@ -15,7 +15,8 @@ import {
   visibilityParameters,
 } from '../shared/visibility.ts';
 import { foldName } from '../../runtime/fold-case.ts';
-import { byUse } from '../shared/lock-rows.ts';
+import { memoizeByLock } from '../shared/lock-rows.ts';
+import { forNoKeyUpdate, forUpdate } from '../../db/dialect-sql.ts';
 
 export interface AssessmentTag {
   id: number;
@@ -52,7 +53,7 @@ const selectVisibleAssessment = memoizeByVisibility((visibility) =>
 );
 
 /** Locks a tag, so that the audit log is exact. */
-const lockTag = byUse((lock) =>
+const lockTag = memoizeByLock((lock) =>
   memoizeByVisibility((visibility) =>
     prepareWrite<VisibilityParameters & { id: number }, AssessmentTagRow>((tx, p) =>
       tx
@@ -144,7 +145,7 @@ export async function createAssessmentTag(
     : [];
   if (assessment === undefined) throw notFound('assessment');
   if (!isAdminOf(caller, assessment.organization_id)) throw adminsOnlyError();
-  // Before the tag, as in an update that creates tags.
+  // The assessment is locked before a tag is created, as in operation 39.
   await bumpAssessmentVersion(tx, { assessment: assessment.id, now: by.now });
   const [tag] = await insertTag(tx, {
     organization: assessment.organization_id,
@@ -179,7 +180,10 @@ export async function renameAssessmentTag(
 ): Promise<AssessmentTag> {
   const { actor: caller } = by;
   const name = requireName('name', newName);
-  const [tag] = await lockTag.change(visibilityOf(caller))(tx, { ...visibilityParameters(caller), id });
+  const [tag] = await lockTag(forNoKeyUpdate)(visibilityOf(caller))(tx, {
+    ...visibilityParameters(caller),
+    id,
+  });
   if (tag === undefined) throw notFound('assessment tag');
   if (!isAdminOf(caller, tag.organization_id)) throw adminsOnlyError();
   requireVersion(expected, tag.version);
@@ -212,7 +216,7 @@ export async function deleteAssessmentTag(
   expected?: ExpectedVersion,
 ): Promise<void> {
   const { actor: caller } = by;
-  const [tag] = await lockTag.delete(visibilityOf(caller))(tx, { ...visibilityParameters(caller), id });
+  const [tag] = await lockTag(forUpdate)(visibilityOf(caller))(tx, { ...visibilityParameters(caller), id });
   if (tag === undefined) throw notFound('assessment tag');
   if (!isAdminOf(caller, tag.organization_id))
     throw new DomainError('forbidden', { code: 'assessment-tag-delete-admins-only' });

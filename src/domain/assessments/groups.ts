@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Transaction } from '../../db/engine.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
 import { lockRows } from '../shared/lock-rows.ts';
-import { forKeyShare } from '../../db/dialect-sql.ts';
+import { forKeyShare, forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import {
   inOwnOrganization,
   memoizeByVisibility,
@@ -105,9 +105,9 @@ export async function removeFromAllGroups(
     .execute();
   await lockRows(
     tx,
-    'change',
     'assessment_groups',
     groups.map(({ group_id }) => group_id),
+    forNoKeyUpdate,
   );
   const left = await tx
     .deleteFrom('assessment_group_members')

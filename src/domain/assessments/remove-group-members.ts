@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { type Attribution, isMemberOf, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { inList } from '../../db/dialect-sql.ts';
+import { inList, forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError } from '../shared/errors.ts';
@@ -48,7 +48,7 @@ function deleteMembers(tx: Transaction, p: Removal, admins: '=' | '<>') {
   return tx.deleteFrom('assessment_group_members').where('id', 'in', ids).returning(['user_uid', 'role']);
 }
 
-/** Of a locked group. */
+/** The number of a group's admins. Lock the group first: another transaction could remove one. */
 export const adminCount = prepareQuery<{ group: number }, { members: number }>((db, p) =>
   db
     .selectFrom('assessment_group_member_counts')
@@ -93,8 +93,8 @@ export async function removeGroupMembers(
     throw new DomainError('forbidden', { code: 'group-members-remove' });
   }
 
-  const lockGroup = () => lockRows(tx, 'change', 'assessment_groups', [groupId]);
-  // One member is a single row, which needs no lock before it: others of the group can be removed at the same time.
+  const lockGroup = () => lockRows(tx, 'assessment_groups', [groupId], forNoKeyUpdate);
+  // A single member is one row, which cannot deadlock: concurrent requests can remove other members of the group.
   const isSingle = userUids.length === 1;
   if (!isSingle) await lockGroup();
   const removed = await removeOthers(tx, { group: groupId, uids: userUids });

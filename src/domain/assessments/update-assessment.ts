@@ -24,15 +24,16 @@ import {
 import { ASSESSMENT_UID, type AssessmentFields, validateDates } from './assessments.ts';
 import { endTestingSessions } from './testing-sessions.ts';
 import { foldCase } from '../../runtime/fold-case.ts';
-import { byUse } from '../shared/lock-rows.ts';
+import { memoizeByLock } from '../shared/lock-rows.ts';
 import { lockReferencedGroup } from './groups.ts';
+import { forNoKeyUpdate, forUpdate, type RowLock } from '../../db/dialect-sql.ts';
 
 /** Absent fields stay. */
 export interface AssessmentUpdate extends AssessmentFields, TagSelection {
   name?: string | undefined;
 }
 
-const selectLocked = byUse((lock) =>
+const selectLocked = memoizeByLock((lock) =>
   memoizeByVisibility((visibility) =>
     prepareWrite<VisibilityParameters & { uid: string }, AssessmentRow>((tx, p) =>
       tx
@@ -143,10 +144,10 @@ async function lockVisibleRow(
   tx: Transaction,
   caller: Caller,
   uid: string,
-  to: 'change' | 'delete' = 'change',
+  lock: RowLock = forNoKeyUpdate,
 ): Promise<AssessmentRow> {
   const [row] = ASSESSMENT_UID.test(uid)
-    ? await selectLocked[to](visibilityOf(caller))(tx, { ...visibilityParameters(caller), uid })
+    ? await selectLocked(lock)(visibilityOf(caller))(tx, { ...visibilityParameters(caller), uid })
     : [];
   if (row === undefined) throw notFound('assessment');
   return row;
@@ -183,7 +184,7 @@ export async function deleteAssessment(
     organization_id: organizationId,
     version,
     ...members
-  } = await lockVisibleRow(tx, by.actor, uid, 'delete');
+  } = await lockVisibleRow(tx, by.actor, uid, forUpdate);
   if (!isAdminOf(by.actor, organizationId))
     throw new DomainError('forbidden', { code: 'assessment-delete-admins-only' });
   requireVersion(expected, version);

@@ -1,6 +1,6 @@
 import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { forNoKeyUpdate, forUpdate, type RowLock } from '../../db/dialect-sql.ts';
 import { resolveTargetOrganization } from '../organizations/resolve-organization.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError } from '../shared/errors.ts';
@@ -95,7 +95,7 @@ export async function deleteGroup(
     by.actor,
     id,
     expected,
-    'delete',
+    forUpdate,
   );
   await lockAssessmentsOfGroup(tx, { id });
   const left = await tx
@@ -128,11 +128,11 @@ async function lockGroup(
   caller: Caller,
   id: number,
   expected: ExpectedVersion | undefined,
-  to: 'change' | 'delete' = 'change',
+  lock: RowLock = forNoKeyUpdate,
 ): Promise<AssessmentGroup> {
   const { organizationId } = await readGroup(tx, caller, id);
   if (!isAdminOf(caller, organizationId)) throw adminsOnlyError();
-  await lockRows(tx, to, 'assessment_groups', [id]);
+  await lockRows(tx, 'assessment_groups', [id], lock);
   const group = await readGroup(tx, caller, id);
   requireVersion(expected, group.version);
   return group;

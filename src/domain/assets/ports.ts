@@ -1,7 +1,7 @@
 import { type OrderByItemBuilder, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
-import { inList } from '../../db/dialect-sql.ts';
+import { inList, forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery, preparePipelined } from '../../db/prepared-queries.ts';
 import type { PortTable } from '../../db/schema/assets.ts';
 import { notFound } from '../shared/errors.ts';
@@ -217,7 +217,7 @@ const insertCounts = preparePipelined<AssetIds>((tx, p) =>
 export async function refreshPortCounts(tx: Transaction, assetIds: readonly number[]): Promise<void> {
   if (assetIds.length === 0) return;
   const ids = [...new Set(assetIds)];
-  await lockRows(tx, 'change', 'assets', ids);
+  await lockRows(tx, 'assets', ids, forNoKeyUpdate);
   await deleteCounts(tx, { ids });
   await insertCounts(tx, { ids });
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chunked, CHUNK_ROWS } from '../../db/chunks.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { inList, withoutIndex } from '../../db/dialect-sql.ts';
+import { inList, withoutIndex, forKeyShare } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { invalidInput, type FieldError } from '../shared/errors.ts';
@@ -110,8 +110,8 @@ export async function tagAssets(
   const tagIds = [...tags.values()];
   // A deletion of a tag or an asset could otherwise hold one of several taggings and wait for another.
   if (tagIds.length * toDetach.length > 1) {
-    await lockRows(tx, 'refer', 'asset_tags', tagIds);
-    await lockRows(tx, 'refer', 'assets', [...toAttach, ...toDetach]);
+    await lockRows(tx, 'asset_tags', tagIds, forKeyShare);
+    await lockRows(tx, 'assets', [...toAttach, ...toDetach], forKeyShare);
   }
   // No asset is in both lists: both run at once.
   const [attached, detached] = await Promise.all([

@@ -1,7 +1,7 @@
 import type { Caller } from '../../auth/callers.ts';
 import { chunked } from '../../db/chunks.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { inList } from '../../db/dialect-sql.ts';
+import { inList, forNoKeyUpdate, forUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareRowCount, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent, recordEvents } from '../audit/record-event.ts';
 import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
@@ -25,7 +25,7 @@ import {
   unknownUidError,
 } from './asset-tag-access.ts';
 import { foldName } from '../../runtime/fold-case.ts';
-import { byUse } from '../shared/lock-rows.ts';
+import { memoizeByLock } from '../shared/lock-rows.ts';
 
 interface LockedTag {
   id: number;
@@ -35,7 +35,7 @@ interface LockedTag {
 }
 
 /** Locks tags of an owner. */
-const lockTags = byUse((lock) =>
+const lockTags = memoizeByLock((lock) =>
   prepareWrite<{ owner: number; uids: readonly string[] }, LockedTag>((tx, p) =>
     tx
       .selectFrom('asset_tags')
@@ -141,7 +141,9 @@ export async function renameAssetTag(
 ): Promise<void> {
   const name = requireName('name', newName);
   const { owner, visibility, mayChange } = await findOwnerToChange(tx, by, orgUid);
-  const [tag] = ORGANIZATION_UID.test(uid) ? await lockTags.change(tx, { owner: owner.id, uids: [uid] }) : [];
+  const [tag] = ORGANIZATION_UID.test(uid)
+    ? await lockTags(forNoKeyUpdate)(tx, { owner: owner.id, uids: [uid] })
+    : [];
   if (tag === undefined) throw notFound('tag');
   mayChange();
   await requireVisibleAssets(tx, by.actor, visibility, [tag.id]);
@@ -173,7 +175,7 @@ export async function deleteAssetTags(
 ): Promise<void> {
   const { owner, visibility, mayChange } = await findOwnerToChange(tx, by, orgUid);
   mayChange();
-  const tags = await lockTags.delete(tx, { owner: owner.id, uids });
+  const tags = await lockTags(forUpdate)(tx, { owner: owner.id, uids });
   const found = new Set(tags.map((tag) => tag.uid));
   const errors = uids.flatMap((uid, index) =>
     found.has(uid) ? [] : [unknownUidError(`tags.${index}`, 'tag', uid)],

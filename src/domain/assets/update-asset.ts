@@ -1,7 +1,6 @@
 import type { Attribution, Caller } from '../../auth/callers.ts';
 import { ASSET_DELETE_SCOPES, ASSET_WRITE_SCOPES, type Scope } from '../../auth/scopes.ts';
 import { type Transaction } from '../../db/engine.ts';
-import { LOCKS } from '../shared/lock-rows.ts';
 import { validateNameAndLocation, canWrite } from './create-assets.ts';
 import { addressKey } from './asset-locations.ts';
 import { ASSET_COLUMNS, ASSET_UID, type Asset, type AssetRow, hydrateAssets } from './read-asset.ts';
@@ -15,6 +14,7 @@ import { assetIsVisible, visibilityByScopes, visibilityParameters } from '../sha
 import { addDeltas, deleteCounters } from '../shared/counters.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { foldCase } from '../../runtime/fold-case.ts';
+import { forNoKeyUpdate, forUpdate, type RowLock } from '../../db/dialect-sql.ts';
 
 /** A merge patch. `null` restores the default. */
 export interface AssetPatch {
@@ -134,7 +134,7 @@ async function lockAsset(
   caller: Caller,
   uid: string,
   scopes: readonly Scope[],
-  to: 'change' | 'delete' = 'change',
+  lock: RowLock = forNoKeyUpdate,
 ): Promise<AssetRow> {
   const row = ASSET_UID.test(uid)
     ? await tx
@@ -142,7 +142,7 @@ async function lockAsset(
         .select(ASSET_COLUMNS)
         .where('assets.uid', '=', uid)
         .where(assetIsVisible(visibilityByScopes(caller, scopes), visibilityParameters(caller)))
-        .modifyEnd(LOCKS[to](tx))
+        .modifyEnd(lock(tx))
         .executeTakeFirst()
     : undefined;
   if (row === undefined) throw notFound('asset');
@@ -180,7 +180,7 @@ export async function deleteAsset(
   expected: ExpectedVersion | undefined,
 ): Promise<void> {
   const { actor: caller } = by;
-  const row = await lockAsset(tx, caller, uid, ASSET_DELETE_SCOPES, 'delete');
+  const row = await lockAsset(tx, caller, uid, ASSET_DELETE_SCOPES, forUpdate);
   requireVersion(expected, row.version);
   const listing = await tx
     .selectFrom('listing_assets')

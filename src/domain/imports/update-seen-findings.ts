@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { inList, itemInteger, itemText, jsonRowsTable } from '../../db/dialect-sql.ts';
+import { inList, itemInteger, itemText, jsonRowsTable, forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { updateLastSeen } from '../assets/scans/queries.ts';
 import { SnapshotRecorder } from './finding-snapshots.ts';
@@ -49,12 +49,13 @@ export async function updateSeenFindings(
     ({ sighting, finding }) =>
       finding.status_id === STATUS.fixed && sighting.seenAt > (finding.closed_at ?? Infinity),
   );
-  // All at once, as each part locks them in the order of ids, and before their sightings, as a deletion does.
+  // The steps below lock parts of these, so lock all of them in the order of their ids first. A deletion locks a
+  // vulnerability before its sighting, too.
   await lockRows(
     tx,
-    'change',
     'vulnerabilities',
     [...changed, ...reopened, ...unlinked].map(({ finding }) => finding.id),
+    forNoKeyUpdate,
   );
   await lowerFirstSeen(tx, earlier);
   await advanceLastSeen(tx, job, later);

@@ -57,7 +57,7 @@ export async function bumpUserVersion(tx: Transaction, userId: number): Promise<
 
 export async function bumpUserVersions(tx: Transaction, userIds: readonly number[]): Promise<void> {
   if (userIds.length === 0) return;
-  await lockRows(tx, 'change', 'users', userIds);
+  await lockRows(tx, 'users', userIds, forNoKeyUpdate);
   await tx
     .updateTable('users')
     .set((eb) => ({ version: eb('version', '+', 1) }))

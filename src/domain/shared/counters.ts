@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
-import { inList, pairsTable } from '../../db/dialect-sql.ts';
+import { inList, pairsTable, forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
 import { lockRows } from './lock-rows.ts';
 
@@ -91,9 +91,9 @@ export async function insertDeltas(tx: Transaction, rows: readonly DeltaRow[]): 
   if (open.length === 0) return;
   await lockRows(
     tx,
-    'change',
     'assets',
     open.map(([id]) => id),
+    forNoKeyUpdate,
   );
   await addOpenVulnerabilities(tx, { amounts: JSON.stringify(open) });
 }

@@ -1,51 +1,60 @@
-import { type RawBuilder, sql } from 'kysely';
-import { forKeyShare, forNoKeyUpdate, forUpdate, inList } from '../../db/dialect-sql.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { sql } from 'kysely';
+import { inList, type RowLock } from '../../db/dialect-sql.ts';
+import type { Transaction } from '../../db/engine.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
 
 /** In the order in which a transaction locks their rows (src/db/concurrency/README.md). */
-type Table = 'users' | 'assessment_groups' | 'assessments' | 'vulnerabilities' | 'asset_tags' | 'assets';
+const TABLES = [
+  'users',
+  'assessment_groups',
+  'assessments',
+  'vulnerabilities',
+  'asset_tags',
+  'assets',
+] as const;
+type Table = (typeof TABLES)[number];
 
-type RowLock = (db: Pick<ReadConnection, 'engine'>) => RawBuilder<unknown>;
-
-/** By what the transaction does with the rows afterwards: refer to them, change them, or delete them. */
-export const LOCKS = { refer: forKeyShare, change: forNoKeyUpdate, delete: forUpdate } satisfies Record<
-  string,
-  RowLock
->;
-
-/** @returns two queries that select and lock the same rows, to change them and to delete them */
-export function byUse<T>(build: (lock: RowLock) => T): Record<'change' | 'delete', T> {
-  return { change: build(LOCKS.change), delete: build(LOCKS.delete) };
+/** Memoizes a query that takes a row lock, as a prepared query cannot choose its SQL by its parameters. */
+export function memoizeByLock<T>(build: (lock: RowLock) => T): (lock: RowLock) => T {
+  const built = new Map<RowLock, T>();
+  return (lock) => {
+    const query = built.get(lock) ?? build(lock);
+    built.set(lock, query);
+    return query;
+  };
 }
 
-type Lock = ReturnType<typeof preparePipelined<{ ids: readonly number[] }>>;
-const prepared = new Map<string, Lock>();
+type LockQuery = ReturnType<typeof preparePipelined<{ ids: readonly number[] }>>;
+
+const lockQueries = memoizeByLock(
+  (lock) =>
+    Object.fromEntries(
+      TABLES.map((table): [Table, LockQuery] => [
+        table,
+        preparePipelined((tx, p) =>
+          tx
+            .selectFrom(table)
+            .select('id')
+            .where(inList(tx, sql.ref<number>('id'), p.ids))
+            .orderBy('id')
+            .modifyEnd(lock(tx)),
+        ),
+      ]),
+    ) as Record<Table, LockQuery>,
+);
 
 /**
  * Locks rows until the transaction ends, in the order of their ids. The statements that follow run once the rows are
  * locked. Does nothing on SQLite, which has one writer at a time.
- * @param to what the transaction does with the rows afterwards
+ * @param lock the strongest that the transaction needs: `forUpdate` to delete the rows, `forNoKeyUpdate` to change them,
+ *   `forKeyShare` to insert rows that refer to them
  */
 export async function lockRows(
   tx: Transaction,
-  to: keyof typeof LOCKS,
   table: Table,
   ids: readonly number[],
+  lock: RowLock,
 ): Promise<void> {
   if (tx.engine === 'sqlite' || ids.length === 0) return;
-  const key = `${to} ${table}`;
-  let lock = prepared.get(key);
-  if (lock === undefined) {
-    lock = preparePipelined((on, p) =>
-      on
-        .selectFrom(table)
-        .select('id')
-        .where(inList(on, sql.ref<number>('id'), p.ids))
-        .orderBy('id')
-        .modifyEnd(LOCKS[to](on)),
-    );
-    prepared.set(key, lock);
-  }
-  await lock(tx, { ids });
+  await lockQueries(lock)[table](tx, { ids });
 }

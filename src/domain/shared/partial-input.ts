@@ -1,6 +1,6 @@
 /**
  * An input of which only some members passed a schema: each may be absent, at any depth, and arrays have only the items
- * that passed. Rules report nothing for what is absent and required: the schema does.
+ * that passed. Rules ignore absent members: the schema reports those that are required.
  */
 export type PartialInput<T> = T extends readonly (infer Item)[]
   ? readonly PartialInput<Item>[]

@@ -27,8 +27,8 @@ export interface ProviderSettings {
   /** Whether passwords are refused. */
   ssoOnly: boolean;
   /**
-   * Whether addresses in the domains count as verified if the provider does not say whether they are. Whoever can set
-   * an address in its directory can then sign in as the user with that address.
+   * Whether an address in one of the domains counts as verified if the provider sends no `email_verified`. Whoever can
+   * set an address in its directory can then sign in as the user with that address.
    */
   trustEmail: boolean;
 }

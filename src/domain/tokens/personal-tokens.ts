@@ -56,8 +56,8 @@ export async function createPersonalToken(
   const own = bounds.allowedAddresses ?? [];
   const scopes = input.scopes ?? ALL_SCOPES.filter((scope) => caller.scopes.has(scope));
   const allowedAddresses = input.allowedAddresses ?? own;
-  const expiresAt =
-    input.expiresAt === undefined ? bounds.expiresAt : (parseTimestamp(input.expiresAt) ?? bounds.expiresAt);
+  const requested = input.expiresAt === undefined ? undefined : parseTimestamp(input.expiresAt);
+  const expiresAt = requested ?? bounds.expiresAt;
 
   const more = scopes.find((scope) => !isScope(scope) || !caller.scopes.has(scope));
   if (more !== undefined)

@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import { type Account, type Attribution, type Actor, isMemberOf } from '../../auth/callers.ts';
 import { normalizeEmail } from '../../auth/email-addresses.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
-import { anyOf } from '../../db/dialect-sql.ts';
+import { anyOf, forNoKeyUpdate, forUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
@@ -11,7 +11,7 @@ import { removeFromAllGroups } from '../assessments/groups.ts';
 import { bumpCredentialVersion } from '../tokens/credentials.ts';
 import { isLastAdmin } from './last-admin.ts';
 import { findAssignedOrganizations } from './staff-organizations.ts';
-import { byUse } from '../shared/lock-rows.ts';
+import { memoizeByLock } from '../shared/lock-rows.ts';
 
 /** A user who was banned. */
 export interface BannedUser {
@@ -79,7 +79,7 @@ const assessmentsWithAccess = prepareQuery<{ user: number }, { uid: string }>((d
 );
 
 /** Locks the user, so that the expected version is the one that is banned, and nothing new refers to a deleted user. */
-const lockUser = byUse((lock) =>
+const lockUser = memoizeByLock((lock) =>
   prepareWrite<{ id: number }, { version: number }>((tx, p) =>
     tx.selectFrom('users').select('version').where('id', '=', p.id).modifyEnd(lock(tx)),
   ),
@@ -149,15 +149,15 @@ export async function banUser(
   if (user.staff === 1 && caller.kind !== 'command_line')
     throw new DomainError('forbidden', { code: 'ban-staff' });
   const banned = await toBannedUser(tx, user);
-  const use = user.accepted_at === null ? 'delete' : 'change';
+  const lock = user.accepted_at === null ? forUpdate : forNoKeyUpdate;
   if (user.banned_at !== null) {
     requireVersion(expected, user.version);
     return banned;
   }
-  if (user.organization_id !== null && (await isLastAdmin(tx, user.organization_id, id, use)))
+  if (user.organization_id !== null && (await isLastAdmin(tx, user.organization_id, id, lock)))
     throw new DomainError('forbidden', { code: 'ban-last-admin' });
-  if (expected !== undefined || use === 'delete') {
-    const [locked] = await lockUser[use](tx, { id });
+  if (expected !== undefined || lock === forUpdate) {
+    const [locked] = await lockUser(lock)(tx, { id });
     if (locked === undefined) throw notFound('user');
     requireVersion(expected, locked.version);
   }

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Transaction } from '../../db/engine.ts';
-import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { forNoKeyUpdate, type RowLock } from '../../db/dialect-sql.ts';
 import { preparePipelined, prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
-import { byUse } from '../shared/lock-rows.ts';
+import { memoizeByLock } from '../shared/lock-rows.ts';
 
 /** Otherwise two admins could ban each other concurrently and leave none. */
 const lockOrganizationRow = preparePipelined<{ id: number }>((tx, p) =>
@@ -10,7 +10,7 @@ const lockOrganizationRow = preparePipelined<{ id: number }>((tx, p) =>
 );
 
 /** Otherwise the user could sign in for the first time meanwhile. */
-const lockUser = byUse((lock) =>
+const lockUser = memoizeByLock((lock) =>
   prepareWrite<{ id: number }, { admin: number; accepted_at: number | null; banned_at: number | null }>(
     (tx, p) =>
       tx
@@ -41,17 +41,17 @@ const otherAdmins = prepareQuery<
  *
  * Locks the organization's row and then the user's until the transaction ends. Call it before anything that ends an admin,
  * and before locking the user.
- * @param to what the caller does to the user then
+ * @param lock of the user
  * @returns whether the user has to remain an admin; `false` for users who are none
  */
 export async function isLastAdmin(
   tx: Transaction,
   organizationId: number,
   userId: number,
-  to: 'change' | 'delete' = 'change',
+  lock: RowLock = forNoKeyUpdate,
 ): Promise<boolean> {
   await lockOrganizationRow(tx, { id: organizationId });
-  const [user] = await lockUser[to](tx, { id: userId });
+  const [user] = await lockUser(lock)(tx, { id: userId });
   if (user === undefined || user.admin === 0 || user.banned_at !== null) return false;
   const [others] = await otherAdmins(tx, { organization: organizationId, user: userId });
   return (user.accepted_at === null ? others?.admins : others?.accepted) === 0;

@@ -203,7 +203,7 @@ function shapeValidator(
   };
 }
 
-/** Applies the rules to the members without an error in the schema, and returns the errors in what was sent. */
+/** Applies the rules to the members that passed the schema. @returns their errors, with paths in the body as sent */
 function errorsOfPassedMembers(
   body: object,
   errors: readonly FieldMessage[],

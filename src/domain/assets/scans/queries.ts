@@ -205,7 +205,7 @@ export async function lockPorts(
   const ports = new Map<number, Port[]>();
   const [one] = ids;
   if (one === undefined) return ports;
-  await lockRows(tx, 'change', 'assets', ids);
+  await lockRows(tx, 'assets', ids, forNoKeyUpdate);
   const rows = await (numbers === undefined
     ? portsOfAssets(tx, { ids })
     : portsInRange(tx, { id: one, ...numbers }));

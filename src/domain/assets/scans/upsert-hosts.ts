@@ -17,6 +17,7 @@ import { selectHostsByAddress, insertHosts, type KnownHost, updateLastSeen } fro
 import type { PortCoverage } from './diff-ports.ts';
 import { foldCase } from '../../../runtime/fold-case.ts';
 import { lockRows } from '../../shared/lock-rows.ts';
+import { forNoKeyUpdate } from '../../../db/dialect-sql.ts';
 
 interface UpsertHostsResult extends ScanResult {
   created: number;
@@ -50,9 +51,9 @@ export async function upsertScannedHosts(
   const isNew = ({ uid }: HostScan): boolean => created.has(uid);
   await lockRows(
     tx,
-    'change',
     'assets',
     scans.map(({ id }) => id),
+    forNoKeyUpdate,
   );
   const large = await findLargeHosts(tx, scans);
   const applying: ScanApplication = { tx, by, organizationId, source, coverage };

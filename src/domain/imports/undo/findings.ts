@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import type { ReadConnection, Transaction } from '../../../db/engine.ts';
-import { forUpdate, inList } from '../../../db/dialect-sql.ts';
+import { forUpdate, inList, forNoKeyUpdate } from '../../../db/dialect-sql.ts';
 import { insertDeltas, DeltaAccumulator } from '../../shared/counters.ts';
 import { counterDeltas } from '../../vulnerabilities/vulnerability-counters.ts';
 import { linkedIds } from '../../vulnerabilities/vulnerability-links.ts';
@@ -99,7 +99,7 @@ export async function undoFindings(
           null,
         ),
       );
-    await lockRows(tx, 'change', 'assets', [...assets.values()].flat());
+    await lockRows(tx, 'assets', [...assets.values()].flat(), forNoKeyUpdate);
     await tx
       .deleteFrom('vulnerabilities')
       .where((eb) => inList(tx, eb.ref('id'), deletableIds))

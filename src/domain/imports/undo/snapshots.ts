@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Attribution } from '../../../auth/callers.ts';
-import { inList, itemInteger, itemText, jsonRowsTable } from '../../../db/dialect-sql.ts';
+import { inList, itemInteger, itemText, jsonRowsTable, forNoKeyUpdate } from '../../../db/dialect-sql.ts';
 import type { Transaction } from '../../../db/engine.ts';
 import { type FindingSnapshot, nextSnapshots } from '../finding-snapshots.ts';
 import { findingCounters } from '../import-status-changes.ts';
@@ -65,9 +65,9 @@ export async function undoSnapshots(
   const snapshots = rows.map((row) => ({ ...row, before: JSON.parse(row.before) as FindingSnapshot }));
   await lockRows(
     tx,
-    'change',
     'assets',
     snapshots.flatMap(({ before: { linked } }) => linked ?? []),
+    forNoKeyUpdate,
   );
   for (const { id: finding, before, ...seen } of snapshots) {
     const row = locked.get(finding);
