@@ -154,8 +154,8 @@ async function tagAssets({ rows, add, remove }: TagChange): Promise<TagResult> {
   return { undoSteps, updatedRows };
 }
 
-/** In capitals, `ß` and `ss` are the same, as on the server. */
-const capitalize = (name: string) => name.trim().normalize('NFC').toUpperCase();
+/** In upper case, `ß` and `ss` are the same, as on the server. */
+const toUpperCaseName = (name: string) => name.trim().normalize('NFC').toUpperCase();
 
 async function findTagByName(
   orgUid: string,
@@ -164,7 +164,7 @@ async function findTagByName(
   const found = api.rows('/api/tagging/v1.0/organizations/{orgUid}/tags', {
     params: { path: { orgUid }, query: { search: name, perPage: 100 } },
   });
-  for await (const tag of found) if (capitalize(tag.name) === capitalize(name)) return tag;
+  for await (const tag of found) if (toUpperCaseName(tag.name) === toUpperCaseName(name)) return tag;
   return undefined;
 }
 
