@@ -19,6 +19,8 @@ const NMAP_BYTES = Number(process.env['BENCH_NMAP_BYTES'] ?? 1e9);
 /** Seconds for a million new findings; proportionally less for fewer. */
 const NUCLEI_TARGET: Readonly<Record<Engine, number>> = { sqlite: 120, postgres: 240 };
 const REPEAT_TARGET = 0.5;
+/** Seconds for the undo of an import of a million findings. */
+const UNDO_TARGET = 60;
 /** Fraction of the throughput of saxes alone. */
 const NMAP_TARGET: Readonly<Record<Engine, number>> = { sqlite: 0.4, postgres: 0.3 };
 /** MiB of the server process, which runs the import. */
@@ -64,7 +66,13 @@ async function measureNuclei(imports: Imports, folder: string): Promise<Benchmar
   const name = `import-nuclei of ${NUCLEI_FINDINGS} findings`;
   const first = await importBesideOthers(imports, file, name, dataset.assessment);
   const again = await importBesideOthers(imports, file, `${name} again`, dataset.assessment);
+  // Of findings that another import has seen, and of findings that are deleted.
+  const undos = [
+    { of: `${name} again`, ...(await undoBesideOthers(imports, again.id, `undo of ${name} again`)) },
+    { of: name, ...(await undoBesideOthers(imports, first.id, `undo of ${name}`)) },
+  ];
   const target = (NUCLEI_TARGET[engine] * NUCLEI_FINDINGS) / 1e6;
+  const undoTarget = (UNDO_TARGET * NUCLEI_FINDINGS) / 1e6;
   const ratio = again.seconds / first.seconds;
   return [
     {
@@ -83,6 +91,16 @@ async function measureNuclei(imports: Imports, folder: string): Promise<Benchmar
       holds: ratio <= REPEAT_TARGET,
     },
     ...again.rows,
+    ...undos.flatMap(({ of, seconds, rows }) => [
+      {
+        engine,
+        workload: `undo of ${of}: ${seconds.toFixed(1)} s`,
+        ratio: seconds / undoTarget,
+        target: `<= ${undoTarget} s`,
+        holds: seconds <= undoTarget,
+      },
+      ...rows,
+    ]),
   ];
 }
 
@@ -118,13 +136,45 @@ async function measureNmap(imports: Imports, folder: string): Promise<BenchmarkR
   ];
 }
 
-/** @returns the duration by the server's clock, and the results for its memory and for other requests */
+/** @returns the duration by the server's clock, the id, and the results for its memory and for other requests */
 async function importBesideOthers(
-  { engine, env, dataDirectory, dataset, token }: Imports,
+  imports: Imports,
   file: string,
   name: string,
   assessment?: string,
-): Promise<{ seconds: number; rows: BenchmarkResult[] }> {
+): Promise<Measured & { id: number }> {
+  let id = 0;
+  const measured = await besideOthers(imports, name, async (request) => {
+    id = await startImport(request, file, assessment);
+    return endOfImport(request, id);
+  });
+  return { ...measured, id };
+}
+
+/** Undoes an import. @returns the duration by our clock, and the same results */
+function undoBesideOthers(imports: Imports, id: number, name: string): Promise<Measured> {
+  return besideOthers(imports, name, async (request) => {
+    const startedAt = performance.now();
+    await send(request, `/v1/imports/${id}/undo`, { method: 'POST' });
+    for (;;) {
+      const { undone } = (await send(request, `/v1/imports/${id}`)) as ImportResponse;
+      if (undone !== null) return (performance.now() - startedAt) / 1_000;
+      await delay(200);
+    }
+  });
+}
+
+interface Measured {
+  seconds: number;
+  rows: BenchmarkResult[];
+}
+
+/** @param work what to do on a new server while other requests read and write; returns its seconds */
+async function besideOthers(
+  { engine, env, dataDirectory, dataset, token }: Imports,
+  name: string,
+  work: (request: ImportRequest) => Promise<number>,
+): Promise<Measured> {
   progress(`${engine}: ${name}`);
   const server = await startAssay(env, dataDirectory);
   try {
@@ -135,11 +185,10 @@ async function importBesideOthers(
       quiet.push(await read(request));
       await delay(READ_EVERY);
     }
-    const id = await startImport(request, file, assessment);
     const ended = new AbortController();
     const reads = repeat(ended.signal, READ_EVERY, () => read(request));
     const writes = repeat(ended.signal, WRITE_EVERY, (number) => write(request, number));
-    const seconds = await endOfImport(request, id).finally(() => ended.abort());
+    const seconds = await work(request).finally(() => ended.abort());
     const [readsP99, writesP99] = [p99Of(await reads), p99Of(await writes)];
     const peakMemory = server.peakMemory();
     const ratio = readsP99 / p99Of(quiet);
@@ -244,6 +293,7 @@ interface ImportResponse {
   error: { message: string } | null;
   started_at: string | null;
   finished_at: string | null;
+  undone: object | null;
 }
 
 async function startImport(
