@@ -70,6 +70,7 @@ export const ON_SQLITE_ALONE = [
   'test/db/sqlite-transaction.test.ts',
   'test/db/wal-checkpointer.test.ts',
   'test/domain/cvss.test.ts',
+  'test/domain/derive-finding.test.ts',
   'test/domain/names.test.ts',
   'test/domain/time.test.ts',
   'test/files/s3-signature.test.ts',

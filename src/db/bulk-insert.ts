@@ -93,6 +93,51 @@ export function prepareInsertVarying(
   };
 }
 
+/**
+ * Prepares an insert of rows of integers that share some values, so that only the others are sent for each row.
+ * @param common the columns with values that all rows share
+ * @param varying the other columns
+ * @param conflict an `on conflict` clause
+ * @returns a function of the shared values and the others, in the order of the columns
+ */
+export function prepareInsertSharing(
+  table: string,
+  common: Readonly<Record<string, 'int'>>,
+  varying: Readonly<Record<string, 'int'>>,
+  conflict: string,
+): (tx: Transaction, shared: InsertRow, rows: readonly InsertRow[]) => Promise<void> {
+  const [shared, others] = [Object.keys(common), Object.keys(varying)];
+  const names = [...others, ...shared].map((name) => `"${name}"`).join(', ');
+  const statement = (columns: readonly string[], source: string, first: number, parameter: string) => {
+    const values = [
+      ...columns,
+      ...shared.map((_name, index) => parameter.replace('N', String(first + index))),
+    ];
+    return `insert into ${table} (${names}) select ${values.join(', ')} from ${source} where true ${conflict}`;
+  };
+  const sqlite = statement(
+    others.map((_name, index) => `value ->> ${index}`),
+    'json_each(?1)',
+    2,
+    '?N',
+  );
+  const postgres = statement(
+    others.map((_name, index) => `item.c${index}`),
+    `unnest(${others.map((_name, index) => `$${index + 1}::bigint[]`).join(', ')})
+      as item (${others.map((_name, index) => `c${index}`).join(', ')})`,
+    others.length + 1,
+    '$N::bigint',
+  );
+  return async (tx, values, rows) => {
+    if (tx.engine === 'postgres') {
+      const columns = others.map((_name, column) => rows.map((row) => row[column]));
+      await tx.executeQuery(markPipelined(CompiledQuery.raw(postgres, [...columns, ...values])));
+      return;
+    }
+    for (const chunk of chunked(rows)) await tx.executeQuery(CompiledQuery.raw(sqlite, [chunk, ...values]));
+  };
+}
+
 /** Rows that differ in one integer only. */
 interface InsertGroup {
   /** The shared values, in the order of the columns. */
@@ -128,8 +173,7 @@ const POSTGRES_TYPES = { int: 'bigint', real: 'double precision', text: 'text' }
 /**
  * Reserves ids, so that rows that refer to others can be inserted without waiting for these.
  * @param table with a column `id` that the engine assigns
- * @returns ascending ids. On PostgreSQL no other transaction gets them, and unused ones are lost. On SQLite they are the next
- *   ones, which this transaction has to itself as it is the only writer: insert them before reserving more
+ * @returns ascending ids, which no other transaction gets; unused ones are lost
  */
 export async function reserveIds(tx: Transaction, table: string, count: number): Promise<number[]> {
   if (count === 0) return [];
@@ -140,9 +184,14 @@ export async function reserveIds(tx: Transaction, table: string, count: number):
     );
     return rows.map(({ id }) => id).sort((one, other) => one - other);
   }
-  const { rows } = await query<{
-    seq: number;
-  }>`select seq from sqlite_sequence where name = ${table}`.execute(tx);
-  const last = rows[0]?.seq ?? 0;
-  return Array.from({ length: count }, (_, index) => last + 1 + index);
+  const { rows } = await query<{ seq: number }>`
+    update sqlite_sequence set seq = seq + ${count} where name = ${table} returning seq`.execute(tx);
+  let last = rows[0]?.seq;
+  if (last === undefined) {
+    // The engine adds the row with the first row of the table.
+    last = count;
+    await query`insert into sqlite_sequence (name, seq) values (${table}, ${last})`.execute(tx);
+  }
+  const first = last - count + 1;
+  return Array.from({ length: count }, (_, index) => first + index);
 }

@@ -7,6 +7,8 @@ import { lastImportStarts } from './migrations/0004-last-import-starts.ts';
 import { tokenCreators } from './migrations/0005-token-creators.ts';
 import { caseFolding } from './migrations/0006-case-folding.ts';
 import { trustedEmailProviders } from './migrations/0007-trusted-email-providers.ts';
+import { detections } from './migrations/0008-detections.ts';
+import { hostDetections } from './migrations/0009-host-detections.ts';
 import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
 /**
@@ -21,6 +23,8 @@ export const migrations: readonly Migration[] = [
   tokenCreators,
   caseFolding,
   trustedEmailProviders,
+  detections,
+  hostDetections,
 ];
 
 export const dialects: Record<Engine, SchemaDialect> = {

@@ -55,10 +55,10 @@ export function seedScans(
         tx,
         personAttribution(scanner, moment),
         organizationId,
-        ALL_PORTS,
         lives.map(({ address, lives: services }): ScannedHost => ({
           address,
           complete: true,
+          coverage: ALL_PORTS,
           unlistedStates: ['closed'],
           seenAt: moment,
           ports: services.flatMap((life) => observePort(life, scan)),

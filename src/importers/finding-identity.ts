@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { AssetLocation } from '../domain/imports/sighting.ts';
+import type { AssetLocation } from '../domain/imports/detection.ts';
 import type { ReportedFinding, ScanTarget } from './report.ts';
 import { assetOfTarget } from './targets.ts';
 import { parseUntrustedUrl } from '../runtime/parse-untrusted-url.ts';

@@ -4,9 +4,8 @@ import type { ImportJob } from '../domain/imports/import-types.ts';
 const EARLIEST_PLAUSIBLE = Date.UTC(1995, 0, 1);
 
 /**
- * Determines the time of a report, in milliseconds since 1970 (docs/companions.md, section 7): its own time, else that
- * of its first import if the same bytes were imported before, else the one in the import's options, else the upload. The
- * options come before the first import if the report has a time that is not understood.
+ * Determines the time of a report, in milliseconds since 1970 (docs/companions.md, section 7): its own time, else the one in
+ * the import's options, else that of the upload; of several imports of the same bytes the earliest.
  */
 export class ReportTime {
   readonly #job: ImportJob;
@@ -16,7 +15,7 @@ export class ReportTime {
   #isUnclear = false;
   #newestHost: number | undefined;
 
-  /** @param earlier the time of the same bytes on their first import */
+  /** @param earlier the earliest time that other imports give the same bytes */
   constructor(job: ImportJob, earlier: number | undefined) {
     this.#job = job;
     this.#earlier = earlier;
@@ -55,10 +54,26 @@ export class ReportTime {
 
   /** @param newest time of the findings, used if the report has none */
   resolve(newest: number | null): number {
-    const given = this.given;
-    // An earlier import of the same bytes could only use the time of its upload.
-    const earlier = this.#isUnclear ? (given ?? this.#earlier) : this.#earlier;
-    return this.#own ?? newest ?? this.#newestHost ?? earlier ?? given ?? this.#job.createdAt;
+    return this.#own ?? newest ?? this.#newestHost ?? Math.min(this.#fallback, this.#earlierOfSame);
+  }
+
+  /**
+   * @param newest time of the findings
+   * @returns the time in the options, or that of the upload, if the report has none itself and `resolve` returns it;
+   *   `null` for a report that says when it was made, or says it in a way that is not understood
+   */
+  fallback(newest: number | null): number | null {
+    const isStated = this.#own !== undefined || newest !== null || this.#newestHost !== undefined;
+    return isStated || this.#isUnclear ? null : this.#fallback;
+  }
+
+  get #fallback(): number {
+    return this.given ?? this.#job.createdAt;
+  }
+
+  /** Other imports of bytes with a time that is not understood say nothing. */
+  get #earlierOfSame(): number {
+    return this.#isUnclear ? Infinity : (this.#earlier ?? Infinity);
   }
 
   /** The time in the import's options. */

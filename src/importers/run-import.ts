@@ -6,7 +6,9 @@ import {
   type RunProgress,
   EMPTY_RESULT,
 } from '../domain/imports/import-types.ts';
-import { countAlreadyApplied, firstReportTime, saveReportTime } from '../domain/imports/previous-runs.ts';
+import { AdaptiveWriter } from '../db/concurrency/adaptive-writer.ts';
+import { countAlreadyApplied } from '../domain/imports/previous-runs.ts';
+import { alignReportTimes, earliestReportTime, saveReportTime } from '../domain/imports/report-times.ts';
 import { applyFindings, applyGone } from './apply/findings.ts';
 import { HostApplier } from './apply/hosts.ts';
 import { identityOf } from './finding-identity.ts';
@@ -78,8 +80,8 @@ export async function runImport({
     } else throw error;
   };
   try {
-    if (!job.options.dryRun) Object.assign(result, await countAlreadyApplied(db.read, job));
-    const time = new ReportTime(job, await firstReportTime(db.read, job));
+    if (!job.options.dryRun) Object.assign(result, await countAlreadyApplied(db.read, job, spool));
+    const time = new ReportTime(job, await earliestReportTime(db.read, job));
     const hosts = new HostApplier({ db, job, clock, signal, skips, result, spool });
     try {
       const tags = new ReportTags();
@@ -109,7 +111,8 @@ export async function runImport({
     const reportAt = time.resolve(spool.findings.newest);
     if (!job.options.dryRun) {
       outcome.reportAt = reportAt;
-      await db.write((tx) => saveReportTime(tx, job, reportAt));
+      const fallbackAt = time.fallback(spool.findings.newest);
+      await db.write((tx) => saveReportTime(tx, job, reportAt, fallbackAt));
     }
     const { assessment } = job;
     if (assessment !== null && outcome.state !== 'cancelled') {
@@ -138,6 +141,12 @@ export async function runImport({
       } catch (error) {
         stopWith(error);
       }
+    }
+    if (!job.options.dryRun && outcome.state !== 'cancelled') {
+      const writer = new AdaptiveWriter(db, signal, { dryRun: false, size: 100, most: 1_000 });
+      const by = () => ({ actor: job.caller, now: clock() });
+      const report = { ...job, assessmentId: assessment?.id ?? null };
+      await alignReportTimes({ db, writer, by }, report).catch(stopWith);
     }
     if (outcome.state === 'succeeded') progress.applied = 1;
     reportProgress();
@@ -192,7 +201,7 @@ async function readRecords(context: ReadContext): Promise<void> {
       if (written !== undefined) await written;
     }
   } finally {
-    if (!signal.aborted) await hosts.flush();
+    if (!signal.aborted) await hosts.finish();
   }
 }
 
@@ -207,7 +216,8 @@ function handleRecord(
       time.set(record.scannedAt);
       return undefined;
     case 'ports':
-      return hosts.setCoverage(record.ranges);
+      hosts.setCoverage(record.ranges);
+      return undefined;
     case 'host':
       if (spool.addHost(record.host.address)) progress.hosts += 1;
       progress.ports += record.host.ports.length;

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { normalizeLocation } from '../domain/assets/asset-locations.ts';
 import type { PortRange } from '../domain/assets/scans/diff-ports.ts';
-import { coverageKeyOfChecks } from '../domain/imports/coverage.ts';
-import { formatPorts } from '../domain/imports/port-sets.ts';
-import type { AssetLocation, CoverageKey } from '../domain/imports/sighting.ts';
+import { coverageKeyOfChecks } from '../domain/imports/scan-scopes.ts';
+import { formatPorts } from '../domain/assets/port-sets.ts';
+import type { AssetLocation, CoverageKey } from '../domain/imports/detection.ts';
 import { memoize } from './memoize.ts';
 import type { ReportedLocation, ScanTarget } from './report.ts';
 import { parseUntrustedUrl } from '../runtime/parse-untrusted-url.ts';

@@ -4,7 +4,6 @@ import type { Tables } from '../db/schema.ts';
 import type { Context } from '../runtime/context.ts';
 import type { JobHandler } from './runner.ts';
 import { UNDO_WINDOW } from '../domain/vulnerabilities/bulk/undo.ts';
-import { SNAPSHOT_RETENTION } from '../domain/imports/finding-snapshots.ts';
 import { RESPONSE_TTL } from '../domain/shared/idempotency-keys.ts';
 
 const MINUTE = 60_000;
@@ -70,12 +69,6 @@ function expiredRowsAt(now: number, { sessionIdle, auditDays }: RetentionPeriods
     { table: 'refresh_tokens', key: ['id'], column: 'expires_at', until: now - 7 * DAY },
     { table: 'tokens', key: ['id'], column: 'expires_at', until: now - DAY, condition: sql`kind = 'jwt'` },
     { table: 'idempotency_keys', key: ['id'], column: 'created_at', until: now - RESPONSE_TTL },
-    {
-      table: 'import_finding_snapshots',
-      key: ['id'],
-      column: 'changed_at',
-      until: now - SNAPSHOT_RETENTION,
-    },
     { table: 'bulk_changes', key: ['id'], column: 'changed_at', until: now - UNDO_WINDOW },
     { table: 'denied_attempt_minutes', key: ['minute'], column: 'minute', until: minuteOf(now - HOUR) },
     // The key begins with the minute, which keeps its number of digits until the year 2160, and goes on after it.

@@ -20,7 +20,7 @@ import { startUndo } from '../domain/imports/cancel-import.ts';
 import { currentRights, findLostPermission } from '../domain/imports/lost-permissions.ts';
 import { runImportInWorker, ImportOutOfMemory, ImportStuck } from '../importers/worker/import-worker-host.ts';
 import type { WorkerProgress } from '../importers/worker/import-worker.ts';
-import { undoImport } from '../domain/imports/undo/undo-import.ts';
+import { undoImport } from '../domain/imports/undo-import.ts';
 import type { JobHandler, JobRun } from './runner.ts';
 
 /** How often an import is started again after its process died. */

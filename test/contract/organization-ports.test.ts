@@ -48,7 +48,12 @@ const EVERY = new PortCoverage([
 ]);
 const scan = (...hosts: ScannedHost[]) =>
   server.context.db.write((tx) =>
-    upsertScannedHosts(tx, cliAttribution((now += 1_000)), organization.id, EVERY, hosts),
+    upsertScannedHosts(
+      tx,
+      cliAttribution((now += 1_000)),
+      organization.id,
+      hosts.map((one) => ({ ...one, coverage: EVERY })),
+    ),
   );
 const read = (query = '', token: string = admin.token) =>
   server.request('GET', `/api/streaming/v1/${organization.uid}/assets/ports${query}`, { token });

@@ -43,12 +43,13 @@ async function scan(minutes: number, ports: ObservedPort[], more: Partial<Scanne
     address: ADDRESS,
     ports,
     complete: true,
+    coverage: COVERAGE,
     unlistedStates: [],
     seenAt: NOW - minutes * 60_000,
     ...more,
   };
   const { createdHosts } = await server.context.db.write((tx) =>
-    upsertScannedHosts(tx, cliAttribution(NOW), organization.id, COVERAGE, [host]),
+    upsertScannedHosts(tx, cliAttribution(NOW), organization.id, [host]),
   );
   uid = createdHosts[0]?.uid ?? uid;
 }
@@ -99,7 +100,7 @@ describe('Operation 81: get the port history of a host', () => {
   it('orders by the time of the scan, regardless of import order', async () => {
     await scan(10, [port(22)]);
     await scan(20, [port(22), port(80)]);
-    expect(await changes()).toEqual(['10 22 opened', '20 80 opened']);
+    expect(await changes()).toEqual(['10 80 closed', '20 22 opened', '20 80 opened']);
   });
 
   it('paginates as operation 14 does, across many scans', async () => {

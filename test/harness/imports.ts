@@ -115,7 +115,7 @@ export async function insertGoneFindings(
       .where((eb) => inList(tx, eb.ref('id'), ids))
       .returning(['id as vulnerability_id', 'organization_id', 'assessment_id'])
       .execute();
-    const seen = { source: 'zap', content_hash: '', first_seen_at: 1, last_seen_at: 1, last_import_id: by };
+    const seen = { source: 'zap', content_hash: '', tags: null, cover_key: null, cover_host: null };
     const values = rows.map((row) => ({
       ...row,
       ...seen,
@@ -123,10 +123,24 @@ export async function insertGoneFindings(
       gone_at: at,
       gone_import_id: by,
     }));
-    for (let start = 0; start < values.length; start += 500)
+    const detected = {
+      seen_at: 1,
+      first_seen_at: 1,
+      content: 0,
+      is_made: 1,
+      is_timed: 1,
+      carried_status_id: null,
+    };
+    const detections = rows.map(({ vulnerability_id }) => ({ vulnerability_id, import_id: by, ...detected }));
+    for (let start = 0; start < values.length; start += 500) {
       await tx
         .insertInto('scanner_findings')
         .values(values.slice(start, start + 500))
         .execute();
+      await tx
+        .insertInto('detections')
+        .values(detections.slice(start, start + 500))
+        .execute();
+    }
   });
 }

@@ -447,7 +447,7 @@ describe('the service of a port', () => {
 });
 
 describe('an older report', () => {
-  it('updates only when a port was first seen', async () => {
+  it('updates when a port was first seen, and closes what later ones no longer list', async () => {
     await imported(report(host('192.0.2.1', port(22, 'open', '<service name="ssh" method="probed"/>'))));
     const old = port(22, 'closed') + port(23);
     await imported(report(host('192.0.2.1', old, { seen: SEEN - 60 })));
@@ -459,7 +459,7 @@ describe('an older report', () => {
         first_seen: (SEEN - 60) * 1_000,
         last_seen: SEEN * 1_000,
       },
-      { number: 23, observed_state: 'open', first_seen: (SEEN - 60) * 1_000, last_seen: (SEEN - 60) * 1_000 },
+      { number: 23, observed_state: 'closed', first_seen: (SEEN - 60) * 1_000, last_seen: SEEN * 1_000 },
     ]);
   });
 
@@ -519,7 +519,7 @@ describe('a report', () => {
       host('192.0.2.1', port(22)) + host('192.0.2.1', port(80)),
       '<scaninfo protocol="tcp"/>',
     );
-    expect(await imported(text)).toEqual({ ...NOTHING, created: 1, updated: 1, opened: 2 });
+    expect(await imported(text)).toEqual({ ...NOTHING, created: 1, opened: 2 });
     expect(await states()).toEqual({ '22/tcp': 'open', '80/tcp': 'open' });
   });
 

@@ -512,11 +512,12 @@ describe('A later report', () => {
     await imported(csv, report, other, { scannedAt: at });
     const seen = await server.context.db.read
       .selectFrom('scanner_findings')
-      .select('last_seen_at')
+      .innerJoin('detections', 'detections.vulnerability_id', 'scanner_findings.vulnerability_id')
+      .select('seen_at')
       .where('assessment_id', '=', other.assessment.id)
-      .orderBy('vulnerability_id')
+      .orderBy('scanner_findings.vulnerability_id')
       .execute();
-    expect(seen.map((row) => row.last_seen_at)).toEqual([at, Date.parse(day(1))]);
+    expect(seen.map((row) => row.seen_at)).toEqual([at, Date.parse(day(1))]);
   });
 
   it('of which one record of a finding has a time that is not understood reopens nothing, in any order', async () => {

@@ -4,7 +4,7 @@ import { indexPending } from '../../src/db/vulnerability-search.ts';
 import type { PortRange } from '../../src/domain/assets/scans/diff-ports.ts';
 import type { ImportJob, ImportOptions, ImportOutcome } from '../../src/domain/imports/import-types.ts';
 import { type ImportRun, runImport } from '../../src/importers/run-import.ts';
-import { undoImport } from '../../src/domain/imports/undo/undo-import.ts';
+import { undoImport } from '../../src/domain/imports/undo-import.ts';
 import {
   type ReportFormat,
   type ReportedFinding,
@@ -201,7 +201,7 @@ const setStatus = (id: number, status_id: number) =>
 /** Returns all rows that an import may write, to compare them. */
 async function everything() {
   const { read } = server.context.db;
-  const [vulnerabilities, findings, links, entries, taggings, statuses] = await Promise.all([
+  const [vulnerabilities, findings, links, entries, taggings, contents] = await Promise.all([
     read
       .selectFrom('vulnerabilities')
       .selectAll()
@@ -232,14 +232,9 @@ async function everything() {
       .where('organization_id', '=', organization.id)
       .orderBy('vulnerability_id')
       .execute(),
-    read
-      .selectFrom('import_status_changes')
-      .selectAll()
-      .where('organization_id', '=', organization.id)
-      .orderBy('vulnerability_id')
-      .execute(),
+    read.selectFrom('finding_contents').selectAll().orderBy('vulnerability_id').orderBy('number').execute(),
   ]);
-  return { vulnerabilities, findings, links, entries, taggings, statuses };
+  return { vulnerabilities, findings, links, entries, taggings, contents };
 }
 
 /** Checks the counters of the assessment against its rows. */
@@ -1191,11 +1186,15 @@ describe('an undo', () => {
     const stood = (await listVulnerabilities()).map(withoutVersion);
     // It has an earlier first sighting, a gone finding, and a new location.
     const second = await imported([at(SECOND), SITE, after(), finding('again', { description: 'New.' })]);
-    await imported([at(FIRST - DAY), before]);
+    const earlier = await imported([at(FIRST - DAY), before]);
     expect(await one('both')).toMatchObject({ severity: 'Critical', impact: 'All of it.', cve_ids: [] });
     expect(await undo(second)).toEqual({ findings: 0, assets: 0, statuses: 0, kept: 0 });
     expect((await listVulnerabilities()).map(withoutVersion)).toEqual(
-      stood.map((row) => (row.title === 'Title of both' ? { ...row, first_seen_at: iso(FIRST - DAY) } : row)),
+      stood.map((row) =>
+        row.title === 'Title of both'
+          ? { ...row, first_seen_at: iso(FIRST - DAY), import_id: earlier.job.id }
+          : row,
+      ),
     );
     expect(await goneImports()).toHaveLength(1);
     await expectCounted();

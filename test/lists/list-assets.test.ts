@@ -100,10 +100,14 @@ beforeAll(async () => {
     version: null,
     cpe: null,
   });
-  const scan = { complete: true, unlistedStates: [] };
+  const scan = {
+    complete: true,
+    unlistedStates: [],
+    coverage: new PortCoverage([['tcp', 1, 1_000]]),
+  };
   now += 10_000;
   await server.context.db.write((tx) =>
-    upsertScannedHosts(tx, cliAttribution(now), organization.id, new PortCoverage([['tcp', 1, 1_000]]), [
+    upsertScannedHosts(tx, cliAttribution(now), organization.id, [
       { ...scan, address: '10.0.0.5', ports: [port(22), port(443), port(80, 'closed')], seenAt: now - 5_000 },
       { ...scan, address: '10.0.1.7', ports: [port(80)] },
     ]),

@@ -118,7 +118,7 @@ export const ImportSchema = Type.Object(
           assets: countSchema('Assets deleted.'),
           statuses: countSchema('Statuses restored.'),
           kept: countSchema(
-            'Items that were not undone because they have changed since, or are assets that the token could not delete.',
+            'Findings and assets of which something of the import remains, because another import has it, someone changed it, or the token could not delete the asset.',
           ),
         },
         { title: 'Import undone' },

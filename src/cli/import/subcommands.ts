@@ -32,9 +32,9 @@ export function addImportSubcommands(family: Command): void {
   const undo = addCommand(family, 'undo <id>', {
     description: 'Undo an import',
     notes:
-      'Deletes what only this import created and restores the statuses that it set, except for what users or other imports\n' +
-      'have changed since. Ports stay, and so do assets that your token cannot delete. Only admins and the user who\n' +
-      'started the import can undo it.',
+      'Leaves what the other imports give: deletes the findings, assets and ports that only this import saw, and sets back\n' +
+      'statuses and texts. What users have changed stays, and so do assets that your token cannot delete. Only admins and\n' +
+      'the user who started the import can undo it.',
     examples: [['assay import undo 12']],
   });
   addTargetOptions(undo);

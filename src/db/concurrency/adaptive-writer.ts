@@ -14,10 +14,15 @@ const GROWING_TABLES = [
   'ports',
   'port_counts',
   'port_events',
+  'host_detections',
+  'host_observations',
   'vulnerabilities',
   'vulnerability_assets',
   'scanner_findings',
-  'import_coverage',
+  'detections',
+  'scan_scopes',
+  'asset_detections',
+  'host_detections',
 ];
 /**
  * Statistics are checked after the first transaction, as many small reports may have gone before, then after so many rows,

@@ -13,6 +13,24 @@ export interface AssetsTables {
     scope_rules: Generated<string>;
   };
   ports: PortTable;
+  /** What each scan saw of a host, in the format of `host-detections.ts`. */
+  host_detections: {
+    asset_id: number;
+    seen_at: number;
+    /** 0 for a scan without an import. */
+    import_id: number;
+    part: number;
+    observation: string;
+  };
+  /** When an import saw an asset. */
+  asset_detections: {
+    organization_id: number;
+    asset_id: number;
+    import_id: number;
+    first_seen_at: number;
+    seen_at: number;
+  };
+  host_observations: { asset_id: number; name: string; observation: string };
   /** `changes` is JSON in the format of `port-events.ts`. */
   port_events: {
     id: Generated<number>;

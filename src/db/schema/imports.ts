@@ -4,9 +4,16 @@ import type { Generated } from 'kysely';
 export interface ImportsTables {
   imports: ImportTable;
   scanner_findings: ScannerFindingTable;
-  import_status_changes: ImportStatusChangeTable;
-  import_coverage: ImportCoverageTable;
-  import_finding_snapshots: ImportFindingSnapshotTable;
+  detections: DetectionTable;
+  finding_contents: FindingContentTable;
+  scan_scopes: ScanScopeTable;
+  /** Findings that a report with a scan scope names without having tested them. */
+  untested_findings: {
+    organization_id: number;
+    assessment_id: number;
+    identity_hash: string;
+    import_id: number;
+  };
   /** Long port lists by their digest, which other tables refer to. */
   port_sets: { organization_id: number; name: string; ports: string };
   /** When an import or undo of an organization was last started. */
@@ -46,13 +53,16 @@ interface ImportTable {
   started_by_caller: string;
   /** The time of the report; `null` until it has been read. */
   report_at: number | null;
+  /** The given time, or that of the upload, for a report without a time of its own; else `null`. */
+  fallback_report_at: Generated<number | null>;
   created_at: number;
   started_at: number | null;
   finished_at: number | null;
 }
 
-/** The scanner data of a vulnerability. Narrow, because seeing a finding again updates only this row. */
+/** A finding of an assessment by its identity. Changes only when a report changes what it says about the finding. */
 interface ScannerFindingTable {
+  /** Reserved for its vulnerability, which exists once an import made it. */
   vulnerability_id: number;
   organization_id: number;
   assessment_id: number;
@@ -68,55 +78,59 @@ interface ScannerFindingTable {
   cover_host: string | null;
   /** The ports that such a scan must include: `tcp/443`, or a name of `port_sets`; empty for the host itself. */
   cover_ports: Generated<string>;
+  /** Names of tags that the report gives it: JSON; `null` for none. */
+  tags: string | null;
   /** Digest of all scanner fields, to skip findings that have not changed. */
   content_hash: string;
-  first_seen_at: number;
-  last_seen_at: number;
-  last_import_id: number;
-  /** The values of both columns before the last import, to undo it. */
-  previous_seen_at: number | null;
-  previous_import_id: number | null;
-  /** The time and the import of the report that no longer contained the finding. */
+  /** The number of the latest content, which the vulnerability shows. */
+  content: Generated<number>;
+  /** The time and the import of the first report that covered the finding without containing it. */
   gone_at: number | null;
   gone_import_id: number | null;
 }
 
-/** A status that an import set, to undo it. */
-interface ImportStatusChangeTable {
-  import_id: number;
+/** That an import saw a finding. */
+interface DetectionTable {
   vulnerability_id: number;
-  organization_id: number;
-  before: number;
-  after: number;
-  /** The vulnerability's `status_set_at` and `closed_at` before the import. */
-  status_set_at: number;
-  closed_at: number | null;
-  /** When the import set the status. */
-  set_at: number;
+  /** Of the last and the first instance in the report, in milliseconds since 1970. */
+  seen_at: number;
+  import_id: number;
+  first_seen_at: number;
+  /** The number of its content. */
+  content: number;
+  /** 1 if it creates the vulnerability; 0 below the minimum severity. */
+  is_made: number;
+  /** 1 if `seen_at` is reliable. */
+  is_timed: number;
+  /** A decision that the import carries over from another assessment. */
+  carried_status_id: number | null;
 }
 
-/** The newest complete report of a target, so that importing an older one does not bring findings back. */
-interface ImportCoverageTable {
+/** What a scanner said about a finding, unless it is the latest content of a vulnerability, which the row itself holds. */
+interface FindingContentTable {
+  vulnerability_id: number;
+  number: number;
+  content_hash: string;
+  cover_key: string | null;
+  cover_host: string | null;
+  cover_ports: string;
+  tags: string | null;
+  /** The asset that it links; `null` for none, or if the importer could not link it. */
+  asset_id: number | null;
+  /** The scanner's columns: JSON. */
+  columns: string;
+}
+
+/** What a complete report covered. */
+interface ScanScopeTable {
   organization_id: number;
   assessment_id: number;
   source: string;
   cover_key: string;
   /** The scanned ports, in the format of `cover_ports`; empty for all. */
-  ports: Generated<string>;
+  ports: string;
   covered_at: number;
   import_id: number;
-  /** The report that was the newest before, to undo the import. */
-  previous_covered_at: Generated<number | null>;
-  previous_import_id: Generated<number | null>;
-}
-
-/** The values of a finding before an import updated it, retained for a while to undo the import. */
-interface ImportFindingSnapshotTable {
-  id: Generated<number>;
-  import_id: number;
-  vulnerability_id: number;
-  organization_id: number;
-  changed_at: number;
-  /** JSON. */
-  before: string;
+  /** 1 if the import sets what it covers and no longer contains to Fixed. */
+  fixes: number;
 }

@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/callers.ts';
 import type { ReadConnection } from '../../db/engine.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import type { PortChange } from './scans/diff-ports.ts';
-import { LISTED_STATES, portDelta } from './ports.ts';
+import { LISTED_STATES, type Port, portDelta } from './ports.ts';
 import { notFound } from '../shared/errors.ts';
 import type { PageRequest } from '../lists/reverse-paging.ts';
 import {
@@ -52,6 +52,11 @@ export function portDeltas(organizationId: number, steps: readonly PortChange[])
       ...(isListed(after) ? [portDelta(organizationId, after, 1)] : []),
     ];
   });
+}
+
+/** @returns the counter deltas of ports that are no longer known */
+export function removedPortDeltas(organizationId: number, ports: readonly Port[]): CounterDelta[] {
+  return ports.filter(isListed).map((port) => portDelta(organizationId, port, -1));
 }
 
 const isListed = ({ observed_state }: { observed_state: string }) =>

@@ -2,7 +2,7 @@ import { prepareInsert, type InsertRow } from '../../db/bulk-insert.ts';
 import type { ReadConnection } from '../../db/engine.ts';
 import type { Caller } from '../../auth/callers.ts';
 import type { PortChange } from './scans/diff-ports.ts';
-import { findVisibleAsset, type Port } from './ports.ts';
+import { comparePorts, findVisibleAsset, type Port } from './ports.ts';
 import { notFound } from '../shared/errors.ts';
 import type { PageRequest } from '../lists/reverse-paging.ts';
 
@@ -60,8 +60,14 @@ export function toPortEventRow(
     : [assetId, at, importId ?? null, changes.length, JSON.stringify(changes)];
 }
 
-function comparePorts(one: Port, other: Port): number {
-  return one.number - other.number || (one.protocol < other.protocol ? -1 : 1);
+/** @returns how often a port became open, and a known one closed */
+export function countTransitions(changes: string): { opened: number; closed: number } {
+  const count = { opened: 0, closed: 0 };
+  for (const [, , before, [state]] of JSON.parse(changes) as StoredChange[]) {
+    if (state === 'open' && before?.[0] !== 'open') count.opened += 1;
+    if (state === 'closed' && before !== null && before[0] !== 'closed') count.closed += 1;
+  }
+  return count;
 }
 
 function packFields(port: PortFields): PackedFields {

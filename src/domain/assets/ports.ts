@@ -23,6 +23,13 @@ export const PROTOCOLS = ['tcp', 'udp', 'sctp'] as const;
 /** Times are milliseconds since 1970; `null` means unknown. */
 export type Port = Omit<PortTable, 'asset_id'>;
 
+/** By number, then protocol. */
+type PortId = Pick<Port, 'number' | 'protocol'>;
+
+export function comparePorts(one: PortId, other: PortId): number {
+  return one.number - other.number || (one.protocol < other.protocol ? -1 : 1);
+}
+
 export interface PortQuery extends PageRequest {
   state: (typeof LISTED_STATES)[number];
   orderBy: (typeof PORT_SORT_FIELDS)[number];

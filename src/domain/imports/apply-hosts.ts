@@ -1,8 +1,8 @@
 import type { Transaction } from '../../db/engine.ts';
 import { addNewAssetsToListing } from '../assessments/update-listing.ts';
-import type { ScannedHost } from '../assets/scans/apply-scans.ts';
+import type { ScannedHost, TimedRecord } from '../assets/scans/apply-scans.ts';
 import { upsertScannedHosts } from '../assets/scans/upsert-hosts.ts';
-import type { PortCoverage } from '../assets/scans/diff-ports.ts';
+import { recordAssetDetections } from './asset-detections.ts';
 import { permittedAssets } from './asset-permissions.ts';
 import type { ImportJob } from './import-types.ts';
 
@@ -10,31 +10,38 @@ import type { ImportJob } from './import-types.ts';
 export interface AppliedHosts {
   /** Addresses of the created assets. */
   created: string[];
-  updated: number;
+  /** Addresses of known hosts with changed ports. */
+  updated: string[];
   portsOpened: number;
   portsClosed: number;
-  /** Hosts that the importer may not change. */
-  denied: number;
+  /** Addresses of hosts that the importer may not change. */
+  denied: string[];
+  /** Records to apply in the next transaction. */
+  deferred: TimedRecord[];
 }
 
 /**
  * Creates or updates the assets of reported hosts, and lists created ones in the assessment. Skips hosts that the
  * importer may not change.
- * @param hosts one per address
+ * @param hosts may have several records of a host, in any order
  * @param now milliseconds since 1970
  */
 export async function applyReportedHosts(
   tx: Transaction,
   job: ImportJob,
-  coverage: PortCoverage,
   hosts: readonly ScannedHost[],
   now: number,
 ): Promise<AppliedHosts> {
   const by = { actor: job.caller, now };
-  const applied = await upsertScannedHosts(tx, by, job.organizationId, coverage, hosts, {
+  const applied = await upsertScannedHosts(tx, by, job.organizationId, hosts, {
     importId: job.id,
     findWritable: async (known) => (await permittedAssets(tx, job, known)).writable,
   });
+  await recordAssetDetections(
+    tx,
+    job,
+    applied.seen.map(({ id, first, last }) => ({ id, firstSeenAt: first, seenAt: last })),
+  );
   if (job.assessment !== null && applied.createdHosts.length > 0)
     await addNewAssetsToListing(tx, by, job.assessment.uid, applied.createdHosts);
   return {
@@ -43,5 +50,6 @@ export async function applyReportedHosts(
     portsOpened: applied.openedPorts,
     portsClosed: applied.closedPorts,
     denied: applied.skipped,
+    deferred: applied.deferred,
   };
 }

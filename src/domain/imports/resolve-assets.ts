@@ -5,7 +5,7 @@ import { addNewAssetsToListing } from '../assessments/update-listing.ts';
 import { insertAssets, newAssetUids } from '../assets/insert-assets.ts';
 import type { ImportJob } from './import-types.ts';
 import { permittedAssets } from './asset-permissions.ts';
-import type { AssetLocation } from './sighting.ts';
+import type { AssetLocation } from './detection.ts';
 
 export interface ResolvedAssets {
   /** By `assetKey`. Omits assets that the importer cannot see and may not create. */
@@ -29,23 +29,27 @@ const findAssetsByLocation = prepareQuery<
     .where((eb) => inList(db, eb.ref('location'), p.locations)),
 );
 
+/** An asset of findings. */
+export interface LocatedAsset {
+  asset: AssetLocation;
+  /** Milliseconds since 1970. */
+  seenAt: number;
+  /** Whether to create it if it is missing. */
+  mayCreate: boolean;
+}
+
 /**
  * Finds the assets of findings by type and location. Creates missing ones if the importer may, and lists them in the
  * assessment.
- * @param located each with the time it was seen, in milliseconds since 1970; may repeat an asset
+ * @param located by `assetKey`
  */
 export async function findOrCreateAssets(
   tx: Transaction,
   job: ImportJob,
-  located: readonly { asset: AssetLocation; seenAt: number }[],
+  located: ReadonlyMap<string, LocatedAsset>,
   now: number,
 ): Promise<ResolvedAssets> {
-  const missing = new Map<string, { asset: AssetLocation; seenAt: number }>();
-  for (const one of located) {
-    const key = assetKey(one.asset);
-    const other = missing.get(key);
-    if (other === undefined || one.seenAt > other.seenAt) missing.set(key, one);
-  }
+  const missing = new Map(located);
   const ids = new Map<string, number>();
   const writable = new Set<number>();
   if (missing.size === 0) return { ids, writable, created: [] };
@@ -63,8 +67,9 @@ export async function findOrCreateAssets(
   if (missing.size === 0 || !job.canWriteAssets) return { ids, writable, created: [] };
 
   const by = { actor: job.caller, now };
-  const toCreate = [...missing.values()];
-  const uids = newAssetUids(missing.size, now);
+  const toCreate = [...missing.values()].filter(({ mayCreate }) => mayCreate);
+  if (toCreate.length === 0) return { ids, writable, created: [] };
+  const uids = newAssetUids(toCreate.length, now);
   const createdAssets = await insertAssets(
     tx,
     by,

@@ -1,180 +1,370 @@
 import { sql, type SqlBool } from 'kysely';
-import { inList } from '../../db/dialect-sql.ts';
+import { forNoKeyUpdate, inList, packedColumns, unpackRows } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
-import { updateLastSeen } from '../assets/scans/queries.ts';
-import { type CoverableFinding, findNewerCoverage } from './coverage.ts';
-import { recordStatusChanges, systemAttribution } from './import-status-changes.ts';
-import type { FindingsJob } from './import-types.ts';
-import { insertNewFindings, type NewFinding } from './insert-findings.ts';
-import { assetKey, findOrCreateAssets } from './resolve-assets.ts';
-import type { AssetLocation, KnownFinding, Sighting } from './sighting.ts';
-import { updateSeenFindings } from './update-seen-findings.ts';
-import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
-import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
-import { statusTimelineEntry } from '../vulnerabilities/change-status.ts';
-import { resolveTags } from '../vulnerabilities/resolve-tags.ts';
-import { isClosed, severityRank, STATUS } from '../shared/statuses-and-severities.ts';
-import { recordTimelineEntries, type TimelineEntry } from '../vulnerabilities/timeline.ts';
 import { foldName } from '../../runtime/fold-case.ts';
+import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
+import { lockRows } from '../shared/lock-rows.ts';
+import { severityRank, STATUS } from '../shared/statuses-and-severities.ts';
+import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
+import { resolveTags } from '../vulnerabilities/resolve-tags.ts';
+import { recordAssetDetections } from './asset-detections.ts';
+import { contentOf, createFindings, insertDetections, storePortsOf } from './create-findings.ts';
+import type { AssetLocation, Detection } from './detection.ts';
+import { type NewContent, storeContents } from './finding-contents.ts';
+import { type LastDetection, lastDetection, parseLastDetection } from '../vulnerabilities/last-detection.ts';
+import { type FindingContent, loadContentsOf } from './finding-facts.ts';
+import type { FindingsJob } from './import-types.ts';
+import { reconcileFindings } from './reconcile-findings.ts';
+import { portSetKey } from '../assets/port-sets.ts';
+import { assetKey, findOrCreateAssets, type LocatedAsset, type ResolvedAssets } from './resolve-assets.ts';
 
 /** What happened to a finding; `below`: not created because it is below the minimum severity. */
-export type SightingOutcome = 'new' | 'again' | 'reopened' | 'below';
+export type DetectionOutcome = 'new' | 'again' | 'reopened' | 'below';
 
 export interface UpsertResult {
-  /** In the order of the sightings. */
-  outcomes: SightingOutcome[];
+  /** In the order of the detections. */
+  outcomes: DetectionOutcome[];
   assetsCreated: AssetLocation[];
 }
 
-const knownFindings = prepareQuery<{ assessment: number; identities: readonly string[] }, KnownFinding>(
+/** A stored finding with its last detection and its vulnerability. */
+interface ExistingFinding {
+  id: number;
+  identity: string;
+  content_hash: string;
+  content: number;
+  cover_key: string | null;
+  cover_ports: string;
+  tags: string | null;
+  gone_at: number | null;
+  /** As `lastDetection` selects it. */
+  last: string | null;
+  /** `null`: no vulnerability, as no import made it. */
+  status_id: number | null;
+  closed_at: number | null;
+  first_seen_at: number | null;
+  /** The import that made the vulnerability. */
+  import_id: number | null;
+  /** An asset that it links. */
+  asset_id: number | null;
+}
+
+const EXISTING_COLUMNS = [
+  'id',
+  'identity',
+  'content_hash',
+  'content',
+  'cover_key',
+  'cover_ports',
+  'tags',
+  'gone_at',
+  'last',
+  'status_id',
+  'closed_at',
+  'first_seen_at',
+  'import_id',
+  'asset_id',
+] as const satisfies readonly (keyof ExistingFinding)[];
+
+const selectExisting = prepareQuery<{ assessment: number; identities: readonly string[] }, ExistingFinding>(
   (db, p) =>
     db
-      .selectFrom('scanner_findings as finding')
-      .innerJoin('vulnerabilities', 'vulnerabilities.id', 'finding.vulnerability_id')
-      .select([
-        'finding.vulnerability_id as id',
-        'finding.identity_hash as identity',
-        'finding.content_hash as content',
-        'finding.first_seen_at',
-        'finding.last_seen_at',
-        'finding.last_import_id',
-        'finding.cover_key',
-        'finding.gone_at',
-        'finding.gone_import_id',
-        sql<number>`case when exists (select 1 from vulnerability_assets as link
-        where link.vulnerability_id = finding.vulnerability_id) then 1 else 0 end`.as('is_linked'),
-        'vulnerabilities.import_id',
-        'vulnerabilities.status_id',
-        'vulnerabilities.closed_at',
-      ])
-      .where('finding.assessment_id', '=', p.assessment)
-      .where((eb) => inList(db, eb.ref('finding.identity_hash'), p.identities)),
+      .selectFrom((eb) =>
+        eb
+          .selectFrom('scanner_findings as finding')
+          .leftJoin('vulnerabilities', 'vulnerabilities.id', 'finding.vulnerability_id')
+          .select([
+            'finding.vulnerability_id as id',
+            'finding.identity_hash as identity',
+            'finding.content_hash',
+            'finding.content',
+            'finding.cover_key',
+            'finding.cover_ports',
+            'finding.tags',
+            'finding.gone_at',
+            lastDetection.as('last'),
+            'vulnerabilities.status_id',
+            'vulnerabilities.closed_at',
+            'vulnerabilities.first_seen_at',
+            'vulnerabilities.import_id',
+            sql<number | null>`(select min(asset_id) from vulnerability_assets as link
+              where link.vulnerability_id = finding.vulnerability_id)`.as('asset_id'),
+          ])
+          .where('finding.assessment_id', '=', p.assessment)
+          .where((where) => inList(db, where.ref('finding.identity_hash'), p.identities))
+          .as('existing'),
+      )
+      .select(packedColumns(db, EXISTING_COLUMNS)),
 );
 
+/** A detection, and the stored finding that it is one of. */
+interface ReadDetection {
+  detection: Detection;
+  finding: ExistingFinding | undefined;
+  last: LastDetection | undefined;
+  /** False below the minimum severity. */
+  isMade: boolean;
+  carriedStatusId: number | null;
+}
+
+type RepeatedDetection = ReadDetection & { finding: ExistingFinding };
+
 /**
- * Creates or updates the vulnerabilities of an assessment from some of a report's findings (docs/companions.md, section
- * 7). Idempotent: a second run changes nothing and returns the same outcomes.
- * @param sightings one per identity
+ * Stores what a report says about some findings of an assessment, and creates or changes their vulnerabilities
+ * (docs/companions.md, section 7). Idempotent: a second run changes nothing and returns the same outcomes.
+ * @param detections one per identity
  * @param now milliseconds since 1970
  */
 export async function upsertFindings(
   tx: Transaction,
   job: FindingsJob,
-  sightings: readonly Sighting[],
+  detections: readonly Detection[],
   now: number,
 ): Promise<UpsertResult> {
-  const known = new Map<string, KnownFinding>();
-  const identities = sightings.map(({ identity }) => identity);
-  for (const row of await knownFindings(tx, { assessment: job.assessment.id, identities }))
-    known.set(row.identity, row);
-
-  const minimumRank = job.options.minimumSeverity === null ? 0 : severityRank(job.options.minimumSeverity);
-  const newSightings = sightings.filter(
-    ({ identity, severity }) => !known.has(identity) && severityRank(severity) >= minimumRank,
-  );
-  const sums = new DeltaAccumulator();
-  const seen = sightings.flatMap((sighting) => {
-    const finding = known.get(sighting.identity);
-    return finding === undefined ? [] : [{ sighting, finding }];
+  const { options, assessment } = job;
+  const identities = detections.map(({ identity }) => identity);
+  const rows = await selectExisting(tx, { assessment: assessment.id, identities });
+  const existing = new Map(unpackRows(EXISTING_COLUMNS, rows).map((row) => [row.identity, row]));
+  const minimumRank = options.minimumSeverity === null ? 0 : severityRank(options.minimumSeverity);
+  const carried = options.carry ? await findCarriedDecisions(tx, job, detections) : new Map<string, number>();
+  const read = detections.map((detection): ReadDetection => {
+    const finding = existing.get(detection.identity);
+    return {
+      detection,
+      finding,
+      last: finding === undefined ? undefined : parseLastDetection(finding.last),
+      isMade: minimumRank === 0 || severityRank(detection.severity) >= minimumRank,
+      carriedStatusId: carried.get(detection.identity) ?? null,
+    };
   });
-  // The known findings first: vulnerabilities are locked before assets.
-  const { reopened, ...updated } = await updateSeenFindings(tx, job, seen, sums, now);
-  const assetsCreated = await createFindings(tx, job, newSightings, sums, now);
+  const repeated = read.filter((one): one is RepeatedDetection => one.finding !== undefined);
+  const unchanged: RepeatedDetection[] = [];
+  const changing = new Set<RepeatedDetection>();
+  for (const one of repeated)
+    if (isUnchanged(job, one)) unchanged.push(one);
+    else changing.add(one);
+  // Vulnerabilities are locked before assets.
+  await lockRows(
+    tx,
+    'vulnerabilities',
+    Array.from(changing, ({ finding }) => finding.id),
+    forNoKeyUpdate,
+  );
+  const created = read.filter(({ finding }) => finding === undefined);
+  const assets = await resolveAssets(tx, job, read, changing, now);
+  const sums = new DeltaAccumulator();
+  await insertDetections(
+    tx,
+    job,
+    unchanged.map(({ detection, finding: { id, content }, isMade, carriedStatusId }) => ({
+      id,
+      detection,
+      content,
+      isMade,
+      carriedStatusId,
+    })),
+  );
+  const changes = await applyChanging(tx, job, [...changing], assets, { sums, now });
+  await createFindings(tx, job, await withTags(tx, job, created, assets, now), { sums, now });
   // Last, because concurrent transactions write to the same counters.
   await insertDeltas(tx, sums.rows());
-
-  const isNew = new Set(newSightings.map(({ identity }) => identity));
-  const outcomes = sightings.map(({ identity }): SightingOutcome => {
-    const finding = known.get(identity);
-    if (finding === undefined) return isNew.has(identity) ? 'new' : 'below';
-    if (finding.import_id === job.id) return 'new';
-    return reopened.has(finding.id) ? 'reopened' : 'again';
+  const earlier = await earlierOutcomes(tx, job, repeated);
+  const outcomes = read.map(({ finding, isMade }): DetectionOutcome => {
+    if (finding === undefined) return isMade ? 'new' : 'below';
+    return earlier.get(finding.id) ?? changes.get(finding.id) ?? 'again';
   });
-  return { outcomes, assetsCreated: [...assetsCreated, ...updated.assetsCreated] };
+  return { outcomes, assetsCreated: assets.created };
 }
 
-/** @returns the created assets */
-async function createFindings(
+/** Whether a detection changes nothing but when and by which import the finding was last seen. */
+function isUnchanged(job: FindingsJob, { detection, finding, last }: RepeatedDetection): boolean {
+  const { status_id: statusId, closed_at: closedAt } = finding;
+  const { seenAt } = detection;
+  return (
+    detection.isTimeKnown &&
+    last?.isTimed === true &&
+    (seenAt > last.seenAt || (seenAt === last.seenAt && job.id >= last.importId)) &&
+    says(detection, finding) &&
+    finding.gone_at === null &&
+    statusId !== null &&
+    finding.import_id !== null &&
+    detection.firstSeenAt >= (finding.first_seen_at ?? Infinity) &&
+    !(statusId === STATUS.fixed && seenAt > (closedAt ?? Infinity)) &&
+    (finding.asset_id !== null || detection.asset === null)
+  );
+}
+
+/** Whether a detection says the same as a content. */
+function says(
+  { contentHash, coverage, tags }: Detection,
+  content: Pick<FindingContent, 'content_hash' | 'cover_key' | 'cover_ports' | 'tags'>,
+): boolean {
+  return (
+    contentHash === content.content_hash &&
+    (coverage?.key ?? null) === content.cover_key &&
+    portSetKey(coverage?.ports ?? '') === content.cover_ports &&
+    (tags.length === 0 ? null : JSON.stringify(tags)) === content.tags
+  );
+}
+
+/** Finds the assets of detections, creates missing ones of vulnerabilities, and records that they were seen. */
+async function resolveAssets(
   tx: Transaction,
   job: FindingsJob,
-  sightings: readonly Sighting[],
-  sums: DeltaAccumulator,
+  read: readonly ReadDetection[],
+  changing: ReadonlySet<ReadDetection>,
   now: number,
-): Promise<AssetLocation[]> {
-  if (sightings.length === 0) return [];
-  const { options, caller, organizationId } = job;
-  const assetSightings = sightings.flatMap(({ asset, seenAt }) =>
-    asset === null ? [] : [{ asset, seenAt }],
-  );
-  const assets = await findOrCreateAssets(tx, job, assetSightings, now);
-  const assetOf = ({ asset }: Sighting) => (asset === null ? undefined : assets.ids.get(assetKey(asset)));
-  const seenAt = new Map<number, number>();
-  for (const sighting of sightings) {
-    const asset = assetOf(sighting);
-    if (asset !== undefined && assets.writable.has(asset))
-      seenAt.set(asset, Math.max(seenAt.get(asset) ?? 0, sighting.seenAt));
+): Promise<ResolvedAssets> {
+  const located = new Map<string, LocatedAsset & { firstSeenAt: number; isMade: boolean }>();
+  for (const one of read) {
+    const { detection, finding, isMade } = one;
+    const { asset, firstSeenAt, seenAt } = detection;
+    if (asset === null || !(isMade || finding?.status_id != null)) continue;
+    const mayCreate = finding === undefined || changing.has(one);
+    const key = assetKey(asset);
+    const other = located.get(key);
+    if (other === undefined) {
+      located.set(key, { asset, firstSeenAt, seenAt, mayCreate, isMade });
+      continue;
+    }
+    other.mayCreate ||= mayCreate;
+    // A detection below the minimum severity makes nothing, whatever stands.
+    if (!isMade) continue;
+    if (!other.isMade || firstSeenAt < other.firstSeenAt) other.firstSeenAt = firstSeenAt;
+    if (!other.isMade || seenAt > other.seenAt) other.seenAt = seenAt;
+    other.isMade = true;
   }
-  await updateLastSeen(tx, [...seenAt]);
-  const tagNames = [...new Set([...options.tags, ...sightings.flatMap(({ tags }) => tags)])];
+  const assets = await findOrCreateAssets(tx, job, located, now);
+  const seen: { id: number; firstSeenAt: number; seenAt: number }[] = [];
+  for (const [key, { firstSeenAt, seenAt, isMade }] of located) {
+    const id = assets.ids.get(key);
+    if (id !== undefined && isMade && assets.writable.has(id)) seen.push({ id, firstSeenAt, seenAt });
+  }
+  await recordAssetDetections(tx, job, seen);
+  return assets;
+}
+
+/** Stores detections that change their findings, and applies them. @returns outcomes by finding */
+async function applyChanging(
+  tx: Transaction,
+  job: FindingsJob,
+  changing: readonly RepeatedDetection[],
+  assets: ResolvedAssets,
+  { sums, now }: { sums: DeltaAccumulator; now: number },
+): Promise<Map<number, DetectionOutcome>> {
+  const outcomes = new Map<number, DetectionOutcome>();
+  if (changing.length === 0) return outcomes;
+  const ids = changing.map(({ finding }) => finding.id);
+  const stored = await loadContentsOf(tx, ids);
+  const fresh: NewContent[] = [];
+  const links = new Map<number, number>();
+  const rows = changing.map((one) => {
+    const { detection, finding } = one;
+    const asset = detection.asset === null ? undefined : assets.ids.get(assetKey(detection.asset));
+    if (asset !== undefined) links.set(finding.id, asset);
+    const others = stored.get(finding.id) ?? [];
+    const same = says(detection, finding)
+      ? finding.content
+      : others.find((other) => says(detection, other))?.number;
+    const number = same ?? Math.max(finding.content, ...others.map((other) => other.number)) + 1;
+    if (same === undefined)
+      fresh.push({
+        id: finding.id,
+        content: contentOf(detection, number),
+        asset: asset ?? null,
+        columns: detection.columns(),
+      });
+    return { ...one, id: finding.id, content: number };
+  });
+  await storePortsOf(
+    tx,
+    job,
+    changing.map(({ detection }) => detection),
+  );
+  await storeContents(tx, fresh);
+  await insertDetections(tx, job, rows);
+  const { organizationId, assessment, caller, id: importId } = job;
+  const changes = await reconcileFindings(
+    tx,
+    {
+      organizationId,
+      assessmentId: assessment.id,
+      by: { actor: caller, now },
+      importId,
+      sums,
+      assets: links,
+    },
+    ids,
+  );
+  for (const { id, before, after } of changes) {
+    if (after === null) outcomes.set(id, 'below');
+    else if (before === null) outcomes.set(id, 'new');
+    else if (before.statusId === STATUS.fixed && after.statusId === STATUS.pendingFix)
+      outcomes.set(id, 'reopened');
+  }
+  return outcomes;
+}
+
+/** @returns by finding, what an interrupted run of this import did to it already */
+async function earlierOutcomes(
+  tx: Transaction,
+  job: FindingsJob,
+  repeated: readonly RepeatedDetection[],
+): Promise<Map<number, DetectionOutcome>> {
+  const outcomes = new Map<number, DetectionOutcome>();
+  const seen = repeated.flatMap(({ finding, last }) => (last?.importId === job.id ? [finding.id] : []));
+  const made = new Set(repeated.flatMap(({ finding }) => (finding.import_id === job.id ? [finding.id] : [])));
+  if (seen.length === 0 && made.size === 0) return outcomes;
+  const reopened = await tx
+    .selectFrom('timeline_entries')
+    .select(['vulnerability_id', 'after'])
+    .where('kind', '=', 'status')
+    .where('import_id', '=', job.id)
+    .where((eb) => inList(tx, eb.ref('vulnerability_id'), seen))
+    .execute();
+  for (const { vulnerability_id: id, after } of reopened)
+    if ((JSON.parse(after ?? '{}') as { status_id?: number }).status_id === STATUS.pendingFix)
+      outcomes.set(id, 'reopened');
+  const others = await tx
+    .selectFrom('detections')
+    .select('vulnerability_id')
+    .distinct()
+    .where((eb) => inList(tx, eb.ref('vulnerability_id'), [...made]))
+    .where('import_id', '<>', job.id)
+    .where('is_made', '=', 1)
+    .execute();
+  for (const { vulnerability_id: id } of others) made.delete(id);
+  for (const id of made) outcomes.set(id, 'new');
+  return outcomes;
+}
+
+/** Adds to detections of new findings their assets and tags. Tags that are missing are created. */
+async function withTags(
+  tx: Transaction,
+  { options, caller, organizationId }: FindingsJob,
+  created: readonly ReadDetection[],
+  assets: ResolvedAssets,
+  now: number,
+) {
+  const made = created.filter(({ isMade }) => isMade);
+  const tagNames =
+    made.length === 0
+      ? []
+      : [...new Set([...options.tags, ...made.flatMap(({ detection: { tags } }) => tags)])];
   const tags =
     tagNames.length === 0 ? [] : await resolveTags(tx, { actor: caller, now }, organizationId, { tagNames });
   const tagIds = new Map(tags.map((tag) => [tag.normalized_name, tag.id]));
-  const tagsOf = (names: readonly string[]): number[] => [
-    ...new Set([...options.tags, ...names].flatMap((name) => tagIds.get(foldName(name)) ?? [])),
-  ];
-  const decisions = options.carry
-    ? await findCarriedDecisions(tx, job, sightings)
-    : new Map<string, number>();
-  const newerCoverage = await findNewerCoverage(tx, job, job.id, sightings.map(toCoverable));
-
-  const findings = sightings.map((sighting): NewFinding => {
-    const gone = newerCoverage.get(sighting.identity) ?? null;
-    const decision = decisions.get(sighting.identity);
-    const base = { sighting, asset: assetOf(sighting), gone, tags: tagsOf(sighting.tags) };
-    if (decision !== undefined) return { ...base, statusId: decision };
-    if (gone !== null && options.whenGone === 'fix')
-      return { ...base, statusId: STATUS.fixed, closedAt: gone.coveredAt };
-    return { ...base, statusId: STATUS.pendingReview };
-  });
-  const ids = await insertNewFindings(tx, job, findings, { sums, now });
-  const entries = findings.flatMap(({ gone, statusId }, index): TimelineEntry[] => {
-    const of = { organizationId, vulnerabilityId: ids[index] as number };
-    return [
-      ...(gone === null ? [] : [{ ...of, kind: 'gone' as const, importId: job.id }]),
-      ...(isClosed(statusId)
-        ? [statusTimelineEntry({ ...of, importId: job.id }, STATUS.pendingReview, statusId)]
-        : []),
-    ];
-  });
-  await recordTimelineEntries(tx, systemAttribution(job, now), entries);
-  await recordStatusChanges(
-    tx,
-    job,
-    now,
-    findings.flatMap(({ statusId }, index) =>
-      isClosed(statusId)
-        ? [
-            {
-              id: ids[index] as number,
-              before: STATUS.pendingReview,
-              after: statusId,
-              statusSetAt: now,
-              closedAt: null,
-            },
-          ]
-        : [],
-    ),
-  );
-  return assets.created;
+  return created.map(({ detection, isMade, carriedStatusId }) => ({
+    detection,
+    isMade,
+    carriedStatusId,
+    asset: detection.asset === null ? undefined : assets.ids.get(assetKey(detection.asset)),
+    tags: isMade
+      ? [...new Set([...options.tags, ...detection.tags].flatMap((name) => tagIds.get(foldName(name)) ?? []))]
+      : [],
+  }));
 }
-
-const toCoverable = ({ identity, source, coverage: cover, seenAt }: Sighting): CoverableFinding<string> => ({
-  id: identity,
-  source,
-  coverage: cover,
-  seenAt,
-});
 
 /**
  * Accepted Risk, Not Valid and Out Of Scope. Duplicate refers to a finding of the same assessment and is never carried
@@ -189,9 +379,9 @@ const CARRIED_STATUSES = [STATUS.acceptedRisk, STATUS.notValid, STATUS.outOfScop
 async function findCarriedDecisions(
   tx: Transaction,
   { organizationId, assessment, caller }: FindingsJob,
-  sightings: readonly Sighting[],
+  detections: readonly Detection[],
 ): Promise<Map<string, number>> {
-  const identities = sightings.map(({ identity }) => identity);
+  const identities = detections.map(({ identity }) => identity);
   const rows = await tx
     .selectFrom('scanner_findings as finding')
     .innerJoin('vulnerabilities', 'vulnerabilities.id', 'finding.vulnerability_id')

@@ -1,19 +1,20 @@
 import type { Database } from '../../db/engine.ts';
-import { upsertFindings, type SightingOutcome } from '../../domain/imports/upsert-findings.ts';
-import { previewFindings, findGoneCandidates, markGone } from '../../domain/imports/mark-gone.ts';
+import { upsertFindings, type DetectionOutcome } from '../../domain/imports/upsert-findings.ts';
+import { previewFindings, findStaleFindings, markStale } from '../../domain/imports/stale-findings.ts';
 import {
   ALL_CHECKS,
-  type ReportCoverage,
-  recordCoverage,
+  type ScanScope,
+  recordScanScope,
+  recordUntested,
   splitCoverageKey,
-} from '../../domain/imports/coverage.ts';
+} from '../../domain/imports/scan-scopes.ts';
 import {
   type FindingsJob,
   type ImportPreview,
   type ImportResult,
   MAX_PREVIEWED,
 } from '../../domain/imports/import-types.ts';
-import type { CoverageKey, Sighting } from '../../domain/imports/sighting.ts';
+import type { CoverageKey, Detection } from '../../domain/imports/detection.ts';
 import { coverageKeyOf, parseTarget } from '../targets.ts';
 import type { SkipCounter } from '../skip-counter.ts';
 import type { SpoolCursor } from '../spool/finding-spool.ts';
@@ -66,15 +67,15 @@ export async function applyFindings(run: ApplyContext): Promise<void> {
     const read = spool.findings.read(after, writer.batchSize, { reportAt, isTimeKnown });
     const last = read.at(-1);
     if (last === undefined) break;
-    const sightings = read.map(({ sighting }) => sighting);
-    const upserted = await writer.write(read.length, (tx) => upsertFindings(tx, job, sightings, clock()));
+    const detections = read.map(({ detection }) => detection);
+    const upserted = await writer.write(read.length, (tx) => upsertFindings(tx, job, detections, clock()));
     for (const { isTruncated } of read) if (isTruncated) skips.add('truncated', {}, false);
     for (const asset of upserted.assetsCreated) {
       // Dry runs roll back, so every batch reports the same asset as created: count it once.
       if (!job.options.dryRun || spool.addCreatedAsset(asset)) result.assets_created += 1;
     }
-    countOutcomes(run, sightings, upserted.outcomes);
-    after = inOrder ? last.sequence : last.sighting.identity;
+    countOutcomes(run, detections, upserted.outcomes);
+    after = inOrder ? last.sequence : last.detection.identity;
     applied += read.length;
     run.onApplied(applied / spool.findings.count);
   }
@@ -84,25 +85,25 @@ const RESULT_COUNTS = {
   new: 'findings_created',
   again: 'findings_seen_again',
   reopened: 'findings_reopened',
-} as const satisfies Partial<Record<SightingOutcome, keyof ImportResult>>;
+} as const satisfies Partial<Record<DetectionOutcome, keyof ImportResult>>;
 
 function countOutcomes(
   { job, result, preview, skips }: ApplyContext,
-  sightings: readonly Sighting[],
-  outcomes: readonly SightingOutcome[],
+  detections: readonly Detection[],
+  outcomes: readonly DetectionOutcome[],
 ): void {
   for (const [index, outcome] of outcomes.entries()) {
-    const sighting = sightings[index] as Sighting;
+    const detection = detections[index] as Detection;
     if (outcome === 'below') {
       skips.add('below minimum severity');
       continue;
     }
     result[RESULT_COUNTS[outcome]] += 1;
-    const { asset } = sighting;
+    const { asset } = detection;
     if (!job.options.dryRun) continue;
     if (preview[outcome].length < MAX_PREVIEWED)
       preview[outcome].push({
-        title: sighting.columns().title,
+        title: detection.columns().title,
         ...(asset === null ? {} : { asset: asset.location }),
       });
   }
@@ -111,20 +112,24 @@ function countOutcomes(
 /** Marks findings as gone that a complete report covers and no longer contains. */
 export async function applyGone(run: ApplyContext): Promise<void> {
   const writer = createWriter(run);
+  const { job, spool, reportAt, onStep } = run;
+  for (let after = ''; ;) {
+    const identities = spool.readUntested(after, PAGE_SIZE);
+    const last = identities.at(-1);
+    if (last === undefined) break;
+    await writer.write(identities.length, (tx) => recordUntested(tx, job, identities));
+    after = last;
+  }
   for (const covered of coverageOfRun(run)) {
+    await writer.write(covered.keys.length, (tx) => recordScanScope(tx, job, covered, reportAt));
     await markMissing(run, writer, covered);
-    await writer.write(covered.keys.length, (tx) => recordCoverage(tx, run.job, covered, run.reportAt));
-    run.onStep();
+    onStep();
   }
 }
 
-async function markMissing(
-  run: ApplyContext,
-  writer: AdaptiveWriter,
-  covered: ReportCoverage,
-): Promise<void> {
+async function markMissing(run: ApplyContext, writer: AdaptiveWriter, covered: ScanScope): Promise<void> {
   const { db, job, spool, result, preview, reportAt, clock, onStep } = run;
-  for await (const found of findGoneCandidates(db.read, job, covered, reportAt)) {
+  for await (const found of findStaleFindings(db.read, job, covered, reportAt)) {
     onStep();
     const missing = found.filter(
       ({ identity }) => !spool.findings.has(identity) && !spool.isUntested(identity),
@@ -134,15 +139,14 @@ async function markMissing(
     for (let start = 0; start < ids.length;) {
       const batch = ids.slice(start, start + writer.batchSize);
       start += batch.length;
-      result.findings_gone += await writer.write(batch.length, (tx) =>
-        markGone(tx, job, batch, reportAt, clock()),
-      );
+      const gone = await writer.write(batch.length, (tx) => markStale(tx, job, batch, reportAt, clock()));
+      result.findings_gone += gone.length;
       onStep();
+      if (job.options.dryRun && preview.gone.length < MAX_PREVIEWED)
+        preview.gone.push(
+          ...(await previewFindings(db.read, gone.slice(0, MAX_PREVIEWED - preview.gone.length))),
+        );
     }
-    if (job.options.dryRun && preview.gone.length < MAX_PREVIEWED)
-      preview.gone.push(
-        ...(await previewFindings(db.read, ids.slice(0, MAX_PREVIEWED - preview.gone.length))),
-      );
   }
 }
 
@@ -150,7 +154,7 @@ async function markMissing(
 const parentOf = (checks: string): string => checks.replace(/\/[^]*/, '');
 
 /** Yields what the report says it covered, then the targets of the import's options. */
-function* coverageOfRun({ spool, job }: ApplyContext): Generator<ReportCoverage> {
+function* coverageOfRun({ spool, job }: ApplyContext): Generator<ScanScope> {
   let after: readonly [string, string, string] = ['', '', ''];
   for (;;) {
     const rows = spool.readCoverage(after, PAGE_SIZE);

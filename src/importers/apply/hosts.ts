@@ -1,17 +1,21 @@
 import type { Database } from '../../db/engine.ts';
-import type { ScannedHost } from '../../domain/assets/scans/apply-scans.ts';
+import type { ScannedHost, TimedRecord } from '../../domain/assets/scans/apply-scans.ts';
 import { PortCoverage, type PortRange } from '../../domain/assets/scans/diff-ports.ts';
 import { replaceControlCharacters } from '../../domain/shared/names.ts';
 import type { ImportJob, ImportResult } from '../../domain/imports/import-types.ts';
 import { applyReportedHosts } from '../../domain/imports/apply-hosts.ts';
 import type { ReportTime } from '../report-time.ts';
 import type { SkipCounter } from '../skip-counter.ts';
+import { isPartial } from '../spool/host-spool.ts';
 import type { ReportSpool } from '../spool/report-spool.ts';
 import { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
 
-/** Ports and hosts per transaction, so that other writers wait only briefly. */
-const MAX_PORTS = 2_000;
+/** Ports and hosts per transaction: few, so that other writers wait only briefly, but each commit takes time. */
+const FIRST_PORTS = 2_000;
+const MAX_PORTS = 4_000;
 const MAX_HOSTS = 1_000;
+/** Records of a whole host. Each of them may have every port, and a change of the host may need all of them. */
+const MAX_RECORDS_PER_HOST = 100;
 
 interface HostApplyContext {
   db: Database;
@@ -24,25 +28,26 @@ interface HostApplyContext {
   spool: ReportSpool;
 }
 
-type TimedHost = ScannedHost & { seenAt: number };
-
-/** Applies the hosts of a report in batches, while it is read. */
+/**
+ * Applies the hosts of a report in batches, while it is read. Records of single ports are grouped by host and applied
+ * at the end. A dry run, which rolls each batch back, groups all records, so that no batch depends on an earlier one.
+ */
 export class HostApplier {
   readonly #run: HostApplyContext;
   readonly #writer: AdaptiveWriter;
   #coverage = new PortCoverage([]);
-  #batch = new Map<string, TimedHost>();
+  #batch: TimedRecord[] = [];
+  readonly #addresses = new Set<string>();
   #ports = 0;
 
   constructor(run: HostApplyContext) {
     this.#run = run;
     const { dryRun } = run.job.options;
-    this.#writer = new AdaptiveWriter(run.db, run.signal, { dryRun, size: MAX_PORTS, most: MAX_PORTS });
+    this.#writer = new AdaptiveWriter(run.db, run.signal, { dryRun, size: FIRST_PORTS, most: MAX_PORTS });
   }
 
   /** Sets the ports that the scan covered, for the hosts that follow. */
-  async setCoverage(ranges: readonly PortRange[]): Promise<void> {
-    await this.flush();
+  setCoverage(ranges: readonly PortRange[]): void {
     this.#coverage = new PortCoverage(ranges);
   }
 
@@ -51,62 +56,75 @@ export class HostApplier {
    * @returns a promise to await before the next call, if a batch is being written
    */
   add(host: ScannedHost, time: ReportTime): Promise<void> | undefined {
-    const { job, skips } = this.#run;
+    const { job, skips, spool } = this.#run;
     if (!job.canWriteAssets) {
       skips.add('no permission to change assets');
       return undefined;
     }
     const named = host.name === undefined ? {} : { name: replaceControlCharacters(host.name) };
-    const timed = { ...host, ...named, seenAt: time.hostTime(host.seenAt) };
-    const before = this.#batch.get(host.address);
-    const merged = before === undefined ? timed : mergeHosts(before, timed);
-    if (merged === undefined) return this.flush().then(() => this.#put(timed));
-    return this.#put(merged, host.ports.length);
+    const covered = host.complete ? { coverage: this.#coverage } : {};
+    const record = { ...host, ...named, ...covered, seenAt: time.hostTime(host.seenAt) };
+    if (isPartial(record)) {
+      spool.hosts.add(record);
+      return undefined;
+    }
+    const place = spool.countRecord(host.address);
+    if (place > MAX_RECORDS_PER_HOST) {
+      skips.add(`more than ${MAX_RECORDS_PER_HOST} records of one host`);
+      return undefined;
+    }
+    if (!job.options.dryRun) return this.#put({ ...record, place });
+    spool.hosts.add({ ...record, place });
+    return undefined;
   }
 
-  #put(host: TimedHost, ports = host.ports.length): Promise<void> | undefined {
-    this.#batch.set(host.address, host);
-    this.#ports += ports + 1;
-    return this.#ports >= this.#writer.batchSize || this.#batch.size >= MAX_HOSTS ? this.flush() : undefined;
+  #put(record: TimedRecord): Promise<void> | undefined {
+    this.#batch.push(record);
+    this.#addresses.add(record.address);
+    this.#ports += record.ports.length + 1;
+    return this.#isFull() ? this.#flush() : undefined;
+  }
+
+  #isFull(): boolean {
+    return this.#ports >= this.#writer.batchSize || this.#addresses.size >= MAX_HOSTS;
+  }
+
+  /** Applies the hosts that have been read. */
+  async finish(): Promise<void> {
+    await this.#flush();
+    for (const record of this.#run.spool.hosts.read(MAX_PORTS, MAX_RECORDS_PER_HOST + 1)) {
+      // All records of a host are in one batch.
+      if (this.#isFull() && !this.#addresses.has(record.address)) await this.#flush();
+      this.#batch.push(record);
+      this.#addresses.add(record.address);
+      this.#ports += record.ports.length + 1;
+    }
+    await this.#flush();
   }
 
   /** Writes the current batch. */
-  async flush(): Promise<void> {
-    const hosts = [...this.#batch.values()];
+  async #flush(): Promise<void> {
+    let records = this.#batch;
     const ports = this.#ports;
-    this.#batch = new Map();
+    this.#batch = [];
+    this.#addresses.clear();
     this.#ports = 0;
-    if (hosts.length === 0) return;
+    for (; records.length > 0;) records = await this.#write(records, ports);
+  }
+
+  /** @returns the records to write next */
+  async #write(records: readonly TimedRecord[], ports: number): Promise<TimedRecord[]> {
     const { job, clock, skips, result, spool } = this.#run;
-    const applied = await this.#writer.write(ports, (tx) =>
-      applyReportedHosts(tx, job, this.#coverage, hosts, clock()),
-    );
-    for (const location of applied.created) {
-      // Dry runs roll back, so every batch reports the same asset as created: count it once.
-      if (!job.options.dryRun || spool.addCreatedAsset({ type: 'host', location }))
-        result.assets_created += 1;
-    }
-    result.assets_updated += applied.updated;
+    const applied = await this.#writer.write(ports, (tx) => applyReportedHosts(tx, job, records, clock()));
+    // An asset counts once, however many of its records change it.
+    for (const location of applied.created)
+      if (spool.addCreatedAsset({ type: 'host', location })) result.assets_created += 1;
+    for (const location of applied.updated)
+      if (spool.addUpdatedAsset({ type: 'host', location })) result.assets_updated += 1;
     result.ports_opened += applied.portsOpened;
     result.ports_closed += applied.portsClosed;
-    for (let skipped = 0; skipped < applied.denied; skipped += 1)
-      skips.add('no permission to change the host');
+    for (const address of applied.denied)
+      if (spool.addDeniedHost(address)) skips.add('no permission to change the host');
+    return applied.deferred;
   }
-}
-
-/**
- * Merges two records of one host. Some tools write a record per port, in any order.
- * @returns `undefined` if a record covers more than single ports, or both contain the same port
- */
-function mergeHosts(before: TimedHost, after: TimedHost): TimedHost | undefined {
-  if ([before, after].some((host) => host.complete || host.down === true || host.unlistedStates.length > 0))
-    return undefined;
-  const known = new Set(before.ports.map(({ number, protocol }) => `${number}/${protocol}`));
-  if (after.ports.some(({ number, protocol }) => known.has(`${number}/${protocol}`))) return undefined;
-  return {
-    ...before,
-    name: before.name ?? after.name,
-    seenAt: Math.max(before.seenAt, after.seenAt),
-    ports: [...before.ports, ...after.ports],
-  };
 }

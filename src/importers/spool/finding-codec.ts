@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { ScannerColumns } from '../../domain/imports/sighting.ts';
+import type { ScannerColumns } from '../../domain/imports/detection.ts';
 import { severityOfRank } from '../../domain/shared/statuses-and-severities.ts';
 import { MAX_VULNERABILITY_BYTES } from '../../domain/vulnerabilities/vulnerability-fields.ts';
 import type { ExploitableLocation } from '../../domain/vulnerabilities/exploitable-locations.ts';

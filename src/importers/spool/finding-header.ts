@@ -1,4 +1,4 @@
-import type { AssetLocation, CoverageKey } from '../../domain/imports/sighting.ts';
+import type { AssetLocation, CoverageKey } from '../../domain/imports/detection.ts';
 
 /** What identifies a finding, apart from what is reported about it. */
 export interface FindingHeader {

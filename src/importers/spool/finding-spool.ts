@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { openScratchDatabase, type ScratchStatement } from '../../db/scratch-database.ts';
-import type { Sighting } from '../../domain/imports/sighting.ts';
+import type { Detection } from '../../domain/imports/detection.ts';
 import { severityOfRank, severityRank } from '../../domain/shared/statuses-and-severities.ts';
 import type { ExploitableLocation } from '../../domain/vulnerabilities/exploitable-locations.ts';
 import { MAX_STORED_LOCATIONS, mergeFindings, type NormalizedFinding } from '../normalize-finding.ts';
@@ -45,7 +45,7 @@ export interface SpooledFinding {
   /** Sequence number in the report. */
   sequence: number;
   isTruncated: boolean;
-  sighting: Sighting;
+  detection: Detection;
 }
 
 const INSTANCE_COLUMNS = 'identity, head, rank, seen, located, content, cut, size, body';
@@ -189,7 +189,7 @@ export class FindingSpool {
     return {
       sequence,
       isTruncated: merged.isTruncated,
-      sighting: {
+      detection: {
         identity,
         ...header,
         isTimeKnown: !isTimeUnclear && (untimed === 0 || isTimeKnown),

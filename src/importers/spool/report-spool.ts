@@ -1,9 +1,10 @@
 import { openScratchDatabase } from '../../db/scratch-database.ts';
-import { ALL_CHECKS, coverageKeyOfChecks, type CoveredChecks } from '../../domain/imports/coverage.ts';
-import { portSetKey } from '../../domain/imports/port-sets.ts';
-import type { CoverageKey, AssetLocation } from '../../domain/imports/sighting.ts';
+import { ALL_CHECKS, coverageKeyOfChecks, type CoveredChecks } from '../../domain/imports/scan-scopes.ts';
+import { portSetKey } from '../../domain/assets/port-sets.ts';
+import type { CoverageKey, AssetLocation } from '../../domain/imports/detection.ts';
 import type { FindingHeader } from './finding-header.ts';
 import { FindingSpool } from './finding-spool.ts';
+import { HostSpool } from './host-spool.ts';
 import type { NormalizedFinding } from '../normalize-finding.ts';
 
 /** Distinct port lists that a report may cover. */
@@ -13,17 +14,19 @@ const MAX_PORT_SETS = 100;
 const MAX_KNOWN_HOSTS = 50_000;
 
 /**
- * Holds a report's findings and coverage until it is read completely: in a file, so that a million findings need no
- * memory.
+ * Holds a report's findings, coverage and scattered hosts until it is read completely: in a file, so that a million
+ * findings need no memory.
  */
 export class ReportSpool {
   readonly findings = new FindingSpool();
+  readonly hosts = new HostSpool();
   readonly #file = openScratchDatabase([
     `create table covered (source text not null, ports text not null, key text not null, host text, primary key (source, ports, key)) without rowid`,
     `create table sources (source text primary key) without rowid`,
     `create table checks (source text not null, checks text not null, primary key (source, checks)) without rowid`,
     `create table untested (identity text primary key) without rowid`,
     `create table remembered (name text primary key) without rowid`,
+    `create table repeats (address text primary key, records integer not null) without rowid`,
   ]);
   readonly #cover = this.#file.prepare('insert or ignore into covered values (?, ?, ?, ?)');
   readonly #source = this.#file.prepare('insert or ignore into sources values (?)');
@@ -31,6 +34,11 @@ export class ReportSpool {
   readonly #untest = this.#file.prepare('insert or ignore into untested values (?)');
   readonly #isUntested = this.#file.prepare('select 1 from untested where identity = ?');
   readonly #remember = this.#file.prepare('insert or ignore into remembered values (?)');
+  readonly #countRecord = this.#file.prepare(
+    `insert into repeats values (?, 1) on conflict (address) do update set records = records + 1 returning records`,
+  );
+  /** Hosts with a record. */
+  readonly #counted = new Set<string>();
   readonly #sources = new Set<string>();
   readonly #checks = new Set<string>();
   readonly #hosts = new Set<string>();
@@ -91,6 +99,14 @@ export class ReportSpool {
     return this.#isUntested.first(identity) !== undefined;
   }
 
+  /** @returns the identities of the next such findings */
+  readUntested(after: string, limit: number): string[] {
+    return this.#file
+      .prepare('select identity from untested where identity > ? order by identity limit ?')
+      .all<[string]>(after, limit)
+      .map(([identity]) => identity);
+  }
+
   addSource(source: string): void {
     if (this.#sources.has(source)) return;
     if (this.#sources.size < 1_000) this.#sources.add(source);
@@ -130,13 +146,34 @@ export class ReportSpool {
     return true;
   }
 
-  /** Records an asset that a dry run would create. @returns whether it is new */
+  /** Counts the records of a host. @returns their number so far */
+  countRecord(address: string): number {
+    if (this.#counted.size < MAX_KNOWN_HOSTS && !this.#counted.has(address)) {
+      this.#counted.add(address);
+      return 1;
+    }
+    const counted = this.#countRecord.first(address)?.[0];
+    return Number(counted) + (this.#counted.has(address) ? 1 : 0);
+  }
+
+  /** Records an asset that the import creates. @returns whether it is new */
   addCreatedAsset({ type, location }: AssetLocation): boolean {
     return this.#remember.run(`${type} ${location}`) > 0;
   }
 
+  /** Records an asset that the import changes. @returns whether it is new, and the import did not create it */
+  addUpdatedAsset(asset: AssetLocation): boolean {
+    return this.addCreatedAsset(asset);
+  }
+
+  /** Records a host that the import may not change. @returns whether it is new */
+  addDeniedHost(address: string): boolean {
+    return this.#remember.run(`denied ${address}`) > 0;
+  }
+
   close(): void {
     this.findings.close();
+    this.hosts.close();
     this.#file.close();
   }
 }

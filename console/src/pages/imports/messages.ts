@@ -106,7 +106,7 @@ export const importMessages = {
     undo: 'Undo import',
     dryRun: 'Dry run: nothing was imported',
     undone: (result: string, keptCount: number) =>
-      `${result}. ${keptCount.toLocaleString()} kept, because they changed since or because of missing permissions.`,
+      `${result}. ${keptCount.toLocaleString()} kept: another import has them, someone changed them, or you cannot delete them.`,
     startedBy: 'Started by',
     missingFindings: 'Missing findings',
     markedAsGone: 'Marked as gone',
@@ -119,6 +119,6 @@ export const importMessages = {
     carriedOver: 'Carried over',
     byCommandLine: 'Command line',
     undoWarning: (findings: number, assets: number) =>
-      `This deletes up to ${pluralizeVulnerabilities(findings)} and ${pluralize(assets, 'asset')} that only this import created, restores the statuses it set, and unmarks the findings it marked as gone. Anything that a person or another import has changed since stays, and so do ports and assets that you cannot delete. You cannot redo the import, but you can import the report again.`,
+      `This deletes up to ${pluralizeVulnerabilities(findings)} and ${pluralize(assets, 'asset')} that only this import created, and sets back the statuses, texts and ports that it changed. What other imports have, what someone changed and assets that you cannot delete stay. You cannot redo the import, but you can import the report again.`,
   },
 } as const;

@@ -10,20 +10,15 @@ import {
   type KnownHost,
   lockPorts,
   PORT_FIELDS,
-  type PortNumberRange,
   toPortRow,
 } from './queries.ts';
 import { portDeltas } from '../organization-ports.ts';
 import { toPortEventRow, insertPortEvents } from '../port-events.ts';
-import {
-  firstObservation,
-  diffPorts,
-  type PortCoverage,
-  type HostObservation,
-  type PortChange,
-} from './diff-ports.ts';
-import { refreshPortCounts } from '../ports.ts';
+import { type HostDetection, partOf, storeDetections, storeShownPorts } from './host-detections.ts';
+import { HostPorts, type HostObservation, type PortChange, type PortNumberRange } from './diff-ports.ts';
+import { type Port, refreshPortCounts } from '../ports.ts';
 
+/** One record of a host; a scan may have several. */
 export interface ScannedHost extends HostObservation {
   /** Identifies the host within its organization. */
   address: string;
@@ -31,10 +26,10 @@ export interface ScannedHost extends HostObservation {
   name?: string | undefined;
   /** Of a new host. */
   description?: string | undefined;
-  /** The host did not respond: an unknown host creates no asset, and the ports of a known one are closed. */
-  down?: boolean | undefined;
   /** Milliseconds since 1970; absent: now. */
   seenAt?: number | undefined;
+  /** Its place among the records of the host in the report, from 1; absent: 1. */
+  place?: number | undefined;
 }
 
 export interface ScanSource {
@@ -43,16 +38,21 @@ export interface ScanSource {
   findWritable?(known: readonly KnownHost[]): Promise<ReadonlySet<number>>;
 }
 
+export type TimedRecord = ScannedHost & { seenAt: number };
+
 /** A scanned host with its asset. */
-export type HostScan = Omit<ScannedHost, 'seenAt'> & KnownHost & { seenAt: number };
+export interface HostScan extends KnownHost {
+  isNew: boolean;
+  /** In the order in which they apply. */
+  records: readonly TimedRecord[];
+}
 
 export interface ScanResult {
-  /** Known hosts with a new, changed or closed port. */
-  updated: number;
-  unchanged: number;
-  /** Known ports that became closed. */
+  /** Addresses of known hosts with a new, changed or closed port. Hosts that are down do not count. */
+  updated: string[];
+  /** How often a known port became closed. */
   closedPorts: number;
-  /** Ports that became open. */
+  /** How often a port became open. */
   openedPorts: number;
 }
 
@@ -61,13 +61,21 @@ export interface ScanApplication {
   by: Attribution;
   organizationId: number;
   source: ScanSource;
-  coverage: Pick<PortCoverage, 'has'>;
 }
 
 /** Ports. A host with more, known or listed, is applied in chunks of port numbers. */
-const LARGE_HOST_PORTS = 5_000;
+export const LARGE_HOST_PORTS = 5_000;
 const PORTS_PER_CHUNK = 2_048;
 const PORT_NUMBERS = 65_536;
+
+/**
+ * The ranges of port numbers in which a large host is applied. The highest comes first, as the history of a host lists
+ * the last row of a time first.
+ */
+export const CHUNKS: readonly PortNumberRange[] = Array.from(
+  { length: PORT_NUMBERS / PORTS_PER_CHUNK },
+  (_, index) => ({ first: index * PORTS_PER_CHUNK, last: (index + 1) * PORTS_PER_CHUNK - 1 }),
+).reverse();
 
 /** @returns the ids of hosts with too many ports to hold in memory at once */
 export async function findLargeHosts(
@@ -76,46 +84,25 @@ export async function findLargeHosts(
 ): Promise<ReadonlySet<number>> {
   if (scans.length === 0) return new Set();
   const known = await selectLargeHosts(tx, { ids: scans.map(({ id }) => id), most: LARGE_HOST_PORTS });
-  const listed = scans.filter(({ ports }) => ports.length > LARGE_HOST_PORTS);
+  const listed = scans.filter(
+    ({ records }) => records.reduce((sum, { ports }) => sum + ports.length, 0) > LARGE_HOST_PORTS,
+  );
   return new Set([...known, ...listed].map(({ id }) => id));
 }
 
 /** Applies the scan of a large host, one range of port numbers after the other. */
-export async function applyLargeHost(
-  applying: ScanApplication,
-  scan: HostScan,
-  isNew: boolean,
-): Promise<ScanResult> {
-  const done: ScanResult = { updated: 0, unchanged: 0, closedPorts: 0, openedPorts: 0 };
-  let isUpdated = false;
-  for (let first = 0; first < PORT_NUMBERS; first += PORTS_PER_CHUNK) {
-    const numbers = { first, last: first + PORTS_PER_CHUNK - 1 };
-    const { coverage } = applying;
-    const range = coverAllPorts(numbers);
-    const part: ScanApplication = {
-      ...applying,
-      coverage: { has: (protocol, number) => range.has(protocol, number) && coverage.has(protocol, number) },
-    };
-    const ports = scan.ports.filter(({ number }) => number >= numbers.first && number <= numbers.last);
+export async function applyLargeHost(applying: ScanApplication, scan: HostScan): Promise<ScanResult> {
+  const done: ScanResult = { updated: [], closedPorts: 0, openedPorts: 0 };
+  for (const numbers of CHUNKS) {
     // The first chunk records the new host.
-    const { updated, closedPorts, openedPorts } = await applyScans(part, {
-      scans: [{ ...scan, ports }],
-      isNew: () => isNew && first === 0,
-      numbers,
-    });
-    isUpdated ||= updated > 0;
-    done.closedPorts += closedPorts;
-    done.openedPorts += openedPorts;
+    const part = { ...scan, isNew: scan.isNew && numbers === CHUNKS[0] };
+    const one = await applyScans(applying, [part], numbers);
+    done.updated = scan.isNew || one.updated.length === 0 ? done.updated : one.updated;
+    done.closedPorts += one.closedPorts;
+    done.openedPorts += one.openedPorts;
   }
-  if (isNew || isUpdated || done.closedPorts > 0) await refreshPortCounts(applying.tx, [scan.id]);
-  if (isNew || scan.down === true) return done;
-  return { ...done, updated: isUpdated ? 1 : 0, unchanged: isUpdated ? 0 : 1 };
-}
-
-/** Covers all ports, or those of a range: a host that is down has no open port. */
-function coverAllPorts(numbers: PortNumberRange | undefined): Pick<PortCoverage, 'has'> {
-  if (numbers === undefined) return { has: () => true };
-  return { has: (_protocol, number) => number >= numbers.first && number <= numbers.last };
+  await refreshPortCounts(applying.tx, [scan.id]);
+  return done;
 }
 
 /**
@@ -123,53 +110,92 @@ function coverAllPorts(numbers: PortNumberRange | undefined): Pick<PortCoverage,
  * @param numbers the range of ports of one host; absent: all
  */
 export async function applyScans(
-  { tx, by, organizationId, source, coverage }: ScanApplication,
-  {
-    scans,
-    isNew,
-    numbers,
-  }: { scans: readonly HostScan[]; isNew: (scan: HostScan) => boolean; numbers?: PortNumberRange },
+  { tx, by, organizationId, source }: ScanApplication,
+  scans: readonly HostScan[],
+  numbers?: PortNumberRange,
 ): Promise<ScanResult> {
   const writing: PendingWrites = {
     source,
+    numbers,
     ports: [],
     counts: [],
     recount: [],
     changes: [],
     portChanges: [],
+    detections: [],
+    replaced: [],
     events: [],
+    result: { updated: [], closedPorts: 0, openedPorts: 0 },
   };
   const event = { organizationId };
-  for (const scan of scans) if (isNew(scan)) addNewHost(writing, event, scan);
-  const others = scans.filter((scan) => !isNew(scan));
-  const outcome = await addKnownHosts(tx, writing, event, coverage, others, numbers);
+  const known = await lockPorts(
+    tx,
+    scans.flatMap(({ id, isNew }) => (isNew ? [] : [id])),
+    numbers,
+  );
+  for (const scan of scans) {
+    if (scan.isNew) addNewHost(writing, event, scan);
+    else addKnownHost(writing, event, scan, known.get(scan.id) ?? []);
+  }
   await insertPorts(tx, writing.ports);
   await insertPortCounts(tx, writing.counts);
-  // A large host is counted at its end.
-  if (numbers === undefined) await refreshPortCounts(tx, writing.recount);
+  // A large host is counted at its end, and its detections are stored before.
+  if (numbers === undefined) {
+    await refreshPortCounts(tx, writing.recount);
+    await storeShownPorts(tx, organizationId, writing.replaced, known);
+    await storeDetections(tx, organizationId, writing.detections);
+  }
   await insertPortEvents(tx, writing.events);
   await addDeltas(tx, portDeltas(organizationId, writing.portChanges));
   await recordEvents(
     tx,
     writing.changes.map((change) => ({ by, change })),
   );
-  return { ...outcome, openedPorts: writing.portChanges.filter(isOpened).length };
+  return writing.result;
 }
 
 /** Collected to be written in few statements. */
 interface PendingWrites {
   source: ScanSource;
+  numbers: PortNumberRange | undefined;
   ports: InsertRow[];
   counts: InsertRow[];
   /** Hosts whose port counts change. */
   recount: number[];
   changes: AuditedChange[];
   portChanges: PortChange[];
+  detections: HostDetection[];
+  /** Known hosts whose ports change. */
+  replaced: number[];
   events: InsertRow[];
+  result: ScanResult;
 }
 
-function isOpened({ before, after }: PortChange): boolean {
-  return after.observed_state === 'open' && before?.observed_state !== 'open';
+/** Applies the records of a host one after the other. */
+function observeRecords(writing: PendingWrites, scan: HostScan, known: readonly Port[]): HostPorts {
+  const ports = new HostPorts(known);
+  const { result, source } = writing;
+  for (const record of scan.records) {
+    const steps = ports.observe(record, record.seenAt, writing.numbers);
+    for (const { before, after } of steps) {
+      if (before?.observed_state === after.observed_state) continue;
+      if (after.observed_state === 'open') result.openedPorts += 1;
+      if (after.observed_state === 'closed' && before !== null) result.closedPorts += 1;
+    }
+    const row = toPortEventRow(scan.id, record.seenAt, steps, source.importId);
+    if (row !== undefined) writing.events.push(row);
+  }
+  if (writing.numbers === undefined)
+    for (const record of scan.records) {
+      const key = {
+        assetId: scan.id,
+        seenAt: record.seenAt,
+        importId: source.importId ?? 0,
+        part: partOf(record.place),
+      };
+      writing.detections.push({ key, observation: { ...record, states: ports.statesOf(record) } });
+    }
+  return ports;
 }
 
 function addNewHost(
@@ -177,16 +203,18 @@ function addNewHost(
   event: Pick<AuditedChange, 'organizationId'>,
   scan: HostScan,
 ): void {
-  const steps = scan.ports.map((port): PortChange => ({
-    before: null,
-    after: firstObservation(port, scan.seenAt),
-  }));
-  const rows = steps.map(({ after }) => toPortRow(scan.id, after));
-  addPortChanges(writing, scan, steps);
+  const ports = observeRecords(writing, scan, []).list();
+  const rows = ports.map((port) => toPortRow(scan.id, port));
   const counts = new Map<string, number>();
   for (const row of rows) writing.ports.push(row);
-  for (const { state } of scan.ports) counts.set(state, (counts.get(state) ?? 0) + 1);
-  for (const [state, count] of counts) writing.counts.push([scan.id, state, count]);
+  for (const after of ports) {
+    writing.portChanges.push({ before: null, after });
+    counts.set(after.observed_state, (counts.get(after.observed_state) ?? 0) + 1);
+  }
+  // A large host is counted at its end.
+  if (writing.numbers === undefined)
+    for (const [state, count] of counts) writing.counts.push([scan.id, state, count]);
+  const { name, description } = describeHost(scan.records);
   writing.changes.push({
     ...event,
     action: 'asset.create',
@@ -195,59 +223,47 @@ function addNewHost(
     after: {
       type: 'host',
       location: scan.address,
-      name: scan.name ?? scan.address,
-      ...(scan.description === undefined ? {} : { description: scan.description }),
+      name: name ?? scan.address,
+      ...(description === undefined ? {} : { description }),
       criticality: 'undefined',
       writable_by: 'any',
-      scanned_at: scan.seenAt,
+      scanned_at: lastSeen(scan.records),
       // Many ports, all new: a table is the most compact form.
       ports: { fields: PORT_FIELDS, rows: rows.map((row) => row.slice(1, 1 + PORT_FIELDS.length)) },
     },
   });
 }
 
-function addPortChanges(writing: PendingWrites, scan: HostScan, steps: readonly PortChange[]): void {
-  writing.portChanges.push(...steps);
-  const row = toPortEventRow(scan.id, scan.seenAt, steps, writing.source.importId);
-  if (row !== undefined) writing.events.push(row);
+/** @returns the first name and description of a host that its records have */
+export function describeHost(records: readonly ScannedHost[]): Pick<ScannedHost, 'name' | 'description'> {
+  return {
+    name: records.find(({ name }) => name !== undefined)?.name,
+    description: records.find(({ description }) => description !== undefined)?.description,
+  };
 }
 
-async function addKnownHosts(
-  tx: Transaction,
+export const lastSeen = (records: readonly TimedRecord[]): number =>
+  records.reduce((last, { seenAt }) => Math.max(last, seenAt), Number.MIN_SAFE_INTEGER);
+
+function addKnownHost(
   writing: PendingWrites,
   event: Pick<AuditedChange, 'organizationId'>,
-  coverage: Pick<PortCoverage, 'has'>,
-  scans: readonly HostScan[],
-  numbers: PortNumberRange | undefined,
-): Promise<Pick<ScanResult, 'updated' | 'unchanged' | 'closedPorts'>> {
-  const outcome = { updated: 0, unchanged: 0, closedPorts: 0 };
-  const known = await lockPorts(
-    tx,
-    scans.map(({ id }) => id),
-    numbers,
-  );
-  for (const scan of scans) {
-    const covered = scan.down === true ? coverAllPorts(numbers) : coverage;
-    const { rows, before, after, portChanges, closed } = diffPorts(
-      known.get(scan.id) ?? [],
-      scan,
-      covered,
-      scan.seenAt,
-    );
-    for (const port of rows) writing.ports.push(toPortRow(scan.id, port));
-    addPortChanges(writing, scan, portChanges);
-    outcome.closedPorts += closed;
-    // The report counts hosts that are down.
-    if (scan.down !== true) outcome[after.length === 0 ? 'unchanged' : 'updated'] += 1;
-    if (after.length === 0) continue;
-    writing.recount.push(scan.id);
-    writing.changes.push({
-      ...event,
-      action: 'asset.scan',
-      object: ['asset', scan.uid],
-      before: { ports: before },
-      after: { scanned_at: scan.seenAt, ...(scan.down === true ? { down: true } : {}), ports: after },
-    });
-  }
-  return outcome;
+  scan: HostScan,
+  known: readonly Port[],
+): void {
+  const { rows, before, after, changes } = observeRecords(writing, scan, known).diff();
+  for (const port of rows) writing.ports.push(toPortRow(scan.id, port));
+  writing.portChanges.push(...changes);
+  if (changes.length > 0) writing.replaced.push(scan.id);
+  if (after.length === 0) return;
+  const isDown = scan.records.every(({ down }) => down === true);
+  if (!isDown) writing.result.updated.push(scan.address);
+  writing.recount.push(scan.id);
+  writing.changes.push({
+    ...event,
+    action: 'asset.scan',
+    object: ['asset', scan.uid],
+    before: { ports: before },
+    after: { scanned_at: lastSeen(scan.records), ...(isDown ? { down: true } : {}), ports: after },
+  });
 }

@@ -1,4 +1,4 @@
-import type { PROTOCOLS, Port } from '../ports.ts';
+import { comparePorts, PROTOCOLS, type Port } from '../ports.ts';
 
 /** A port in a scan; `null` means not reported. */
 export interface ObservedPort {
@@ -20,8 +20,10 @@ export type PortRange = readonly [protocol: ObservedPort['protocol'], first: num
 /** Which ports a scan covers. */
 export class PortCoverage {
   readonly #looked = new Map<string, Uint8Array>();
+  readonly ranges: readonly PortRange[];
 
   constructor(ranges: readonly PortRange[]) {
+    this.ranges = ranges;
     for (const [protocol, first, last] of ranges) {
       const ports = this.#looked.get(protocol) ?? new Uint8Array(65_536);
       this.#looked.set(protocol, ports.fill(1, first, last + 1));
@@ -41,18 +43,10 @@ export interface HostObservation {
   complete: boolean;
   /** The states of covered ports that it does not list one by one. */
   unlistedStates: readonly string[];
-}
-
-interface HostDiff {
-  /** Complete rows to write: new, changed, or only seen again. */
-  rows: Port[];
-  /** Changed ports for the audit log. */
-  before: object[];
-  after: object[];
-  /** New ports, and ports of which more than the times changed. */
-  portChanges: PortChange[];
-  /** Known ports that became closed. */
-  closed: number;
+  /** The host did not respond: it has no open port. */
+  down?: boolean | undefined;
+  /** Absent: no ports. */
+  coverage?: PortCoverage | undefined;
 }
 
 /** `before` is `null` for a new port. */
@@ -61,7 +55,110 @@ export interface PortChange {
   after: Port;
 }
 
-export function firstObservation(port: ObservedPort, seenAt: number): Port {
+/** Inclusive. */
+export interface PortNumberRange {
+  first: number;
+  last: number;
+}
+
+/**
+ * The ports of a host, as one observation after the other leaves them. For each port the later observation wins, so
+ * reports can be imported in any order. A covered port that the scan does not list is in one of its unlisted states: it
+ * keeps its state if that is one of them, and is closed otherwise.
+ */
+export class HostPorts {
+  readonly #ports: Map<number, Port>;
+  /** Ports that an observation changed or saw again, as they were at first. */
+  readonly #stored = new Map<number, Port | undefined>();
+
+  constructor(known: readonly Port[]) {
+    this.#ports = new Map(known.map((port) => [portKey(port), port]));
+  }
+
+  /**
+   * @param numbers observes only ports in this range; absent: all
+   * @returns new ports, and ports of which more than the times changed
+   */
+  observe(observation: HostObservation, seenAt: number, numbers?: PortNumberRange): PortChange[] {
+    const { ports, complete, unlistedStates, coverage, down } = observation;
+    const changes: PortChange[] = [];
+    const listed = new Set<number>();
+    for (const port of ports) {
+      if (numbers !== undefined && !isInRange(port.number, numbers)) continue;
+      const key = portKey(port);
+      if (complete) listed.add(key);
+      const before = this.#ports.get(key);
+      this.#put(
+        changes,
+        key,
+        before,
+        before === undefined ? firstObservation(port, seenAt) : mergeObservation(before, port, seenAt),
+      );
+    }
+    if (!complete) return changes;
+    for (const [key, before] of this.#ports) {
+      const { protocol, number, last_seen } = before;
+      if (listed.has(key) || seenAt < last_seen) continue;
+      if (numbers !== undefined && !isInRange(number, numbers)) continue;
+      if (down !== true && coverage?.has(protocol, number) !== true) continue;
+      const observed_state = unlistedStates.includes(before.observed_state)
+        ? before.observed_state
+        : 'closed';
+      this.#put(changes, key, before, { ...before, observed_state, last_seen: seenAt });
+    }
+    return changes;
+  }
+
+  #put(changes: PortChange[], key: number, before: Port | undefined, after: Port): void {
+    const isChanged = before === undefined || !looksLike(before, after);
+    if (isChanged) changes.push({ before: before ?? null, after });
+    else if (before.last_seen === after.last_seen && before.first_seen === after.first_seen) return;
+    if (!this.#stored.has(key)) this.#stored.set(key, before);
+    this.#ports.set(key, after);
+  }
+
+  /** @returns the states in which the host has exactly the ports of an observation; `undefined` if it has others */
+  statesOf({ ports }: HostObservation): string[] | undefined {
+    if (ports.length === 0) return undefined;
+    const states = new Set<string>();
+    for (const port of ports) {
+      const known = this.#ports.get(portKey(port));
+      if (known === undefined || !looksLike(known, firstObservation(port, 0))) return undefined;
+      states.add(port.state);
+    }
+    let count = 0;
+    for (const { observed_state } of this.#ports.values()) if (states.has(observed_state)) count += 1;
+    return count === ports.length ? [...states].sort() : undefined;
+  }
+
+  /** Adds ports that were known before the first observation that is stored. */
+  restore(ports: readonly Port[]): void {
+    for (const port of ports) {
+      const key = portKey(port);
+      const seen = this.#ports.get(key);
+      const first_seen = Math.min(port.first_seen, seen?.first_seen ?? port.first_seen);
+      this.#ports.set(key, {
+        ...(seen !== undefined && seen.last_seen > port.last_seen ? seen : port),
+        first_seen,
+      });
+    }
+  }
+
+  /** @returns how the ports differ from those that were known at first */
+  diff(): PortsDiff {
+    return diffPairs([...this.#stored].map(([key, before]) => [before, this.#ports.get(key) as Port]));
+  }
+
+  /** @returns the ports, each once */
+  list(): Port[] {
+    return [...this.#ports.values()];
+  }
+}
+
+const isInRange = (number: number, { first, last }: PortNumberRange): boolean =>
+  number >= first && number <= last;
+
+function firstObservation(port: ObservedPort, seenAt: number): Port {
   return {
     protocol: port.protocol,
     number: port.number,
@@ -76,36 +173,102 @@ export function firstObservation(port: ObservedPort, seenAt: number): Port {
   };
 }
 
-/**
- * Compares the known ports of a host with a scan at `seenAt`. For each port the later observation wins, so reports
- * can be imported in any order. A covered port that the scan does not list is in one of its unlisted states: it
- * keeps its state if that is one of them, and is closed otherwise.
- */
-export function diffPorts(
-  known: readonly Port[],
-  { ports, complete, unlistedStates }: HostObservation,
-  coverage: Pick<PortCoverage, 'has'>,
-  seenAt: number,
-): HostDiff {
-  const changes: HostDiff = { rows: [], before: [], after: [], portChanges: [], closed: 0 };
-  const unlisted = new Map(known.map((port) => [portName(port), port]));
-  for (const port of ports) {
-    const key = portName(port);
-    const old = unlisted.get(key);
-    unlisted.delete(key);
-    addToDiff(
-      changes,
-      old,
-      old === undefined ? firstObservation(port, seenAt) : mergeObservation(old, port, seenAt),
-    );
+function mergeObservation(old: Port, port: ObservedPort, seenAt: number): Port {
+  const first_seen = Math.min(old.first_seen, seenAt);
+  if (seenAt < old.last_seen) return { ...old, first_seen };
+  const seen = firstObservation(port, seenAt);
+  seen.first_seen = first_seen;
+  if (port.probed) return seen;
+  // Without a probe, missing details are not gone, and a name guessed from the number does not replace a detected
+  // one.
+  seen.service_name = old.service_name ?? port.service;
+  seen.service_banner = port.banner ?? old.service_banner;
+  seen.product_name = old.product_name ?? port.product;
+  seen.product_version = old.product_version ?? port.version;
+  seen.cpe = old.cpe ?? port.cpe;
+  return seen;
+}
+
+/** @returns what both observations of a port together say, as `mergeObservation` would apply one after the other */
+export function mergeObservedPorts(earlier: ObservedPort, later: ObservedPort): ObservedPort {
+  if (later.probed) return later;
+  return {
+    ...later,
+    service: earlier.service ?? later.service,
+    banner: later.banner ?? earlier.banner,
+    product: earlier.product ?? later.product,
+    version: earlier.version ?? later.version,
+    cpe: earlier.cpe ?? later.cpe,
+    probed: earlier.probed,
+  };
+}
+
+/** `last_seen` is not audited. */
+const AUDITED_FIELDS = [
+  'observed_state',
+  'service_name',
+  'service_banner',
+  'product_name',
+  'product_version',
+  'cpe',
+  'first_seen',
+] as const;
+
+/** Whether a scan would see the same of both. Imports call it for each port: a loop over the fields is slower. */
+const looksLike = (one: Port, other: Port): boolean =>
+  one.observed_state === other.observed_state &&
+  one.service_name === other.service_name &&
+  one.service_banner === other.service_banner &&
+  one.product_name === other.product_name &&
+  one.product_version === other.product_version &&
+  one.cpe === other.cpe;
+
+/** How the ports of a host differ from those that are stored. */
+export interface PortsDiff {
+  /** Complete rows to write: new, changed, or only seen again. */
+  rows: Port[];
+  /** Changed ports for the audit log. */
+  before: object[];
+  after: object[];
+  /** New ports, and ports of which more than `last_seen` changed. */
+  changes: PortChange[];
+  /** Stored ports that are no longer known. */
+  removed: Port[];
+}
+
+export function diffPorts(stored: readonly Port[], now: readonly Port[]): PortsDiff {
+  const known = new Map(stored.map((port) => [portKey(port), port]));
+  const diff = diffPairs(now.map((port) => [known.get(portKey(port)), port]));
+  const keys = new Set(now.map(portKey));
+  for (const port of stored) {
+    if (keys.has(portKey(port))) continue;
+    diff.before.push({ port: portName(port), observed_state: port.observed_state });
+    diff.removed.push(port);
   }
-  if (!complete) return changes;
-  for (const old of unlisted.values()) {
-    if (seenAt < old.last_seen || !coverage.has(old.protocol, old.number)) continue;
-    const observed_state = unlistedStates.includes(old.observed_state) ? old.observed_state : 'closed';
-    addToDiff(changes, old, { ...old, observed_state, last_seen: seenAt });
+  return diff;
+}
+
+function diffPairs(pairs: (readonly [before: Port | undefined, after: Port])[]): PortsDiff {
+  const diff: PortsDiff = { rows: [], before: [], after: [], changes: [], removed: [] };
+  pairs.sort(([, one], [, other]) => comparePorts(one, other));
+  for (const [before, after] of pairs) {
+    if (before === undefined) {
+      diff.rows.push(after);
+      diff.after.push(auditedPort(after));
+      diff.changes.push({ before: null, after });
+      continue;
+    }
+    const isChanged = before.first_seen !== after.first_seen || !looksLike(before, after);
+    if (isChanged) {
+      const fields = AUDITED_FIELDS.filter((field) => before[field] !== after[field]);
+      const port = portName(after);
+      diff.before.push({ port, ...pick(before, fields) });
+      diff.after.push({ port, ...pick(after, fields) });
+      diff.changes.push({ before, after });
+    }
+    if (isChanged || before.last_seen !== after.last_seen) diff.rows.push(after);
   }
-  return changes;
+  return diff;
 }
 
 /** For the audit log: unknown fields are absent. */
@@ -121,57 +284,14 @@ function auditedPort(port: Port): object {
   };
 }
 
-function mergeObservation(old: Port, port: ObservedPort, seenAt: number): Port {
-  const first_seen = Math.min(old.first_seen, seenAt);
-  if (seenAt < old.last_seen) return { ...old, first_seen };
-  const seen = firstObservation(port, seenAt);
-  if (port.probed) return { ...seen, first_seen };
-  // Without a probe, missing details are not gone, and a name guessed from the number does not replace a detected
-  // one.
-  return {
-    ...seen,
-    service_name: old.service_name ?? port.service,
-    service_banner: port.banner ?? old.service_banner,
-    product_name: old.product_name ?? port.product,
-    product_version: old.product_version ?? port.version,
-    cpe: old.cpe ?? port.cpe,
-    first_seen,
-  };
-}
-
-/** `last_seen` is not audited. */
-const AUDITED_FIELDS = [
-  'observed_state',
-  'service_name',
-  'service_banner',
-  'product_name',
-  'product_version',
-  'cpe',
-  'first_seen',
-] as const;
-
-function addToDiff(changes: HostDiff, old: Port | undefined, now: Port): void {
-  if (old === undefined) {
-    changes.rows.push(now);
-    changes.after.push(auditedPort(now));
-    changes.portChanges.push({ before: null, after: now });
-    return;
-  }
-  const changed = AUDITED_FIELDS.filter((field) => old[field] !== now[field]);
-  if (changed.some((field) => field !== 'first_seen')) changes.portChanges.push({ before: old, after: now });
-  if (changed.length > 0) {
-    const port = portName(now);
-    changes.before.push({ port, ...pick(old, changed) });
-    changes.after.push({ port, ...pick(now, changed) });
-  }
-  if (now.observed_state === 'closed' && old.observed_state !== 'closed') changes.closed += 1;
-  if (changed.length > 0 || now.last_seen !== old.last_seen) changes.rows.push(now);
-}
-
 function pick(port: Port, fields: readonly (keyof Port)[]): object {
   return Object.fromEntries(fields.map((field) => [field, port[field]]));
 }
 
-function portName({ protocol, number }: Pick<Port, 'protocol' | 'number'>): string {
+/** Identifies a port of a host. Maps find numbers faster than texts. */
+const portKey = ({ protocol, number }: Pick<Port, 'protocol' | 'number'>): number =>
+  number * PROTOCOLS.length + PROTOCOLS.indexOf(protocol as (typeof PROTOCOLS)[number]);
+
+export function portName({ protocol, number }: Pick<Port, 'protocol' | 'number'>): string {
   return `${number}/${protocol}`;
 }

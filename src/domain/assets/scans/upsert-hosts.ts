@@ -8,106 +8,137 @@ import {
   type ScanApplication,
   applyLargeHost,
   applyScans,
+  describeHost,
   findLargeHosts,
   type HostScan,
-  type ScannedHost,
   type ScanSource,
+  type ScannedHost,
+  type TimedRecord,
 } from './apply-scans.ts';
-import { selectHostsByAddress, insertHosts, type KnownHost, updateLastSeen } from './queries.ts';
-import type { PortCoverage } from './diff-ports.ts';
+import { storeShownPorts } from './host-detections.ts';
+import { insertEarlierScan, orderScans, storeScans } from './order-scans.ts';
+import {
+  selectHostsByAddress,
+  insertHosts,
+  type KnownHost,
+  type SeenRange,
+  updateSeenRange,
+} from './queries.ts';
 import { foldCase } from '../../../runtime/fold-case.ts';
 import { lockRows } from '../../shared/lock-rows.ts';
 import { forNoKeyUpdate } from '../../../db/dialect-sql.ts';
 
 interface UpsertHostsResult extends ScanResult {
-  created: number;
-  /** Hosts that the scan must not change. */
-  skipped: number;
+  /** Addresses of hosts that the scan must not change. */
+  skipped: string[];
+  /** Hosts that answered. For an import, the caller records when. */
+  seen: SeenRange[];
+  /** Records that a transaction has no room for: apply them in the next one. */
+  deferred: TimedRecord[];
   createdHosts: { id: number; uid: string; address: string }[];
 }
 
 /**
  * Applies scanned hosts to an organization. A new host becomes an asset with every port that the scan lists; a known
- * one keeps its name, and its ports follow the rules of `diffPorts`. Each new or changed host gets an audit event.
+ * one keeps its name, and its ports follow the rules of `HostPorts`. Each new or changed host gets an audit event.
  * @param by a scan time in the future counts as `by.now`
- * @param hosts each address once
+ * @param hosts may have several records of a host, in any order: they apply in that of their times
  */
 export async function upsertScannedHosts(
   tx: Transaction,
   by: Attribution,
   organizationId: number,
-  coverage: PortCoverage,
   hosts: readonly ScannedHost[],
   source: ScanSource = {},
 ): Promise<UpsertHostsResult> {
   const { now } = by;
-  const { known, created } = await findOrCreateHosts(tx, organizationId, hosts, now, source);
+  const recordsOf = new Map<string, TimedRecord[]>();
+  for (const host of hosts) {
+    const record = { ...host, seenAt: Math.min(host.seenAt ?? now, now) };
+    const records = recordsOf.get(host.address);
+    if (records === undefined) recordsOf.set(host.address, [record]);
+    else records.push(record);
+  }
+  const { known, created } = await findOrCreateHosts(tx, organizationId, recordsOf, now, source);
   const skipped = await dropUnwritable(known, source);
-  const scans = hosts.flatMap((host): HostScan[] => {
-    const asset = known.get(host.address);
+  const scans = [...recordsOf].flatMap(([address, records]): HostScan[] => {
+    const asset = known.get(address);
+    records.sort((one, other) => one.seenAt - other.seenAt || (one.place ?? 1) - (other.place ?? 1));
     // An unknown host that is down creates nothing.
-    return asset === undefined ? [] : [{ ...host, ...asset, seenAt: Math.min(host.seenAt ?? now, now) }];
+    return asset === undefined ? [] : [{ ...asset, isNew: created.has(asset.uid), records }];
   });
-  const isNew = ({ uid }: HostScan): boolean => created.has(uid);
   await lockRows(
     tx,
     'assets',
     scans.map(({ id }) => id),
     forNoKeyUpdate,
   );
-  const large = await findLargeHosts(tx, scans);
-  const applying: ScanApplication = { tx, by, organizationId, source, coverage };
-  const applied = [await applyScans(applying, { scans: scans.filter(({ id }) => !large.has(id)), isNew })];
-  for (const scan of scans)
-    if (large.has(scan.id)) applied.push(await applyLargeHost(applying, scan, isNew(scan)));
-  await updateSeenTimes(
-    tx,
-    scans.filter((scan) => !isNew(scan)),
-  );
-  const sum = (name: keyof ScanResult) => applied.reduce((total, one) => total + one[name], 0);
+  const importId = source.importId ?? 0;
+  const order = await orderScans(tx, scans, importId);
+  const large = await findLargeHosts(tx, order.later);
+  const largeScans = order.later.filter(({ id }) => large.has(id));
+  await storeShownPorts(tx, organizationId, [...large]);
+  await storeScans(tx, organizationId, importId, [...largeScans, ...order.earlier]);
+  const applying: ScanApplication = { tx, by, organizationId, source };
+  const applied = [
+    await applyScans(
+      applying,
+      order.later.filter(({ id }) => !large.has(id)),
+    ),
+  ];
+  for (const scan of largeScans) applied.push(await applyLargeHost(applying, scan));
+  for (const scan of order.earlier) applied.push(await insertEarlierScan(applying, scan));
+  const waiting = new Set(order.deferred);
+  const seen = seenTimes(scans.filter((scan) => !waiting.has(scan)));
+  if (source.importId === undefined) await updateSeenRange(tx, seen);
   return {
-    updated: sum('updated'),
-    unchanged: sum('unchanged'),
-    closedPorts: sum('closedPorts'),
-    openedPorts: sum('openedPorts'),
+    updated: applied.flatMap(({ updated }) => updated),
+    closedPorts: applied.reduce((total, one) => total + one.closedPorts, 0),
+    openedPorts: applied.reduce((total, one) => total + one.openedPorts, 0),
     skipped,
-    created: created.size,
-    createdHosts: scans.flatMap(({ id, uid, address }) => (created.has(uid) ? [{ id, uid, address }] : [])),
+    seen,
+    deferred: order.deferred.flatMap(({ records }) => records),
+    createdHosts: scans.flatMap(({ id, uid, address, isNew }) => (isNew ? [{ id, uid, address }] : [])),
   };
 }
 
 /**
  * Removes hosts that the scan must not change.
- * @returns their number
+ * @returns their addresses
  */
-async function dropUnwritable(known: Map<string, KnownHost>, { findWritable }: ScanSource): Promise<number> {
-  if (findWritable === undefined) return 0;
+async function dropUnwritable(
+  known: Map<string, KnownHost>,
+  { findWritable }: ScanSource,
+): Promise<string[]> {
+  if (findWritable === undefined) return [];
   const writable = await findWritable([...known.values()]);
   const refused = [...known.values()].filter(({ id }) => !writable.has(id));
   for (const { address } of refused) known.delete(address);
-  return refused.length;
+  return refused.map(({ address }) => address);
 }
 
 /** @returns assets by address, and the uids of the new ones */
 async function findOrCreateHosts(
   tx: Transaction,
   organizationId: number,
-  hosts: readonly ScannedHost[],
+  recordsOf: ReadonlyMap<string, readonly TimedRecord[]>,
   now: number,
   { importId }: ScanSource,
 ): Promise<{ known: Map<string, KnownHost>; created: Set<string> }> {
   const known = new Map<string, KnownHost>();
-  const find = async (some: readonly ScannedHost[]): Promise<void> => {
-    const addresses = some.map(({ address }) => address);
+  const find = async (addresses: readonly string[]): Promise<void> => {
     const found = await selectHostsByAddress(tx, { organization: organizationId, addresses });
     for (const host of found) known.set(host.address, host);
   };
-  await find(hosts);
-  const missing = hosts.filter(({ address, down }) => down !== true && !known.has(address));
+  await find([...recordsOf.keys()]);
+  const missing = [...recordsOf].flatMap(([address, records]) => {
+    const seen = records.flatMap(({ down, seenAt }) => (down === true ? [] : [seenAt]));
+    return seen.length === 0 || known.has(address) ? [] : [{ address, seen, ...describeHost(records) }];
+  });
   if (missing.length === 0) return { known, created: new Set() };
 
   const uids = newAssetUids(missing.length, now);
-  const rows = missing.map(({ address, name, description, seenAt }, index): InsertRow => [
+  const rows = missing.map(({ address, name, description, seen }, index): InsertRow => [
     uids[index] as string,
     organizationId,
     'host',
@@ -117,21 +148,23 @@ async function findOrCreateHosts(
     foldCase(address),
     foldCase(name ?? address),
     addressKey(address),
-    Math.min(seenAt ?? now, now),
-    Math.min(seenAt ?? now, now),
+    Math.min(...seen),
+    Math.max(...seen),
     now,
     now,
     importId ?? null,
   ]);
   await insertHosts(tx, rows);
-  await find(missing);
+  await find(missing.map(({ address }) => address));
   // A concurrent import can have created some of them.
   const created = uids.filter((uid, index) => known.get(missing[index]?.address ?? '')?.uid === uid);
   return { known, created: new Set(created) };
 }
 
-/** Of hosts that answered. */
-async function updateSeenTimes(tx: Transaction, scans: readonly HostScan[]): Promise<void> {
-  const seen = scans.filter(({ down }) => down !== true).map(({ id, seenAt }) => [id, seenAt]);
-  await updateLastSeen(tx, seen);
+/** @returns when hosts were seen that answered */
+function seenTimes(scans: readonly HostScan[]): SeenRange[] {
+  return scans.flatMap(({ id, records }) => {
+    const times = records.flatMap(({ down, seenAt }) => (down === true ? [] : [seenAt]));
+    return times.length === 0 ? [] : [{ id, first: Math.min(...times), last: Math.max(...times) }];
+  });
 }

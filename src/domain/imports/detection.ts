@@ -27,8 +27,8 @@ export interface CoverageKey {
   ports: string;
 }
 
-/** A finding as a report contains it, merged from all its instances. */
-export interface Sighting {
+/** What a report says about a finding, merged from all its instances. */
+export interface Detection {
   /** 22 characters, unique within the assessment. */
   identity: string;
   source: string;
@@ -40,36 +40,10 @@ export interface Sighting {
   /** Hash of everything that the scanner reports, except for evidence, which differs in every scan. */
   contentHash: string;
   severity: Severity;
-  /** Whether `seenAt` is reliable. If not, the sighting does not change findings that already exist. */
+  /** Whether `seenAt` is reliable. If not, the detection does not change findings that already exist. */
   isTimeKnown: boolean;
   /** Names of the tags that it gets when it is created. */
   tags: readonly string[];
   /** Decodes the scanner's columns. Not called for a finding whose hash has not changed. */
   columns(): ScannerColumns;
-}
-
-/** What an update needs to know about a stored finding. */
-export interface KnownFinding {
-  /** Id of the vulnerability. */
-  id: number;
-  identity: string;
-  content: string;
-  first_seen_at: number;
-  last_seen_at: number;
-  last_import_id: number;
-  cover_key: string | null;
-  gone_at: number | null;
-  gone_import_id: number | null;
-  /** 1 if it has an asset that still exists. */
-  is_linked: number;
-  /** The import that created it. */
-  import_id: number | null;
-  status_id: number;
-  closed_at: number | null;
-}
-
-/** A sighting of a stored finding. */
-export interface RepeatedSighting {
-  sighting: Sighting;
-  finding: KnownFinding;
 }

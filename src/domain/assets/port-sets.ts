@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { inList } from '../../db/dialect-sql.ts';
-import type { PortRange } from '../assets/scans/diff-ports.ts';
+import type { PortRange } from './scans/diff-ports.ts';
 
 /** Characters. Longer port lists are stored once per organization, under their hash. */
 const MAX_INLINE_LENGTH = 40;
@@ -33,7 +33,7 @@ export function portSetKey(text: string): string {
     : `#${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`;
 }
 
-/** Stores long port lists under their hashes. */
+/** Stores long texts under their hashes: port lists, and observations that many hosts share. */
 export async function storePortSets(
   tx: Transaction,
   organizationId: number,
@@ -41,7 +41,9 @@ export async function storePortSets(
 ): Promise<void> {
   const rows = [...new Set(texts)]
     .filter((ports) => ports.length > MAX_INLINE_LENGTH)
-    .map((ports) => ({ organization_id: organizationId, name: portSetKey(ports), ports }));
+    .map((ports) => ({ organization_id: organizationId, name: portSetKey(ports), ports }))
+    // Concurrent imports may store the same: in one order, they do not deadlock.
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
   if (rows.length === 0) return;
   await tx
     .insertInto('port_sets')
@@ -89,9 +91,10 @@ export function coversPorts(scanned: string, needed: string): boolean {
   );
 }
 
-function parsePorts(text: string): [protocol: string, first: number, last: number][] {
+/** @returns the ranges of a port list that is not empty */
+export function parsePorts(text: string): [protocol: PortRange[0], first: number, last: number][] {
   return text.split(' ').map((range) => {
-    const [protocol = '', numbers = ''] = range.split('/');
+    const [protocol, numbers = ''] = range.split('/') as [PortRange[0], string?];
     const [first, last = first] = numbers.split('-').map(Number);
     return [protocol, first ?? Number.NaN, last ?? Number.NaN];
   });

@@ -1,0 +1,276 @@
+import { sql } from 'kysely';
+import { prepareInsert } from '../../../db/bulk-insert.ts';
+import { inList, itemInteger, itemText, jsonRowsTable } from '../../../db/dialect-sql.ts';
+import type { Transaction } from '../../../db/engine.ts';
+import { prepareQuery } from '../../../db/prepared-queries.ts';
+import type { Port } from '../ports.ts';
+import { loadPortSets, portSetKey, storePortSets } from '../port-sets.ts';
+import { lockPorts } from './queries.ts';
+import type { PortCoverage, PortNumberRange } from './diff-ports.ts';
+import {
+  coverageFromText,
+  coverageOf,
+  coverageText,
+  observationName,
+  packBaseline,
+  packObservation,
+  packShownPorts,
+  type PortBaseline,
+  type StoredObservation,
+  unpackObservation,
+} from './host-observation.ts';
+
+/** The place of an observation among those of its host. */
+export interface DetectionKey {
+  assetId: number;
+  seenAt: number;
+  /** 0 for a scan without an import. */
+  importId: number;
+  /** Orders the observations of one time by one import. */
+  part: number;
+}
+
+export interface HostDetection {
+  key: DetectionKey;
+  observation: StoredObservation;
+}
+
+/** A part of a record of a host: its place in the report, then the first port number. */
+export const partOf = (record = 1, firstPort = 0): number => record * 65_536 + firstPort;
+
+/** The record of the ports that were known before scans were stored; those of reports begin at 1. */
+const BASELINE_RECORD = 0;
+
+const insertDetections = prepareInsert(
+  'host_detections',
+  { asset_id: 'int', seen_at: 'int', import_id: 'int', part: 'int', observation: 'text' },
+  'on conflict (asset_id, seen_at, import_id, part) do update set observation = excluded.observation',
+);
+
+const insertObservations = prepareInsert(
+  'host_observations',
+  { asset_id: 'int', name: 'text', observation: 'text' },
+  'on conflict (asset_id, name) do nothing',
+);
+
+/** Stores what a scan saw of hosts. A run that is repeated overwrites its own. Lock the hosts first. */
+export async function storeDetections(
+  tx: Transaction,
+  organizationId: number,
+  detections: readonly HostDetection[],
+): Promise<void> {
+  const shared = new Set<string>();
+  const shown = new Map<string, string>();
+  const texts = detections.map(({ key, observation }) => {
+    const { coverage, states } = observation;
+    const covered = coverage === undefined ? undefined : coverageText(coverage);
+    if (covered !== undefined) shared.add(covered.text);
+    const text = packObservation(observation, covered?.key ?? '');
+    if (states === undefined) return { key, text };
+    // The same for most hosts of a scan.
+    const name = shown.get(text) ?? SHOWN + portSetKey(text);
+    shown.set(text, name);
+    return { key, text: name, name };
+  });
+  await storePortSets(tx, organizationId, [...shared, ...shown.keys()]);
+  await insertTexts(tx, texts);
+}
+
+/** Begins the name of an observation that lists the ports that the host has. */
+const SHOWN = '=';
+
+/**
+ * Stores the ports that observations of hosts list, where these are the ports that the hosts have. Call it before the
+ * ports change.
+ * @param known the ports of the hosts; absent: reads them
+ */
+export async function storeShownPorts(
+  tx: Transaction,
+  organizationId: number,
+  assetIds: readonly number[],
+  known?: ReadonlyMap<number, readonly Port[]>,
+): Promise<void> {
+  const shown = assetIds.length === 0 ? [] : await selectShown(tx, { ids: assetIds });
+  if (shown.length === 0) return;
+  const ports = known ?? (await lockPorts(tx, [...new Set(shown.map(({ asset_id }) => asset_id))]));
+  const keys = shown.map(({ observation }) => observation.slice(SHOWN.length));
+  const texts = await loadPortSets(tx, organizationId, keys);
+  const stored = shown.map(({ asset_id, observation }, index) => {
+    const text = packShownPorts(texts.get(keys[index] ?? '') ?? '{}', ports.get(asset_id) ?? []);
+    return { assetId: asset_id, text, name: observationName(text), before: observation };
+  });
+  await insertObservations(
+    tx,
+    stored.flatMap(({ assetId, text, name }) => (name === text ? [] : [[assetId, name, text]])),
+  );
+  const names = stored.map(({ assetId, name, before }) => [assetId, name, before]);
+  await sql`update host_detections set observation = ${itemText(1)} from ${jsonRowsTable(tx, names)}
+    where asset_id = ${itemInteger(0)} and observation = ${itemText(2)}`.execute(tx);
+}
+
+const selectShown = prepareQuery<{ ids: readonly number[] }, { asset_id: number; observation: string }>(
+  (db, p) =>
+    db
+      .selectFrom('host_detections')
+      .select(['asset_id', 'observation'])
+      .distinct()
+      .where((eb) => inList(db, eb.ref('asset_id'), p.ids))
+      .where(sql<boolean>`substr(observation, 1, 1) = ${sql.lit(SHOWN)}`),
+);
+
+/** Stores the ports of a host that no stored scan explains, as seen when the last of them was. */
+export async function storeBaseline(
+  tx: Transaction,
+  assetId: number,
+  baseline: PortBaseline,
+  firstPort = 0,
+): Promise<void> {
+  const seenAt = Math.max(...baseline.baseline.map(({ last_seen }) => last_seen));
+  const key = { assetId, seenAt, importId: 0, part: partOf(BASELINE_RECORD, firstPort) };
+  await insertTexts(tx, [{ key, text: packBaseline(baseline) }]);
+}
+
+async function insertTexts(
+  tx: Transaction,
+  texts: readonly { key: DetectionKey; text: string; name?: string }[],
+): Promise<void> {
+  // One statement on PostgreSQL may not change a row twice.
+  const rows = new Map<string, (string | number)[]>();
+  const observations = new Map<string, (string | number)[]>();
+  for (const { key, text, name = observationName(text) } of texts) {
+    const { assetId, seenAt, importId, part } = key;
+    rows.set(`${assetId} ${seenAt} ${importId} ${part}`, [assetId, seenAt, importId, part, name]);
+    if (name !== text) observations.set(`${assetId} ${name}`, [assetId, name, text]);
+  }
+  await insertObservations(tx, [...observations.values()]);
+  await insertDetections(tx, [...rows.values()]);
+}
+
+/** The last detection of hosts, and the import of it. */
+export const selectNewestDetections = prepareQuery<
+  { ids: readonly number[] },
+  { asset_id: number; seen_at: number; import_id: number }
+>((db, p) =>
+  db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('assets')
+        .select([
+          'id as asset_id',
+          sql<number>`(select max(seen_at) from host_detections where asset_id = assets.id)`.as('seen_at'),
+        ])
+        .where((where) => inList(db, where.ref('id'), p.ids))
+        .as('newest'),
+    )
+    .select([
+      'asset_id',
+      'seen_at',
+      sql<number>`(select max(import_id) from host_detections as last
+        where last.asset_id = newest.asset_id and last.seen_at = newest.seen_at)`.as('import_id'),
+    ])
+    .where('seen_at', 'is not', null),
+);
+
+/** The number of detections of hosts. */
+export const countDetections = prepareQuery<{ ids: readonly number[] }, { asset_id: number; count: number }>(
+  (db, p) =>
+    db
+      .selectFrom('host_detections')
+      .select(({ fn }) => ['asset_id', fn.countAll<number>().as('count')])
+      .where((eb) => inList(db, eb.ref('asset_id'), p.ids))
+      .groupBy('asset_id'),
+);
+
+const PAGE_SIZE = 20;
+
+/** Yields the detections of a host in the order of their times. */
+export async function* readDetections(
+  tx: Transaction,
+  organizationId: number,
+  assetId: number,
+  numbers?: PortNumberRange,
+): AsyncGenerator<{ key: DetectionKey; seen: StoredObservation | PortBaseline }> {
+  const coverages = new Map<string, PortCoverage>();
+  // Those of a page, as most scans see the same as the one before.
+  let cache = new Map<string, StoredObservation | PortBaseline>();
+  let after = { seenAt: Number.MIN_SAFE_INTEGER, importId: 0, part: 0 };
+  for (;;) {
+    const { rows } = await sql<{ seen_at: number; import_id: number; part: number; observation: string }>`
+      select seen_at, import_id, part, observation from host_detections
+      where asset_id = ${assetId} and (seen_at, import_id, part) > (${after.seenAt}, ${after.importId}, ${after.part})
+        and ${numbers === undefined ? sql`true` : sql`part % 65536 in (0, ${numbers.first})`}
+      order by seen_at, import_id, part limit ${PAGE_SIZE}`.execute(tx);
+    const missing = [...new Set(rows.map(({ observation }) => observation))].filter(
+      (name) => !cache.has(name),
+    );
+    const texts = await textsOf(tx, assetId, missing);
+    await loadCoverages(tx, organizationId, coverages, texts.values());
+    const page = new Map<string, StoredObservation | PortBaseline>();
+    for (const { seen_at, import_id, part, observation } of rows) {
+      const seen =
+        page.get(observation) ??
+        cache.get(observation) ??
+        unpackObservation(texts.get(observation) ?? '{}', coverages);
+      page.set(observation, seen);
+      yield { key: { assetId, seenAt: seen_at, importId: import_id, part }, seen };
+    }
+    cache = page;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < PAGE_SIZE) return;
+    after = { seenAt: last.seen_at, importId: last.import_id, part: last.part };
+  }
+}
+
+async function textsOf(
+  tx: Transaction,
+  assetId: number,
+  names: readonly string[],
+): Promise<Map<string, string>> {
+  const texts = new Map(names.filter((name) => !name.startsWith('#')).map((name) => [name, name]));
+  const stored = names.filter((name) => name.startsWith('#'));
+  if (stored.length === 0) return texts;
+  const rows = await tx
+    .selectFrom('host_observations')
+    .select(['name', 'observation'])
+    .where('asset_id', '=', assetId)
+    .where((eb) => inList(tx, eb.ref('name'), stored))
+    .execute();
+  for (const { name, observation } of rows) texts.set(name, observation);
+  return texts;
+}
+
+async function loadCoverages(
+  tx: Transaction,
+  organizationId: number,
+  coverages: Map<string, PortCoverage>,
+  texts: Iterable<string>,
+): Promise<void> {
+  const names = new Set<string>();
+  for (const text of texts) {
+    const name = coverageOf(text);
+    if (name !== undefined && !coverages.has(name)) names.add(name);
+  }
+  for (const [name, ports] of await loadPortSets(tx, organizationId, names))
+    coverages.set(name, coverageFromText(ports));
+}
+
+/** Deletes what an import saw of hosts. Derive their ports afterwards. */
+export async function deleteDetections(
+  tx: Transaction,
+  importId: number,
+  assetIds: readonly number[],
+): Promise<void> {
+  await tx
+    .deleteFrom('host_detections')
+    .where('import_id', '=', importId)
+    .where((eb) => inList(tx, eb.ref('asset_id'), assetIds))
+    .execute();
+  await tx
+    .deleteFrom('host_observations')
+    .where((eb) => inList(tx, eb.ref('asset_id'), assetIds))
+    .where(
+      sql<boolean>`not exists (select 1 from host_detections as seen
+        where seen.asset_id = host_observations.asset_id and seen.observation = host_observations.name)`,
+    )
+    .execute();
+}

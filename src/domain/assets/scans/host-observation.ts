@@ -1,0 +1,199 @@
+import { hash } from 'node:crypto';
+import { formatPorts, parsePorts, portSetKey } from '../port-sets.ts';
+import { comparePorts, type Port } from '../ports.ts';
+import { type HostObservation, type ObservedPort, PortCoverage, type PortNumberRange } from './diff-ports.ts';
+
+/** What a scan saw of a host, or of a range of its port numbers. */
+export interface StoredObservation extends HostObservation {
+  numbers?: PortNumberRange | undefined;
+  /** Its ports are those that the host has in these states. Absent: the host may have others. */
+  states?: readonly string[] | undefined;
+}
+
+/** The ports of a host before its scans were stored. */
+export interface PortBaseline {
+  baseline: readonly Port[];
+  /** Id of the last port event from before. */
+  lastEvent: number;
+}
+
+/** Characters. Longer observations are stored once for each host, under their hash. */
+const MAX_INLINE_LENGTH = 40;
+
+type Values = (string | number | null)[];
+
+/** Absent members have their most common value. */
+interface Packed {
+  /** Ports without the nulls at their ends. */
+  p?: Values[];
+  /** Instead of `p`: the states of the host's ports that they are. */
+  s?: readonly string[];
+  /** With `s`: 1 if all of them answered a probe, or 1 or 0 for each in the order of `comparePorts`. */
+  v?: 1 | string;
+  /** The key of the covered ports. */
+  c?: string;
+  /** 1: the host is down. */
+  d?: 1;
+  u?: readonly string[];
+  n?: readonly [first: number, last: number];
+  /** A baseline. */
+  b?: Values[];
+  e?: number;
+}
+
+/** @returns what `host_detections` stores: the observation itself, or its name if it is long */
+export function observationName(text: string): string {
+  return text.length <= MAX_INLINE_LENGTH ? text : `#${hash('sha256', text, 'base64url').slice(0, 22)}`;
+}
+
+/** @param coverage the key of the covered ports */
+export function packObservation(
+  { ports, complete, unlistedStates, down, numbers, states }: StoredObservation,
+  coverage: string,
+): string {
+  const packed: Packed = {
+    ...(ports.length === 0
+      ? {}
+      : states === undefined
+        ? { p: ports.map(packPort) }
+        : packShown(ports, states)),
+    ...(complete && down !== true ? { c: coverage } : {}),
+    ...(down === true ? { d: 1 } : {}),
+    ...(unlistedStates.length === 0 ? {} : { u: unlistedStates }),
+    ...(numbers === undefined ? {} : { n: [numbers.first, numbers.last] }),
+  };
+  return JSON.stringify(packed);
+}
+
+function packShown(ports: readonly ObservedPort[], states: readonly string[]): Packed {
+  if (ports.every(({ probed }) => probed)) return { s: states, v: 1 };
+  if (!ports.some(({ probed }) => probed)) return { s: states };
+  const bits = ports.toSorted(comparePorts).map(({ probed }) => (probed ? '1' : '0'));
+  return { s: states, v: bits.join('') };
+}
+
+/**
+ * @param text a packed observation with `states`
+ * @param known the ports of the host
+ * @returns the same without
+ */
+export function packShownPorts(text: string, known: readonly Port[]): string {
+  const { s = [], v = '', ...rest } = JSON.parse(text) as Packed;
+  const ports = known
+    .filter((port) => s.includes(port.observed_state))
+    .sort(comparePorts)
+    .map((port, index) => packPort(observedPort(port, v === 1 || v[index] === '1')));
+  return JSON.stringify({ p: ports, ...rest } satisfies Packed);
+}
+
+const observedPort = (port: Port, probed: boolean): ObservedPort => ({
+  protocol: port.protocol as ObservedPort['protocol'],
+  number: port.number,
+  state: port.observed_state,
+  service: port.service_name,
+  probed,
+  banner: port.service_banner,
+  product: port.product_name,
+  version: port.product_version,
+  cpe: port.cpe,
+});
+
+export function packBaseline({ baseline, lastEvent }: PortBaseline): string {
+  return JSON.stringify({
+    b: baseline.map((port) => BASELINE_FIELDS.map((field) => port[field])),
+    e: lastEvent,
+  });
+}
+
+const BASELINE_FIELDS = [
+  'number',
+  'protocol',
+  'observed_state',
+  'service_name',
+  'service_banner',
+  'product_name',
+  'product_version',
+  'cpe',
+  'first_seen',
+  'last_seen',
+] as const satisfies (keyof Port)[];
+
+function packPort(port: ObservedPort): Values {
+  const { number, protocol, state, service, probed, banner, product, version, cpe } = port;
+  const values: Values = [number, protocol, state, service, probed ? 1 : null, banner, product, version, cpe];
+  let length = values.length;
+  while (values[length - 1] === null) length -= 1;
+  return values.slice(0, length);
+}
+
+/** @returns the key of the covered ports of a packed observation, if it needs them */
+export function coverageOf(text: string): string | undefined {
+  return (JSON.parse(text) as Packed).c;
+}
+
+/** @param coverages the covered ports by their keys */
+export function unpackObservation(
+  text: string,
+  coverages: ReadonlyMap<string, PortCoverage>,
+): StoredObservation | PortBaseline {
+  const { p = [], c, d, u = [], n, b, e = 0 } = JSON.parse(text) as Packed;
+  if (b !== undefined)
+    return {
+      baseline: b.map(
+        (values) =>
+          Object.fromEntries(
+            BASELINE_FIELDS.map((field, index) => [field, values[index]]),
+          ) as unknown as Port,
+      ),
+      lastEvent: e,
+    };
+  return {
+    ports: p.map(unpackPort),
+    complete: c !== undefined || d === 1,
+    unlistedStates: u,
+    down: d === 1,
+    coverage: c === undefined ? undefined : coverages.get(c),
+    numbers: n === undefined ? undefined : { first: n[0], last: n[1] },
+  };
+}
+
+function unpackPort(values: Values): ObservedPort {
+  const [
+    number,
+    protocol,
+    state,
+    service = null,
+    probed,
+    banner = null,
+    product = null,
+    version = null,
+    cpe = null,
+  ] = values as [number, ObservedPort['protocol'], string, ...(string | null)[]];
+  return {
+    number,
+    protocol,
+    state,
+    service,
+    probed: probed !== undefined && probed !== null,
+    banner,
+    product,
+    version,
+    cpe,
+  };
+}
+
+const keys = new WeakMap<PortCoverage, { key: string; text: string }>();
+
+/** @returns the covered ports in canonical form with their key */
+export function coverageText(coverage: PortCoverage): { key: string; text: string } {
+  const known = keys.get(coverage);
+  if (known !== undefined) return known;
+  const text = formatPorts(coverage.ranges);
+  const made = { key: portSetKey(text), text };
+  keys.set(coverage, made);
+  return made;
+}
+
+export function coverageFromText(text: string): PortCoverage {
+  return new PortCoverage(text === '' ? [] : parsePorts(text));
+}

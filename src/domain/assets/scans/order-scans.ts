@@ -1,0 +1,131 @@
+import type { Transaction } from '../../../db/engine.ts';
+import { recordEvent } from '../../audit/record-event.ts';
+import {
+  CHUNKS,
+  findLargeHosts,
+  type HostScan,
+  LARGE_HOST_PORTS,
+  lastSeen,
+  type ScanApplication,
+  type ScanResult,
+} from './apply-scans.ts';
+import { deriveHost, lastPortEvent } from './derive-ports.ts';
+import {
+  countDetections,
+  type HostDetection,
+  partOf,
+  selectNewestDetections,
+  storeBaseline,
+  storeDetections,
+} from './host-detections.ts';
+import { lockPorts } from './queries.ts';
+
+/** Detections that a transaction reads again, at least of one host. */
+const MAX_REREAD = 1_000;
+
+interface OrderedScans {
+  /** Of hosts that no stored scan saw later. */
+  later: HostScan[];
+  /** Of hosts that a stored scan saw later. */
+  earlier: HostScan[];
+  /** Those of them that this transaction has no room for. */
+  deferred: HostScan[];
+}
+
+/** Compares scans with those that are stored. Stores the ports of hosts that no stored scan explains. */
+export async function orderScans(
+  tx: Transaction,
+  scans: readonly HostScan[],
+  importId: number,
+): Promise<OrderedScans> {
+  const ids = scans.flatMap(({ id, isNew }) => (isNew ? [] : [id]));
+  const newest = new Map<number, { seen_at: number; import_id: number }>();
+  if (ids.length > 0)
+    for (const row of await selectNewestDetections(tx, { ids })) newest.set(row.asset_id, row);
+  const unexplained = scans.filter(({ id, isNew }) => !isNew && !newest.has(id));
+  for (const [id, seen_at] of await storeBaselines(tx, unexplained))
+    newest.set(id, { seen_at, import_id: 0 });
+  const order: OrderedScans = { later: [], earlier: [], deferred: [] };
+  for (const scan of scans) {
+    const last = newest.get(scan.id);
+    const first = scan.records[0]?.seenAt ?? 0;
+    const isLater =
+      last === undefined || first > last.seen_at || (first === last.seen_at && importId > last.import_id);
+    order[isLater ? 'later' : 'earlier'].push(scan);
+  }
+  if (order.earlier.length < 2) return order;
+  const counts = new Map(
+    (await countDetections(tx, { ids: order.earlier.map(({ id }) => id) })).map((row) => [
+      row.asset_id,
+      row.count,
+    ]),
+  );
+  let reread = 0;
+  const fits = order.earlier.filter(({ id }, index) => {
+    reread += counts.get(id) ?? 0;
+    return index === 0 || reread <= MAX_REREAD;
+  });
+  return { ...order, earlier: fits, deferred: order.earlier.filter((scan) => !fits.includes(scan)) };
+}
+
+/** @returns when the ports of hosts were last seen that now have a baseline */
+async function storeBaselines(tx: Transaction, scans: readonly HostScan[]): Promise<Map<number, number>> {
+  const seen = new Map<number, number>();
+  if (scans.length === 0) return seen;
+  const large = await findLargeHosts(tx, scans);
+  const small = scans.flatMap(({ id }) => (large.has(id) ? [] : [id]));
+  const known = await lockPorts(tx, small);
+  for (const { id } of scans) {
+    const lastEvent = large.has(id) || known.has(id) ? await lastPortEvent(tx, id) : 0;
+    for (const numbers of large.has(id) ? CHUNKS : [undefined]) {
+      const ports = numbers === undefined ? known.get(id) : (await lockPorts(tx, [id], numbers)).get(id);
+      if (ports === undefined) continue;
+      await storeBaseline(tx, id, { baseline: ports, lastEvent }, numbers?.first);
+      for (const { last_seen } of ports) seen.set(id, Math.max(last_seen, seen.get(id) ?? last_seen));
+    }
+  }
+  return seen;
+}
+
+/** Stores what scans saw, with the ports that they list; the ports of a large record in chunks. */
+export async function storeScans(
+  tx: Transaction,
+  organizationId: number,
+  importId: number,
+  scans: readonly HostScan[],
+): Promise<void> {
+  const detections: HostDetection[] = [];
+  for (const { id, records } of scans)
+    for (const record of records) {
+      const { seenAt, place, ports } = record;
+      for (const numbers of ports.length > LARGE_HOST_PORTS ? CHUNKS : [undefined]) {
+        const key = { assetId: id, seenAt, importId, part: partOf(place, numbers?.first) };
+        const listed =
+          numbers === undefined
+            ? ports
+            : ports.filter(({ number }) => number >= numbers.first && number <= numbers.last);
+        detections.push({ key, observation: { ...record, ports: listed, numbers } });
+      }
+    }
+  await storeDetections(tx, organizationId, detections);
+}
+
+/** Applies a stored scan of a host that a later scan saw. */
+export async function insertEarlierScan(
+  { tx, by, organizationId, source }: ScanApplication,
+  { id, uid, address, records }: HostScan,
+): Promise<ScanResult> {
+  const { before, after, opened, closed } = await deriveHost(tx, organizationId, id, source.importId ?? 0);
+  const result: ScanResult = { updated: [], openedPorts: opened, closedPorts: closed };
+  if (before.length === 0 && after.length === 0) return result;
+  const isDown = records.every(({ down }) => down === true);
+  if (!isDown) result.updated.push(address);
+  await recordEvent(tx, by, {
+    action: 'asset.scan',
+    object: ['asset', uid],
+    organizationId,
+    before: { ports: before },
+    after: { scanned_at: lastSeen(records), ...(isDown ? { down: true } : {}), ports: after },
+  });
+  return result;
+}

@@ -1,0 +1,259 @@
+import { prepareInsert, prepareInsertSharing, reserveIds } from '../../db/bulk-insert.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { enqueueForSearchIndex } from '../../db/vulnerability-search.ts';
+import type { DeltaAccumulator } from '../shared/counters.ts';
+import { groupBy } from '../shared/group-by.ts';
+import { isClosed, STATUS } from '../shared/statuses-and-severities.ts';
+import { statusTimelineEntry } from '../vulnerabilities/change-status.ts';
+import { buildVulnerabilityRow, insertVulnerabilities } from '../vulnerabilities/insert-vulnerabilities.ts';
+import { recordTimelineEntries, type TimelineEntry } from '../vulnerabilities/timeline.ts';
+import { counterDeltas } from '../vulnerabilities/vulnerability-counters.ts';
+import {
+  insertVulnerabilityAssets,
+  insertVulnerabilityTags,
+} from '../vulnerabilities/vulnerability-links.ts';
+import { type CoveringScope, deriveFinding, type DerivedFinding } from './derive-finding.ts';
+import type { Detection } from './detection.ts';
+import { storeContents } from './finding-contents.ts';
+import { type FindingContent, loadUntested } from './finding-facts.ts';
+import type { FindingsJob } from './import-types.ts';
+import { portSetKey, storePortSets } from '../assets/port-sets.ts';
+import { systemAttribution } from './reconcile-findings.ts';
+import { findCoveringScopes } from './scan-scopes.ts';
+
+/** A detection of a finding that no import has seen before. */
+export interface NewFinding {
+  detection: Detection;
+  /** False for one below the minimum severity: it is stored, and gets no vulnerability. */
+  isMade: boolean;
+  /** Ids. */
+  tags: readonly number[];
+  /** Id of its asset. */
+  asset: number | undefined;
+  /** A decision on the same finding in another assessment. */
+  carriedStatusId: number | null;
+}
+
+const insertFindings = prepareInsert('scanner_findings', {
+  vulnerability_id: 'int',
+  organization_id: 'int',
+  assessment_id: 'int',
+  identity_hash: 'text',
+  source: 'text',
+  cover_key: 'text',
+  cover_host: 'text',
+  cover_ports: 'text',
+  tags: 'text',
+  content_hash: 'text',
+  gone_at: 'int',
+  gone_import_id: 'int',
+});
+
+/** A detection to store. */
+export interface NewDetection {
+  /** Of the finding. */
+  id: number;
+  detection: Detection;
+  /** The number of its content. */
+  content: number;
+  isMade: boolean;
+  carriedStatusId: number | null;
+}
+
+const VARYING = { vulnerability_id: 'int', seen_at: 'int', first_seen_at: 'int', content: 'int' } as const;
+const COMMON = { import_id: 'int', is_made: 'int', is_timed: 'int', carried_status_id: 'int' } as const;
+const insertAlike = prepareInsertSharing('detections', COMMON, VARYING, 'on conflict do nothing');
+
+/** Stores that an import saw findings; the only write for one that has not changed. */
+export async function insertDetections(
+  tx: Transaction,
+  job: FindingsJob,
+  detections: readonly NewDetection[],
+): Promise<void> {
+  const flagsOf = ({ detection: { isTimeKnown }, isMade, carriedStatusId }: NewDetection) =>
+    [isMade ? 1 : 0, isTimeKnown ? 1 : 0, carriedStatusId] as const;
+  const groups = groupBy(
+    detections,
+    (one) => flagsOf(one).join(' '),
+    (one) => one,
+  );
+  for (const group of groups.values())
+    await insertAlike(
+      tx,
+      [job.id, ...flagsOf(group[0] as NewDetection)],
+      group.map(({ id, detection: { seenAt, firstSeenAt }, content }) => [id, seenAt, firstSeenAt, content]),
+    );
+}
+
+/** @returns what a detection says, without its columns */
+export function contentOf({ contentHash, coverage, tags }: Detection, number: number): FindingContent {
+  return {
+    number,
+    content_hash: contentHash,
+    cover_key: coverage?.key ?? null,
+    cover_host: coverage?.host ?? null,
+    cover_ports: portSetKey(coverage?.ports ?? ''),
+    tags: tags.length === 0 ? null : JSON.stringify(tags),
+  };
+}
+
+/** Stores the port lists that contents refer to. */
+export function storePortsOf(
+  tx: Transaction,
+  { organizationId }: FindingsJob,
+  detections: readonly Detection[],
+): Promise<void> {
+  return storePortSets(
+    tx,
+    organizationId,
+    detections.map(({ coverage }) => coverage?.ports ?? ''),
+  );
+}
+
+/**
+ * Creates findings, with a vulnerability each for those that the import makes. They get no audit event, and a timeline
+ * entry only if they are gone or closed at once: their rows name the import and the time.
+ * @param sums collects the counter changes
+ */
+export async function createFindings(
+  tx: Transaction,
+  job: FindingsJob,
+  findings: readonly NewFinding[],
+  { sums, now }: { sums: DeltaAccumulator; now: number },
+): Promise<void> {
+  if (findings.length === 0) return;
+  const { organizationId, assessment, id: importId, caller } = job;
+  const ids = await reserveIds(tx, 'vulnerabilities', findings.length);
+  const scopes = await scopesOf(tx, job, findings);
+  const created = findings.map(({ detection, isMade, carriedStatusId, asset, tags }, index) => {
+    const { firstSeenAt, seenAt, isTimeKnown: isTimed } = detection;
+    const derived = deriveFinding({
+      detections: [{ importId, firstSeenAt, seenAt, content: 0, isMade, isTimed, carriedStatusId }],
+      scopes: scopes[index] ?? [],
+      decisions: [],
+      touchedAt: null,
+    });
+    const id = ids[index] as number;
+    return {
+      id,
+      detection,
+      content: 0,
+      said: contentOf(detection, 0),
+      isMade,
+      carriedStatusId,
+      asset,
+      tags,
+      derived,
+    };
+  });
+  const made = created.filter(
+    (one): one is typeof one & { derived: DerivedFinding } => one.derived !== undefined,
+  );
+  await insertVulnerabilities(
+    tx,
+    made.map(({ id, detection, derived: { statusId, closedAt } }) => ({
+      ...buildVulnerabilityRow(
+        { ...detection.columns(), validation_steps: '[]' },
+        {
+          id,
+          assessment: { id: assessment.id, organization_id: organizationId },
+          statusId,
+          by: caller.userId,
+          now,
+        },
+      ),
+      closed_at: closedAt,
+      source: detection.source,
+      first_seen_at: detection.firstSeenAt,
+      import_id: importId,
+    })),
+  );
+  await storePortsOf(
+    tx,
+    job,
+    findings.map(({ detection }) => detection),
+  );
+  await insertFindings(
+    tx,
+    created.map(({ id, detection, said, derived }) => [
+      id,
+      organizationId,
+      assessment.id,
+      detection.identity,
+      detection.source,
+      said.cover_key,
+      said.cover_host,
+      said.cover_ports,
+      said.tags,
+      said.content_hash,
+      derived?.goneAt ?? null,
+      derived?.goneImportId ?? null,
+    ]),
+  );
+  await insertDetections(tx, job, created);
+  await storeContents(
+    tx,
+    created.flatMap(({ id, detection, said, asset, derived }) =>
+      derived === undefined
+        ? [{ id, content: said, asset: asset ?? null, columns: detection.columns() }]
+        : [],
+    ),
+  );
+  await insertVulnerabilityAssets(
+    tx,
+    made.flatMap(({ id, asset }) => (asset === undefined ? [] : [[organizationId, id, asset] as const])),
+  );
+  await insertVulnerabilityTags(
+    tx,
+    made.flatMap(({ id, tags }) => tags.map((tag) => [organizationId, id, tag])),
+  );
+  const entries: TimelineEntry[] = [];
+  for (const { id, detection, asset, tags, derived } of made) {
+    const { statusId, goneAt } = derived;
+    const of = { organizationId, vulnerabilityId: id, importId };
+    if (goneAt !== null) entries.push({ ...of, kind: 'gone' });
+    if (isClosed(statusId)) entries.push(statusTimelineEntry(of, STATUS.pendingReview, statusId));
+    sums.add(
+      counterDeltas(null, {
+        organizationId,
+        assessmentId: assessment.id,
+        statusId,
+        severity: detection.severity,
+        tags,
+        assets: asset === undefined ? [] : [asset],
+      }),
+    );
+  }
+  await recordTimelineEntries(tx, systemAttribution({ actor: caller, now }), entries);
+  await enqueueForSearchIndex(
+    tx,
+    made.map(({ id }) => id),
+  );
+}
+
+/** @returns by finding, the reports that covered it without containing it */
+async function scopesOf(
+  tx: Transaction,
+  { organizationId, assessment }: FindingsJob,
+  findings: readonly NewFinding[],
+): Promise<(readonly CoveringScope[])[]> {
+  const covering = await findCoveringScopes(
+    tx,
+    { organizationId, assessmentId: assessment.id },
+    findings.map(({ detection: { source, coverage } }) => ({
+      source,
+      cover_key: coverage?.key ?? null,
+      cover_host: coverage?.host ?? null,
+      cover_ports: portSetKey(coverage?.ports ?? ''),
+    })),
+  );
+  const identities = findings.flatMap(({ detection: { identity } }, index) =>
+    covering[index]?.length === 0 ? [] : [identity],
+  );
+  const untested = await loadUntested(tx, assessment.id, identities);
+  if (untested.size === 0) return covering;
+  return covering.map((scopes, index) => {
+    const { identity } = (findings[index] as NewFinding).detection;
+    return scopes.filter(({ importId }) => untested.get(identity)?.includes(importId) !== true);
+  });
+}

@@ -1,0 +1,186 @@
+import { closedAt, isClosed, STATUS } from '../shared/statuses-and-severities.ts';
+import type { Retest } from '../vulnerabilities/retests.ts';
+
+/** That a report saw a finding. Times are in milliseconds since 1970. */
+export interface StoredDetection {
+  importId: number;
+  firstSeenAt: number;
+  seenAt: number;
+  /** The number of what the scanner said about it. */
+  content: number;
+  /** Whether it creates the vulnerability, unlike one below the minimum severity. */
+  isMade: boolean;
+  /** Whether the time is reliable. One that is not counts only if all are like that. */
+  isTimed: boolean;
+  /** A decision on the same finding in another assessment. */
+  carriedStatusId: number | null;
+}
+
+/** A complete report that covered a finding without containing it. */
+export interface CoveringScope {
+  importId: number;
+  coveredAt: number;
+  /** Whether the import sets such findings to Fixed. */
+  isFixing: boolean;
+}
+
+/** A change of the status by a person: one that they chose, or that of a retest. */
+export type StatusDecision = { at: number } & ({ statusId: number } | { retest: Retest['status'] });
+
+/** Everything that decides what a finding is. The order of the lists does not matter. */
+export interface FindingFacts {
+  detections: readonly StoredDetection[];
+  scopes: readonly CoveringScope[];
+  decisions: readonly StatusDecision[];
+  /** When a person first touched the vulnerability; `null` for never. */
+  touchedAt: number | null;
+}
+
+export interface DerivedFinding {
+  /** The earliest import that made it; `null` if none that stands did. */
+  importId: number | null;
+  firstSeenAt: number | null;
+  goneAt: number | null;
+  goneImportId: number | null;
+  statusId: number;
+  /** When a person set the status; `null` if an import did. */
+  decidedAt: number | null;
+  closedAt: number | null;
+  /** The status when the last retest was requested. */
+  statusBeforeRetest: number | null;
+}
+
+interface Moment {
+  at: number;
+  importId: number;
+}
+
+/** By time; of two reports of one time the later upload comes last. */
+const inOrderOfTime = (one: Moment, other: Moment): number =>
+  one.at - other.at || one.importId - other.importId;
+
+const momentOf = ({ seenAt, importId }: StoredDetection): Moment => ({ at: seenAt, importId });
+
+const inOrderOfDetection = (one: StoredDetection, other: StoredDetection): number =>
+  inOrderOfTime(momentOf(one), momentOf(other));
+
+/** @returns the detections that count, in order: those with a known time, or all if none has one */
+export function countedDetections(detections: readonly StoredDetection[]): StoredDetection[] {
+  // Most findings are derived when they are created, so that this must be cheap.
+  if (detections.length <= 1) return [...detections];
+  const timed = detections.filter(({ isTimed }) => isTimed);
+  return (timed.length > 0 ? timed : [...detections]).sort(inOrderOfDetection);
+}
+
+/** @returns the earliest detection that made the finding */
+function makerOf(
+  counted: readonly StoredDetection[],
+  all: readonly StoredDetection[],
+): StoredDetection | undefined {
+  const made = (some: readonly StoredDetection[]) => some.find(({ isMade }) => isMade);
+  return made(counted) ?? (counted.length < all.length ? made([...all].sort(inOrderOfDetection)) : undefined);
+}
+
+/**
+ * Derives what a finding is from the imports that stand and from what people did (docs/companions.md, section 7). The
+ * order in which reports were imported or undone does not matter, because each counts at its own time.
+ * @returns `undefined` if the vulnerability does not exist: no import made it and no person touched it
+ */
+export function deriveFinding(facts: FindingFacts): DerivedFinding | undefined {
+  const { detections, scopes, touchedAt } = facts;
+  const counted = countedDetections(detections);
+  const maker = makerOf(counted, detections);
+  if (maker === undefined && touchedAt === null) return undefined;
+  const last = counted.at(-1);
+  const gone = firstScopeAfter(last, scopes);
+  const { fixedBy, ...status } = deriveStatus(facts, counted, maker);
+  // The report that fixed it lists it as gone, also if an earlier one left it open.
+  const by = gone === undefined ? undefined : (fixedBy ?? gone);
+  return {
+    importId: maker?.importId ?? null,
+    firstSeenAt: counted.length === 0 ? null : Math.min(...counted.map(({ firstSeenAt }) => firstSeenAt)),
+    goneAt: by?.coveredAt ?? null,
+    goneImportId: by?.importId ?? null,
+    ...status,
+  };
+}
+
+function firstScopeAfter(
+  last: StoredDetection | undefined,
+  scopes: readonly CoveringScope[],
+): CoveringScope | undefined {
+  if (scopes.length === 0) return undefined;
+  const since = last === undefined ? undefined : momentOf(last);
+  return scopes
+    .map((scope) => ({ ...scope, at: scope.coveredAt }))
+    .filter((scope) => since === undefined || inOrderOfTime(scope, since) > 0)
+    .sort(inOrderOfTime)[0];
+}
+
+type DerivedStatus = Pick<DerivedFinding, 'statusId' | 'decidedAt' | 'closedAt'>;
+/** `fixedBy`: the report that set it to Fixed since it was last seen. */
+type StatusHistory = DerivedStatus & {
+  fixedBy: CoveringScope | undefined;
+  statusBeforeRetest: number | null;
+};
+
+/** Applies to a status what happened, in the order of time. A person comes after the reports of the same time. */
+function deriveStatus(
+  { scopes, decisions, touchedAt }: FindingFacts,
+  counted: readonly StoredDetection[],
+  maker: StoredDetection | undefined,
+): StatusHistory {
+  const madeAt = maker === undefined ? undefined : momentOf(maker);
+  // Someone can only touch what exists, so the finding existed before.
+  const isOlder = madeAt === undefined || (touchedAt !== null && touchedAt < madeAt.at);
+  const start: Moment = isOlder ? { at: -Infinity, importId: 0 } : madeAt;
+  const carried = isOlder ? null : (maker?.carriedStatusId ?? null);
+  let status: DerivedStatus = {
+    statusId: carried ?? STATUS.pendingReview,
+    decidedAt: null,
+    closedAt: carried !== null && isClosed(carried) ? start.at : null,
+  };
+  if (decisions.length === 0 && !scopes.some(({ isFixing }) => isFixing) && status.statusId !== STATUS.fixed)
+    return { ...status, fixedBy: undefined, statusBeforeRetest: null };
+  let fixedBy: CoveringScope | undefined;
+  const see = (at: number): void => {
+    fixedBy = undefined;
+    if (status.statusId === STATUS.fixed && at > (status.closedAt ?? Infinity))
+      status = { statusId: STATUS.pendingFix, decidedAt: null, closedAt: null };
+  };
+  // What was reopened by hand stays open until it is seen again.
+  const fix = (scope: CoveringScope): void => {
+    if (status.closedAt !== null || fixedBy !== undefined) return;
+    fixedBy = scope;
+    status = { statusId: STATUS.fixed, decidedAt: null, closedAt: scope.coveredAt };
+  };
+  let statusBeforeRetest: number | null = null;
+  const decide = (decision: StatusDecision): void => {
+    const { at } = decision;
+    const statusId =
+      'statusId' in decision
+        ? decision.statusId
+        : statusAfterRetest(decision.retest, status.statusId, statusBeforeRetest);
+    if ('retest' in decision && decision.retest === 'requested') statusBeforeRetest = status.statusId;
+    // Who decides what stands already changes nothing.
+    const stands = statusId === status.statusId;
+    status = { statusId, decidedAt: at, closedAt: stands ? status.closedAt : closedAt(statusId, at) };
+  };
+  const events: (Moment & { apply: () => void })[] = [
+    ...counted.map((one) => ({ ...momentOf(one), apply: () => see(one.seenAt) })),
+    ...scopes.flatMap((scope) =>
+      scope.isFixing ? [{ at: scope.coveredAt, importId: scope.importId, apply: () => fix(scope) }] : [],
+    ),
+  ].filter((event) => inOrderOfTime(event, start) > 0);
+  events.push(...decisions.map((one) => ({ at: one.at, importId: Infinity, apply: () => decide(one) })));
+  for (const { apply } of events.sort(inOrderOfTime)) apply();
+  return { ...status, fixedBy, statusBeforeRetest };
+}
+
+/** @returns the status that a retest leaves; a decision changes only one that waits for it (operation 29) */
+function statusAfterRetest(retest: Retest['status'], statusId: number, before: number | null): number {
+  if (retest === 'requested') return STATUS.pendingVerification;
+  if (statusId !== STATUS.pendingVerification) return statusId;
+  if (retest === 'verified') return STATUS.fixed;
+  return retest === 'failed' ? STATUS.fixInProgress : (before ?? statusId);
+}

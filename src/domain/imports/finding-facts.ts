@@ -1,0 +1,261 @@
+import { inList } from '../../db/dialect-sql.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { groupBy } from '../shared/group-by.ts';
+import { STATUS } from '../shared/statuses-and-severities.ts';
+import type { Retest } from '../vulnerabilities/retests.ts';
+import {
+  countedDetections,
+  type CoveringScope,
+  type FindingFacts,
+  type StatusDecision,
+  type StoredDetection,
+} from './derive-finding.ts';
+import { findCoveringScopes } from './scan-scopes.ts';
+
+/** Where findings are, and which imports count. */
+export interface FactsOf {
+  organizationId: number;
+  assessmentId: number;
+  /** An import that is being undone: it counts as not there. */
+  without?: number | undefined;
+  /** A scope that covers all of the findings and may not be stored yet. */
+  scope?: CoveringScope | undefined;
+}
+
+/** What a scanner said about a finding, without its columns. */
+export interface FindingContent {
+  number: number;
+  content_hash: string;
+  cover_key: string | null;
+  cover_host: string | null;
+  cover_ports: string;
+  /** JSON; `null` for none. */
+  tags: string | null;
+}
+
+/** A stored finding with everything that decides what it is. */
+export interface FindingWithFacts {
+  /** The id of its vulnerability, or reserved for one. */
+  id: number;
+  identity: string;
+  source: string;
+  /** What the vulnerability shows now. */
+  current: FindingContent;
+  /** What it has to show: the content of the latest detection. */
+  latest: FindingContent;
+  /** The content of each detection of an import, also of one that is being undone. */
+  contentOf: (importId: number) => FindingContent | undefined;
+  gone_at: number | null;
+  gone_import_id: number | null;
+  facts: FindingFacts;
+  touches: Touches;
+}
+
+/** What people changed. */
+export interface Touches {
+  /** When the first of them did; `null` for never. */
+  firstAt: number | null;
+  decisions: StatusDecision[];
+  /** API fields. */
+  fields: ReadonlySet<string>;
+  /** Ids of tags that they added or removed. */
+  tags: ReadonlySet<number>;
+}
+
+/**
+ * Loads findings with their facts.
+ * @param ids of vulnerabilities, or those reserved for them
+ */
+export async function loadFindingFacts(
+  tx: Transaction,
+  { organizationId, assessmentId, without, scope }: FactsOf,
+  ids: readonly number[],
+): Promise<FindingWithFacts[]> {
+  if (ids.length === 0) return [];
+  const rows = await tx
+    .selectFrom('scanner_findings')
+    .selectAll()
+    .where((eb) => inList(tx, eb.ref('vulnerability_id'), ids))
+    .orderBy('vulnerability_id')
+    .execute();
+  const detections = await loadDetections(tx, ids);
+  const touches = await loadTouches(tx, ids);
+  const changing = rows.flatMap(({ vulnerability_id: id, content }) =>
+    detections.get(id)?.some((one) => one.content !== content) === true ? [id] : [],
+  );
+  const contents = await loadContentsOf(tx, changing);
+  const findings = rows.map((row) => {
+    const all = detections.get(row.vulnerability_id) ?? [];
+    const standing = all.filter(({ importId }) => importId !== without);
+    const current: FindingContent = {
+      number: row.content,
+      content_hash: row.content_hash,
+      cover_key: row.cover_key,
+      cover_host: row.cover_host,
+      cover_ports: row.cover_ports,
+      tags: row.tags,
+    };
+    const contentAt = (number: number | undefined) =>
+      number === current.number
+        ? current
+        : contents.get(row.vulnerability_id)?.find((content) => content.number === number);
+    return {
+      row,
+      all,
+      standing,
+      current,
+      latest: contentAt(countedDetections(standing).at(-1)?.content) ?? current,
+      contentOf: (importId: number) => contentAt(all.find((one) => one.importId === importId)?.content),
+    };
+  });
+  const covering = await findCoveringScopes(
+    tx,
+    { organizationId, assessmentId },
+    findings.map(({ row: { source }, latest }) => ({ source, ...latest })),
+  );
+  const untested = await loadUntested(
+    tx,
+    assessmentId,
+    rows.flatMap(({ identity_hash }, index) => (covering[index]?.length === 0 ? [] : [identity_hash])),
+  );
+  return findings.map(({ row, standing, current, latest, contentOf }, index) => {
+    const { vulnerability_id: id, identity_hash: identity, source, gone_at, gone_import_id } = row;
+    const containing = new Set([
+      ...standing.map(({ importId }) => importId),
+      ...(untested.get(identity) ?? []),
+      ...(without === undefined ? [] : [without]),
+    ]);
+    const scopes = (covering[index] ?? []).filter(({ importId }) => !containing.has(importId));
+    if (scope !== undefined && !scopes.some(({ importId }) => importId === scope.importId))
+      scopes.push(scope);
+    const touched = touches.get(id) ?? UNTOUCHED;
+    return {
+      id,
+      identity,
+      source,
+      current,
+      latest,
+      contentOf,
+      gone_at,
+      gone_import_id,
+      touches: touched,
+      facts: { detections: standing, scopes, decisions: touched.decisions, touchedAt: touched.firstAt },
+    };
+  });
+}
+
+async function loadDetections(
+  tx: Transaction,
+  ids: readonly number[],
+): Promise<Map<number, StoredDetection[]>> {
+  const rows = await tx
+    .selectFrom('detections')
+    .selectAll()
+    .where((eb) => inList(tx, eb.ref('vulnerability_id'), ids))
+    .execute();
+  return groupBy(
+    rows,
+    (row) => row.vulnerability_id,
+    (row) => ({
+      importId: row.import_id,
+      firstSeenAt: row.first_seen_at,
+      seenAt: row.seen_at,
+      content: row.content,
+      isMade: row.is_made === 1,
+      isTimed: row.is_timed === 1,
+      carriedStatusId: row.carried_status_id,
+    }),
+  );
+}
+
+/** @returns by finding, its contents that are stored apart from its vulnerability, without their columns */
+export async function loadContentsOf(
+  tx: Transaction,
+  ids: readonly number[],
+): Promise<Map<number, FindingContent[]>> {
+  if (ids.length === 0) return new Map();
+  const rows = await tx
+    .selectFrom('finding_contents')
+    .select(['vulnerability_id', 'number', 'content_hash', 'cover_key', 'cover_host', 'cover_ports', 'tags'])
+    .where((eb) => inList(tx, eb.ref('vulnerability_id'), ids))
+    .execute();
+  return groupBy(
+    rows,
+    (row) => row.vulnerability_id,
+    (row) => row,
+  );
+}
+
+/** @returns by identity, the imports that name a finding without having tested it */
+export async function loadUntested(
+  tx: Transaction,
+  assessmentId: number,
+  identities: readonly string[],
+): Promise<Map<string, number[]>> {
+  if (identities.length === 0) return new Map();
+  const found = await tx
+    .selectFrom('untested_findings')
+    .select(['identity_hash', 'import_id'])
+    .where('assessment_id', '=', assessmentId)
+    .where((eb) => inList(tx, eb.ref('identity_hash'), identities))
+    .execute();
+  return groupBy(
+    found,
+    (row) => row.identity_hash,
+    (row) => row.import_id,
+  );
+}
+
+const UNTOUCHED: Touches = { firstAt: null, decisions: [], fields: new Set(), tags: new Set() };
+
+interface StatusSnapshot {
+  status_id: number;
+}
+
+interface TagsSnapshot {
+  tags?: readonly { id: number }[];
+}
+
+/** Reads from the timelines what people changed. Entries of imports, and of their undos, name the import. */
+async function loadTouches(tx: Transaction, ids: readonly number[]): Promise<Map<number, Touches>> {
+  const rows = await tx
+    .selectFrom('timeline_entries')
+    .select(['vulnerability_id', 'at', 'kind', 'before', 'after'])
+    .where((eb) => inList(tx, eb.ref('vulnerability_id'), ids))
+    .where('import_id', 'is', null)
+    .where('kind', 'not in', ['seen', 'gone'])
+    .orderBy('at')
+    .orderBy('id')
+    .execute();
+  const touches = new Map<number, Touches & { fields: Set<string>; tags: Set<number> }>();
+  for (const { vulnerability_id: id, at, kind, before, after } of rows) {
+    let touched = touches.get(id);
+    if (touched === undefined)
+      touches.set(id, (touched = { firstAt: at, decisions: [], fields: new Set(), tags: new Set() }));
+    if (kind === 'retest') {
+      const { status: retest } = parse<{ status: Retest['status'] }>(after);
+      if (retest !== undefined) touched.decisions.push({ at, retest });
+    } else if (kind === 'status') {
+      const { status_id: statusId } = parse<StatusSnapshot>(after);
+      const last = touched.decisions.at(-1);
+      // A retest tells its status by an entry of its own, which follows.
+      const isOfRetest =
+        last !== undefined &&
+        'retest' in last &&
+        last.at === at &&
+        (last.retest === 'requested' ? statusId : parse<StatusSnapshot>(before).status_id) ===
+          STATUS.pendingVerification;
+      if (statusId !== undefined && !isOfRetest) touched.decisions.push({ at, statusId });
+    } else if (kind === 'edited') for (const name of Object.keys(parse(after))) touched.fields.add(name);
+    else if (kind === 'tags') {
+      const had = new Set(parse<TagsSnapshot>(before).tags?.map((tag) => tag.id));
+      const has = new Set(parse<TagsSnapshot>(after).tags?.map((tag) => tag.id));
+      for (const tag of [...had, ...has]) if (had.has(tag) !== has.has(tag)) touched.tags.add(tag);
+    }
+  }
+  return touches;
+}
+
+function parse<T extends object>(json: string | null): Partial<T> {
+  return JSON.parse(json ?? '{}') as Partial<T>;
+}

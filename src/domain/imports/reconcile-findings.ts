@@ -1,0 +1,466 @@
+import { sql } from 'kysely';
+import type { Attribution } from '../../auth/callers.ts';
+import { forNoKeyUpdate, inList, itemInteger, jsonRowsTable, type RowLock } from '../../db/dialect-sql.ts';
+import type { Transaction } from '../../db/engine.ts';
+import type { DeltaAccumulator } from '../shared/counters.ts';
+import { lockRows } from '../shared/lock-rows.ts';
+import { changeStatuses } from '../vulnerabilities/change-status.ts';
+import { buildVulnerabilityRow, insertVulnerabilities } from '../vulnerabilities/insert-vulnerabilities.ts';
+import { recordTimelineEntries, type TimelineEntry } from '../vulnerabilities/timeline.ts';
+import { counterDeltas } from '../vulnerabilities/vulnerability-counters.ts';
+import { insertVulnerabilityAssets, linkedIds } from '../vulnerabilities/vulnerability-links.ts';
+import { deriveFinding, type DerivedFinding } from './derive-finding.ts';
+import type { ScannerColumns } from './detection.ts';
+import {
+  FIELD_OF_COLUMN,
+  fieldSnapshot,
+  loadContents,
+  loadShownColumns,
+  type LockedFinding,
+  lockFindings,
+  overwriteColumns,
+  SCANNER_COLUMNS,
+  setLatestContents,
+  storeContents,
+} from './finding-contents.ts';
+import { type FactsOf, type FindingWithFacts, loadFindingFacts } from './finding-facts.ts';
+import { addTags, changeTags } from './import-tags.ts';
+import { STATUS } from '../shared/statuses-and-severities.ts';
+
+export interface Reconciling extends FactsOf {
+  by: Attribution;
+  /** The import that runs or is undone, which timelines name. */
+  importId: number;
+  /** Collects the counter changes. */
+  sums: DeltaAccumulator;
+  /** By finding, an asset to link if it has none. */
+  assets?: ReadonlyMap<number, number>;
+  lock?: RowLock;
+}
+
+/** The vulnerability of a finding; `null` where it does not exist. */
+export interface FindingChange {
+  id: number;
+  /** Whether an undo leaves something of the import: the vulnerability, a status, or a field that a person edited since. */
+  isKept: boolean;
+  before: FindingState | null;
+  after: DerivedState | null;
+}
+
+interface FindingState {
+  statusId: number;
+  goneAt: number | null;
+  goneImportId: number | null;
+}
+
+/** The import that makes it is `null` if only a person's touch keeps it. */
+type DerivedState = FindingState & Pick<DerivedFinding, 'importId'>;
+
+/** A finding as it has to be, and as it is: the steps keep `row`, `assets` and `tags` up to date. */
+interface Plan extends FindingWithFacts {
+  derived: DerivedFinding | undefined;
+  row: LockedFinding | undefined;
+  /** Whether a person edited a field that has to show something else. */
+  isEdited: boolean;
+  /** Ids of what the vulnerability links. */
+  assets: number[];
+  tags: number[];
+}
+
+/**
+ * Makes vulnerabilities what their findings' detections, scopes and touches say: creates, deletes and changes them.
+ * @param ids of findings whose facts have changed, or are about to
+ */
+export async function reconcileFindings(
+  tx: Transaction,
+  context: Reconciling,
+  ids: readonly number[],
+): Promise<FindingChange[]> {
+  const locked = await lockFindings(context.lock ?? forNoKeyUpdate)(tx, { ids });
+  const rows = new Map(locked.map((row) => [row.id, row]));
+  const findings = await loadFindingFacts(tx, context, ids);
+  const [assets, tags] = [
+    await linkedIds(tx, 'assets', [...rows.keys()]),
+    await linkedIds(tx, 'tags', [...rows.keys()]),
+  ];
+  const plans = findings.map((finding): Plan => ({
+    ...finding,
+    derived: deriveFinding(finding.facts),
+    row: rows.get(finding.id),
+    isEdited: false,
+    assets: assets.get(finding.id) ?? [],
+    tags: tags.get(finding.id) ?? [],
+  }));
+  const before = plans.map((plan) => countedFields(context, plan));
+  await deleteUnmade(tx, plans);
+  await changeMakerTags(tx, context, plans);
+  const entries = await showLatestContents(tx, context, plans);
+  await createMade(tx, context, plans);
+  await changeLinks(tx, context, plans);
+  await applyOrigins(tx, plans);
+  const gone = await applyGone(tx, context, plans, entries);
+  await recordTimelineEntries(tx, authorOf(context), [...entries.values(), ...gone]);
+  const keptStatuses = await applyStatuses(tx, context, plans);
+  for (const [index, plan] of plans.entries())
+    context.sums.add(counterDeltas(before[index] ?? null, countedFields(context, plan)));
+  return plans.map(({ id, row, derived, isEdited, gone_at: goneAt, gone_import_id: goneImportId }) => {
+    const statusId = rows.get(id)?.status_id;
+    const isOwn = context.without !== undefined && rows.get(id)?.import_id === context.without;
+    return {
+      id,
+      isKept: row !== undefined && (isOwn || isEdited || keptStatuses.has(id)),
+      before: statusId === undefined ? null : { statusId, goneAt, goneImportId },
+      after: row === undefined || derived === undefined ? null : derived,
+    };
+  });
+}
+
+/** Attributes timeline entries to no person. */
+export function systemAttribution({ actor, now }: Attribution): Attribution {
+  return { actor: { ...actor, userId: null }, now };
+}
+
+/** An undo is someone's decision; what an import does is not. */
+function authorOf({ by, without }: Reconciling): Attribution {
+  return without === undefined ? systemAttribution(by) : by;
+}
+
+function countedFields({ organizationId, assessmentId }: FactsOf, { row, tags, assets }: Plan) {
+  if (row === undefined) return null;
+  return { organizationId, assessmentId, statusId: row.status_id, severity: row.severity, tags, assets };
+}
+
+/** Deletes vulnerabilities that no import made and no person touched, and findings that no report saw. */
+async function deleteUnmade(tx: Transaction, plans: readonly Plan[]): Promise<void> {
+  const unmade = plans.filter(({ derived }) => derived === undefined);
+  if (unmade.length === 0) return;
+  const [seen, unseen] = [
+    unmade.filter(({ facts }) => facts.detections.length > 0),
+    unmade.filter(({ facts }) => facts.detections.length === 0),
+  ];
+  await storeShown(tx, seen);
+  const made = unmade.filter(({ row }) => row !== undefined);
+  await lockRows(
+    tx,
+    'assets',
+    made.flatMap(({ assets }) => assets),
+    forNoKeyUpdate,
+  );
+  if (made.length > 0)
+    await tx
+      .deleteFrom('vulnerabilities')
+      .where((eb) =>
+        inList(
+          tx,
+          eb.ref('id'),
+          made.map(({ id }) => id),
+        ),
+      )
+      .execute();
+  await deleteFindings(
+    tx,
+    unseen.map(({ id }) => id),
+  );
+  for (const plan of made) Object.assign(plan, { row: undefined, assets: [], tags: [] });
+}
+
+/** Deletes findings with all that imports saw of them. */
+export async function deleteFindings(tx: Transaction, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return;
+  for (const table of ['detections', 'scanner_findings'] as const)
+    await tx
+      .deleteFrom(table)
+      .where((eb) => inList(tx, eb.ref('vulnerability_id'), ids))
+      .execute();
+}
+
+/** Stores what vulnerabilities show, before they show something else. @returns it by id */
+async function storeShown(tx: Transaction, plans: readonly Plan[]): Promise<Map<number, ScannerColumns>> {
+  const existing = plans.filter(({ row }) => row !== undefined);
+  const shown = await loadShownColumns(
+    tx,
+    existing.map(({ id }) => id),
+  );
+  await storeContents(
+    tx,
+    existing.flatMap(({ id, current, assets }) => {
+      const columns = shown.get(id);
+      return columns === undefined ? [] : [{ id, content: current, asset: assets[0] ?? null, columns }];
+    }),
+  );
+  return shown;
+}
+
+/**
+ * Makes vulnerabilities show their latest content, except for fields that a person edited.
+ * @returns timeline entries of what differs, by finding
+ */
+async function showLatestContents(
+  tx: Transaction,
+  { organizationId, importId, without, by }: Reconciling,
+  plans: readonly Plan[],
+): Promise<Map<number, TimelineEntry>> {
+  const entries = new Map<number, TimelineEntry>();
+  const outdated = plans.filter(
+    ({ latest, current, facts }) => latest.number !== current.number && facts.detections.length > 0,
+  );
+  if (outdated.length === 0) return entries;
+  const shown = await storeShown(tx, outdated);
+  const contents = await loadContents(tx, outdated);
+  const overwritten: { id: number; columns: ScannerColumns }[] = [];
+  for (const plan of outdated) {
+    const { id, row, touches } = plan;
+    const [columns, before] = [contents.get(id)?.columns, shown.get(id)];
+    if (row === undefined || columns === undefined || before === undefined) continue;
+    const differing = SCANNER_COLUMNS.filter((column) => before[column] !== columns[column]);
+    // The timeline does not show evidence.
+    const told = differing.filter((column) => column !== 'http_requests');
+    if (told.length > 0)
+      entries.set(id, {
+        organizationId,
+        vulnerabilityId: id,
+        kind: 'seen',
+        before: fieldSnapshot(before, told),
+        after: fieldSnapshot(columns, told),
+        ...(without === undefined ? { importId } : {}),
+      });
+    const written = differing.filter((column) => !touches.fields.has(FIELD_OF_COLUMN[column]));
+    const values = { ...before, ...Object.fromEntries(written.map((column) => [column, columns[column]])) };
+    // The vector determines the score, so both come from the same author.
+    if (touches.fields.has('cvss_score') || touches.fields.has('cvss_vector'))
+      Object.assign(values, { cvss_score: before.cvss_score, cvss_vector: before.cvss_vector });
+    plan.row = { ...row, severity: values.severity };
+    plan.isEdited = written.length < differing.length;
+    if (SCANNER_COLUMNS.some((column) => values[column] !== before[column]))
+      overwritten.push({ id, columns: values });
+  }
+  await overwriteColumns(tx, overwritten, by.now);
+  await setLatestContents(tx, outdated);
+  return entries;
+}
+
+async function changeMakerTags(tx: Transaction, context: Reconciling, plans: readonly Plan[]): Promise<void> {
+  const moved = plans.filter(
+    ({ row, derived }) => row !== undefined && derived !== undefined && row.import_id !== derived.importId,
+  );
+  const before = moved.map((plan) => ({ plan, maker: plan.row?.import_id ?? null }));
+  const after = moved.map((plan) => ({ plan, maker: plan.derived?.importId ?? null }));
+  await changeTags(tx, context, before, after);
+}
+
+/** Creates the vulnerabilities of findings that earlier imports saw and left out. */
+async function createMade(tx: Transaction, context: Reconciling, plans: readonly Plan[]): Promise<void> {
+  const made = plans.filter(({ row, derived }) => row === undefined && derived !== undefined);
+  if (made.length === 0) return;
+  const { organizationId, assessmentId, by } = context;
+  const contents = await loadContents(tx, made);
+  const created = made.flatMap((plan) => {
+    const content = contents.get(plan.id);
+    return content === undefined || plan.derived === undefined
+      ? []
+      : [{ plan, content, derived: plan.derived }];
+  });
+  await insertVulnerabilities(
+    tx,
+    created.map(({ plan: { id, source }, content, derived }) => ({
+      ...buildVulnerabilityRow(
+        { ...content.columns, validation_steps: '[]' },
+        {
+          id,
+          assessment: { id: assessmentId, organization_id: organizationId },
+          statusId: STATUS.pendingReview,
+          by: by.actor.userId,
+          now: by.now,
+        },
+      ),
+      source,
+      first_seen_at: derived.firstSeenAt ?? by.now,
+    })),
+  );
+  for (const { plan, content, derived } of created)
+    plan.row = {
+      id: plan.id,
+      severity: content.columns.severity,
+      status_id: STATUS.pendingReview,
+      closed_at: null,
+      status_before_retest: null,
+      // Set later: without an import, the search index has it at once.
+      import_id: null,
+      first_seen_at: derived.firstSeenAt ?? by.now,
+    };
+  await addTags(
+    tx,
+    context,
+    created.map(({ plan, derived }) => ({ plan, maker: derived.importId })),
+  );
+}
+
+/** Links the asset of the latest content, unless a person changed the links. */
+async function changeLinks(
+  tx: Transaction,
+  { organizationId, assets: resolved }: Reconciling,
+  plans: readonly Plan[],
+): Promise<void> {
+  const free = plans.filter(({ row, touches }) => row !== undefined && !touches.fields.has('asset_uids'));
+  const switched = await loadContents(
+    tx,
+    free.filter(({ latest, current, assets }) => latest.number !== current.number || assets.length === 0),
+  );
+  const wanted = free.flatMap((plan) => {
+    const asset =
+      switched.get(plan.id)?.asset ?? (plan.assets.length === 0 ? resolved?.get(plan.id) : undefined);
+    return asset === undefined || plan.assets.includes(asset) ? [] : [{ plan, asset }];
+  });
+  if (wanted.length === 0) return;
+  // A person may have deleted it since.
+  const existing = await tx
+    .selectFrom('assets')
+    .select('id')
+    .where((eb) =>
+      inList(
+        tx,
+        eb.ref('id'),
+        wanted.flatMap(({ plan, asset }) => [asset, resolved?.get(plan.id) ?? asset]),
+      ),
+    )
+    .execute();
+  const exists = new Set(existing.map(({ id }) => id));
+  const links = wanted.flatMap(({ plan, asset }) => {
+    const found = exists.has(asset) ? asset : plan.assets.length === 0 ? resolved?.get(plan.id) : undefined;
+    return found !== undefined && exists.has(found) ? [{ plan, asset: found }] : [];
+  });
+  await tx
+    .deleteFrom('vulnerability_assets')
+    .where((eb) =>
+      inList(
+        tx,
+        eb.ref('vulnerability_id'),
+        links.map(({ plan }) => plan.id),
+      ),
+    )
+    .execute();
+  await insertVulnerabilityAssets(
+    tx,
+    links.map(({ plan, asset }) => [organizationId, plan.id, asset]),
+  );
+  for (const { plan, asset } of links) plan.assets = [asset];
+}
+
+/** @returns the ids of vulnerabilities with a status of the import that is undone, which stays */
+async function applyStatuses(
+  tx: Transaction,
+  context: Reconciling,
+  plans: readonly Plan[],
+): Promise<ReadonlySet<number>> {
+  const { organizationId, assessmentId, importId, without, by } = context;
+  const existing = plans.flatMap((plan) => {
+    const { row, derived } = plan;
+    return row === undefined || derived === undefined ? [] : [{ plan, row, derived }];
+  });
+  const [changed, same] = [
+    existing.filter(({ row, derived }) => row.status_id !== derived.statusId),
+    existing.filter(({ row, derived }) => row.status_id === derived.statusId),
+  ];
+  const kept =
+    without === undefined
+      ? []
+      : await statusesOf(
+          tx,
+          without,
+          same.map(({ row }) => row.id),
+        );
+  await changeStatuses(
+    tx,
+    authorOf(context),
+    changed.map(({ row, derived }) => ({
+      id: row.id,
+      organizationId,
+      assessmentId,
+      severity: row.severity,
+      before: row.status_id,
+      after: derived.statusId,
+      statusSetAt: derived.decidedAt ?? by.now,
+      closedAt: derived.closedAt,
+    })),
+    importId,
+  );
+  const moved = same.filter(({ row, derived }) => row.closed_at !== derived.closedAt);
+  const closings = moved.map(({ row, derived }) => [row.id, derived.closedAt]);
+  if (moved.length > 0)
+    await sql`update vulnerabilities set closed_at = ${itemInteger(1)}
+      from ${jsonRowsTable(tx, closings)} where vulnerabilities.id = ${itemInteger(0)}`.execute(tx);
+  const retested = existing.filter(
+    ({ row: { status_before_retest: before }, derived: { statusBeforeRetest: derivedBefore } }) =>
+      before !== null && derivedBefore !== null && before !== derivedBefore,
+  );
+  const restored = retested.map(({ row, derived }) => [row.id, derived.statusBeforeRetest]);
+  if (restored.length > 0)
+    await sql`update vulnerabilities set status_before_retest = ${itemInteger(1)}
+      from ${jsonRowsTable(tx, restored)} where vulnerabilities.id = ${itemInteger(0)}`.execute(tx);
+  for (const { plan, row, derived } of [...changed, ...moved])
+    plan.row = { ...row, status_id: derived.statusId, closed_at: derived.closedAt };
+  return new Set(kept);
+}
+
+/** @returns the ids of vulnerabilities whose status an import has changed */
+async function statusesOf(tx: Transaction, importId: number, ids: readonly number[]): Promise<number[]> {
+  if (ids.length === 0) return [];
+  const rows = await tx
+    .selectFrom('timeline_entries')
+    .select('vulnerability_id')
+    .distinct()
+    .where((eb) => inList(tx, eb.ref('vulnerability_id'), ids))
+    .where('kind', '=', 'status')
+    .where('import_id', '=', importId)
+    .execute();
+  return rows.map((row) => row.vulnerability_id);
+}
+
+/** Records which import made vulnerabilities, and when they were first seen. */
+async function applyOrigins(tx: Transaction, plans: readonly Plan[]): Promise<void> {
+  const changed = plans.flatMap(({ row, derived }) => {
+    if (row === undefined || derived === undefined) return [];
+    const firstSeenAt = derived.firstSeenAt ?? row.first_seen_at;
+    return row.import_id === derived.importId && row.first_seen_at === firstSeenAt
+      ? []
+      : [[row.id, derived.importId, firstSeenAt]];
+  });
+  if (changed.length > 0)
+    await sql`update vulnerabilities set import_id = ${itemInteger(1)}, first_seen_at = ${itemInteger(2)}
+      from ${jsonRowsTable(tx, changed)} where vulnerabilities.id = ${itemInteger(0)}`.execute(tx);
+}
+
+/** @returns the timeline entries of those that are gone now; those that are back get one in `entries` */
+async function applyGone(
+  tx: Transaction,
+  { organizationId, importId, without }: Reconciling,
+  plans: readonly Plan[],
+  entries: Map<number, TimelineEntry>,
+): Promise<TimelineEntry[]> {
+  const changed = plans.flatMap((plan) => {
+    const { id, row, derived, facts } = plan;
+    if (derived === undefined && facts.detections.length === 0) return [];
+    const [goneAt, goneImportId] = [derived?.goneAt ?? null, derived?.goneImportId ?? null];
+    return plan.gone_at === goneAt && plan.gone_import_id === goneImportId
+      ? []
+      : [{ id, exists: row !== undefined, wasGone: plan.gone_at !== null, goneAt, goneImportId }];
+  });
+  if (changed.length === 0) return [];
+  const rows = changed.map(({ id, goneAt, goneImportId }) => [id, goneAt, goneImportId]);
+  await sql`update scanner_findings set gone_at = ${itemInteger(1)}, gone_import_id = ${itemInteger(2)}
+    from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${itemInteger(0)}`.execute(tx);
+  const gone: TimelineEntry[] = [];
+  for (const { id, exists, wasGone, goneAt, goneImportId } of changed) {
+    if (!exists) continue;
+    const of = { organizationId, vulnerabilityId: id };
+    if (goneAt !== null && !wasGone)
+      gone.push({
+        ...of,
+        kind: 'gone',
+        importId: without === undefined ? importId : (goneImportId as number),
+      });
+    if (goneAt === null && without === undefined && !entries.has(id))
+      entries.set(id, { ...of, kind: 'seen', importId });
+  }
+  return gone;
+}

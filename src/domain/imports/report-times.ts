@@ -1,0 +1,124 @@
+import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import type { Database, ReadConnection, Transaction } from '../../db/engine.ts';
+import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
+import { affectedFindings } from './scan-scopes.ts';
+import { retimeAssetDetections } from './asset-detections.ts';
+import type { ImportJob } from './import-types.ts';
+import { reconcileFindings } from './reconcile-findings.ts';
+
+/** Imports of the same bytes into the same assessment, or into the organization without one. */
+export interface SameReport {
+  organizationId: number;
+  assessmentId: number | null;
+  /** SHA-256 of the file, in hexadecimal. */
+  sha256: string;
+}
+
+interface DatedImport {
+  id: number;
+  reportAt: number;
+  fallbackAt: number;
+}
+
+/** @returns the standing imports of a report that does not say when it was made */
+async function importsWithoutOwnTime(
+  db: ReadConnection,
+  { organizationId, assessmentId, sha256 }: SameReport,
+): Promise<DatedImport[]> {
+  const rows = await db
+    .selectFrom('imports')
+    .select(['id', 'report_at', 'fallback_report_at'])
+    .where('organization_id', '=', organizationId)
+    .where('sha256', '=', sha256)
+    .where('assessment_id', assessmentId === null ? 'is' : '=', assessmentId)
+    .where('undone', 'is', null)
+    .execute();
+  return rows.flatMap(({ id, report_at: reportAt, fallback_report_at: fallbackAt }) =>
+    reportAt === null || fallbackAt === null ? [] : [{ id, reportAt, fallbackAt }],
+  );
+}
+
+const sameReportAs = (job: ImportJob): SameReport => ({
+  organizationId: job.organizationId,
+  assessmentId: job.assessment?.id ?? null,
+  sha256: job.sha256,
+});
+
+/**
+ * @returns the earliest time that other standing imports give the same bytes, in milliseconds since 1970; `undefined` if
+ *   there are none or the report has a time of its own
+ */
+export async function earliestReportTime(db: ReadConnection, job: ImportJob): Promise<number | undefined> {
+  const others = await importsWithoutOwnTime(db, sameReportAs(job));
+  const times = others.flatMap(({ id, fallbackAt }) => (id === job.id ? [] : [fallbackAt]));
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+/**
+ * Saves the time of a report, so that a restarted run and later imports find it.
+ * @param fallbackAt the given time or that of the upload, if the report has none itself; else `null`
+ */
+export async function saveReportTime(
+  tx: Transaction,
+  job: ImportJob,
+  at: number,
+  fallbackAt: number | null,
+): Promise<void> {
+  await tx
+    .updateTable('imports')
+    .set({ report_at: at, fallback_report_at: fallbackAt })
+    .where('id', '=', job.id)
+    .execute();
+}
+
+/**
+ * Gives all standing imports of a report without a time of its own the earliest of their times, after one of them was
+ * added or undone.
+ * @param without an import that is being undone
+ */
+export async function alignReportTimes(
+  run: { db: Database; writer: AdaptiveWriter; by: () => Attribution<Caller> },
+  report: SameReport,
+  without?: number,
+): Promise<void> {
+  const found = await importsWithoutOwnTime(run.db.read, report);
+  const imports = found.filter(({ id }) => id !== without);
+  const earliest = Math.min(...imports.map(({ fallbackAt }) => fallbackAt));
+  for (const { id, reportAt } of imports)
+    if (reportAt !== earliest) await moveImport(run, { ...report, id }, earliest);
+}
+
+/** Moves everything that an import saw and covered to another time. The import itself last, so that a crash is noticed. */
+async function moveImport(
+  { db, writer, by }: Parameters<typeof alignReportTimes>[0],
+  { id, organizationId, assessmentId }: SameReport & { id: number },
+  at: number,
+): Promise<void> {
+  if (assessmentId !== null) {
+    await writer.write(1, (tx) =>
+      tx.updateTable('scan_scopes').set({ covered_at: at }).where('import_id', '=', id).execute(),
+    );
+    for await (const ids of affectedFindings(db.read, { id, assessmentId }))
+      for (let start = 0; start < ids.length;) {
+        const batch = ids.slice(start, start + writer.batchSize);
+        start += batch.length;
+        await writer.write(batch.length, async (tx) => {
+          await tx
+            .updateTable('detections')
+            .set({ seen_at: at, first_seen_at: at })
+            .where((eb) => inList(tx, eb.ref('vulnerability_id'), batch))
+            .where('import_id', '=', id)
+            .execute();
+          const sums = new DeltaAccumulator();
+          await reconcileFindings(tx, { organizationId, assessmentId, by: by(), importId: id, sums }, batch);
+          await insertDeltas(tx, sums.rows());
+        });
+      }
+  }
+  await retimeAssetDetections(writer, { id, organizationId }, at);
+  await writer.write(1, (tx) =>
+    tx.updateTable('imports').set({ report_at: at }).where('id', '=', id).execute(),
+  );
+}

@@ -1,0 +1,117 @@
+import type { Attribution, Caller } from '../../auth/callers.ts';
+import { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
+import { forUpdate, inList } from '../../db/dialect-sql.ts';
+import type { Database, ReadConnection, Transaction } from '../../db/engine.ts';
+import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
+import { affectedFindings } from './scan-scopes.ts';
+import { undoAssetDetections } from './asset-detections.ts';
+import { changeHostDetections } from './undo-hosts.ts';
+import { inSteps } from './undo-steps.ts';
+import { deleteDetections } from '../assets/scans/host-detections.ts';
+import { deleteUnusedContents } from './finding-contents.ts';
+import type { ImportUndone } from './import-list.ts';
+import { reconcileFindings } from './reconcile-findings.ts';
+import { alignReportTimes, type SameReport } from './report-times.ts';
+
+export interface ImportToUndo extends SameReport {
+  id: number;
+}
+
+type UndoCounts = Omit<ImportUndone, 'at'>;
+
+/** Findings in the first transaction and in the largest. */
+const FIRST_BATCH = 50;
+const MAX_BATCH = 2_000;
+
+/**
+ * Undoes an import that has ended, in small transactions (operation 82): deletes what it saw and covered, and derives
+ * again what depends on that. After a crash it continues where it stopped and counts only the rest.
+ */
+export async function undoImport(
+  { db, caller, clock, signal }: { db: Database; caller: Caller; clock: () => number; signal: AbortSignal },
+  id: number,
+): Promise<UndoCounts> {
+  const counts: UndoCounts = { findings: 0, assets: 0, statuses: 0, kept: 0 };
+  const target = await findImportToUndo(db.read, id);
+  if (target === undefined) return counts;
+  const writer = new AdaptiveWriter(db, signal, { dryRun: false, size: FIRST_BATCH, most: MAX_BATCH });
+  const by = (): Attribution<Caller> => ({ actor: caller, now: clock() });
+  const { assessmentId } = target;
+  if (assessmentId !== null) {
+    for await (const ids of affectedFindings(db.read, { ...target, assessmentId }))
+      for (let start = 0; start < ids.length;) {
+        const batch = ids.slice(start, start + writer.batchSize);
+        start += batch.length;
+        const done = await writer.write(batch.length, (tx) =>
+          undoFindings(tx, { ...target, assessmentId }, by(), batch),
+        );
+        counts.findings += done.findings;
+        counts.statuses += done.statuses;
+        counts.kept += done.kept;
+      }
+    // Last, as they say which findings are affected.
+    await writer.write(1, (tx) => deleteScopes(tx, id));
+  }
+  await inSteps(writer, (tx, after, limit) =>
+    changeHostDetections(tx, target, (hosts) => deleteDetections(tx, id, hosts), after, limit),
+  );
+  const assets = await inSteps(writer, (tx, after, limit) =>
+    undoAssetDetections(tx, target, by(), after, limit),
+  );
+  counts.assets = assets.done;
+  counts.kept += assets.kept;
+  await alignReportTimes({ db, writer, by }, target, id);
+  return counts;
+}
+
+async function findImportToUndo(db: ReadConnection, id: number): Promise<ImportToUndo | undefined> {
+  const row = await db
+    .selectFrom('imports')
+    .select(['organization_id', 'assessment_id', 'sha256'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return (
+    row && {
+      id,
+      organizationId: row.organization_id,
+      assessmentId: row.assessment_id,
+      sha256: row.sha256,
+    }
+  );
+}
+
+type FindingsToUndo = ImportToUndo & { assessmentId: number };
+
+/** Derives findings without an import, and deletes its detections. */
+async function undoFindings(
+  tx: Transaction,
+  { id, organizationId, assessmentId }: FindingsToUndo,
+  by: Attribution<Caller>,
+  ids: readonly number[],
+): Promise<Omit<UndoCounts, 'assets'>> {
+  const sums = new DeltaAccumulator();
+  const changes = await reconcileFindings(
+    tx,
+    { organizationId, assessmentId, by, importId: id, without: id, sums, lock: forUpdate },
+    ids,
+  );
+  await tx
+    .deleteFrom('detections')
+    .where((eb) => inList(tx, eb.ref('vulnerability_id'), ids))
+    .where('import_id', '=', id)
+    .execute();
+  await deleteUnusedContents(tx, ids);
+  await insertDeltas(tx, sums.rows());
+  return {
+    findings: changes.filter(({ before, after }) => before !== null && after === null).length,
+    statuses: changes.filter(
+      ({ before, after }) => before !== null && after !== null && before.statusId !== after.statusId,
+    ).length,
+    kept: changes.filter(({ isKept }) => isKept).length,
+  };
+}
+
+async function deleteScopes(tx: Transaction, importId: number): Promise<void> {
+  await tx.deleteFrom('scan_scopes').where('import_id', '=', importId).execute();
+  await tx.deleteFrom('untested_findings').where('import_id', '=', importId).execute();
+}

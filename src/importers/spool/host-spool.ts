@@ -1,0 +1,172 @@
+import { openScratchDatabase } from '../../db/scratch-database.ts';
+import type { TimedRecord } from '../../domain/assets/scans/apply-scans.ts';
+import {
+  mergeObservedPorts,
+  type ObservedPort,
+  PortCoverage,
+  type PortRange,
+} from '../../domain/assets/scans/diff-ports.ts';
+
+/** Rows per read. */
+const PAGE_SIZE = 500;
+/** Stands for a record of a whole host. */
+const WHOLE = -1;
+
+type PortValues = [
+  state: string,
+  service: string | null,
+  probed: boolean,
+  banner: string | null,
+  product: string | null,
+  version: string | null,
+  cpe: string | null,
+];
+type Row = [
+  address: string,
+  number: number,
+  protocol: string,
+  seenAt: number,
+  sequence: number,
+  coverage: number,
+  record: string,
+];
+
+/** Groups the records of a report by host: in a file, so that a million hosts need no memory. */
+export class HostSpool {
+  readonly #file = openScratchDatabase([
+    `create table records (address text not null, number integer not null, protocol text not null,
+      seen_at integer not null, sequence integer not null, coverage integer not null, record text not null,
+      primary key (address, number, protocol, seen_at, sequence)) without rowid`,
+    `create table descriptions (address text primary key, name text, description text) without rowid`,
+    `create table coverages (id integer primary key, ranges text not null)`,
+  ]);
+  readonly #insert = this.#file.prepare('insert into records values (?, ?, ?, ?, ?, ?, ?)');
+  readonly #describe = this.#file.prepare('insert or ignore into descriptions values (?, ?, ?)');
+  readonly #description = this.#file.prepare('select name, description from descriptions where address = ?');
+  readonly #lastSeen = this.#file.prepare(
+    'select max(seen_at) from records where address = ? and number >= 0',
+  );
+  readonly #coverageRanges = this.#file.prepare('select ranges from coverages where id = ?');
+  readonly #insertCoverage = this.#file.prepare('insert into coverages values (?, ?)');
+  #sequence = 0;
+  #coverages = 0;
+  #coverage: PortCoverage | undefined;
+
+  add(record: TimedRecord): void {
+    const { address, seenAt, name, description } = record;
+    this.#sequence += 1;
+    if (name !== undefined || description !== undefined)
+      this.#describe.run(address, name ?? null, description ?? null);
+    if (!isPartial(record)) {
+      const { coverage, ...rest } = record;
+      const place = this.#addCoverage(coverage);
+      this.#insert.run(address, WHOLE, '', seenAt, this.#sequence, place, JSON.stringify(rest));
+      return;
+    }
+    for (const { number, protocol, state, service, probed, banner, product, version, cpe } of record.ports) {
+      const values: PortValues = [state, service, probed, banner, product, version, cpe];
+      this.#insert.run(address, number, protocol, seenAt, this.#sequence, 0, JSON.stringify(values));
+    }
+  }
+
+  /** @returns its id; consecutive records have the same one */
+  #addCoverage(coverage: PortCoverage | undefined): number {
+    if (coverage === undefined) return 0;
+    if (coverage === this.#coverage) return this.#coverages;
+    this.#coverage = coverage;
+    this.#coverages += 1;
+    this.#insertCoverage.run(this.#coverages, JSON.stringify(coverage.ranges));
+    return this.#coverages;
+  }
+
+  /**
+   * Yields the records host by host: first those of the whole host in the order of their times, then one of the ports
+   * that others listed, all as seen at the last time. A host with more ports has several.
+   * @param mostPorts in a record
+   * @param firstPlace of the records of ports that others listed
+   */
+  *read(mostPorts: number, firstPlace: number): Generator<TimedRecord> {
+    let ports: ObservedPort[] = [];
+    let last: Row | undefined;
+    let place = firstPlace;
+    const partial = (address: string): TimedRecord => {
+      const [name, description] = this.#description.first(address) ?? [];
+      const described = {
+        ...(typeof name === 'string' ? { name } : {}),
+        ...(typeof description === 'string' ? { description } : {}),
+      };
+      const seenAt = Number(this.#lastSeen.first(address)?.[0]);
+      const record = { address, ...described, ports, complete: false, unlistedStates: [], seenAt, place };
+      ports = [];
+      place += 1;
+      return record;
+    };
+    let coverage: { id: number; value: PortCoverage } | undefined;
+    for (const row of this.#rows()) {
+      const [address, number, protocol, , , coverageId, text] = row;
+      const isSameHost = last?.[0] === address;
+      const isSamePort = isSameHost && last?.[1] === number && last[2] === protocol;
+      if (
+        last !== undefined &&
+        ports.length > 0 &&
+        (!isSameHost || (!isSamePort && ports.length >= mostPorts))
+      )
+        yield partial(last[0]);
+      if (!isSameHost) place = firstPlace;
+      last = row;
+      if (number === WHOLE) {
+        if (coverageId !== 0 && coverage?.id !== coverageId)
+          coverage = { id: coverageId, value: this.#readCoverage(coverageId) };
+        yield {
+          ...(JSON.parse(text) as TimedRecord),
+          ...(coverageId === 0 ? {} : { coverage: coverage?.value }),
+        };
+        continue;
+      }
+      const [state, service, probed, banner, product, version, cpe] = JSON.parse(text) as PortValues;
+      const port = {
+        protocol: protocol as ObservedPort['protocol'],
+        number,
+        state,
+        service,
+        probed,
+        banner,
+        product,
+        version,
+        cpe,
+      };
+      const earlier = isSamePort ? ports.pop() : undefined;
+      ports.push(earlier === undefined ? port : mergeObservedPorts(earlier, port));
+    }
+    if (last !== undefined && ports.length > 0) yield partial(last[0]);
+  }
+
+  *#rows(): Generator<Row> {
+    const page = this.#file.prepare(
+      `select address, number, protocol, seen_at, sequence, coverage, record from records
+        where (address, number, protocol, seen_at, sequence) > (?, ?, ?, ?, ?)
+        order by address, number, protocol, seen_at, sequence limit ${PAGE_SIZE}`,
+    );
+    let after: [string, number, string, number, number] = ['', WHOLE, '', 0, 0];
+    for (;;) {
+      const rows = page.all<Row>(...after);
+      yield* rows;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < PAGE_SIZE) return;
+      after = [last[0], last[1], last[2], last[3], last[4]];
+    }
+  }
+
+  #readCoverage(id: number): PortCoverage {
+    return new PortCoverage(JSON.parse(String(this.#coverageRanges.first(id)?.[0])) as PortRange[]);
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+}
+
+/** Whether a record lists single ports of a host; some tools write a record per port, in any order. */
+export function isPartial({ complete, down, unlistedStates, ports }: TimedRecord): boolean {
+  return !complete && down !== true && unlistedStates.length === 0 && ports.length > 0;
+}
