@@ -1,0 +1,226 @@
+import type { ImportOptions } from '../../../src/domain/imports/import-types.ts';
+import { Random } from './random.ts';
+import {
+  FINDING_FORMATS,
+  HOST_FORMATS,
+  TARGETS,
+  UNTIMED_FORMATS,
+  type ReportContent,
+  type ReportedItem,
+  type SequenceFormat,
+} from './reports.ts';
+
+const DAY = 86_400_000;
+/** 10:00 on a day of January 2026; day 0 is before every report of a sequence. */
+export const dayOf = (number: number): number => Date.UTC(2026, 0, 1, 10) + (number - 1) * DAY;
+
+export interface ImportStep {
+  kind: 'import';
+  /** By which undos name it. */
+  key: number;
+  /** The time of the upload, in milliseconds since 1970; of other steps, when they are done. */
+  at: number;
+  /** The index of the assessment; `null` for a report of hosts that is for the organization. */
+  assessment: 0 | 1 | null;
+  content: ReportContent;
+  options: Partial<ImportOptions>;
+}
+
+/** Undoes an import. Without one that stands, nothing happens. */
+export interface UndoStep {
+  kind: 'undo';
+  at: number;
+  key: number;
+}
+
+/** A person changes a finding or the scope of an asset. Without one, nothing happens. */
+export interface TouchStep {
+  kind: 'touch';
+  at: number;
+  /** Which finding or asset, modulo their number. */
+  which: number;
+  touch: Touch;
+}
+
+/** Values are such that no report has them. */
+export type Touch =
+  /** Operation 5. */
+  | { do: 'status'; status: number }
+  | { do: 'add-tag'; tag: string }
+  | { do: 'remove-tag'; tag: string }
+  /** Operation 19, with all other fields as they are. */
+  | {
+      do: 'replace';
+      fields: { severity?: 'Critical'; title?: string; description?: string; impact?: string };
+    }
+  /** Operation 21, or 23 if the finding has an attachment. */
+  | { do: 'attach' }
+  /** Operation 25. */
+  | { do: 'comment' }
+  /** Operation 28, or 29 if a retest is requested. */
+  | { do: 'retest'; decision: 'verified' | 'failed' | 'blocked' | 'cancelled' }
+  /** Operation 30. */
+  | {
+      do: 'bulk';
+      set: { statusId?: number; severity?: 'Critical'; dueOn?: string; assigns?: true; addTags?: string[] };
+    }
+  /** Operation 11. */
+  | { do: 'scope'; rule: string };
+
+export type Step = ImportStep | UndoStep | TouchStep;
+
+export interface Sequence {
+  steps: readonly Step[];
+  /** Whether another assessment has decisions on the same findings before the first step. */
+  hasDecisions: boolean;
+}
+
+export interface GeneratorOptions {
+  /** Only imports in the order of their reports, without undos. */
+  inOrder?: boolean;
+  /** Steps of a sequence. */
+  least?: number;
+  most?: number;
+}
+
+/** @returns the sequence that a seed determines */
+export function generateSequence(
+  seed: number,
+  { inOrder = false, least = 5, most = 8 }: GeneratorOptions = {},
+): Sequence {
+  const random = new Random(seed);
+  const formats = chooseFormats(random);
+  const hasDecisions = random.chance(0.15);
+  const steps: Step[] = [];
+  const count = random.between(least, most);
+  let day = random.between(1, 3);
+  for (let index = 0; index < count; index += 1) {
+    const imports = steps.filter((step) => step.kind === 'import');
+    const undone = new Set(steps.flatMap((step) => (step.kind === 'undo' ? [step.key] : [])));
+    const standing = imports.filter(({ key }) => !undone.has(key));
+    // Half a day is between the times of reports, a whole one is the time of a report.
+    day = Math.min(12, day + random.of([0, 0.5, 0.5, 1, 1, 2]));
+    const at = dayOf(day);
+    const kind = random.next();
+    if (standing.length > 0 && !inOrder && kind < 0.25)
+      steps.push({ kind: 'undo', at, key: random.of(standing).key });
+    else if (imports.length > 0 && kind < 0.5) {
+      const last = steps.findLast((step) => step.kind === 'touch');
+      steps.push(
+        last !== undefined && isToggle(last.touch) && random.chance(0.6)
+          ? { ...last, at }
+          : { kind: 'touch', at, which: random.of(WHICH), touch: chooseTouch(random, index) },
+      );
+      // A report of the same time would come before it.
+      if (inOrder) day += 0.5;
+    } else
+      steps.push(
+        chooseImport(random, { key: index, day, at, formats, imports, inOrder, carries: hasDecisions }),
+      );
+  }
+  return { steps, hasDecisions };
+}
+
+/** Some are touched more often than others. */
+const WHICH = [0, 0, 0, 1, 2, 3, 5, 7] as const;
+
+/** Whether a touch is more interesting when it is done a second time. */
+const isToggle = (touch: Touch): boolean => touch.do === 'retest' || touch.do === 'attach';
+
+/** Few, so that imports have to do with each other. */
+function chooseFormats(random: Random): SequenceFormat[] {
+  const kind = random.next();
+  if (kind < 0.25) return [...HOST_FORMATS];
+  if (kind < 0.4) return ['nessus', random.of(HOST_FORMATS)];
+  const formats: SequenceFormat[] = [random.of(FINDING_FORMATS)];
+  if (random.chance(0.4)) formats.push(random.of([...FINDING_FORMATS, ...HOST_FORMATS]));
+  return formats;
+}
+
+const isHostFormat = (format: SequenceFormat): boolean => HOST_FORMATS.some((one) => one === format);
+
+function chooseImport(
+  random: Random,
+  context: {
+    key: number;
+    day: number;
+    at: number;
+    formats: readonly SequenceFormat[];
+    imports: readonly ImportStep[];
+    inOrder: boolean;
+    carries: boolean;
+  },
+): ImportStep {
+  const { key, day, at, formats, imports, inOrder, carries } = context;
+  const earlier = inOrder ? day : random.between(1, Math.floor(day));
+  const step = (content: ReportContent, assessment: ImportStep['assessment']): ImportStep => ({
+    kind: 'import',
+    key,
+    at,
+    assessment,
+    content,
+    options: {
+      whenGone: random.of(['keep', 'fix']),
+      targets: random.chance(0.6) ? TARGETS : [],
+      minimumSeverity: random.chance(0.15) ? 'High' : null,
+      carry: carries && random.chance(0.6),
+      tags: random.chance(0.25) ? [random.of(['scan-a', 'scan-b'])] : [],
+      // Reports with a time of their own ignore it.
+      scannedAt: !inOrder && random.chance(0.5) ? dayOf(earlier) : null,
+    },
+  });
+  if (imports.length > 0 && !inOrder && random.chance(0.12)) {
+    const same = random.of(imports);
+    return step(same.content, same.assessment);
+  }
+  const format = random.of(formats);
+  const items = random.some([0, 1, 2, 3], 0.45).map((item): ReportedItem => ({
+    item,
+    level: random.between(0, 1),
+    text: random.between(0, 1),
+    locations: random.between(1, 2),
+  }));
+  const isUntimed = UNTIMED_FORMATS.some((one) => one === format);
+  const content = {
+    format,
+    at: isUntimed ? null : dayOf(earlier),
+    items,
+    isNarrow: random.chance(0.3),
+  };
+  const place = random.next();
+  const assessment = isHostFormat(format) && place < 0.4 ? null : !carries && place > 0.8 ? 1 : 0;
+  return step(content, assessment);
+}
+
+function chooseTouch(random: Random, index: number): Touch {
+  const touches: readonly (() => Touch)[] = [
+    () => ({ do: 'status', status: random.between(1, 9) }),
+    () => ({ do: 'status', status: random.of([2, 3, 5, 6]) }),
+    () => ({ do: 'add-tag', tag: `person-${index}` }),
+    () => ({ do: 'remove-tag', tag: random.of(['scan-a', 'scan-b']) }),
+    () => ({
+      do: 'replace',
+      fields: random.of([
+        { severity: 'Critical' },
+        { title: `Item of person ${index}` },
+        { description: `By a person ${index}` },
+        { impact: `By a person ${index}`, description: `By a person ${index}` },
+      ]),
+    }),
+    () => ({ do: 'attach' }),
+    () => ({ do: 'comment' }),
+    () => ({ do: 'retest', decision: random.of(['verified', 'failed', 'blocked', 'cancelled']) }),
+    () => ({
+      do: 'bulk',
+      set: random.of([
+        { statusId: random.of([3, 5, 6, 7]) },
+        { severity: 'Critical' },
+        { dueOn: `2027-01-0${index + 1}` },
+        { assigns: true },
+        { addTags: [`person-${index}`] },
+      ]),
+    }),
+    () => ({ do: 'scope', rule: `rule-${index}` }),
+  ];
+  return random.of(touches)();
+}
