@@ -1,7 +1,7 @@
 import type { Attribution, Caller } from '../../auth/callers.ts';
 import { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
 import { forUpdate, inList } from '../../db/dialect-sql.ts';
-import type { Database, ReadConnection, Transaction } from '../../db/engine.ts';
+import type { Database, Engine, ReadConnection, Transaction } from '../../db/engine.ts';
 import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
 import { affectedFindings } from './scan-scopes.ts';
 import { undoAssetDetections } from './asset-detections.ts';
@@ -22,6 +22,8 @@ type UndoCounts = Omit<ImportUndone, 'at'>;
 /** Findings in the first transaction and in the largest. */
 const FIRST_BATCH = 50;
 const MAX_BATCH = 2_000;
+/** Batches at the same time. SQLite has one writer; PostgreSQL deletes while the next batch is derived. */
+const LANES: Readonly<Record<Engine, number>> = { sqlite: 1, postgres: 2 };
 
 /**
  * Undoes an import that has ended, in small transactions (operation 82): deletes what it saw and covered, and derives
@@ -34,21 +36,27 @@ export async function undoImport(
   const counts: UndoCounts = { findings: 0, assets: 0, statuses: 0, kept: 0 };
   const target = await findImportToUndo(db.read, id);
   if (target === undefined) return counts;
-  const writer = new AdaptiveWriter(db, signal, { dryRun: false, size: FIRST_BATCH, most: MAX_BATCH });
   const by = (): Attribution<Caller> => ({ actor: caller, now: clock() });
+  const newWriter = (stop: AbortSignal) =>
+    new AdaptiveWriter(db, stop, { dryRun: false, size: FIRST_BATCH, most: MAX_BATCH });
+  const writer = newWriter(signal);
   const { assessmentId } = target;
   if (assessmentId !== null) {
-    for await (const ids of affectedFindings(db.read, { ...target, assessmentId }))
-      for (let start = 0; start < ids.length;) {
-        const batch = ids.slice(start, start + writer.batchSize);
-        start += batch.length;
-        const done = await writer.write(batch.length, (tx) =>
-          undoFindings(tx, { ...target, assessmentId }, by(), batch),
-        );
-        counts.findings += done.findings;
-        counts.statuses += done.statuses;
-        counts.kept += done.kept;
-      }
+    const pages = affectedFindings(db.read, { ...target, assessmentId });
+    await inLanes(LANES[db.engine], signal, async (stop) => {
+      const own = newWriter(stop);
+      for (let page = await pages.next(); page.done !== true; page = await pages.next())
+        for (let start = 0; start < page.value.length;) {
+          const batch = page.value.slice(start, start + own.batchSize);
+          start += batch.length;
+          const done = await own.write(batch.length, (tx) =>
+            undoFindings(tx, { ...target, assessmentId }, by(), batch),
+          );
+          counts.findings += done.findings;
+          counts.statuses += done.statuses;
+          counts.kept += done.kept;
+        }
+    });
     // Last, as they say which findings are affected.
     await writer.write(1, (tx) => deleteScopes(tx, id));
   }
@@ -62,6 +70,24 @@ export async function undoImport(
   counts.kept += assets.kept;
   await alignReportTimes({ db, writer, by }, target, id);
   return counts;
+}
+
+/** Runs work several times at once. If one fails, the others stop before the error is thrown. */
+async function inLanes(
+  count: number,
+  signal: AbortSignal,
+  work: (stop: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const failed = new AbortController();
+  const stop = AbortSignal.any([signal, failed.signal]);
+  const lanes = Array.from({ length: count }, () =>
+    work(stop).catch((error: unknown) => {
+      failed.abort(error);
+      throw error;
+    }),
+  );
+  await Promise.allSettled(lanes);
+  await Promise.all(lanes);
 }
 
 async function findImportToUndo(db: ReadConnection, id: number): Promise<ImportToUndo | undefined> {

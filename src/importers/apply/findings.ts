@@ -43,7 +43,7 @@ export interface ApplyContext {
 
 /** Findings in the first transaction and in the largest. */
 const FIRST_BATCH = 100;
-const MAX_BATCH = 1_000;
+const MAX_BATCH = 4_000;
 /** Coverage rows per read. */
 const PAGE_SIZE = 500;
 
