@@ -162,8 +162,8 @@ async function staleFindingsAfter(
     const { seenAt, importId } = parseLastDetection(row.last) ?? { seenAt: -Infinity, importId: 0 };
     const isLast = seenAt < reportAt || (seenAt === reportAt && importId < job.id);
     const becomesGone = isLast && (row.gone_at === null || row.gone_at >= reportAt);
-    // A later report may have reopened it, so that it was Fixed in between.
-    const becomesFixed = isFixing && (row.closed_at === null || row.closed_at > reportAt);
+    // A later report may have reopened it, or a person decided then or later, so that it was Fixed in between.
+    const becomesFixed = isFixing && (row.closed_at === null || row.closed_at >= reportAt);
     return isGone || becomesGone || becomesFixed ? [{ id: row.id, identity: row.identity, isGone }] : [];
   });
   return { found, next: rows.length < PAGE_SIZE ? null : (rows.at(-1)?.id ?? null) };
