@@ -104,7 +104,7 @@ export function prepareInsertSharing(
   table: string,
   common: Readonly<Record<string, 'int'>>,
   varying: Readonly<Record<string, 'int'>>,
-  conflict: string,
+  conflict = '',
 ): (tx: Transaction, shared: InsertRow, rows: readonly InsertRow[]) => Promise<void> {
   const [shared, others] = [Object.keys(common), Object.keys(varying)];
   const names = [...others, ...shared].map((name) => `"${name}"`).join(', ');

@@ -75,7 +75,7 @@ export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
       : limited(reported, MAX_STORED_LOCATIONS).flatMap(toStoredLocation);
   const { cvssVector } = finding;
   const calculatedScore = cvssVector === undefined ? undefined : calculateCvssScore(cvssVector);
-  const normalized = {
+  return {
     title:
       name(replaceControlCharacters(finding.title).replaceAll(/\s+/g, ' ')) ||
       name(finding.rule) ||
@@ -93,8 +93,9 @@ export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
     evidence: limited(finding.evidence, MAX_EVIDENCE).flatMap((item) => text(item) || []),
     locations,
     locationCount: (reported ?? locations).length,
+    // Last: the others set it.
+    isTruncated,
   };
-  return { ...normalized, isTruncated };
 }
 
 const UNCATEGORIZED_PAIR = [UNCATEGORIZED.parent, UNCATEGORIZED.display] as const;

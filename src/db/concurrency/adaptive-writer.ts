@@ -22,7 +22,6 @@ const GROWING_TABLES = [
   'detections',
   'scan_scopes',
   'asset_detections',
-  'host_detections',
 ];
 /**
  * Statistics are checked after the first transaction, as many small reports may have gone before, then after so many rows,

@@ -80,7 +80,7 @@ const findings = ({ int, text, table, clustered }: SchemaDialect): string[] => [
   `drop index scanner_findings_by_cover`,
   `drop index scanner_findings_gone`,
   // A finding by its identity. `vulnerability_id` is reserved for it: the vulnerability exists once an import made it.
-  // `content` is the number of what the scanner says about it now.
+  // `content` is the number of its latest content.
   `create table scanner_findings (
     vulnerability_id ${int} not null primary key,
     organization_id ${int} not null,

@@ -2,11 +2,12 @@ import { type SqlBool, sql } from 'kysely';
 import type { Attribution, Caller } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
-import { forNoKeyUpdate, forUpdate, inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
+import { forKeyShare, forUpdate, inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { portDeltasOf } from '../assets/ports.ts';
 import { updateSeenRange } from '../assets/scans/queries.ts';
 import { recordEvents } from '../audit/record-event.ts';
+import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { addDeltas, deleteCounters } from '../shared/counters.ts';
 import { canDeleteCreatedAsset } from './asset-permissions.ts';
 import type { ImportJob } from './import-types.ts';
@@ -34,16 +35,45 @@ export async function recordAssetDetections(
   seen: readonly { id: number; firstSeenAt: number; seenAt: number }[],
 ): Promise<void> {
   if (seen.length === 0) return;
+  const ids = seen.map(({ id }) => id);
+  const stored = new Map((await lockSeen(tx, { ids })).map((row) => [row.id, row]));
   await updateSeenRange(
     tx,
-    seen.map(({ id, firstSeenAt, seenAt }) => ({ id, first: firstSeenAt, last: seenAt })),
+    seen.flatMap(({ id, firstSeenAt, seenAt }) => {
+      const { first_seen: first = null, last_seen: last = null } = stored.get(id) ?? {};
+      const isWithin = first !== null && last !== null && first <= firstSeenAt && seenAt <= last;
+      return isWithin ? [] : [{ id, first: firstSeenAt, last: seenAt }];
+    }),
   );
   await insertDetections(
     tx,
     seen.map(({ id, firstSeenAt, seenAt }) => [job.organizationId, id, job.id, firstSeenAt, seenAt]),
   );
-  const ids = seen.map(({ id }) => id);
-  const earlier = await tx
+  const ofOthers = ids.filter((id) => ![null, job.id].includes(stored.get(id)?.import_id ?? null));
+  if (ofOthers.length === 0) return;
+  const earlier = await selectEarlierSeen(tx, { ids: ofOthers, import: job.id });
+  await moveToImports(
+    tx,
+    earlier.map(({ id }) => [id, job.id]),
+  );
+}
+
+/** An undo locks assets for update. So it waits, and then reads the detections that this transaction inserts. */
+const lockSeen = prepareWrite<
+  { ids: readonly number[] },
+  { id: number; first_seen: number | null; last_seen: number | null; import_id: number | null }
+>((tx, p) =>
+  tx
+    .selectFrom('assets')
+    .select(['id', 'first_seen', 'last_seen', 'import_id'])
+    .where((eb) => inList(tx, eb.ref('id'), p.ids))
+    .orderBy('id')
+    .modifyEnd(forKeyShare(tx)),
+);
+
+/** Assets that an import saw before the one that made them. */
+const selectEarlierSeen = prepareQuery<{ ids: readonly number[]; import: number }, { id: number }>((db, p) =>
+  db
     .selectFrom('assets')
     .innerJoin('asset_detections as own', 'own.asset_id', 'assets.id')
     // Absent if that import was undone, and a person's change kept the asset.
@@ -51,18 +81,13 @@ export async function recordAssetDetections(
       join.onRef('made.asset_id', '=', 'assets.id').onRef('made.import_id', '=', 'assets.import_id'),
     )
     .select('assets.id')
-    .where((eb) => inList(tx, eb.ref('assets.id'), ids))
-    .where('own.import_id', '=', job.id)
-    .where('assets.import_id', '<>', job.id)
+    .where((eb) => inList(db, eb.ref('assets.id'), p.ids))
+    .where('own.import_id', '=', p.import)
+    .where('assets.import_id', '<>', p.import)
     .where(
       sql<SqlBool>`(made.import_id is null or (own.first_seen_at, own.import_id) < (made.first_seen_at, made.import_id))`,
-    )
-    .execute();
-  await moveToImports(
-    tx,
-    earlier.map(({ id }) => [id, job.id]),
-  );
-}
+    ),
+);
 
 /** Makes assets those of other imports, and moves their entries in the listings of the imports' assessments. */
 async function moveToImports(
@@ -90,8 +115,8 @@ async function moveToImports(
 }
 
 /**
- * Deletes what the import saw of assets. Deletes assets that no other import saw, that no person touched, and that the
- * caller may delete. Undo the findings and hosts of the import first.
+ * Deletes the import's detections of assets, and the assets that no other import saw, no person touched and the caller
+ * may delete. Undo the findings and hosts of the import first.
  */
 export async function undoAssetDetections(
   tx: Transaction,
@@ -211,7 +236,7 @@ async function retimeAssets(
     )
     .orderBy('id')
     .limit(limit)
-    .modifyEnd(forNoKeyUpdate(tx))
+    .modifyEnd(forUpdate(tx))
     .execute();
   const ids = rows.map((row) => row.id);
   await tx
@@ -234,7 +259,7 @@ async function retimeAssets(
 }
 
 /**
- * Sets when assets were first and last seen to what the other scans say.
+ * Recomputes when assets were first and last seen, from the remaining detections.
  * @returns the earliest import that saw an asset
  */
 async function restoreSeenTimes(tx: Transaction, ids: readonly number[]): Promise<Map<number, number>> {

@@ -18,7 +18,7 @@ import { storeContents } from './finding-contents.ts';
 import { type FindingContent, loadUntested } from './finding-facts.ts';
 import type { FindingsJob } from './import-types.ts';
 import { portSetKey, storePortSets } from '../assets/port-sets.ts';
-import { systemAttribution } from './reconcile-findings.ts';
+import { systemAttribution } from './finding-state.ts';
 import { findCoveringScopes } from './scan-scopes.ts';
 
 /** A detection of a finding that no import has seen before. */
@@ -62,14 +62,21 @@ export interface NewDetection {
 
 const VARYING = { vulnerability_id: 'int', seen_at: 'int', first_seen_at: 'int', content: 'int' } as const;
 const COMMON = { import_id: 'int', is_made: 'int', is_timed: 'int', carried_status_id: 'int' } as const;
-const insertAlike = prepareInsertSharing('detections', COMMON, VARYING, 'on conflict do nothing');
+const insertAlike = prepareInsertSharing('detections', COMMON, VARYING);
+/** A third slower on PostgreSQL. */
+const insertMissing = prepareInsertSharing('detections', COMMON, VARYING, 'on conflict do nothing');
 
-/** Stores that an import saw findings; the only write for one that has not changed. */
+/**
+ * Stores that an import saw findings; the only write for one that has not changed.
+ * @param mayExist whether an interrupted run of the import may have stored some of them
+ */
 export async function insertDetections(
   tx: Transaction,
   job: FindingsJob,
   detections: readonly NewDetection[],
+  mayExist = false,
 ): Promise<void> {
+  const insert = mayExist ? insertMissing : insertAlike;
   const flagsOf = ({ detection: { isTimeKnown }, isMade, carriedStatusId }: NewDetection) =>
     [isMade ? 1 : 0, isTimeKnown ? 1 : 0, carriedStatusId] as const;
   const groups = groupBy(
@@ -78,7 +85,7 @@ export async function insertDetections(
     (one) => one,
   );
   for (const group of groups.values())
-    await insertAlike(
+    await insert(
       tx,
       [job.id, ...flagsOf(group[0] as NewDetection)],
       group.map(({ id, detection: { seenAt, firstSeenAt }, content }) => [id, seenAt, firstSeenAt, content]),
@@ -111,8 +118,8 @@ export function storePortsOf(
 }
 
 /**
- * Creates findings, with a vulnerability each for those that the import makes. They get no audit event, and a timeline
- * entry only if they are gone or closed at once: their rows name the import and the time.
+ * Creates findings, with a vulnerability each for those that the import makes. They get no audit event. Only a
+ * vulnerability that is created gone or closed gets a timeline entry; the others have their import and time in the row.
  * @param sums collects the counter changes
  */
 export async function createFindings(
@@ -153,7 +160,7 @@ export async function createFindings(
     tx,
     made.map(({ id, detection, derived: { statusId, closedAt } }) => ({
       ...buildVulnerabilityRow(
-        { ...detection.columns(), validation_steps: '[]' },
+        { validation_steps: '[]', ...detection.columns() },
         {
           id,
           assessment: { id: assessment.id, organization_id: organizationId },

@@ -6,7 +6,7 @@ export interface StoredDetection {
   importId: number;
   firstSeenAt: number;
   seenAt: number;
-  /** The number of what the scanner said about it. */
+  /** The number of its content. */
   content: number;
   /** Whether it creates the vulnerability, unlike one below the minimum severity. */
   isMade: boolean;
@@ -148,7 +148,7 @@ function deriveStatus(
     if (status.statusId === STATUS.fixed && at > (status.closedAt ?? Infinity))
       status = { statusId: STATUS.pendingFix, decidedAt: null, closedAt: null };
   };
-  // What was reopened by hand stays open until it is seen again.
+  // A finding that a person reopened stays open until it is seen again.
   const fix = (scope: CoveringScope): void => {
     if (status.closedAt !== null || fixedBy !== undefined) return;
     fixedBy = scope;

@@ -39,7 +39,7 @@ export interface FindingWithFacts {
   id: number;
   identity: string;
   source: string;
-  /** What the vulnerability shows now. */
+  /** The content that the vulnerability shows. */
   current: FindingContent;
   /** What it has to show: the content of the latest detection. */
   latest: FindingContent;

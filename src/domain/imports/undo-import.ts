@@ -72,7 +72,7 @@ export async function undoImport(
   return counts;
 }
 
-/** Runs work several times at once. If one fails, the others stop before the error is thrown. */
+/** Runs `work` in parallel. If one call fails, it stops the others, waits for them and throws the error. */
 async function inLanes(
   count: number,
   signal: AbortSignal,

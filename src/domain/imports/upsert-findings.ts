@@ -1,4 +1,4 @@
-import { sql, type SqlBool } from 'kysely';
+import { sql } from 'kysely';
 import { forNoKeyUpdate, inList, packedColumns, unpackRows } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
@@ -6,9 +6,9 @@ import { foldName } from '../../runtime/fold-case.ts';
 import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
 import { lockRows } from '../shared/lock-rows.ts';
 import { severityRank, STATUS } from '../shared/statuses-and-severities.ts';
-import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 import { resolveTags } from '../vulnerabilities/resolve-tags.ts';
 import { recordAssetDetections } from './asset-detections.ts';
+import { findCarriedDecisions } from './carried-decisions.ts';
 import { contentOf, createFindings, insertDetections, storePortsOf } from './create-findings.ts';
 import type { AssetLocation, Detection } from './detection.ts';
 import { type NewContent, storeContents } from './finding-contents.ts';
@@ -154,10 +154,12 @@ export async function upsertFindings(
   const created = read.filter(({ finding }) => finding === undefined);
   const assets = await resolveAssets(tx, job, read, changing, now);
   const sums = new DeltaAccumulator();
+  // An interrupted run of this import has stored those that it was the last to see.
+  const unstored = unchanged.filter(({ last }) => last?.importId !== job.id);
   await insertDetections(
     tx,
     job,
-    unchanged.map(({ detection, finding: { id, content }, isMade, carriedStatusId }) => ({
+    unstored.map(({ detection, finding: { id, content }, isMade, carriedStatusId }) => ({
       id,
       detection,
       content,
@@ -275,7 +277,7 @@ async function applyChanging(
         asset: asset ?? null,
         columns: detection.columns(),
       });
-    return { ...one, id: finding.id, content: number };
+    return { id: finding.id, content: number, ...one };
   });
   await storePortsOf(
     tx,
@@ -283,7 +285,7 @@ async function applyChanging(
     changing.map(({ detection }) => detection),
   );
   await storeContents(tx, fresh);
-  await insertDetections(tx, job, rows);
+  await insertDetections(tx, job, rows, true);
   const { organizationId, assessment, caller, id: importId } = job;
   const changes = await reconcileFindings(
     tx,
@@ -364,36 +366,4 @@ async function withTags(
       ? [...new Set([...options.tags, ...detection.tags].flatMap((name) => tagIds.get(foldName(name)) ?? []))]
       : [],
   }));
-}
-
-/**
- * Accepted Risk, Not Valid and Out Of Scope. Duplicate refers to a finding of the same assessment and is never carried
- * over.
- */
-const CARRIED_STATUSES = [STATUS.acceptedRisk, STATUS.notValid, STATUS.outOfScope];
-
-/**
- * Finds the decisions on the same findings in other assessments that the importer can see.
- * @returns status ids by identity; the latest decision wins
- */
-async function findCarriedDecisions(
-  tx: Transaction,
-  { organizationId, assessment, caller }: FindingsJob,
-  detections: readonly Detection[],
-): Promise<Map<string, number>> {
-  const identities = detections.map(({ identity }) => identity);
-  const rows = await tx
-    .selectFrom('scanner_findings as finding')
-    .innerJoin('vulnerabilities', 'vulnerabilities.id', 'finding.vulnerability_id')
-    .innerJoin('assessments', 'assessments.id', 'finding.assessment_id')
-    .select(['finding.identity_hash as identity', 'vulnerabilities.status_id'])
-    .where((eb) => inList(tx, eb.ref('finding.identity_hash'), identities))
-    .where('finding.organization_id', '=', organizationId)
-    .where('finding.assessment_id', '<>', assessment.id)
-    .where('vulnerabilities.status_id', 'in', CARRIED_STATUSES)
-    .where(sql<SqlBool>`${assessmentIsVisible(visibilityOf(caller), visibilityParameters(caller))}`)
-    .orderBy('vulnerabilities.status_set_at')
-    .orderBy('vulnerabilities.id')
-    .execute();
-  return new Map(rows.map(({ identity, status_id }) => [identity, status_id]));
 }

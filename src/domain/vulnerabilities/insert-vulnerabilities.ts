@@ -64,7 +64,6 @@ export function buildVulnerabilityRow(
   },
 ): VulnerabilityInsertRow {
   return {
-    ...finding,
     id,
     version: 1,
     organization_id: assessment.organization_id,
@@ -82,6 +81,7 @@ export function buildVulnerabilityRow(
     import_id: null,
     search_title: foldCase(finding.title),
     search_description: foldCase(finding.description),
+    ...finding,
   };
 }
 

@@ -184,14 +184,17 @@ export class FindingSpool {
   ): SpooledFinding {
     const [sequence, identity, instances, , rank, first, last, untimed] = row;
     const merged = instances === 1 ? singleInstance(row, bodyOf) : this.#mergeInstances(row);
-    const { isTimeUnclear, ...header } = decodeHeader(merged.header);
+    const { source, asset, coverage, tags, isTimeUnclear } = decodeHeader(merged.header);
     const { locationCount, contentHash, body } = merged;
     return {
       sequence,
       isTruncated: merged.isTruncated,
       detection: {
         identity,
-        ...header,
+        source,
+        asset,
+        coverage,
+        tags,
         isTimeKnown: !isTimeUnclear && (untimed === 0 || isTimeKnown),
         firstSeenAt: untimed === 1 ? Math.min(first ?? reportAt, reportAt) : (first ?? reportAt),
         seenAt: untimed === 1 ? Math.max(last ?? reportAt, reportAt) : (last ?? reportAt),

@@ -18,8 +18,8 @@ export interface DerivedChange extends Pick<PortsDiff, 'before' | 'after'> {
 }
 
 /**
- * Derives the ports of a host, their counts and their history from what the standing scans saw, in the order of their
- * times, and writes what differs. Lock the host first.
+ * Replays the standing scans of a host in the order of their times, and updates its ports, their counts and their
+ * history to the result. Lock the host first.
  * @param importId whose changes are counted
  */
 export async function deriveHost(

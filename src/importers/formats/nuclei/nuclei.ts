@@ -95,12 +95,12 @@ function findingOf(result: JsonObject, template: string): ReportedFinding {
     recommendedFix: markdownTextOf(info.remediation),
     cveIds: textsOf(classification['cve-id'] ?? classification.cve_id).map((id) => id.toUpperCase()),
     cweIds: textsOf(classification['cwe-id'] ?? classification.cwe_id).map((id) => id.toUpperCase()),
-    ...cvss,
     referenceUrls: linksIn(info.reference ?? info.references),
     evidence: evidenceOf(result),
     target,
     locations: location === undefined ? undefined : [location],
     seenAt: parseTime(textOf(result.timestamp)),
+    ...cvss,
   };
 }
 

@@ -1,0 +1,151 @@
+import { sql } from 'kysely';
+import type { Attribution } from '../../auth/callers.ts';
+import { inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { changeStatuses } from '../vulnerabilities/change-status.ts';
+import type { TimelineEntry } from '../vulnerabilities/timeline.ts';
+import type { DerivedFinding } from './derive-finding.ts';
+import type { LockedFinding } from './finding-contents.ts';
+import type { FactsOf, FindingWithFacts } from './finding-facts.ts';
+
+export interface StateContext extends FactsOf {
+  by: Attribution;
+  /** The import that runs or is undone; timeline entries name it. */
+  importId: number;
+}
+
+/** A finding with its vulnerability, and the state that it has to get. */
+export interface StatePlan extends FindingWithFacts {
+  derived: DerivedFinding | undefined;
+  /** The vulnerability; the steps keep it up to date. */
+  row: LockedFinding | undefined;
+}
+
+/** Attributes timeline entries to no person. */
+export function systemAttribution({ actor, now }: Attribution): Attribution {
+  return { actor: { ...actor, userId: null }, now };
+}
+
+/** An undo is someone's decision; what an import does is not. */
+export function authorOf({ by, without }: StateContext): Attribution {
+  return without === undefined ? systemAttribution(by) : by;
+}
+
+/** @returns the ids of vulnerabilities with a status of the import that is undone, which stays */
+export async function applyStatuses(
+  tx: Transaction,
+  context: StateContext,
+  plans: readonly StatePlan[],
+): Promise<ReadonlySet<number>> {
+  const { organizationId, assessmentId, importId, without, by } = context;
+  const existing = plans.flatMap((plan) => {
+    const { row, derived } = plan;
+    return row === undefined || derived === undefined ? [] : [{ plan, row, derived }];
+  });
+  const [changed, same] = [
+    existing.filter(({ row, derived }) => row.status_id !== derived.statusId),
+    existing.filter(({ row, derived }) => row.status_id === derived.statusId),
+  ];
+  const kept =
+    without === undefined
+      ? []
+      : await statusesOf(
+          tx,
+          without,
+          same.map(({ row }) => row.id),
+        );
+  await changeStatuses(
+    tx,
+    authorOf(context),
+    changed.map(({ row, derived }) => ({
+      id: row.id,
+      organizationId,
+      assessmentId,
+      severity: row.severity,
+      before: row.status_id,
+      after: derived.statusId,
+      statusSetAt: derived.decidedAt ?? by.now,
+      closedAt: derived.closedAt,
+    })),
+    importId,
+  );
+  const moved = same.filter(({ row, derived }) => row.closed_at !== derived.closedAt);
+  const closings = moved.map(({ row, derived }) => [row.id, derived.closedAt]);
+  if (moved.length > 0)
+    await sql`update vulnerabilities set closed_at = ${itemInteger(1)}
+      from ${jsonRowsTable(tx, closings)} where vulnerabilities.id = ${itemInteger(0)}`.execute(tx);
+  const retested = existing.filter(
+    ({ row: { status_before_retest: before }, derived: { statusBeforeRetest: derivedBefore } }) =>
+      before !== null && derivedBefore !== null && before !== derivedBefore,
+  );
+  const restored = retested.map(({ row, derived }) => [row.id, derived.statusBeforeRetest]);
+  if (restored.length > 0)
+    await sql`update vulnerabilities set status_before_retest = ${itemInteger(1)}
+      from ${jsonRowsTable(tx, restored)} where vulnerabilities.id = ${itemInteger(0)}`.execute(tx);
+  for (const { plan, row, derived } of [...changed, ...moved])
+    plan.row = { ...row, status_id: derived.statusId, closed_at: derived.closedAt };
+  return new Set(kept);
+}
+
+/** @returns the ids of vulnerabilities whose status an import has changed */
+async function statusesOf(tx: Transaction, importId: number, ids: readonly number[]): Promise<number[]> {
+  if (ids.length === 0) return [];
+  const rows = await tx
+    .selectFrom('timeline_entries')
+    .select('vulnerability_id')
+    .distinct()
+    .where((eb) => inList(tx, eb.ref('vulnerability_id'), ids))
+    .where('kind', '=', 'status')
+    .where('import_id', '=', importId)
+    .execute();
+  return rows.map((row) => row.vulnerability_id);
+}
+
+/** Records which import made vulnerabilities, and when they were first seen. */
+export async function applyOrigins(tx: Transaction, plans: readonly StatePlan[]): Promise<void> {
+  const changed = plans.flatMap(({ row, derived }) => {
+    if (row === undefined || derived === undefined) return [];
+    const firstSeenAt = derived.firstSeenAt ?? row.first_seen_at;
+    return row.import_id === derived.importId && row.first_seen_at === firstSeenAt
+      ? []
+      : [[row.id, derived.importId, firstSeenAt]];
+  });
+  if (changed.length > 0)
+    await sql`update vulnerabilities set import_id = ${itemInteger(1)}, first_seen_at = ${itemInteger(2)}
+      from ${jsonRowsTable(tx, changed)} where vulnerabilities.id = ${itemInteger(0)}`.execute(tx);
+}
+
+/** @returns the timeline entries of those that are gone now; those that are back get one in `entries` */
+export async function applyGoneMarks(
+  tx: Transaction,
+  { organizationId, importId, without }: StateContext,
+  plans: readonly StatePlan[],
+  entries: Map<number, TimelineEntry>,
+): Promise<TimelineEntry[]> {
+  const changed = plans.flatMap((plan) => {
+    const { id, row, derived, facts } = plan;
+    if (derived === undefined && facts.detections.length === 0) return [];
+    const [goneAt, goneImportId] = [derived?.goneAt ?? null, derived?.goneImportId ?? null];
+    return plan.gone_at === goneAt && plan.gone_import_id === goneImportId
+      ? []
+      : [{ id, exists: row !== undefined, wasGone: plan.gone_at !== null, goneAt, goneImportId }];
+  });
+  if (changed.length === 0) return [];
+  const rows = changed.map(({ id, goneAt, goneImportId }) => [id, goneAt, goneImportId]);
+  await sql`update scanner_findings set gone_at = ${itemInteger(1)}, gone_import_id = ${itemInteger(2)}
+    from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${itemInteger(0)}`.execute(tx);
+  const gone: TimelineEntry[] = [];
+  for (const { id, exists, wasGone, goneAt, goneImportId } of changed) {
+    if (!exists) continue;
+    const of = { organizationId, vulnerabilityId: id };
+    if (goneAt !== null && !wasGone)
+      gone.push({
+        ...of,
+        kind: 'gone',
+        importId: without === undefined ? importId : (goneImportId as number),
+      });
+    if (goneAt === null && without === undefined && !entries.has(id))
+      entries.set(id, { ...of, kind: 'seen', importId });
+  }
+  return gone;
+}
