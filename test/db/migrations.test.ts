@@ -68,8 +68,8 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     '8cc123c86e01ae48369383a73e34d66c71d6439fd817c6516f8681ec37c9d11c',
   ],
   '0008-detections': [
-    '16febc2ebd0332de6488a2ba09c79a6930231c8b68e14adf0955ef043efd9785',
-    'a2b68144aa100b9f2ccb1b94712f74a4376c4f857e5666897b59b6952e432228',
+    'e3b2a8308b5be171e84dd36b6e8eb5a659a898ab323a34d4f286d720ecd74c61',
+    'fb90a4c671c3b3d0358b0ba9b72147f74cc027d6bdb22dbe624d7e5b64554188',
   ],
   '0009-host-detections': [
     '13a60775b3abce8864e16c22178114820b73c2faee368f80dafbf461e5542717',

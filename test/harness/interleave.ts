@@ -13,17 +13,27 @@ const WAITING = CompiledQuery.raw(
  * @param rest of the first one
  * @throws what either of them throws
  */
-export async function interleave(
-  { context: { db } }: TestServer,
+export function interleave(
+  server: TestServer,
   first: (tx: Transaction) => Promise<unknown>,
   second: (tx: Transaction) => Promise<unknown>,
+  rest?: (tx: Transaction) => Promise<unknown>,
+): Promise<void> {
+  return duringTransaction(server, first, () => server.context.db.write(second), rest);
+}
+
+/** The same with work that begins its own transactions. */
+export async function duringTransaction(
+  { context: { db } }: TestServer,
+  first: (tx: Transaction) => Promise<unknown>,
+  work: () => Promise<unknown>,
   rest: (tx: Transaction) => Promise<unknown> = async () => undefined,
 ): Promise<void> {
   let later: Promise<unknown> | undefined;
   await db.write(async (tx) => {
     await first(tx);
     let done = false;
-    later = db.write(second).finally(() => (done = true));
+    later = work().finally(() => (done = true));
     later.catch(() => undefined);
     if (engine() === 'postgres')
       await expect.poll(async () => done || (await db.read.executeQuery(WAITING)).rows.length > 0).toBe(true);

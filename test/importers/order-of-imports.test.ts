@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import { STATUS } from '../../src/domain/shared/statuses-and-severities.ts';
+import { deleteVulnerability } from '../../src/domain/vulnerabilities/delete-vulnerability.ts';
 import {
   readVulnerability,
   type Vulnerability,
@@ -290,6 +291,33 @@ describe('Undos from the last import to the first', () => {
 
 /** A scan of the first thousand ports of a host. */
 const nmap = (at: number, found: string): string => report(host('192.0.2.1', found, { seen: at / 1_000 }));
+
+describe('A finding that a person deletes', () => {
+  const stored = async () => {
+    const { read } = server.context.db;
+    const tables = ['scanner_findings', 'detections', 'finding_contents'] as const;
+    const counts = await Promise.all(
+      tables.map((table) =>
+        read
+          .selectFrom(table)
+          .select(({ fn }) => fn.countAll<number>().as('count'))
+          .executeTakeFirstOrThrow(),
+      ),
+    );
+    return counts.map(({ count }) => Number(count));
+  };
+
+  it('leaves nothing of what imports saw of it', async () => {
+    const before = await stored();
+    await importZap(day(1), [R]);
+    await importZap(day(2), [{ ...R, risk: 3 }]);
+    expect(await stored()).toEqual(before.map((count, index) => count + ([1, 2, 2][index] as number)));
+    const { id } = await onlyFinding();
+    const by = { actor: operatorCaller('a test'), now };
+    await server.context.db.write((tx) => deleteVulnerability(tx, by, id));
+    expect(await stored()).toEqual(before);
+  });
+});
 
 describe('A scan that is older than another', () => {
   it('opens no port that the newer one found closed', async () => {

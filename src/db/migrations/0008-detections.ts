@@ -143,10 +143,10 @@ const findings = ({ int, text, table, clustered }: SchemaDialect): string[] => [
       and old.previous_import_id <> made.import_id and ${stands('old.previous_import_id')}
     on conflict do nothing`,
 
-  // What a scanner said about a finding at other times than the latest, and of findings without a vulnerability.
-  // `columns` is JSON.
+  // The contents of findings that have more than one, or no vulnerability. `columns` is JSON. Without a foreign key,
+  // whose check costs as much as the deletion of the finding.
   `create table finding_contents (
-    vulnerability_id ${int} not null references scanner_findings (vulnerability_id) on delete cascade,
+    vulnerability_id ${int} not null,
     number ${int} not null,
     content_hash ${text} not null,
     cover_key ${text},

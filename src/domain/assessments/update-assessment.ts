@@ -211,12 +211,13 @@ export async function deleteAssessment(
   if (imported !== undefined) throw new DomainError('conflict', { code: 'assessment-has-imports' });
   const tags = (await loadAssessmentTags(tx, [id])).get(id) ?? [];
   // Findings without a vulnerability, which are deleted with it.
-  await tx
-    .deleteFrom('detections')
-    .where('vulnerability_id', 'in', (eb) =>
-      eb.selectFrom('scanner_findings').select('vulnerability_id').where('assessment_id', '=', id),
-    )
-    .execute();
+  for (const table of ['detections', 'finding_contents'] as const)
+    await tx
+      .deleteFrom(table)
+      .where('vulnerability_id', 'in', (eb) =>
+        eb.selectFrom('scanner_findings').select('vulnerability_id').where('assessment_id', '=', id),
+      )
+      .execute();
   await tx.deleteFrom('assessments').where('id', '=', id).execute();
   await recordEvent(tx, by, {
     action: 'assessment.delete',

@@ -157,7 +157,7 @@ async function deleteUnmade(tx: Transaction, plans: readonly Plan[]): Promise<vo
 /** Deletes findings with all that imports saw of them. */
 export async function deleteFindings(tx: Transaction, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
-  for (const table of ['detections', 'scanner_findings'] as const)
+  for (const table of ['detections', 'finding_contents', 'scanner_findings'] as const)
     await tx
       .deleteFrom(table)
       .where((eb) => inList(tx, eb.ref('vulnerability_id'), ids))

@@ -206,8 +206,9 @@ export async function* affectedFindings(
         'cover_key',
         'cover_host',
         'cover_ports',
-        sql<number>`case when exists (select 1 from detections
-          where detections.vulnerability_id = finding.vulnerability_id and import_id = ${id}) then 1 else 0 end`.as(
+        // The limit keeps PostgreSQL from reading all detections of the import for each page, as it may for `exists`.
+        sql<number | null>`(select 1 from detections
+          where detections.vulnerability_id = finding.vulnerability_id and import_id = ${id} limit 1)`.as(
           'is_seen',
         ),
       ])
@@ -219,7 +220,7 @@ export async function* affectedFindings(
     const covered = await coveredKeys(
       db,
       { id, assessmentId },
-      rows.filter((row) => row.is_seen === 0),
+      rows.filter((row) => row.is_seen === null),
     );
     yield rows.flatMap((row) =>
       row.is_seen === 1 || coveringKeysOf(row).some((key) => covered.has(`${row.source} ${key}`))
