@@ -304,7 +304,7 @@ describe('A finding that a person deletes', () => {
           .executeTakeFirstOrThrow(),
       ),
     );
-    return counts.map(({ count }) => Number(count));
+    return counts.map(({ count }) => count);
   };
 
   it('leaves nothing of what imports saw of it', async () => {

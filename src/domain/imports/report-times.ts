@@ -4,7 +4,7 @@ import { inList } from '../../db/dialect-sql.ts';
 import type { Database, ReadConnection, Transaction } from '../../db/engine.ts';
 import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
 import { affectedFindings } from './scan-scopes.ts';
-import { retimeAssetDetections } from './asset-detections.ts';
+import { retimeAssetDetections } from './undo-assets.ts';
 import type { ImportJob } from './import-types.ts';
 import { reconcileFindings } from './reconcile-findings.ts';
 

@@ -4,7 +4,7 @@ import { forUpdate, inList } from '../../db/dialect-sql.ts';
 import type { Database, Engine, ReadConnection, Transaction } from '../../db/engine.ts';
 import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
 import { affectedFindings } from './scan-scopes.ts';
-import { undoAssetDetections } from './asset-detections.ts';
+import { undoAssetDetections } from './undo-assets.ts';
 import { changeHostDetections } from './undo-hosts.ts';
 import { inSteps } from './undo-steps.ts';
 import { deleteDetections } from '../assets/scans/host-detections.ts';
