@@ -136,7 +136,7 @@ const undoImportOperation = ({ clock, jobs }: Context) =>
     number: 82,
     summary: 'Undo an import',
     description:
-      'Leaves the state that the other imports give: deletes the findings, assets and ports that only this import saw, and sets back statuses, texts and gone marks, in whichever order imports are undone. What a user changed stays, and so do assets that the token could not delete; both are counted as kept. `undone` has the result once the undo has finished. Requires the user who started the import or an admin. Returns 409 if the import has not finished or was already undone.',
+      'Leaves the state that the other imports give: deletes the findings, assets and ports that only this import saw, and sets back statuses, texts and gone marks, in whichever order imports are undone. What another import saw or a user changed stays, and so do assets that the token could not delete; `kept` counts those that this import had created or changed. `undone` has the result once the undo has finished. Requires the user who started the import or an admin. Returns 409 if the import has not finished or was already undone.',
     method: 'POST',
     path: `${path}/undo`,
     access: V1_ACCESS,

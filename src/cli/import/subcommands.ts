@@ -88,7 +88,7 @@ async function undoImport(id: number, { json, ...flags }: ImportSubcommandOption
       'findings deleted': findings,
       'assets deleted': assets,
       'statuses restored': statuses,
-      'kept (changed since, or not permitted)': kept,
+      'kept (also in another import, changed, or not permitted)': kept,
     }),
   );
 }
