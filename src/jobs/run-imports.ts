@@ -17,7 +17,7 @@ import {
 } from '../domain/imports/import-lifecycle.ts';
 import { deleteUnreferenced } from '../files/file-storage.ts';
 import { startUndo } from '../domain/imports/cancel-import.ts';
-import { currentRights, findLostPermission } from '../domain/imports/lost-permissions.ts';
+import { currentRights, findLostPermission } from '../domain/imports/import-permissions.ts';
 import { runImportInWorker, ImportOutOfMemory, ImportStuck } from '../importers/worker/import-worker-host.ts';
 import type { WorkerProgress } from '../importers/worker/import-worker.ts';
 import { undoImport } from '../domain/imports/undo-import.ts';

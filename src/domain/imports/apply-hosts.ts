@@ -3,7 +3,7 @@ import { addNewAssetsToListing } from '../assessments/update-listing.ts';
 import type { ScannedHost, TimedRecord } from '../assets/scans/apply-scans.ts';
 import { upsertScannedHosts } from '../assets/scans/upsert-hosts.ts';
 import { recordAssetDetections } from './asset-detections.ts';
-import { permittedAssets } from './asset-permissions.ts';
+import { permittedAssets } from './import-permissions.ts';
 import type { ImportJob } from './import-types.ts';
 
 /** The result of one transaction. */

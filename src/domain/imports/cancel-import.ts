@@ -7,7 +7,7 @@ import { releaseContents } from '../shared/files.ts';
 import { addJob, cancelJob } from '../shared/jobs.ts';
 import { IMPORT_JOB, importJobKey, serializeCaller } from './import-lifecycle.ts';
 import { type ImportView, readImport } from './import-list.ts';
-import { currentRights } from './lost-permissions.ts';
+import { currentRights } from './import-permissions.ts';
 
 /**
  * Cancels a queued import, and requests that a running one stops (operation 69).

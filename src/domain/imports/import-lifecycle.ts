@@ -6,10 +6,9 @@ import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { releaseContents } from '../shared/files.ts';
 import { addJob, lockJobKind, type Job, type TakeJob } from '../shared/jobs.ts';
-import { importAssetScopes } from './asset-permissions.ts';
 import type { ImportJob, ImportOptions, ImportOutcome } from './import-types.ts';
 import type { ImportUndone, ImportProgress } from './import-list.ts';
-import { currentRights, findLostPermission } from './lost-permissions.ts';
+import { currentRights, findLostPermission, importAssetScopes } from './import-permissions.ts';
 
 /** Job queue of imports and their undos. */
 export const IMPORT_JOB = 'import';

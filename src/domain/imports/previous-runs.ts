@@ -1,5 +1,7 @@
-import type { ReadConnection } from '../../db/engine.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { countTransitions } from '../assets/port-events.ts';
+import { STATUS } from '../shared/statuses-and-severities.ts';
 import type { AssetLocation } from './detection.ts';
 import type { ImportJob, ImportResult } from './import-types.ts';
 
@@ -11,7 +13,7 @@ export interface CountedAssets {
   addCreatedAsset(asset: AssetLocation): boolean;
 }
 
-/** Counts what an interrupted run has already done to assets. Findings need no count: they are upserted again. */
+/** Counts what an interrupted run has already done to assets. Findings are upserted again instead. */
 export async function countAlreadyApplied(
   db: ReadConnection,
   job: ImportJob,
@@ -71,4 +73,44 @@ function portEventsAfter(db: ReadConnection, importId: number, last: { asset_id:
     .orderBy('port_events.id')
     .limit(PAGE_SIZE)
     .execute();
+}
+
+/** A finding that an import detected again, and the last import that did. */
+interface RepeatedFinding {
+  /** `import_id`: the import that made the vulnerability. */
+  finding: { id: number; import_id: number | null };
+  last: { importId: number } | undefined;
+}
+
+/** @returns by finding, what an interrupted run of this import did to it already */
+export async function earlierOutcomes(
+  tx: Transaction,
+  job: ImportJob,
+  repeated: readonly RepeatedFinding[],
+): Promise<Map<number, 'new' | 'reopened'>> {
+  const outcomes = new Map<number, 'new' | 'reopened'>();
+  const seen = repeated.flatMap(({ finding, last }) => (last?.importId === job.id ? [finding.id] : []));
+  const made = new Set(repeated.flatMap(({ finding }) => (finding.import_id === job.id ? [finding.id] : [])));
+  if (seen.length === 0 && made.size === 0) return outcomes;
+  const reopened = await tx
+    .selectFrom('timeline_entries')
+    .select(['vulnerability_id', 'after'])
+    .where('kind', '=', 'status')
+    .where('import_id', '=', job.id)
+    .where((eb) => inList(tx, eb.ref('vulnerability_id'), seen))
+    .execute();
+  for (const { vulnerability_id: id, after } of reopened)
+    if ((JSON.parse(after ?? '{}') as { status_id?: number }).status_id === STATUS.pendingFix)
+      outcomes.set(id, 'reopened');
+  const others = await tx
+    .selectFrom('detections')
+    .select('vulnerability_id')
+    .distinct()
+    .where((eb) => inList(tx, eb.ref('vulnerability_id'), [...made]))
+    .where('import_id', '<>', job.id)
+    .where('is_made', '=', 1)
+    .execute();
+  for (const { vulnerability_id: id } of others) made.delete(id);
+  for (const id of made) outcomes.set(id, 'new');
+  return outcomes;
 }

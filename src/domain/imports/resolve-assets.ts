@@ -4,8 +4,9 @@ import { prepareQuery } from '../../db/prepared-queries.ts';
 import { addNewAssetsToListing } from '../assessments/update-listing.ts';
 import { insertAssets, newAssetUids } from '../assets/insert-assets.ts';
 import type { ImportJob } from './import-types.ts';
-import { permittedAssets } from './asset-permissions.ts';
-import type { AssetLocation } from './detection.ts';
+import { permittedAssets } from './import-permissions.ts';
+import { recordAssetDetections } from './asset-detections.ts';
+import type { AssetLocation, Detection } from './detection.ts';
 
 export interface ResolvedAssets {
   /** By `assetKey`. Omits assets that the importer cannot see and may not create. */
@@ -30,7 +31,7 @@ const findAssetsByLocation = prepareQuery<
 );
 
 /** An asset of findings. */
-export interface LocatedAsset {
+interface LocatedAsset {
   asset: AssetLocation;
   /** Milliseconds since 1970. */
   seenAt: number;
@@ -43,7 +44,7 @@ export interface LocatedAsset {
  * assessment.
  * @param located by `assetKey`
  */
-export async function findOrCreateAssets(
+async function findOrCreateAssets(
   tx: Transaction,
   job: ImportJob,
   located: ReadonlyMap<string, LocatedAsset>,
@@ -103,4 +104,46 @@ export async function findOrCreateAssets(
       createdAssets.has(uids[index] as string) ? [asset] : [],
     ),
   };
+}
+
+/** A detection, and what it lets an import do to its asset. */
+export interface DetectionOnAsset {
+  detection: Detection;
+  /** False below the minimum severity: then the asset was not seen. */
+  isMade: boolean;
+  /** Whether to create the asset if it is missing. */
+  mayCreate: boolean;
+}
+
+/** Finds the assets of detections, creates missing ones, and records that they were seen. */
+export async function resolveFindingAssets(
+  tx: Transaction,
+  job: ImportJob,
+  detections: readonly DetectionOnAsset[],
+  now: number,
+): Promise<ResolvedAssets> {
+  const located = new Map<string, LocatedAsset & { firstSeenAt: number; isMade: boolean }>();
+  for (const { detection, isMade, mayCreate } of detections) {
+    const { asset, firstSeenAt, seenAt } = detection;
+    if (asset === null) continue;
+    const key = assetKey(asset);
+    const other = located.get(key);
+    if (other === undefined) {
+      located.set(key, { asset, firstSeenAt, seenAt, mayCreate, isMade });
+      continue;
+    }
+    other.mayCreate ||= mayCreate;
+    if (!isMade) continue;
+    if (!other.isMade || firstSeenAt < other.firstSeenAt) other.firstSeenAt = firstSeenAt;
+    if (!other.isMade || seenAt > other.seenAt) other.seenAt = seenAt;
+    other.isMade = true;
+  }
+  const assets = await findOrCreateAssets(tx, job, located, now);
+  const seen: { id: number; firstSeenAt: number; seenAt: number }[] = [];
+  for (const [key, { firstSeenAt, seenAt, isMade }] of located) {
+    const id = assets.ids.get(key);
+    if (id !== undefined && isMade && assets.writable.has(id)) seen.push({ id, firstSeenAt, seenAt });
+  }
+  await recordAssetDetections(tx, job, seen);
+  return assets;
 }

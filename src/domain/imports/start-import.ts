@@ -9,7 +9,7 @@ import { addJob, lockJobKind } from '../shared/jobs.ts';
 import { sanitizeFilename } from '../vulnerabilities/sanitize-attachment.ts';
 import type { ImportOptions } from './import-types.ts';
 import { type ImportView, readImport } from './import-list.ts';
-import { importAssetScopes } from './asset-permissions.ts';
+import { importAssetScopes } from './import-permissions.ts';
 import { importJobKey, IMPORT_JOB, serializeCaller } from './import-lifecycle.ts';
 
 /** Clients cannot change an import, so its version is constant. */

@@ -1,16 +1,82 @@
 import { sql } from 'kysely';
 import type { Attribution, Caller } from '../../auth/callers.ts';
 import type { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
-import { forUpdate, inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
+import { forNoKeyUpdate, forUpdate, inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { portDeltasOf } from '../assets/ports.ts';
+import { deriveHost } from '../assets/scans/derive-ports.ts';
+import { countDetections } from '../assets/scans/host-detections.ts';
 import { recordEvents } from '../audit/record-event.ts';
 import { addDeltas, deleteCounters } from '../shared/counters.ts';
+import { lockRows } from '../shared/lock-rows.ts';
 import { moveToImports } from './asset-detections.ts';
-import { canDeleteCreatedAsset } from './asset-permissions.ts';
-import { changeHostDetections } from './undo-hosts.ts';
+import { canDeleteCreatedAsset } from './import-permissions.ts';
 import type { ImportToUndo } from './undo-import.ts';
-import { inSteps, type UndoStep } from './undo-steps.ts';
+
+/** The result of one transaction of an undo; `last` is the id to continue after, `null` at the end. */
+interface UndoStep {
+  last: number | null;
+  done: number;
+  kept: number;
+}
+
+/**
+ * Runs a step in one transaction after the other until it says that it is at the end.
+ * @returns the sums of all
+ */
+export async function inSteps(
+  writer: AdaptiveWriter,
+  step: (tx: Transaction, after: number, limit: number) => Promise<UndoStep>,
+): Promise<Omit<UndoStep, 'last'>> {
+  const sums = { done: 0, kept: 0 };
+  for (let after: number | null = 0; after !== null;) {
+    const from: number = after;
+    const limit = writer.batchSize;
+    const { last, done, kept }: UndoStep = await writer.write(limit, (tx) => step(tx, from, limit));
+    sums.done += done;
+    sums.kept += kept;
+    after = last;
+  }
+  return sums;
+}
+
+/** Detections that a transaction reads again, at least of one host. */
+const MAX_REREAD = 1_000;
+
+/**
+ * Deletes what an import saw of hosts or moves it to another time, and derives their ports from what all scans saw.
+ * @param change what to do with the detections of some hosts
+ */
+export async function changeHostDetections(
+  tx: Transaction,
+  { id, organizationId }: { id: number; organizationId: number },
+  change: (hosts: readonly number[]) => Promise<unknown>,
+  after: number,
+  limit: number,
+): Promise<UndoStep> {
+  const rows = await tx
+    .selectFrom('host_detections')
+    .select('asset_id')
+    .distinct()
+    .where('import_id', '=', id)
+    .where('asset_id', '>', after)
+    .orderBy('asset_id')
+    .limit(limit)
+    .execute();
+  const found = rows.map((row) => row.asset_id);
+  if (found.length === 0) return { last: null, done: 0, kept: 0 };
+  const counts = new Map((await countDetections(tx, { ids: found })).map((row) => [row.asset_id, row.count]));
+  let reread = 0;
+  const hosts = found.filter((host, index) => {
+    reread += counts.get(host) ?? 0;
+    return index === 0 || reread <= MAX_REREAD;
+  });
+  await lockRows(tx, 'assets', hosts, forNoKeyUpdate);
+  await change(hosts);
+  for (const host of hosts) await deriveHost(tx, organizationId, host, id);
+  const isLast = hosts.length === found.length && found.length < limit;
+  return { last: isLast ? null : (hosts.at(-1) ?? null), done: 0, kept: 0 };
+}
 
 /**
  * Deletes the import's detections of assets, and the assets that no other import saw, no person touched and the caller

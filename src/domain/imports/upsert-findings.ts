@@ -7,17 +7,22 @@ import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
 import { lockRows } from '../shared/lock-rows.ts';
 import { severityRank, STATUS } from '../shared/statuses-and-severities.ts';
 import { resolveTags } from '../vulnerabilities/resolve-tags.ts';
-import { recordAssetDetections } from './asset-detections.ts';
-import { findCarriedDecisions } from './carried-decisions.ts';
-import { contentOf, createFindings, insertDetections, storePortsOf } from './create-findings.ts';
+import {
+  contentOf,
+  createFindings,
+  findCarriedDecisions,
+  insertDetections,
+  storePortsOf,
+} from './create-findings.ts';
 import type { AssetLocation, Detection } from './detection.ts';
 import { type NewContent, storeContents } from './finding-contents.ts';
 import { type LastDetection, lastDetection, parseLastDetection } from '../vulnerabilities/last-detection.ts';
 import { type FindingContent, loadContentsOf } from './finding-facts.ts';
 import type { FindingsJob } from './import-types.ts';
+import { earlierOutcomes } from './previous-runs.ts';
 import { reconcileFindings } from './reconcile-findings.ts';
 import { portSetKey } from '../assets/port-sets.ts';
-import { assetKey, findOrCreateAssets, type LocatedAsset, type ResolvedAssets } from './resolve-assets.ts';
+import { assetKey, resolveFindingAssets, type ResolvedAssets } from './resolve-assets.ts';
 
 /** What happened to a finding; `below`: not created because it is below the minimum severity. */
 export type DetectionOutcome = 'new' | 'again' | 'reopened' | 'below';
@@ -140,19 +145,22 @@ export async function upsertFindings(
   });
   const repeated = read.filter((one): one is RepeatedDetection => one.finding !== undefined);
   const unchanged: RepeatedDetection[] = [];
-  const changing = new Set<RepeatedDetection>();
-  for (const one of repeated)
-    if (isUnchanged(job, one)) unchanged.push(one);
-    else changing.add(one);
+  const changing: RepeatedDetection[] = [];
+  for (const one of repeated) (isUnchanged(job, one) ? unchanged : changing).push(one);
   // Vulnerabilities are locked before assets.
   await lockRows(
     tx,
     'vulnerabilities',
-    Array.from(changing, ({ finding }) => finding.id),
+    changing.map(({ finding }) => finding.id),
     forNoKeyUpdate,
   );
   const created = read.filter(({ finding }) => finding === undefined);
-  const assets = await resolveAssets(tx, job, read, changing, now);
+  const settled = new Set(unchanged.map(({ detection }) => detection));
+  const onAssets = read
+    // One below the minimum severity counts only for a vulnerability that exists.
+    .filter(({ isMade, finding }) => isMade || finding?.status_id != null)
+    .map(({ detection, isMade }) => ({ detection, isMade, mayCreate: !settled.has(detection) }));
+  const assets = await resolveFindingAssets(tx, job, onAssets, now);
   const sums = new DeltaAccumulator();
   // An interrupted run of this import has stored those that it was the last to see.
   const unstored = unchanged.filter(({ last }) => last?.importId !== job.id);
@@ -167,7 +175,7 @@ export async function upsertFindings(
       carriedStatusId,
     })),
   );
-  const changes = await applyChanging(tx, job, [...changing], assets, { sums, now });
+  const changes = await applyChanging(tx, job, changing, assets, { sums, now });
   await createFindings(tx, job, await withTags(tx, job, created, assets, now), { sums, now });
   // Last, because concurrent transactions write to the same counters.
   await insertDeltas(tx, sums.rows());
@@ -208,43 +216,6 @@ function says(
     portSetKey(coverage?.ports ?? '') === content.cover_ports &&
     (tags.length === 0 ? null : JSON.stringify(tags)) === content.tags
   );
-}
-
-/** Finds the assets of detections, creates missing ones of vulnerabilities, and records that they were seen. */
-async function resolveAssets(
-  tx: Transaction,
-  job: FindingsJob,
-  read: readonly ReadDetection[],
-  changing: ReadonlySet<ReadDetection>,
-  now: number,
-): Promise<ResolvedAssets> {
-  const located = new Map<string, LocatedAsset & { firstSeenAt: number; isMade: boolean }>();
-  for (const one of read) {
-    const { detection, finding, isMade } = one;
-    const { asset, firstSeenAt, seenAt } = detection;
-    if (asset === null || !(isMade || finding?.status_id != null)) continue;
-    const mayCreate = finding === undefined || changing.has(one);
-    const key = assetKey(asset);
-    const other = located.get(key);
-    if (other === undefined) {
-      located.set(key, { asset, firstSeenAt, seenAt, mayCreate, isMade });
-      continue;
-    }
-    other.mayCreate ||= mayCreate;
-    // A detection below the minimum severity makes nothing, whatever stands.
-    if (!isMade) continue;
-    if (!other.isMade || firstSeenAt < other.firstSeenAt) other.firstSeenAt = firstSeenAt;
-    if (!other.isMade || seenAt > other.seenAt) other.seenAt = seenAt;
-    other.isMade = true;
-  }
-  const assets = await findOrCreateAssets(tx, job, located, now);
-  const seen: { id: number; firstSeenAt: number; seenAt: number }[] = [];
-  for (const [key, { firstSeenAt, seenAt, isMade }] of located) {
-    const id = assets.ids.get(key);
-    if (id !== undefined && isMade && assets.writable.has(id)) seen.push({ id, firstSeenAt, seenAt });
-  }
-  await recordAssetDetections(tx, job, seen);
-  return assets;
 }
 
 /** Stores detections that change their findings, and applies them. @returns outcomes by finding */
@@ -305,39 +276,6 @@ async function applyChanging(
     else if (before.statusId === STATUS.fixed && after.statusId === STATUS.pendingFix)
       outcomes.set(id, 'reopened');
   }
-  return outcomes;
-}
-
-/** @returns by finding, what an interrupted run of this import did to it already */
-async function earlierOutcomes(
-  tx: Transaction,
-  job: FindingsJob,
-  repeated: readonly RepeatedDetection[],
-): Promise<Map<number, DetectionOutcome>> {
-  const outcomes = new Map<number, DetectionOutcome>();
-  const seen = repeated.flatMap(({ finding, last }) => (last?.importId === job.id ? [finding.id] : []));
-  const made = new Set(repeated.flatMap(({ finding }) => (finding.import_id === job.id ? [finding.id] : [])));
-  if (seen.length === 0 && made.size === 0) return outcomes;
-  const reopened = await tx
-    .selectFrom('timeline_entries')
-    .select(['vulnerability_id', 'after'])
-    .where('kind', '=', 'status')
-    .where('import_id', '=', job.id)
-    .where((eb) => inList(tx, eb.ref('vulnerability_id'), seen))
-    .execute();
-  for (const { vulnerability_id: id, after } of reopened)
-    if ((JSON.parse(after ?? '{}') as { status_id?: number }).status_id === STATUS.pendingFix)
-      outcomes.set(id, 'reopened');
-  const others = await tx
-    .selectFrom('detections')
-    .select('vulnerability_id')
-    .distinct()
-    .where((eb) => inList(tx, eb.ref('vulnerability_id'), [...made]))
-    .where('import_id', '<>', job.id)
-    .where('is_made', '=', 1)
-    .execute();
-  for (const { vulnerability_id: id } of others) made.delete(id);
-  for (const id of made) outcomes.set(id, 'new');
   return outcomes;
 }
 
