@@ -1,14 +1,16 @@
 import { sql, type SqlBool } from 'kysely';
-import { prepareInsert, prepareInsertSharing, reserveIds } from '../../db/bulk-insert.ts';
+import { prepareInsert, reserveIds } from '../../db/bulk-insert.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { enqueueForSearchIndex } from '../../db/vulnerability-search.ts';
+import { foldName } from '../../runtime/fold-case.ts';
+import { portSetKey } from '../assets/port-sets.ts';
 import type { DeltaAccumulator } from '../shared/counters.ts';
-import { groupBy } from '../shared/group-by.ts';
 import { isClosed, STATUS } from '../shared/statuses-and-severities.ts';
 import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 import { statusTimelineEntry } from '../vulnerabilities/change-status.ts';
 import { buildVulnerabilityRow, insertVulnerabilities } from '../vulnerabilities/insert-vulnerabilities.ts';
+import { resolveTags } from '../vulnerabilities/resolve-tags.ts';
 import { recordTimelineEntries, type TimelineEntry } from '../vulnerabilities/timeline.ts';
 import { counterDeltas } from '../vulnerabilities/vulnerability-counters.ts';
 import {
@@ -18,9 +20,9 @@ import {
 import { type CoveringScope, deriveFinding, type DerivedFinding } from './derive-finding.ts';
 import type { Detection } from './detection.ts';
 import { storeContents } from './finding-contents.ts';
-import { type FindingContent, loadUntested } from './finding-facts.ts';
+import { contentOf, insertDetections, storePortsOf } from './finding-detections.ts';
+import { loadUntested } from './finding-facts.ts';
 import type { FindingsJob } from './import-types.ts';
-import { portSetKey, storePortSets } from '../assets/port-sets.ts';
 import { systemAttribution } from './finding-state.ts';
 import { findCoveringScopes } from './scan-scopes.ts';
 
@@ -29,8 +31,6 @@ export interface NewFinding {
   detection: Detection;
   /** False for one below the minimum severity: it is stored, and gets no vulnerability. */
   isMade: boolean;
-  /** Ids. */
-  tags: readonly number[];
   /** Id of its asset. */
   asset: number | undefined;
   /** A decision on the same finding in another assessment. */
@@ -52,74 +52,6 @@ const insertFindings = prepareInsert('scanner_findings', {
   gone_import_id: 'int',
 });
 
-/** A detection to store. */
-export interface NewDetection {
-  /** Of the finding. */
-  id: number;
-  detection: Detection;
-  /** The number of its content. */
-  content: number;
-  isMade: boolean;
-  carriedStatusId: number | null;
-}
-
-const VARYING = { vulnerability_id: 'int', seen_at: 'int', first_seen_at: 'int', content: 'int' } as const;
-const COMMON = { import_id: 'int', is_made: 'int', is_timed: 'int', carried_status_id: 'int' } as const;
-const insertAlike = prepareInsertSharing('detections', COMMON, VARYING);
-/** A third slower on PostgreSQL. */
-const insertMissing = prepareInsertSharing('detections', COMMON, VARYING, 'on conflict do nothing');
-
-/**
- * Stores that an import saw findings; the only write for one that has not changed.
- * @param mayExist whether an interrupted run of the import may have stored some of them
- */
-export async function insertDetections(
-  tx: Transaction,
-  job: FindingsJob,
-  detections: readonly NewDetection[],
-  mayExist = false,
-): Promise<void> {
-  const insert = mayExist ? insertMissing : insertAlike;
-  const flagsOf = ({ detection: { isTimeKnown }, isMade, carriedStatusId }: NewDetection) =>
-    [isMade ? 1 : 0, isTimeKnown ? 1 : 0, carriedStatusId] as const;
-  const groups = groupBy(
-    detections,
-    (one) => flagsOf(one).join(' '),
-    (one) => one,
-  );
-  for (const group of groups.values())
-    await insert(
-      tx,
-      [job.id, ...flagsOf(group[0] as NewDetection)],
-      group.map(({ id, detection: { seenAt, firstSeenAt }, content }) => [id, seenAt, firstSeenAt, content]),
-    );
-}
-
-/** @returns what a detection says, without its columns */
-export function contentOf({ contentHash, coverage, tags }: Detection, number: number): FindingContent {
-  return {
-    number,
-    content_hash: contentHash,
-    cover_key: coverage?.key ?? null,
-    cover_host: coverage?.host ?? null,
-    cover_ports: portSetKey(coverage?.ports ?? ''),
-    tags: tags.length === 0 ? null : JSON.stringify(tags),
-  };
-}
-
-/** Stores the port lists that contents refer to. */
-export function storePortsOf(
-  tx: Transaction,
-  { organizationId }: FindingsJob,
-  detections: readonly Detection[],
-): Promise<void> {
-  return storePortSets(
-    tx,
-    organizationId,
-    detections.map(({ coverage }) => coverage?.ports ?? ''),
-  );
-}
-
 /**
  * Creates findings, with a vulnerability each for those that the import makes. They get no audit event. Only a
  * vulnerability that is created gone or closed gets a timeline entry; the others have their import and time in the row.
@@ -133,9 +65,11 @@ export async function createFindings(
 ): Promise<void> {
   if (findings.length === 0) return;
   const { organizationId, assessment, id: importId, caller } = job;
+  const tagsOf = await resolveTagsOf(tx, job, findings, now);
   const ids = await reserveIds(tx, 'vulnerabilities', findings.length);
   const scopes = await scopesOf(tx, job, findings);
-  const created = findings.map(({ detection, isMade, carriedStatusId, asset, tags }, index) => {
+  const created = findings.map((finding, index) => {
+    const { detection, isMade, carriedStatusId, asset } = finding;
     const { firstSeenAt, seenAt, isTimeKnown: isTimed } = detection;
     const derived = deriveFinding({
       detections: [{ importId, firstSeenAt, seenAt, content: 0, isMade, isTimed, carriedStatusId }],
@@ -152,7 +86,7 @@ export async function createFindings(
       isMade,
       carriedStatusId,
       asset,
-      tags,
+      tags: tagsOf(finding),
       derived,
     };
   });
@@ -239,6 +173,23 @@ export async function createFindings(
     tx,
     made.map(({ id }) => id),
   );
+}
+
+/** Finds the tags of new vulnerabilities, and creates missing ones. @returns the ids of the tags of a finding */
+async function resolveTagsOf(
+  tx: Transaction,
+  { options, caller, organizationId }: FindingsJob,
+  findings: readonly NewFinding[],
+  now: number,
+): Promise<(finding: NewFinding) => number[]> {
+  const made = findings.filter(({ isMade }) => isMade);
+  const namesOf = ({ detection }: NewFinding) => [...options.tags, ...detection.tags];
+  const tagNames = [...new Set(made.flatMap(namesOf))];
+  if (tagNames.length === 0) return () => [];
+  const tags = await resolveTags(tx, { actor: caller, now }, organizationId, { tagNames });
+  const ids = new Map(tags.map((tag) => [tag.normalized_name, tag.id]));
+  return (finding) =>
+    finding.isMade ? [...new Set(namesOf(finding).flatMap((name) => ids.get(foldName(name)) ?? []))] : [];
 }
 
 /** @returns by finding, the reports that covered it without containing it */

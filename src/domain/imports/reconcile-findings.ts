@@ -2,6 +2,7 @@ import { forNoKeyUpdate, inList, type RowLock } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import type { DeltaAccumulator } from '../shared/counters.ts';
 import { lockRows } from '../shared/lock-rows.ts';
+import { STATUS } from '../shared/statuses-and-severities.ts';
 import { buildVulnerabilityRow, insertVulnerabilities } from '../vulnerabilities/insert-vulnerabilities.ts';
 import { recordTimelineEntries, type TimelineEntry } from '../vulnerabilities/timeline.ts';
 import { counterDeltas } from '../vulnerabilities/vulnerability-counters.ts';
@@ -29,7 +30,6 @@ import {
   type StatePlan,
 } from './finding-state.ts';
 import { addTags, changeTags } from './import-tags.ts';
-import { STATUS } from '../shared/statuses-and-severities.ts';
 
 export interface Reconciling extends StateContext {
   /** Collects the counter changes. */
@@ -54,10 +54,10 @@ interface FindingState {
   goneImportId: number | null;
 }
 
-/** The import that makes it is `null` if only a person's touch keeps it. */
+/** `importId` is `null` if only a person's change keeps the vulnerability. */
 type DerivedState = FindingState & Pick<DerivedFinding, 'importId'>;
 
-/** A finding as it has to be, and as it is: the steps keep `row`, `assets` and `tags` up to date. */
+/** The derived and the stored state of a finding. The steps keep `row`, `assets` and `tags` up to date. */
 interface Plan extends StatePlan {
   /** Whether a person edited a field that has to show something else. */
   isEdited: boolean;
@@ -67,7 +67,8 @@ interface Plan extends StatePlan {
 }
 
 /**
- * Makes vulnerabilities what their findings' detections, scopes and touches say: creates, deletes and changes them.
+ * Creates, changes and deletes vulnerabilities, so that they have the state that `deriveFinding` gives for their
+ * detections, scan scopes and people's changes.
  * @param ids of findings whose facts have changed, or are about to
  */
 export async function reconcileFindings(

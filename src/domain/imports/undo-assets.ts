@@ -11,7 +11,6 @@ import { addDeltas, deleteCounters } from '../shared/counters.ts';
 import { lockRows } from '../shared/lock-rows.ts';
 import { moveToImports } from './asset-detections.ts';
 import { canDeleteCreatedAsset } from './import-permissions.ts';
-import type { ImportToUndo } from './undo-import.ts';
 
 /** The result of one transaction of an undo; `last` is the id to continue after, `null` at the end. */
 interface UndoStep {
@@ -84,7 +83,7 @@ export async function changeHostDetections(
  */
 export async function undoAssetDetections(
   tx: Transaction,
-  { id, organizationId, assessmentId }: ImportToUndo,
+  { id, organizationId, assessmentId }: { id: number; organizationId: number; assessmentId: number | null },
   by: Attribution<Caller>,
   after: number,
   limit: number,

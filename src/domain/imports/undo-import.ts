@@ -2,16 +2,16 @@ import type { Attribution, Caller } from '../../auth/callers.ts';
 import { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
 import { forUpdate, inList } from '../../db/dialect-sql.ts';
 import type { Database, Engine, ReadConnection, Transaction } from '../../db/engine.ts';
-import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
-import { affectedFindings } from './scan-scopes.ts';
-import { changeHostDetections, inSteps, undoAssetDetections } from './undo-assets.ts';
 import { deleteDetections } from '../assets/scans/host-detections.ts';
+import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
 import { deleteUnusedContents } from './finding-contents.ts';
 import type { ImportUndone } from './import-list.ts';
 import { reconcileFindings } from './reconcile-findings.ts';
 import { alignReportTimes, type SameReport } from './report-times.ts';
+import { affectedFindings } from './scan-scopes.ts';
+import { changeHostDetections, inSteps, undoAssetDetections } from './undo-assets.ts';
 
-export interface ImportToUndo extends SameReport {
+interface ImportToUndo extends SameReport {
   id: number;
 }
 

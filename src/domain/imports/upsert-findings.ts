@@ -2,26 +2,19 @@ import { sql } from 'kysely';
 import { forNoKeyUpdate, inList, packedColumns, unpackRows } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
-import { foldName } from '../../runtime/fold-case.ts';
+import { portSetKey } from '../assets/port-sets.ts';
 import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
 import { lockRows } from '../shared/lock-rows.ts';
 import { severityRank, STATUS } from '../shared/statuses-and-severities.ts';
-import { resolveTags } from '../vulnerabilities/resolve-tags.ts';
-import {
-  contentOf,
-  createFindings,
-  findCarriedDecisions,
-  insertDetections,
-  storePortsOf,
-} from './create-findings.ts';
+import { type LastDetection, lastDetection, parseLastDetection } from '../vulnerabilities/last-detection.ts';
+import { createFindings, findCarriedDecisions } from './create-findings.ts';
 import type { AssetLocation, Detection } from './detection.ts';
 import { type NewContent, storeContents } from './finding-contents.ts';
-import { type LastDetection, lastDetection, parseLastDetection } from '../vulnerabilities/last-detection.ts';
+import { contentOf, insertDetections, storePortsOf } from './finding-detections.ts';
 import { type FindingContent, loadContentsOf } from './finding-facts.ts';
 import type { FindingsJob } from './import-types.ts';
 import { earlierOutcomes } from './previous-runs.ts';
 import { reconcileFindings } from './reconcile-findings.ts';
-import { portSetKey } from '../assets/port-sets.ts';
 import { assetKey, resolveFindingAssets, type ResolvedAssets } from './resolve-assets.ts';
 
 /** What happened to a finding; `below`: not created because it is below the minimum severity. */
@@ -176,7 +169,17 @@ export async function upsertFindings(
     })),
   );
   const changes = await applyChanging(tx, job, changing, assets, { sums, now });
-  await createFindings(tx, job, await withTags(tx, job, created, assets, now), { sums, now });
+  await createFindings(
+    tx,
+    job,
+    created.map(({ detection, isMade, carriedStatusId }) => ({
+      detection,
+      isMade,
+      carriedStatusId,
+      asset: detection.asset === null ? undefined : assets.ids.get(assetKey(detection.asset)),
+    })),
+    { sums, now },
+  );
   // Last, because concurrent transactions write to the same counters.
   await insertDeltas(tx, sums.rows());
   const earlier = await earlierOutcomes(tx, job, repeated);
@@ -277,31 +280,4 @@ async function applyChanging(
       outcomes.set(id, 'reopened');
   }
   return outcomes;
-}
-
-/** Adds to detections of new findings their assets and tags. Tags that are missing are created. */
-async function withTags(
-  tx: Transaction,
-  { options, caller, organizationId }: FindingsJob,
-  created: readonly ReadDetection[],
-  assets: ResolvedAssets,
-  now: number,
-) {
-  const made = created.filter(({ isMade }) => isMade);
-  const tagNames =
-    made.length === 0
-      ? []
-      : [...new Set([...options.tags, ...made.flatMap(({ detection: { tags } }) => tags)])];
-  const tags =
-    tagNames.length === 0 ? [] : await resolveTags(tx, { actor: caller, now }, organizationId, { tagNames });
-  const tagIds = new Map(tags.map((tag) => [tag.normalized_name, tag.id]));
-  return created.map(({ detection, isMade, carriedStatusId }) => ({
-    detection,
-    isMade,
-    carriedStatusId,
-    asset: detection.asset === null ? undefined : assets.ids.get(assetKey(detection.asset)),
-    tags: isMade
-      ? [...new Set([...options.tags, ...detection.tags].flatMap((name) => tagIds.get(foldName(name)) ?? []))]
-      : [],
-  }));
 }
