@@ -1,5 +1,5 @@
 import { hashPassword } from '../src/auth/passwords.ts';
-import { cliAttribution } from '../src/auth/callers.ts';
+import { cliChangeContext } from '../src/auth/callers.ts';
 import { openDatabase } from '../src/db/open-database.ts';
 import { createUser } from '../src/domain/users/users.ts';
 import { loadKeys } from '../src/domain/tokens/deployment-keys.ts';
@@ -26,7 +26,7 @@ export async function fillForConsole(dataDirectory: string): Promise<number> {
     await fillLarge(db, 'sqlite', keys, progress);
     const passwordHash = await hashPassword(PERSON.password);
     await db.write((tx) =>
-      createUser(tx, cliAttribution(Date.now()), {
+      createUser(tx, cliChangeContext(Date.now()), {
         email: PERSON.email,
         name: 'Ada',
         organization: 'large0',

@@ -1,4 +1,4 @@
-import { cliAttribution } from '../src/auth/callers.ts';
+import { cliChangeContext } from '../src/auth/callers.ts';
 import { hashPassword } from '../src/auth/passwords.ts';
 import { loadKeys } from '../src/domain/tokens/deployment-keys.ts';
 import type { Database, Transaction } from '../src/db/engine.ts';
@@ -29,7 +29,7 @@ export async function fillDatabase(
     { masterKey: undefined, dataDirectory, createsMasterKey: true },
     { current: () => issuer, accepts: (name) => name === issuer },
   );
-  const act = cliAttribution(START);
+  const act = cliChangeContext(START);
   const organization = 'bench';
   const { id: organizationId } = await db.write((tx) =>
     createOrganization(tx, act, { uid: organization, name: 'Bench' }),

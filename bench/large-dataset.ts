@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { cliAttribution } from '../src/auth/callers.ts';
+import { cliChangeContext } from '../src/auth/callers.ts';
 import type { Database, Engine, Transaction } from '../src/db/engine.ts';
 import { createAssessment } from '../src/domain/assessments/create-assessment.ts';
 import { createUser } from '../src/domain/users/users.ts';
@@ -78,7 +78,7 @@ async function fillOrganization(
   uid: string,
   size: Size,
 ): Promise<LargeOrganization> {
-  const act = cliAttribution(START);
+  const act = cliChangeContext(START);
   const { id: organization } = await db.write((tx) => createOrganization(tx, act, { uid, name: uid }));
   const admin = await db.write((tx) =>
     createUser(tx, act, { email: `admin@${uid}.example`, organization: uid, admin: true }),

@@ -13,7 +13,7 @@ import fastify, {
 } from 'fastify';
 import { ACCOUNT_ROUTES } from './account/routes.ts';
 import { OPERATIONS } from './api/operations.ts';
-import { cliAttribution } from './auth/callers.ts';
+import { cliChangeContext } from './auth/callers.ts';
 import { ExternalIssuer } from './auth/external-issuer.ts';
 import type { AreaName, Config } from './config/config.ts';
 import type { Context } from './runtime/context.ts';
@@ -133,7 +133,7 @@ export async function buildApp(
   // The setting may have changed while the server was stopped.
   if (config.staffSecondFactor !== 'optional')
     app.addHook('onReady', () =>
-      db.write((tx) => endAccessWithoutFactor(tx, cliAttribution(context.clock()), null)),
+      db.write((tx) => endAccessWithoutFactor(tx, cliChangeContext(context.clock()), null)),
     );
 
   setClientAddress(app, readAddress);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../src/auth/callers.ts';
+import { cliChangeContext } from '../src/auth/callers.ts';
 import { assignStaff } from '../src/domain/users/staff-organizations.ts';
 import { applicationsOf } from './oauth/applications.ts';
 import { type TestServer, useSharedServer } from './harness/server.ts';
@@ -113,7 +113,7 @@ describe('Assigned staff', () => {
     const [before, after] = [await estate('other'), await estate('other')];
     expect(await refused(before, late.token)).toEqual([]);
     const { db, clock } = server.context;
-    await db.write((tx) => assignStaff(tx, cliAttribution(clock()), late.id, ['mine', 'third']));
+    await db.write((tx) => assignStaff(tx, cliChangeContext(clock()), late.id, ['mine', 'third']));
     expect((await refused(after, late.token)).length).toBe(14);
     expect(await refused(await estate('third'), late.token)).toEqual([]);
     const global = await as(
@@ -123,7 +123,7 @@ describe('Assigned staff', () => {
       late.token,
     );
     expect(global.status).toBe(422);
-    await db.write((tx) => assignStaff(tx, cliAttribution(clock()), late.id, []));
+    await db.write((tx) => assignStaff(tx, cliChangeContext(clock()), late.id, []));
     expect(await refused(after, late.token)).toEqual([]);
     const assigned = (await world.auditEvents()).filter(({ action }) => action === 'user.assign');
     expect(assigned.map((event) => [event.before, event.after])).toEqual([
@@ -188,7 +188,7 @@ describe('Assigned staff', () => {
     const client = await world.user({ organization: 'mine' });
     const { db, clock } = server.context;
     await expect(
-      db.write((tx) => assignStaff(tx, cliAttribution(clock()), client.id, ['other'])),
+      db.write((tx) => assignStaff(tx, cliChangeContext(clock()), client.id, ['other'])),
     ).rejects.toThrow(/platform staff/);
     await expect(world.user({ organization: 'mine', assignedTo: ['other'] })).rejects.toThrow(
       /platform staff/,

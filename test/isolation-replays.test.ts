@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../src/auth/callers.ts';
+import { cliChangeContext } from '../src/auth/callers.ts';
 import type { Transaction } from '../src/db/engine.ts';
 import { removeGroupMembers } from '../src/domain/assessments/remove-group-members.ts';
 import { assignStaff } from '../src/domain/users/staff-organizations.ts';
@@ -129,8 +129,8 @@ async function estate(): Promise<Estate> {
 }
 
 /** Makes a change as an operator. */
-const change = (unit: (tx: Transaction, by: ReturnType<typeof cliAttribution>) => Promise<unknown>) =>
-  server.context.db.write((tx) => unit(tx, cliAttribution(server.context.clock())));
+const change = (unit: (tx: Transaction, by: ReturnType<typeof cliChangeContext>) => Promise<unknown>) =>
+  server.context.db.write((tx) => unit(tx, cliChangeContext(server.context.clock())));
 
 interface Loss {
   gain(estate: Estate): Promise<TestUser>;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCOPES } from '../src/auth/scopes.ts';
-import { cliAttribution } from '../src/auth/callers.ts';
+import { cliChangeContext } from '../src/auth/callers.ts';
 import { createVulnerabilityTag } from '../src/domain/vulnerabilities/vulnerability-tags.ts';
 import {
   waitForImport,
@@ -749,7 +749,7 @@ afterAll(() => server.close());
 /** A tenant with one object of each kind, and its users by role. */
 async function tenant(uid: string) {
   const { db, clock } = server.context;
-  const act = () => cliAttribution(clock());
+  const act = () => cliChangeContext(clock());
   const { id: organizationId } = await world.organization(uid);
   const admin = await world.user({ organization: uid, admin: true });
   const member = await world.user({ organization: uid });

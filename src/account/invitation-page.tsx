@@ -7,7 +7,7 @@ import { acceptInvitation, type Invitation, resolveInvitation } from '../domain/
 import { validateUserName } from '../domain/users/user-names.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { attributionOf } from '../http/browser-sessions.ts';
+import { changeContextOf } from '../http/browser-sessions.ts';
 import { Button, Field, Form } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
 import { sendHtmlPage } from '../pages/pages-plugin.tsx';
@@ -158,7 +158,7 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
       const passwordHash = await hashPassword(password);
       try {
         await db.write((tx) =>
-          acceptInvitation(tx, attributionOf(request, clock()), invitation, { name, passwordHash }),
+          acceptInvitation(tx, changeContextOf(request, clock()), invitation, { name, passwordHash }),
         );
       } catch (error) {
         // Another request accepted it first.

@@ -10,7 +10,7 @@ import {
   providerByOrganization,
 } from '../domain/sign-in/identity-providers.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { attributionOf } from '../http/browser-sessions.ts';
+import { changeContextOf } from '../http/browser-sessions.ts';
 import { isCrossSite } from '../http/fetch-metadata.ts';
 import { Problem } from '../http/problems.ts';
 import { safeReturnPath } from '../pages/paths.ts';
@@ -161,7 +161,7 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
           attempt,
           provider.groupsClaim,
         );
-        const by = attributionOf(request, clock());
+        const by = changeContextOf(request, clock());
         const account = await db.write(async (tx) => {
           if (!(await consumeChallenge(tx, attempt.state, attempt.expiresAt, by.now)))
             throw new ProviderError('foreign', 'the attempt was used before');
@@ -192,7 +192,7 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
     const { status, message, reason } = outcomeOf(error);
     const { organization, issuer } = provider;
     log.warn({ requestId: request.id, organization, issuer, reason }, 'single sign-on failed');
-    recordDeniedIdentity(deniedAttempts, attributionOf(request, clock()), provider, reason);
+    recordDeniedIdentity(deniedAttempts, changeContextOf(request, clock()), provider, reason);
     return sendHtmlPage(
       request,
       reply,

@@ -8,7 +8,7 @@ import { organizationNameOf } from '../domain/organizations/organizations.ts';
 import { hasPassword, hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
 import { renameUser } from '../domain/users/users.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { attributionOf, sessionLimits, signedInSession } from '../http/browser-sessions.ts';
+import { changeContextOf, sessionLimits, signedInSession } from '../http/browser-sessions.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { RelativeTime } from '../pages/relative-time.tsx';
@@ -119,7 +119,7 @@ export const registerOverview: RouteRegistrar = (app, context) => {
         return show(request, reply, {
           rejected: { name, error: `${nameError.property} ${describeFieldProblem(nameError)}.` },
         });
-      await db.write((tx) => renameUser(tx, attributionOf(request, clock()), userId, name));
+      await db.write((tx) => renameUser(tx, changeContextOf(request, clock()), userId, name));
       return reply.redirect(`${PATH}?done=renamed`, 303);
     },
   );

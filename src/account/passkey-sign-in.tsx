@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { signInWithPasskey } from '../domain/sign-in/verify-passkey.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { attributionOf } from '../http/browser-sessions.ts';
+import { changeContextOf } from '../http/browser-sessions.ts';
 import { CONSOLE_HOME, signInPath } from '../pages/paths.ts';
 import { Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
@@ -28,7 +28,7 @@ export const registerPasskeySignIn: RouteRegistrar = (app, context) => {
       const { credential, to } = request.body;
       const assertion = parsePasskeyAssertion(context, request, reply, 'sign-in', credential);
       const owner =
-        assertion && (await signInWithPasskey(context, attributionOf(request, context.clock()), assertion));
+        assertion && (await signInWithPasskey(context, changeContextOf(request, context.clock()), assertion));
       if (owner !== undefined)
         return continueSignIn(
           context,

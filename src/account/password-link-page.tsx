@@ -4,7 +4,7 @@ import { passwordResetUrl } from '../auth/account-links.ts';
 import { DomainError } from '../domain/shared/errors.ts';
 import { createPasswordReset } from '../domain/sign-in/password-resets.ts';
 import { type ManagedUser, managedUserByUid } from '../domain/users/user-list.ts';
-import { attributionOf, signedInSession } from '../http/browser-sessions.ts';
+import { changeContextOf, signedInSession } from '../http/browser-sessions.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { SecretField } from '../pages/copy-field.tsx';
 import { Button, Form, Notice } from '../pages/forms.tsx';
@@ -88,7 +88,7 @@ export const registerPasswordLink: RouteRegistrar = (app, { db, addresses, clock
       try {
         if (user.id === session.userId) throw new DomainError('forbidden', { code: 'own-account' });
         const { secret, expiresAt } = await db.write((tx) =>
-          createPasswordReset(tx, attributionOf(request, clock()), user.id),
+          createPasswordReset(tx, changeContextOf(request, clock()), user.id),
         );
         const created = { url: passwordResetUrl(addresses.clientBaseUrl, secret), expiresAt };
         return await show(request, reply, user, { created });

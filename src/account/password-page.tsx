@@ -8,7 +8,7 @@ import { hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-facto
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { signInWithPassword } from '../domain/sign-in/sign-in-with-password.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { attributionOf, signedInSession, setSessionCookie } from '../http/browser-sessions.ts';
+import { changeContextOf, signedInSession, setSessionCookie } from '../http/browser-sessions.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
@@ -127,7 +127,7 @@ export const registerPassword: RouteRegistrar = (app, context) => {
 
       // Attempts count towards the lock of the sign-in page.
       const attempt = { email: session.email, password: current, address: request.address };
-      const checked = await signInWithPassword(context, attributionOf(request, clock()), attempt);
+      const checked = await signInWithPassword(context, changeContextOf(request, clock()), attempt);
       if (checked.outcome === 'locked') {
         reply.header('retry-after', checked.retryAfter);
         const currentError = MESSAGES.password.tooManyAttempts;
@@ -139,7 +139,7 @@ export const registerPassword: RouteRegistrar = (app, context) => {
       }
       const passwordHash = await hashPassword(password);
       const secret = await db.write((tx) =>
-        changePassword(tx, attributionOf(request, clock()), session, passwordHash),
+        changePassword(tx, changeContextOf(request, clock()), session, passwordHash),
       );
       setSessionCookie(context, reply, secret);
       return reply.redirect(`${PATH}?done=changed`, 303);

@@ -11,7 +11,7 @@ import {
 } from '../domain/sign-in/password-resets.ts';
 import { queueResetMail, type PasswordResetRequest } from '../domain/sign-in/request-password-reset.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { attributionOf } from '../http/browser-sessions.ts';
+import { changeContextOf } from '../http/browser-sessions.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
 import { sendHtmlPage } from '../pages/pages-plugin.tsx';
@@ -105,7 +105,7 @@ export const registerReset: RouteRegistrar = (app, context) => {
       const passwordHash = await hashPassword(password);
       try {
         await db.write((tx) =>
-          redeemPasswordReset(tx, attributionOf(request, clock()), token, reset, passwordHash),
+          redeemPasswordReset(tx, changeContextOf(request, clock()), token, reset, passwordHash),
         );
       } catch (failure) {
         // Another request used the link first, or the user was banned.

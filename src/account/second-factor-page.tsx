@@ -6,7 +6,7 @@ import { verifySecondFactor, hasSecondFactor, secondFactorsOf } from '../domain/
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { MAX_CODE_LENGTH, verifyTotp } from '../domain/sign-in/totp.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { attributionOf } from '../http/browser-sessions.ts';
+import { changeContextOf } from '../http/browser-sessions.ts';
 import { formActionSourcesFor } from '../oauth/authorization-request.ts';
 import { CONSOLE_HOME, safeReturnPath, signInPath } from '../pages/paths.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
@@ -129,7 +129,7 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
     const now = clock();
     const session = pendingSession(request, now);
     if (session === null) return abandonSignIn(request, reply, to);
-    const proof = await verifySecondFactor(context, attributionOf(request, now), session, () =>
+    const proof = await verifySecondFactor(context, changeContextOf(request, now), session, () =>
       check(session, now),
     );
     if (proof.outcome === 'right') {
@@ -178,7 +178,7 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const { recovery_code: code, to } = request.body;
       return prove(request, reply, 'recovery', to, (session, now) =>
-        redeemRecoveryCode(db, attributionOf(request, now), session, code),
+        redeemRecoveryCode(db, changeContextOf(request, now), session, code),
       );
     },
   );
@@ -198,7 +198,8 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
         'passkey',
         to,
         async (session, now) =>
-          assertion !== undefined && verifyPasskey(context, attributionOf(request, now), session, assertion),
+          assertion !== undefined &&
+          verifyPasskey(context, changeContextOf(request, now), session, assertion),
       );
     },
   );

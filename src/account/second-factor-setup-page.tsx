@@ -7,7 +7,7 @@ import { hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-facto
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { addTotp, totpStep } from '../domain/sign-in/totp.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { attributionOf } from '../http/browser-sessions.ts';
+import { changeContextOf } from '../http/browser-sessions.ts';
 import { formActionSourcesFor } from '../oauth/authorization-request.ts';
 import { safeReturnPath } from '../pages/paths.ts';
 import { Notice } from '../pages/forms.tsx';
@@ -140,7 +140,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
       if (secret === undefined || step === undefined)
         return showForms(request, reply, session, to, { setUp });
       const codes = generateRecoveryCodes();
-      const by = attributionOf(request, now);
+      const by = changeContextOf(request, now);
       await db.write((tx) =>
         enrolFirstSecondFactor(tx, by, session, codes, () =>
           addTotp(tx, by, session, keys.secret, { secret, step }),
@@ -167,7 +167,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
           message: MESSAGES.setup.passkeyFailed,
         });
       const codes = generateRecoveryCodes();
-      const by = attributionOf(request, now);
+      const by = changeContextOf(request, now);
       await db.write((tx) =>
         enrolFirstSecondFactor(tx, by, session, codes, () => addPasskey(tx, by, session, passkey)),
       );

@@ -12,7 +12,7 @@ import { lockForRecoveryCodes } from '../domain/sign-in/second-factors.ts';
 import { endOtherSessionsAndRotate } from '../domain/sign-in/sessions.ts';
 import { addTotp, removeTotp, totpStep } from '../domain/sign-in/totp.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { attributionOf, signedInSession, setSessionCookie } from '../http/browser-sessions.ts';
+import { changeContextOf, signedInSession, setSessionCookie } from '../http/browser-sessions.ts';
 import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
 import {
@@ -115,7 +115,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
       change(request, reply, async (now) => {
         const { set_up: setUp, code } = request.body;
         const session = signedInSession(request);
-        const by = attributionOf(request, now);
+        const by = changeContextOf(request, now);
         const secret = openAuthenticatorSetup(context, session, setUp);
         const step = secret === undefined ? undefined : totpStep(secret, code, now);
         if (secret === undefined || step === undefined) return showAuthenticator(request, reply, setUp);
@@ -140,8 +140,8 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
       change(request, reply, async (now) => {
         const session = signedInSession(request);
         const cookie = await db.write(async (tx) => {
-          await removeTotp(tx, attributionOf(request, now), session, config.staffSecondFactor);
-          return endOtherSessionsAndRotate(tx, attributionOf(request, now), session);
+          await removeTotp(tx, changeContextOf(request, now), session, config.staffSecondFactor);
+          return endOtherSessionsAndRotate(tx, changeContextOf(request, now), session);
         });
         setSessionCookie(context, reply, cookie);
         return reply.redirect(`${SECURITY_PATH}?done=authenticator-removed`, 303);
@@ -164,7 +164,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
       change(request, reply, async (now) => {
         const { credential, name } = request.body;
         const session = signedInSession(request);
-        const by = attributionOf(request, now);
+        const by = changeContextOf(request, now);
         const passkey = await parseNewPasskey(context, request, reply, credential, name);
         if (passkey === undefined) throw new DomainError('conflict', { code: 'passkey-not-added' });
         const codes = generateRecoveryCodes();
@@ -196,12 +196,12 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
         const cookie = await db.write(async (tx) => {
           await removePasskey(
             tx,
-            attributionOf(request, now),
+            changeContextOf(request, now),
             session,
             request.body.passkey,
             config.staffSecondFactor,
           );
-          return endOtherSessionsAndRotate(tx, attributionOf(request, now), session);
+          return endOtherSessionsAndRotate(tx, changeContextOf(request, now), session);
         });
         setSessionCookie(context, reply, cookie);
         return reply.redirect(`${SECURITY_PATH}?done=passkey-removed`, 303);
@@ -217,8 +217,8 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
         const codes = generateRecoveryCodes();
         const cookie = await db.write(async (tx) => {
           await lockForRecoveryCodes(tx, session);
-          await replaceRecoveryCodes(tx, attributionOf(request, now), session, codes);
-          return endOtherSessionsAndRotate(tx, attributionOf(request, now), session);
+          await replaceRecoveryCodes(tx, changeContextOf(request, now), session, codes);
+          return endOtherSessionsAndRotate(tx, changeContextOf(request, now), session);
         });
         setSessionCookie(context, reply, cookie);
         return showCodes(request, reply, MESSAGES.security.newCodes, codes);

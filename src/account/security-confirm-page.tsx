@@ -12,7 +12,7 @@ import {
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { verifyTotp } from '../domain/sign-in/totp.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { attributionOf, openSession, signedInSession } from '../http/browser-sessions.ts';
+import { changeContextOf, openSession, signedInSession } from '../http/browser-sessions.ts';
 import { CredentialSchema, parsePasskeyAssertion } from './passkey-endpoints.ts';
 import { safeReturnPath } from '../pages/paths.ts';
 import { ReturnTo } from './second-factor-page.tsx';
@@ -39,7 +39,7 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
   ) => {
     const session = signedInSession(request);
     const now = clock();
-    const proof = await verifySecondFactor(context, attributionOf(request, now), session, () =>
+    const proof = await verifySecondFactor(context, changeContextOf(request, now), session, () =>
       check(session, now),
     );
     if (proof.outcome === 'right') {
@@ -77,7 +77,7 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
       return confirm(request, reply, to, (session, now) =>
         CODE.test(proof)
           ? verifyTotp(db, keys.secret, session.userId, proof, now)
-          : redeemRecoveryCode(db, attributionOf(request, now), session, proof),
+          : redeemRecoveryCode(db, changeContextOf(request, now), session, proof),
       );
     },
   );
@@ -95,7 +95,8 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
         reply,
         request.body.to,
         async (session, now) =>
-          assertion !== undefined && verifyPasskey(context, attributionOf(request, now), session, assertion),
+          assertion !== undefined &&
+          verifyPasskey(context, changeContextOf(request, now), session, assertion),
       );
     },
   );

@@ -3,7 +3,7 @@ import { endSession, endSessions } from '../domain/sign-in/end-sessions.ts';
 import { type ListedSession, listSessions } from '../domain/sign-in/sessions.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import {
-  attributionOf,
+  changeContextOf,
   clearSessionCookie,
   sessionLimits,
   signedInSession,
@@ -92,7 +92,7 @@ export const registerSessions: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const own = signedInSession(request);
       const { session } = request.body;
-      await db.write((tx) => endSession(tx, attributionOf(request, clock()), own, session));
+      await db.write((tx) => endSession(tx, changeContextOf(request, clock()), own, session));
       if (session !== own.id) return reply.redirect(`${PATH}?done=ended`, 303);
       clearSessionCookie(context, reply);
       return reply.redirect('/sign-in', 303);
@@ -111,7 +111,7 @@ export const registerSessions: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const own = signedInSession(request);
       const all = request.body.which === 'all';
-      await db.write((tx) => endSessions(tx, attributionOf(request, clock()), own, all ? null : own.id));
+      await db.write((tx) => endSessions(tx, changeContextOf(request, clock()), own, all ? null : own.id));
       if (!all) return reply.redirect(`${PATH}?done=elsewhere`, 303);
       clearSessionCookie(context, reply);
       return reply.redirect('/sign-in', 303);

@@ -6,7 +6,7 @@ import { hasIdentityProviders } from '../domain/sign-in/identity-providers.ts';
 import { endSessionIfAny } from '../domain/sign-in/end-sessions.ts';
 import { signInWithPassword } from '../domain/sign-in/sign-in-with-password.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { attributionOf, clearSessionCookie, readSession } from '../http/browser-sessions.ts';
+import { changeContextOf, clearSessionCookie, readSession } from '../http/browser-sessions.ts';
 import { formActionSourcesFor } from '../oauth/authorization-request.ts';
 import { safeReturnPath } from '../pages/paths.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
@@ -107,7 +107,7 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const { email, password, to } = request.body;
       const attempt = { email, password, address: request.address };
-      const signIn = await signInWithPassword(context, attributionOf(request, clock()), attempt);
+      const signIn = await signInWithPassword(context, changeContextOf(request, clock()), attempt);
       if (signIn.outcome === 'signed-in') {
         const { userId, organizationId, passwordHash } = signIn;
         return continueSignIn(
@@ -131,7 +131,7 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const session = await readSession(context, request);
       if (session !== null)
-        await db.write((tx) => endSessionIfAny(tx, attributionOf(request, clock()), session, session.id));
+        await db.write((tx) => endSessionIfAny(tx, changeContextOf(request, clock()), session, session.id));
       clearSessionCookie(context, reply);
       return reply.redirect('/sign-in', 303);
     },

@@ -6,7 +6,7 @@ import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import { issueToken, type IssuedToken, MAX_USER_TOKENS, revokeUserToken } from '../domain/tokens/tokens.ts';
 import { listUserTokens, type UserToken } from '../domain/tokens/token-list.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { attributionOf, signedInSession } from '../http/browser-sessions.ts';
+import { changeContextOf, signedInSession } from '../http/browser-sessions.ts';
 import { SecretField } from '../pages/copy-field.tsx';
 import { Button, Form, Notice } from '../pages/forms.tsx';
 import { sendHtmlPage } from '../pages/pages-plugin.tsx';
@@ -139,7 +139,7 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
           atMost: MAX_USER_TOKENS,
         } as const;
         const issued = await db.write((tx) =>
-          issueToken(tx, attributionOf(request, now), keys, tokenRequest),
+          issueToken(tx, changeContextOf(request, now), keys, tokenRequest),
         );
         return await show(request, reply, { issued });
       } catch (failure) {
@@ -158,7 +158,7 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
     async (request, reply) => {
       const { userId } = signedInSession(request);
       await db.write((tx) =>
-        revokeUserToken(tx, attributionOf(request, clock()), userId, request.body.token),
+        revokeUserToken(tx, changeContextOf(request, clock()), userId, request.body.token),
       );
       return reply.redirect(`${PATH}?done=revoked`, 303);
     },

@@ -19,7 +19,7 @@ export interface Actor {
 }
 
 /** The rights of an account. */
-export interface Account {
+export interface Principal {
   /** `null` for platform staff. */
   organizationId: number | null;
   /** Admin of its organization. Staff are admins of every organization that they can access. */
@@ -30,7 +30,7 @@ export interface Account {
 }
 
 /** The account that calls an operation, with the limits of its credential. */
-export interface Caller extends Actor, Account {
+export interface Caller extends Actor, Principal {
   kind: 'user' | 'client' | 'command_line';
   /** Empty for the command line, which has no account. */
   uid: string;
@@ -49,7 +49,7 @@ export interface CredentialBounds {
 }
 
 /** Who makes a change, and when. Every writing rule takes one. */
-export interface Attribution<A extends Actor = Actor> {
+export interface ChangeContext<A extends Actor = Actor> {
   actor: A;
   /** Milliseconds since 1970. */
   now: number;
@@ -59,12 +59,12 @@ export interface Attribution<A extends Actor = Actor> {
  * Whether the account is an admin of the organization, or staff with access to it.
  * @param organizationId `null` for objects without an organization, which only staff of all organizations administer
  */
-export function isAdminOf(account: Account, organizationId: number | null): boolean {
+export function isAdminOf(account: Principal, organizationId: number | null): boolean {
   return (account.staff || account.admin) && isMemberOf(account, organizationId);
 }
 
 /** Whether the account belongs to the organization, or to staff with access to it. */
-export function isMemberOf(account: Account, organizationId: number | null): boolean {
+export function isMemberOf(account: Principal, organizationId: number | null): boolean {
   if (account.staff && account.assignedOrganizations === null) return true;
   if (organizationId === null) return false;
   return account.staff
@@ -96,15 +96,15 @@ export function operatorCaller(requestId: string): Caller {
 const ALL_SCOPE_SET: ReadonlySet<Scope> = new Set(ALL_SCOPES);
 
 /** Attributes a change to a command, run by an operator. */
-export function cliAttribution(now: number): Attribution<Caller> {
+export function cliChangeContext(now: number): ChangeContext<Caller> {
   return { actor: operatorCaller(randomUUID()), now };
 }
 
 /** Attributes the change to the user whom a link, a password or a provider has just authenticated. */
-export function asUser(
-  { actor, now }: Attribution,
+export function onBehalfOf(
+  { actor, now }: ChangeContext,
   userId: number,
   credentialId: string | null = null,
-): Attribution {
+): ChangeContext {
   return { actor: { ...actor, kind: 'user', userId, credentialId }, now };
 }

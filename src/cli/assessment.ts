@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { cliAttribution } from '../auth/callers.ts';
+import { cliChangeContext } from '../auth/callers.ts';
 import { assessmentList, type AssessmentView } from '../domain/assessments/assessment-list.ts';
 import { createAssessment } from '../domain/assessments/create-assessment.ts';
 import { readBatches } from '../domain/lists/read-batches.ts';
@@ -28,7 +28,7 @@ export function registerAssessmentCommand(program: Command): void {
       withContext(flags, async ({ db, clock }) => {
         await requireOrganization(db.read, organization);
         const assessment = await db.write((tx) =>
-          createAssessment(tx, cliAttribution(clock()), { uid, name, organization }),
+          createAssessment(tx, cliChangeContext(clock()), { uid, name, organization }),
         );
         const created = toRow(assessment);
         if (json === true) return printJson(created);
@@ -41,7 +41,7 @@ export function registerAssessmentCommand(program: Command): void {
     examples: [['assay assessment list']],
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
-      const { actor: caller, now } = cliAttribution(clock());
+      const { actor: caller, now } = cliChangeContext(clock());
       const request = { filters: {}, sort: 'createdAt', descending: false } as const;
       const assessments = [];
       for await (const { items } of readBatches(

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { cliAttribution } from '../auth/callers.ts';
+import { cliChangeContext } from '../auth/callers.ts';
 import { DomainError } from '../domain/shared/errors.ts';
 import {
   createOAuthClient,
@@ -95,7 +95,7 @@ export function registerClientCommand(program: Command): void {
               userId: account?.id ?? null,
             } as const;
             const { id, secret } = await db.write((tx) =>
-              createOAuthClient(tx, cliAttribution(clock()), input),
+              createOAuthClient(tx, cliChangeContext(clock()), input),
             );
             const shown = { client_id: id, ...(secret === null ? {} : { client_secret: secret }) };
             if (json === true) return printJson(shown);
@@ -161,8 +161,8 @@ export function registerClientCommand(program: Command): void {
       return withContext(flags, async ({ db, clock }) => {
         const secret = await db
           .write(async (tx) => {
-            if (implicit !== undefined) await setImplicit(tx, cliAttribution(clock()), id, implicit);
-            return newSecret === true ? renewClientSecret(tx, cliAttribution(clock()), id) : null;
+            if (implicit !== undefined) await setImplicit(tx, cliChangeContext(clock()), id, implicit);
+            return newSecret === true ? renewClientSecret(tx, cliChangeContext(clock()), id) : null;
           })
           .catch((error: unknown) => throwUnknown(error, id));
         const client = await requireOAuthClient(db.read, id);
@@ -182,7 +182,7 @@ export function registerClientCommand(program: Command): void {
   }).action((id: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       await db
-        .write((tx) => deleteOAuthClient(tx, cliAttribution(clock()), id))
+        .write((tx) => deleteOAuthClient(tx, cliChangeContext(clock()), id))
         .catch((error: unknown) => throwUnknown(error, id));
       if (json === true) return printJson({ client_id: id, deleted: true });
       printLines(`Deleted application ${id} and revoked its tokens.`);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from '../runtime/context.ts';
-import { cliAttribution } from '../auth/callers.ts';
+import { cliChangeContext } from '../auth/callers.ts';
 import { renewDemoClients } from '../demo/oauth-clients.ts';
 import { storeEvidence } from '../demo/evidence/store-evidence.ts';
 import { demoFacts, loadDemo, renewDemo } from '../demo/load.ts';
@@ -103,7 +103,7 @@ async function withClients(
 ): Promise<DemoManifest> {
   if (known !== undefined) return { ...rest, oauthClients: known };
   const oauthClients = await db.write((tx) =>
-    renewDemoClients(tx, cliAttribution(clock()), users.staff.id, addresses.clientBaseUrl),
+    renewDemoClients(tx, cliChangeContext(clock()), users.staff.id, addresses.clientBaseUrl),
   );
   const manifest = { ...rest, oauthClients };
   writePrivateJson(file, manifest);

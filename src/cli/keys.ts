@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { cliAttribution } from '../auth/callers.ts';
+import { cliChangeContext } from '../auth/callers.ts';
 import { generateSigningKey } from '../auth/keys.ts';
 import { masterKeyFingerprint, readMasterKeyFile, createMasterKeyFile } from '../auth/master-key.ts';
 import { type Config, loadConfig } from '../config/config.ts';
@@ -25,7 +25,7 @@ export function registerKeysCommand(program: Command): void {
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, masterKey, clock }) => {
       const key = await generateSigningKey();
-      const removed = await db.write((tx) => rotateSigningKey(tx, cliAttribution(clock()), masterKey, key));
+      const removed = await db.write((tx) => rotateSigningKey(tx, cliChangeContext(clock()), masterKey, key));
       if (json === true) return printJson({ added: key.kid, removed });
       printLines(
         `Created key ${key.kid}, which now signs access tokens.`,
@@ -63,7 +63,7 @@ export function registerKeysCommand(program: Command): void {
       if (!(await listSigningKeys(db.read)).some((key) => key.kid === kid)) {
         throw new CliError(`Key "${kid}" not found. Run "assay keys list" to list keys.`);
       }
-      await db.write((tx) => removeSigningKey(tx, cliAttribution(clock()), kid));
+      await db.write((tx) => removeSigningKey(tx, cliChangeContext(clock()), kid));
       if (json === true) return printJson({ removed: kid });
       printLines(`Removed key ${kid}. Tokens that it signed are no longer valid.`);
     }),
@@ -102,7 +102,7 @@ async function reseal(config: Config): Promise<{ after: string; changed: boolean
       const next = masterKey ?? inFolder ?? (oldMasterKey && createMasterKeyFile(dataDirectory));
       if (next === undefined) throw new CliError('No master key found. Set ASSAY_MASTER_KEY.', 2);
       const candidates = [oldMasterKey, inFolder].filter((key) => key !== undefined);
-      const change = await db.write((tx) => resealKeys(tx, cliAttribution(Date.now()), candidates, next));
+      const change = await db.write((tx) => resealKeys(tx, cliChangeContext(Date.now()), candidates, next));
       return { after: masterKeyFingerprint(next), changed: change !== undefined };
     } finally {
       await db.close();

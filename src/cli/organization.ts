@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { cliAttribution } from '../auth/callers.ts';
+import { cliChangeContext } from '../auth/callers.ts';
 import type { ReadConnection } from '../db/engine.ts';
 import {
   addOrganizationToGroup,
@@ -38,7 +38,7 @@ export function registerOrganizationCommand(program: Command): void {
         flags,
         async ({ db, clock }) => {
           const created = await db.write((tx) =>
-            createOrganization(tx, cliAttribution(clock()), { uid, name }),
+            createOrganization(tx, cliChangeContext(clock()), { uid, name }),
           );
           printOrganization(created, json);
         },
@@ -65,7 +65,7 @@ export function registerOrganizationCommand(program: Command): void {
       }
       return withContext(flags, async ({ db, clock }) => {
         const organization = await requireOrganization(db.read, uid);
-        await db.write((tx) => requireSecondFactor(tx, cliAttribution(clock()), uid, required));
+        await db.write((tx) => requireSecondFactor(tx, cliChangeContext(clock()), uid, required));
         if (json === true) return printJson(toRow({ ...organization, requireSecondFactor: required }));
         printLines(
           required ? `${uid} now requires a second factor.` : `Second factors are now optional in ${uid}.`,
@@ -110,7 +110,7 @@ function registerGroupCommands(family: Command): void {
         flags,
         async ({ db, clock }) => {
           const created = await db.write((tx) =>
-            createOrganizationGroup(tx, cliAttribution(clock()), { uid, name }),
+            createOrganizationGroup(tx, cliChangeContext(clock()), { uid, name }),
           );
           printOrganization(created, json);
         },
@@ -128,7 +128,7 @@ function registerGroupCommands(family: Command): void {
         throw new CliError(`Group "${group}" not found. Run "assay organization group list" to list groups.`);
       }
       await requireOrganization(db.read, organization);
-      await db.write((tx) => addOrganizationToGroup(tx, cliAttribution(clock()), group, organization));
+      await db.write((tx) => addOrganizationToGroup(tx, cliChangeContext(clock()), group, organization));
       if (json === true) return printJson({ group, organization });
       printLines(`Added ${organization} to ${group}.`);
     }),

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isPlainText } from '../auth/plain-text.ts';
-import { cliAttribution } from '../auth/callers.ts';
+import { cliChangeContext } from '../auth/callers.ts';
 import { DomainError, invalidInput } from '../domain/shared/errors.ts';
 import { validateTrustedIssuer } from '../domain/sign-in/identity-provider-settings.ts';
 import { unlinkIdentities } from '../domain/sign-in/sign-in-with-provider.ts';
@@ -108,7 +108,7 @@ export function registerSsoCommand(program: Command): void {
           ssoOnly: options.ssoOnly === true,
           trustEmail,
         };
-        await db.write((tx) => setIdentityProvider(tx, cliAttribution(clock()), organization, settings));
+        await db.write((tx) => setIdentityProvider(tx, cliChangeContext(clock()), organization, settings));
         const redirectUri = callbackUrl(addresses, organization);
         const [shown] = await listIdentityProviders(db.read, organization);
         if (shown === undefined) throw new CliError('The provider was removed by another command.');
@@ -165,7 +165,7 @@ export function registerSsoCommand(program: Command): void {
       withContext(flags, async ({ db, clock }) => {
         await requireOrganization(db.read, organization);
         await db
-          .write((tx) => removeIdentityProvider(tx, cliAttribution(clock()), organization))
+          .write((tx) => removeIdentityProvider(tx, cliChangeContext(clock()), organization))
           .catch(
             throwUsageError(`${organization} has no identity provider. Run "assay sso show" to list them.`),
           );
@@ -185,7 +185,7 @@ export function registerSsoCommand(program: Command): void {
       withContext(flags, async ({ db, clock }) => {
         const { id, email } = await requireUser(db.read, user);
         await db
-          .write((tx) => unlinkIdentities(tx, cliAttribution(clock()), id))
+          .write((tx) => unlinkIdentities(tx, cliChangeContext(clock()), id))
           .catch(throwUsageError(`${email} is not linked to an identity provider.`));
         if (json === true) return printJson({ email, unlinked: true });
         printLines(`Unlinked ${email}. The next sign-in at the provider links the account again.`);

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { cliAttribution } from '../auth/callers.ts';
+import { cliChangeContext } from '../auth/callers.ts';
 import { DomainError } from '../domain/shared/errors.ts';
 import { listTokens } from '../domain/tokens/token-list.ts';
 import { issueToken, revokeToken } from '../domain/tokens/tokens.ts';
@@ -65,7 +65,7 @@ export function registerTokenCommand(program: Command): void {
         const now = clock();
         const expiresAt = lifetime === undefined ? null : now + lifetime;
         const issued = await db.write((tx) =>
-          issueToken(tx, cliAttribution(now), keys, {
+          issueToken(tx, cliChangeContext(now), keys, {
             userId,
             kind,
             ...(name === undefined ? {} : { name }),
@@ -135,7 +135,7 @@ export function registerTokenCommand(program: Command): void {
     const token = given === '-' ? await readLineFromStdin() : given;
     await withContext(flags, async ({ db, clock }) => {
       const { id } = await db
-        .write((tx) => revokeToken(tx, cliAttribution(clock()), token))
+        .write((tx) => revokeToken(tx, cliChangeContext(clock()), token))
         .catch((error: unknown) => {
           if (error instanceof DomainError && error.kind === 'not-found') {
             throw new CliError('Token not found. Run "assay token list" to list tokens.');

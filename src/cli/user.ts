@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { cliAttribution } from '../auth/callers.ts';
+import { cliChangeContext } from '../auth/callers.ts';
 import { invitationUrl, passwordResetUrl } from '../auth/account-links.ts';
 import type { Addresses, Config } from '../config/config.ts';
 import type { ReadConnection } from '../db/engine.ts';
@@ -66,7 +66,7 @@ export function registerUserCommand(program: Command): void {
           }
           const now = clock();
           const created = await db.write((tx) =>
-            createUser(tx, cliAttribution(now), { email, name, organization, admin, assignedTo: assign }),
+            createUser(tx, cliChangeContext(now), { email, name, organization, admin, assignedTo: assign }),
           );
           const { uid } = created;
           const invite_url = invitationUrl(addresses.clientBaseUrl, keys.secret, { uid, invitedAt: now });
@@ -105,7 +105,7 @@ export function registerUserCommand(program: Command): void {
           if (!staff) throw new CliError(`${email} is not platform staff.`);
           const organizations = organization ?? [];
           for (const one of organizations) await requireOrganization(db.read, one);
-          await db.write((tx) => assignStaff(tx, cliAttribution(clock()), id, organizations));
+          await db.write((tx) => assignStaff(tx, cliChangeContext(clock()), id, organizations));
           if (json === true) return printJson({ id, uid, email, assigned_to: organizations });
           printLines(
             organizations.length === 0
@@ -135,7 +135,7 @@ export function registerUserCommand(program: Command): void {
           `${email} has already accepted the invitation. To create a password reset link, run "assay user reset-password ${email}".`,
         );
       }
-      const renewed = await db.write((tx) => renewInvitation(tx, cliAttribution(clock()), id));
+      const renewed = await db.write((tx) => renewInvitation(tx, cliChangeContext(clock()), id));
       const invite_url = invitationUrl(addresses.clientBaseUrl, keys.secret, renewed);
       const expires_at = new Date(renewed.invitedAt + config.invitationLifetime).toISOString();
       if (json === true) return printJson({ id, uid, email, invite_url, expires_at });
@@ -161,7 +161,7 @@ export function registerUserCommand(program: Command): void {
         );
       }
       const { secret, expiresAt } = await db.write((tx) =>
-        createPasswordReset(tx, cliAttribution(clock()), id),
+        createPasswordReset(tx, cliChangeContext(clock()), id),
       );
       const reset_url = passwordResetUrl(addresses.clientBaseUrl, secret);
       const expires_at = new Date(expiresAt).toISOString();
@@ -180,7 +180,7 @@ export function registerUserCommand(program: Command): void {
   }).action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       const { id, uid, email } = await requireUser(db.read, who);
-      const sessions = await db.write((tx) => endUserSessions(tx, cliAttribution(clock()), id));
+      const sessions = await db.write((tx) => endUserSessions(tx, cliChangeContext(clock()), id));
       if (json === true) return printJson({ id, uid, email, sessions });
       printLines(
         sessions === 0
@@ -199,7 +199,7 @@ export function registerUserCommand(program: Command): void {
   }).action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       const user = await requireUser(db.read, who);
-      const { deleted } = await db.write((tx) => banUser(tx, cliAttribution(clock()), user.id));
+      const { deleted } = await db.write((tx) => banUser(tx, cliChangeContext(clock()), user.id));
       const { id, uid, email } = user;
       if (json === true) return printJson({ id, uid, email, banned: true, deleted });
       printLines(deleted ? `${email} has never signed in and was deleted.` : `Banned ${email}.`);
@@ -215,7 +215,7 @@ export function registerUserCommand(program: Command): void {
   }).action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       const { id, uid, email } = await requireUser(db.read, who);
-      const had = await db.write((tx) => resetSecondFactor(tx, cliAttribution(clock()), id));
+      const had = await db.write((tx) => resetSecondFactor(tx, cliChangeContext(clock()), id));
       const removed = { totp: had.totp, passkeys: had.passkeys, recovery_codes: had.recoveryCodes };
       if (json === true) return printJson({ id, uid, email, removed });
       printLines(

@@ -6,7 +6,7 @@ import { createAssets } from '../domain/assets/create-assets.ts';
 import { type NewAsset, newAssetUids } from '../domain/assets/insert-assets.ts';
 import { TAG_SCOPES } from '../auth/scopes.ts';
 import type { SeededRandom } from './random.ts';
-import { personAttribution, type Schedule, type DemoUser } from './schedule.ts';
+import { personChangeContext, type Schedule, type DemoUser } from './schedule.ts';
 import { buildInventory } from './inventory.ts';
 import type { DemoData } from './manifest.ts';
 import { labels } from './labels.ts';
@@ -73,7 +73,7 @@ export async function loadAssets(
   onHosts: readonly DemoFinding[],
   { start, now }: { start: number; now: number },
 ): Promise<LoadedAssets> {
-  const by = personAttribution(staff, start);
+  const by = personChangeContext(staff, start);
   const newUids = newAssetUids(assets.length, start);
   const assetUids = newUids.map((uid, index) =>
     index === assets.length - 1 ? (uids?.unlisted ?? uid) : (uids?.assets[index] ?? uid),

@@ -5,7 +5,7 @@ import { decideRetest, requestRetest } from '../domain/vulnerabilities/retests.t
 import { createVulnerability } from '../domain/vulnerabilities/create-vulnerability.ts';
 import { updateVulnerability } from '../domain/vulnerabilities/update-vulnerability.ts';
 import type { SeededRandom } from './random.ts';
-import { personAttribution, nextWorkingHour, type Schedule, type DemoUser } from './schedule.ts';
+import { personChangeContext, nextWorkingHour, type Schedule, type DemoUser } from './schedule.ts';
 import { type StoredEvidence, evidenceKey } from './evidence/store-evidence.ts';
 import { buildFinding } from './build-finding.ts';
 import { lifecycles, type LifecycleStep, type LifecycleActor } from './lifecycles.ts';
@@ -75,7 +75,7 @@ export function seedFindings(options: SeedFindingsOptions): { ids: number[] } {
     );
     let id = 0;
     schedule.add(reportedAt, async (now) => {
-      ({ id } = await createVulnerability(tx, personAttribution(people.tester, now), input));
+      ({ id } = await createVulnerability(tx, personChangeContext(people.tester, now), input));
       if (ids.length < lifecycles().first.length) ids.push(id);
     });
     const key = evidenceKey(options.assessment, index);
@@ -106,7 +106,7 @@ function attach(
 ): void {
   if (files.length === 0) return;
   schedule.add(at + MINUTE, (now) =>
-    attachFiles(tx, personAttribution(person, now), idOf(), files, files.length + 1),
+    attachFiles(tx, personChangeContext(person, now), idOf(), files, files.length + 1),
   );
 }
 
@@ -129,7 +129,7 @@ function scheduleLifecycle(
     at = nextWorkingHour(at + Math.floor(step.after * HOUR * (random.between(60, 140) / 100)) + MINUTE);
     if (step.does === 'decide' && step.decision === 'verified') verifiedAt = at;
     schedule.add(at, async (now) => {
-      const by = personAttribution(people[step.by], now);
+      const by = personChangeContext(people[step.by], now);
       const vulnerabilityId = idOf();
       switch (step.does) {
         case 'status':

@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../auth/callers.ts';
+import type { ChangeContext, Caller } from '../auth/callers.ts';
 import type { Transaction } from '../db/engine.ts';
 import { createAssessmentTag } from '../domain/assessments/assessment-tags.ts';
 import { addGroupMembers } from '../domain/assessments/add-group-members.ts';
@@ -12,7 +12,7 @@ import { createUser, type CreatedUser } from '../domain/users/users.ts';
 import { createOrganization } from '../domain/users/staff-organizations.ts';
 import { createVulnerabilityTag } from '../domain/vulnerabilities/vulnerability-tags.ts';
 import { type SeededRandom, seededRandom } from './random.ts';
-import { personAttribution, nextWorkingHour, type Schedule, type DemoUser } from './schedule.ts';
+import { personChangeContext, nextWorkingHour, type Schedule, type DemoUser } from './schedule.ts';
 import { createAssetInputs, loadAssets, scannedHosts } from './load-assets.ts';
 import { seedFindings } from './load-findings.ts';
 import type { DemoOrganization } from './manifest.ts';
@@ -30,7 +30,7 @@ const LEFT = 1;
 
 export interface LoadOptions {
   tx: Transaction;
-  by: Attribution<Caller>;
+  by: ChangeContext<Caller>;
   schedule: Schedule;
   secrets: DemoSecrets;
   evidence: StoredEvidence;
@@ -181,7 +181,7 @@ async function loadUsers(
     if (index === LEFT) {
       // One colleague has left the organization.
       schedule.add(nextWorkingHour(at + 12 * DAY), (now) =>
-        banUser(tx, personAttribution(users.admin, now), colleagueIds.get(index) ?? 0),
+        banUser(tx, personChangeContext(users.admin, now), colleagueIds.get(index) ?? 0),
       );
     }
   }

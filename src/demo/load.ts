@@ -1,4 +1,4 @@
-import { type Attribution, cliAttribution } from '../auth/callers.ts';
+import { type ChangeContext, cliChangeContext } from '../auth/callers.ts';
 import type { Keys } from '../auth/keys.ts';
 import type { ReadConnection, Transaction } from '../db/engine.ts';
 import { recordEvent } from '../domain/audit/record-event.ts';
@@ -30,7 +30,7 @@ export async function loadDemo(
   clientBaseUrl: string,
   now: number,
 ): Promise<DemoManifest> {
-  const by = cliAttribution(now);
+  const by = cliChangeContext(now);
   const { organizations, staff: staffAccounts } = organizationData();
   // Half a year ago, so that the data has a history.
   const start = mondayOf(now - 180 * DAY);
@@ -97,7 +97,7 @@ export async function renewDemo(
   clientBaseUrl: string,
   now: number,
 ): Promise<DemoManifest> {
-  const by = cliAttribution(now);
+  const by = cliChangeContext(now);
   const oauthClients = await renewDemoClients(tx, by, facts.users.staff.id, clientBaseUrl);
   const accounts = await mapAccounts(facts, async (user) => {
     const row = await tx.selectFrom('users').select('banned_at').where('id', '=', user.id).executeTakeFirst();
@@ -109,7 +109,7 @@ export async function renewDemo(
   return { ...accounts, oauthClients };
 }
 
-async function newToken(tx: Transaction, by: Attribution, keys: Keys, user: CreatedUser): Promise<string> {
+async function newToken(tx: Transaction, by: ChangeContext, keys: Keys, user: CreatedUser): Promise<string> {
   const request = { userId: user.id, kind: 'personal', expiresAt: null } as const;
   return (await issueToken(tx, by, keys, request)).token;
 }

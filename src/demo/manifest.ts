@@ -1,6 +1,6 @@
 import type { CreatedUser } from '../domain/users/users.ts';
 
-/** The demo data of an organization, without secrets. `Account` describes a user who can sign in. */
+/** The demo data of an organization, without secrets. `Principal` describes a user who can sign in. */
 export interface DemoOrganization<Account> {
   organization: { uid: string; id: number };
   users: {

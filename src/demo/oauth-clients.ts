@@ -1,4 +1,4 @@
-import type { Attribution } from '../auth/callers.ts';
+import type { ChangeContext } from '../auth/callers.ts';
 import type { Transaction } from '../db/engine.ts';
 import {
   createOAuthClient,
@@ -19,7 +19,7 @@ const REDIRECT = 'http://127.0.0.1/callback';
  */
 export async function renewDemoClients(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   staffId: number,
   clientBaseUrl: string,
 ): Promise<DemoClients> {
@@ -43,7 +43,7 @@ export async function renewDemoClients(
 
 async function newClient(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   staffId: number,
 ): Promise<DemoClients['confidential']> {
   const { id, secret } = await createOAuthClient(tx, by, {

@@ -3,7 +3,7 @@ import type { ScannedHost } from '../domain/assets/scans/apply-scans.ts';
 import { upsertScannedHosts } from '../domain/assets/scans/upsert-hosts.ts';
 import { type ObservedPort, PortCoverage } from '../domain/assets/scans/diff-ports.ts';
 import type { SeededRandom } from './random.ts';
-import { personAttribution, type Schedule, type DemoUser } from './schedule.ts';
+import { personChangeContext, type Schedule, type DemoUser } from './schedule.ts';
 import type { Service } from './services.ts';
 
 const DAY = 86_400_000;
@@ -53,7 +53,7 @@ export function seedScans(
     schedule.add(at, (moment) =>
       upsertScannedHosts(
         tx,
-        personAttribution(scanner, moment),
+        personChangeContext(scanner, moment),
         organizationId,
         lives.map(({ address, lives: services }): ScannedHost => ({
           address,

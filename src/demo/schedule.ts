@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Attribution, Caller } from '../auth/callers.ts';
+import type { ChangeContext, Caller } from '../auth/callers.ts';
 import { grantableScopes } from '../auth/scopes.ts';
 import type { CreatedUser } from '../domain/users/users.ts';
 
@@ -53,7 +53,7 @@ export type DemoUser = CreatedUser & { organizationId: number | null; admin: boo
 const callers = new WeakMap<DemoUser, Omit<Caller, 'requestId'>>();
 
 /** Attributes a change to a user, as in a request of their own. */
-export function personAttribution(person: DemoUser, now: number): Attribution<Caller> {
+export function personChangeContext(person: DemoUser, now: number): ChangeContext<Caller> {
   let caller = callers.get(person);
   if (caller === undefined) callers.set(person, (caller = callerOf(person)));
   return { actor: { ...caller, requestId: randomUUID() }, now };

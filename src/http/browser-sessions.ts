@@ -1,6 +1,6 @@
 import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Attribution, Actor } from '../auth/callers.ts';
+import type { ChangeContext, Actor } from '../auth/callers.ts';
 import type { Context } from '../runtime/context.ts';
 import { endSessionIfAny } from '../domain/sign-in/end-sessions.ts';
 import { needsSecondFactor } from '../domain/sign-in/second-factors.ts';
@@ -60,7 +60,7 @@ export function signedInSession(request: FastifyRequest): Session {
 }
 
 /** Attributes an action on a page to the user, who may have passed only the first of two factors, or to a stranger. */
-export function attributionOf(request: FastifyRequest, now: number): Attribution {
+export function changeContextOf(request: FastifyRequest, now: number): ChangeContext {
   const { address, id: requestId, session } = request;
   const actor: Actor =
     session === null || session === undefined
@@ -99,12 +99,12 @@ export async function openSession(
     const waits = isFirstFactor && (await needsSecondFactor(tx, input, config.staffSecondFactor));
     const state: Session['state'] = waits ? 'pending' : 'complete';
     const replaced =
-      before !== null && (await endSessionIfAny(tx, attributionOf(request, now), before, before.id));
+      before !== null && (await endSessionIfAny(tx, changeContextOf(request, now), before, before.id));
     if (replacesCurrent && !replaced)
       throw new SessionEnded('The session ended before the sign-in was complete. Sign in again.');
     const started = await startSession(
       tx,
-      attributionOf(request, now),
+      changeContextOf(request, now),
       { ...input, state, browser: userAgentOf(request) },
       sessionLimits(context),
     );

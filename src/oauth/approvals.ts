@@ -6,7 +6,7 @@ import { issueAuthorizationCode } from '../domain/tokens/authorization-codes.ts'
 import { CONSOLE_CLIENT } from '../domain/tokens/oauth-clients.ts';
 import { hasConsented, lockConsent, saveConsent } from '../domain/tokens/consents.ts';
 import { requireSession, type Session } from '../domain/sign-in/sessions.ts';
-import { attributionOf } from '../http/browser-sessions.ts';
+import { changeContextOf } from '../http/browser-sessions.ts';
 import type { AuthorizationRequest, ResponseTarget } from './authorization-request.ts';
 import type { ResponseParameters } from './authorization-response.ts';
 
@@ -44,7 +44,7 @@ export async function grantByNewConsent(
 ): Promise<ResponseParameters> {
   const now = context.clock();
   const response = await grant(context, request, approval, async (tx) => {
-    await saveConsent(tx, attributionOf(request, now), consentSubjectOf(approval), approval.scopes);
+    await saveConsent(tx, changeContextOf(request, now), consentSubjectOf(approval), approval.scopes);
     return true;
   });
   return response ?? {};
@@ -61,7 +61,7 @@ async function grant(
   consented: Parameters<Context['db']['write']>[0],
 ): Promise<ResponseParameters | undefined> {
   const now = clock();
-  const by = attributionOf(request, now);
+  const by = changeContextOf(request, now);
   const { userId, organizationId } = session;
   const clientId = target.client.id;
   const sessionId = clientId === CONSOLE_CLIENT ? session.id : null;

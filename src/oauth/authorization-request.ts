@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import type { Account } from '../auth/callers.ts';
+import type { Principal } from '../auth/callers.ts';
 import { allowedScopes } from '../domain/tokens/access-tokens.ts';
 import type { Context } from '../runtime/context.ts';
 import type { Scope } from '../auth/scopes.ts';
@@ -114,7 +114,7 @@ export function parseAuthorizationRequest(
   { config }: Context,
   query: AuthorizationQuery,
   client: OAuthClient,
-  account: Account,
+  account: Principal,
 ): AuthorizationRequest {
   const repeated = PARAMETER_NAMES.find((name) => Array.isArray(query[name]));
   if (repeated !== undefined)

@@ -5,7 +5,7 @@ import { DomainError } from '../domain/shared/errors.ts';
 import { endSessionIfAny } from '../domain/sign-in/end-sessions.ts';
 import { SessionEnded } from '../domain/sign-in/sessions.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { attributionOf, clearSessionCookie, readSignedInSession } from '../http/browser-sessions.ts';
+import { changeContextOf, clearSessionCookie, readSignedInSession } from '../http/browser-sessions.ts';
 import { toProblem } from '../http/problems.ts';
 import { signInPath } from '../pages/paths.ts';
 import { ErrorPage } from '../pages/error-page.tsx';
@@ -148,7 +148,7 @@ async function switchAccount(
   const { session } = request;
   if (session)
     await context.db.write((tx) =>
-      endSessionIfAny(tx, attributionOf(request, context.clock()), session, session.id),
+      endSessionIfAny(tx, changeContextOf(request, context.clock()), session, session.id),
     );
   clearSessionCookie(context, reply);
   return reply.redirect(signInPath(request.url), 303);

@@ -4,7 +4,7 @@ import type { Context } from '../runtime/context.ts';
 import type { CachedClient, ClientCache } from '../domain/tokens/client-cache.ts';
 import type { OAuthClient } from '../domain/tokens/oauth-clients.ts';
 import { countHeaders } from '../http/access.ts';
-import { attributionOf } from '../http/browser-sessions.ts';
+import { changeContextOf } from '../http/browser-sessions.ts';
 import { decodeFormValue } from './form-parameters.ts';
 import { OAuthError } from './oauth-error.ts';
 
@@ -47,7 +47,7 @@ export async function authenticateClient(
   const matches = matchesHash(presented.secret, client?.secretHash ?? DECOY);
   if (client !== undefined && client.secretHash !== null && matches) return client;
   if (client !== undefined) {
-    context.deniedAttempts.record(attributionOf(request, context.clock()), {
+    context.deniedAttempts.record(changeContextOf(request, context.clock()), {
       action: 'client.refuse',
       object: ['client', client.id],
       organizationId: null,

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Attribution } from '../auth/callers.ts';
+import type { ChangeContext } from '../auth/callers.ts';
 import { matchesCodeChallenge } from '../auth/secrets.ts';
 import { ALL_SCOPES, type Scope } from '../auth/scopes.ts';
 import type { Context } from '../runtime/context.ts';
@@ -109,7 +109,7 @@ export function attributionOfClient(
   client: OAuthClient,
   { address, id: requestId }: FastifyRequest,
   now: number,
-): (owner: { userId: number; grantId: string | null }) => Attribution {
+): (owner: { userId: number; grantId: string | null }) => ChangeContext {
   return ({ userId, grantId }) => {
     const kind = grantId === null ? 'client' : 'user';
     return { actor: { kind, userId, credentialId: client.id, address, requestId }, now };
@@ -225,7 +225,7 @@ function sign(
 /** Revokes the grant of a code or refresh token that was used twice: one of the uses was by a thief. */
 async function revokeReusedGrant(
   { db }: Context,
-  by: Attribution,
+  by: ChangeContext,
   grant: Grant,
   reason: RevocationReason,
 ): Promise<never> {

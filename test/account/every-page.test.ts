@@ -1,7 +1,7 @@
 import type { RouteOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { invitationUrl } from '../../src/auth/account-links.ts';
 import { passwordResetUrl } from '../../src/auth/account-links.ts';
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
@@ -113,7 +113,7 @@ describe('Every password field', () => {
     const { clock, keys, db } = server.context;
     const account = await world.account();
     const { uid } = await world.invited();
-    const reset = await db.write((tx) => createPasswordReset(tx, cliAttribution(clock()), account.id));
+    const reset = await db.write((tx) => createPasswordReset(tx, cliChangeContext(clock()), account.id));
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     now += 600_000;

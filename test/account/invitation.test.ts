@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { invitationUrl } from '../../src/auth/account-links.ts';
 import { verifyPassword } from '../../src/auth/passwords.ts';
 import { randomText } from '../../src/auth/secrets.ts';
@@ -116,10 +116,10 @@ describe('Invitation', () => {
   it('ends with a ban, and cannot be renewed then', async () => {
     const { path, id } = await newInvitation();
     await world.token(id);
-    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), id));
+    await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), id));
     expect((await createFormClient(server).get(path)).status).toBe(410);
     await expect(
-      server.context.db.write((tx) => renewInvitation(tx, cliAttribution(now), id)),
+      server.context.db.write((tx) => renewInvitation(tx, cliChangeContext(now), id)),
     ).rejects.toMatchObject({ kind: 'forbidden', message: 'This user is banned.' });
   });
 
@@ -167,8 +167,8 @@ describe('Invitation', () => {
   it('gets a new link when it is renewed, and the old one returns 404', async () => {
     const { path, id, uid } = await newInvitation();
     now += WEEK;
-    const renewed = await server.context.db.write((tx) => renewInvitation(tx, cliAttribution(now), id));
-    const again = await server.context.db.write((tx) => renewInvitation(tx, cliAttribution(now), id));
+    const renewed = await server.context.db.write((tx) => renewInvitation(tx, cliChangeContext(now), id));
+    const again = await server.context.db.write((tx) => renewInvitation(tx, cliChangeContext(now), id));
     expect(again.invitedAt).toBeGreaterThan(renewed.invitedAt);
     for (const dead of [path, linkOf(uid, renewed.invitedAt)])
       expect((await createFormClient(server).get(dead)).status).toBe(404);
@@ -178,7 +178,7 @@ describe('Invitation', () => {
     );
     expect(events).toHaveLength(2);
     await expect(
-      server.context.db.write((tx) => renewInvitation(tx, cliAttribution(now), id)),
+      server.context.db.write((tx) => renewInvitation(tx, cliChangeContext(now), id)),
     ).rejects.toMatchObject({ kind: 'forbidden' });
   });
 

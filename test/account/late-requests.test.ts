@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { hashPassword } from '../../src/auth/passwords.ts';
 import { setPassword } from '../../src/domain/sign-in/passwords.ts';
 import { requireSecondFactor } from '../../src/domain/sign-in/require-second-factor.ts';
@@ -73,8 +73,8 @@ function delayWrites(subject: string): DelayedWrites {
 /** Resets the password as a reset link does. */
 const resetPassword = () =>
   server.context.db.write(async (tx) => {
-    await setPassword(tx, cliAttribution(now), account.id, ownersHash);
-    await endSessions(tx, cliAttribution(now), owner(), null);
+    await setPassword(tx, cliChangeContext(now), account.id, ownersHash);
+    await endSessions(tx, cliChangeContext(now), owner(), null);
   });
 
 async function signedIn(): Promise<FormClient> {
@@ -125,7 +125,7 @@ describe('Changes while a request waits', () => {
     const late = visitor.submit(page, { email, password }, '/sign-in');
     await delayed.inside;
     await db.write((tx) =>
-      addTotp(tx, cliAttribution(now), owner(), keys.secret, { secret: generateTotpSecret(), step: 1 }),
+      addTotp(tx, cliChangeContext(now), owner(), keys.secret, { secret: generateTotpSecret(), step: 1 }),
     );
     delayed.release();
     expect((await late).location).toContain(SECOND_FACTOR);
@@ -140,7 +140,7 @@ describe('Changes while a request waits', () => {
     const delayed = delayWrites(signInSubject(email));
     const late = visitor.submit(page, { email, password }, '/sign-in');
     await delayed.inside;
-    await server.context.db.write((tx) => requireSecondFactor(tx, cliAttribution(now), uid, true));
+    await server.context.db.write((tx) => requireSecondFactor(tx, cliChangeContext(now), uid, true));
     delayed.release();
     expect((await late).location).toContain(SECOND_FACTOR);
     expect((await visitor.get('/account')).status).toBe(303);
@@ -167,7 +167,7 @@ describe('Changes while a request waits', () => {
     const delayed = delayWrites(`second-factor:${account.id}`);
     const late = thief.submit(page, { proof: account.password }, '/account/security/confirm');
     await delayed.inside;
-    await server.context.db.write((tx) => endSessions(tx, cliAttribution(now), owner(), null));
+    await server.context.db.write((tx) => endSessions(tx, cliChangeContext(now), owner(), null));
     delayed.release();
     expectRefused(await late);
     expect((await thief.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
@@ -181,11 +181,11 @@ describe('Changes while a request waits', () => {
       .select('id')
       .where('user_id', '=', account.id)
       .executeTakeFirstOrThrow();
-    await db.write((tx) => endSessions(tx, cliAttribution(now), owner(), null));
+    await db.write((tx) => endSessions(tx, cliChangeContext(now), owner(), null));
     const late = db.write(async (tx) => {
       const secret = generateTotpSecret();
-      await addTotp(tx, cliAttribution(now), owner(), keys.secret, { secret, step: 1 });
-      return endOtherSessionsAndRotate(tx, cliAttribution(now), { ...owner(), id });
+      await addTotp(tx, cliChangeContext(now), owner(), keys.secret, { secret, step: 1 });
+      return endOtherSessionsAndRotate(tx, cliChangeContext(now), { ...owner(), id });
     });
     await expect(late).rejects.toThrow(SessionEnded);
     expect((await secondFactorsOf(db.read, account.id)).totp).toBe(false);

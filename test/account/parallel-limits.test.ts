@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { addPasskey } from '../../src/domain/sign-in/passkeys.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createFormClient } from '../harness/form-client.ts';
@@ -42,7 +42,7 @@ it('Limits an account to 20 passkeys when 30 are added concurrently', async () =
       db.write((tx) =>
         addPasskey(
           tx,
-          cliAttribution(now),
+          cliChangeContext(now),
           { userId: account.id, organizationId: null },
           {
             id: `passkey-${index}`,

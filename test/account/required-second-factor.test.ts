@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { requireSecondFactor } from '../../src/domain/sign-in/require-second-factor.ts';
 import { resetSecondFactor } from '../../src/domain/sign-in/second-factors.ts';
 import { passkeyOptions, SoftwareAuthenticator } from '../harness/authenticator.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const require = (uid: string, required = true) =>
-  server.context.db.write((tx) => requireSecondFactor(tx, cliAttribution(now), uid, required));
+  server.context.db.write((tx) => requireSecondFactor(tx, cliChangeContext(now), uid, required));
 
 async function strictOrganization(): Promise<string> {
   const { uid } = await createFixtures(server).organization();
@@ -172,7 +172,9 @@ describe('Lost second factors', () => {
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     await setUpTotp(visitor, now);
-    const had = await server.context.db.write((tx) => resetSecondFactor(tx, cliAttribution(now), account.id));
+    const had = await server.context.db.write((tx) =>
+      resetSecondFactor(tx, cliChangeContext(now), account.id),
+    );
     expect(had).toMatchObject({ totp: true, passkeys: 0, recoveryCodes: 10 });
     expect((await visitor.get('/account')).status).toBe(303);
     expect((await createFormClient(server).signIn(account.email, account.password)).location).toBe(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { type Mailbox, startMailbox } from '../harness/mailbox.ts';
 import { startNetworkProxy } from '../harness/network-proxy.ts';
@@ -77,7 +77,7 @@ describe('Password reset by mail', () => {
     const sso = await world.account({ organization: organization.uid });
     await world.ssoOnly(organization.uid);
     const banned = await world.account();
-    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), banned.id));
+    await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), banned.id));
     const invited = await world.invited();
     const known = await world.account();
     const responses = [];

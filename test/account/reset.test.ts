@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { hashSecret, randomText } from '../../src/auth/secrets.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
@@ -28,13 +28,13 @@ const write: TestServer['context']['db']['write'] = (transaction) => server.cont
 
 /** @returns the path of a link as the command line creates it */
 async function newLink(userId = account.id): Promise<string> {
-  const { secret } = await write((tx) => createPasswordReset(tx, cliAttribution(now), userId));
+  const { secret } = await write((tx) => createPasswordReset(tx, cliChangeContext(now), userId));
   return `/reset-password?token=${secret}`;
 }
 
 /** @returns the path of a link as it is mailed */
 async function mailedLink(userId = account.id): Promise<string> {
-  const { secret } = await write((tx) => createPasswordReset(tx, cliAttribution(now), userId, 'mail'));
+  const { secret } = await write((tx) => createPasswordReset(tx, cliChangeContext(now), userId, 'mail'));
   return `/reset-password?token=${secret}`;
 }
 
@@ -172,7 +172,7 @@ describe('Password reset link', () => {
     const path = await newLink();
     const visitor = createFormClient(server);
     const page = await visitor.open(path);
-    await write((tx) => banUser(tx, cliAttribution(now), account.id));
+    await write((tx) => banUser(tx, cliChangeContext(now), account.id));
     expect((await visitor.submit(page, { password: NEXT }, '/reset-password')).status).toBe(410);
     expect((await visitor.get(path)).status).toBe(410);
   });
@@ -297,7 +297,7 @@ describe('Password reset link', () => {
   it('is not created for users who cannot use it', async () => {
     const invited = await world.invited();
     await expect(newLink(invited.id)).rejects.toMatchObject({ kind: 'forbidden' });
-    await write((tx) => banUser(tx, cliAttribution(now), account.id));
+    await write((tx) => banUser(tx, cliChangeContext(now), account.id));
     await expect(newLink()).rejects.toMatchObject({ kind: 'forbidden' });
     await expect(newLink(999_999)).rejects.toMatchObject({ kind: 'not-found' });
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { browserName } from '../../src/account/browser-names.ts';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { hashSecret } from '../../src/auth/secrets.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { endUserSessions } from '../../src/domain/sign-in/end-sessions.ts';
@@ -152,10 +152,10 @@ describe('Operator', () => {
     const there = await signedIn();
     const other = await signedIn(await world.account());
     const { db } = server.context;
-    expect(await db.write((tx) => endUserSessions(tx, cliAttribution(now), account.id))).toBe(2);
+    expect(await db.write((tx) => endUserSessions(tx, cliChangeContext(now), account.id))).toBe(2);
     expect(await Promise.all([here, there, other].map(isSignedIn))).toEqual([false, false, true]);
     expect((await world.auditEvents()).at(-1)).toMatchObject({ action: 'session.end', user_id: null });
-    await expect(db.write((tx) => endUserSessions(tx, cliAttribution(now), 0))).rejects.toMatchObject({
+    await expect(db.write((tx) => endUserSessions(tx, cliChangeContext(now), 0))).rejects.toMatchObject({
       kind: 'not-found',
     });
   });
@@ -199,7 +199,7 @@ describe('Session', () => {
   });
 
   it('ends with a ban', async () => {
-    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), account.id));
+    await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), account.id));
     expect(await isSignedIn(here)).toBe(false);
   });
 });

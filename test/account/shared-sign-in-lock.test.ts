@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { signInWithPassword } from '../../src/domain/sign-in/sign-in-with-password.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const attempt = async (address: string, account: { email: string; password: string }) =>
-  (await signInWithPassword(server.context, cliAttribution(now), { ...account, address })).outcome;
+  (await signInWithPassword(server.context, cliChangeContext(now), { ...account, address })).outcome;
 
 /** Fails for a hundred accounts. Further accounts share a lock. */
 async function tryHundredAccounts(address: string): Promise<void> {

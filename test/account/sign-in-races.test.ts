@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import type { Transaction } from '../../src/db/engine.ts';
 import {
   endAccessWithoutFactor,
@@ -22,7 +22,7 @@ import { type TestServer, useSharedServer } from '../harness/server.ts';
 
 let server: TestServer;
 const now = Date.UTC(2026, 5, 1);
-const by = cliAttribution(now);
+const by = cliChangeContext(now);
 const limits = { idle: 60_000, lifetime: 60_000 };
 beforeAll(async () => {
   server = await useSharedServer(() => now);

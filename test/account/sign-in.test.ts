@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { hashPassword, PasswordQueueFull } from '../../src/auth/passwords.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
@@ -105,12 +105,12 @@ describe('Sign-in with a password', () => {
     const attempt = { email: account.email, password: 'not the password', address: '192.0.2.1' };
     const outcomes = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
-        signInWithPassword(index % 2 === 0 ? server.context : second, cliAttribution(now), attempt),
+        signInWithPassword(index % 2 === 0 ? server.context : second, cliChangeContext(now), attempt),
       ),
     );
     const right = { ...attempt, password: account.password };
-    const locked = await signInWithPassword(second, cliAttribution(now), right);
-    const elsewhere = await signInWithPassword(second, cliAttribution(now), {
+    const locked = await signInWithPassword(second, cliChangeContext(now), right);
+    const elsewhere = await signInWithPassword(second, cliChangeContext(now), {
       ...right,
       address: '192.0.2.2',
     });
@@ -125,7 +125,7 @@ describe('Sign-in with a password', () => {
   it('counts the addresses of an IPv6 network together', async () => {
     const account = await createFixtures(server).account();
     const from = (address: string, password: string) =>
-      signInWithPassword(server.context, cliAttribution(now), { email: account.email, password, address });
+      signInWithPassword(server.context, cliChangeContext(now), { email: account.email, password, address });
     for (let attempt = 1; attempt <= 10; attempt += 1)
       expect((await from(`2001:db8:0:7:${attempt}::${attempt}`, 'wrong')).outcome).toBe('refused');
     const { password } = account;
@@ -139,11 +139,11 @@ describe('Sign-in with a password', () => {
     const attempt = { email: account.email, password: account.password, address: '192.0.2.3' };
     const flood = Promise.allSettled(Array.from({ length: 80 }, () => hashPassword('one of many')));
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 12 }, () => signInWithPassword(server.context, cliAttribution(now), attempt)),
+      Array.from({ length: 12 }, () => signInWithPassword(server.context, cliChangeContext(now), attempt)),
     );
     await flood;
     for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: expect.any(PasswordQueueFull) });
-    expect((await signInWithPassword(server.context, cliAttribution(now), attempt)).outcome).toBe(
+    expect((await signInWithPassword(server.context, cliChangeContext(now), attempt)).outcome).toBe(
       'signed-in',
     );
   });
@@ -154,7 +154,7 @@ describe('Sign-in with a password', () => {
     const attempt = { email: account.email, password: 'not the password', address };
     const unblock = await blockWrites(server);
     const attempts = Array.from({ length: 9 }, () =>
-      signInWithPassword(server.context, cliAttribution(now), attempt),
+      signInWithPassword(server.context, cliChangeContext(now), attempt),
     );
     const flood = Promise.allSettled(Array.from({ length: 80 }, () => hashPassword('one of many')));
     await unblock();
@@ -191,7 +191,7 @@ describe('Sign-in with a password', () => {
     const account = await createFixtures(server).account();
     const invited = await createFixtures(server).invited();
     const banned = await createFixtures(server).account();
-    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), banned.id));
+    await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), banned.id));
     const responses = [];
     for (const [email, password] of [
       [account.email, 'not the password'],
@@ -261,7 +261,7 @@ describe('Sign-in with a password', () => {
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     expect((await visitor.get('/account')).status).toBe(200);
-    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), account.id));
+    await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), account.id));
     expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
     expect((await visitor.get('/oauth/authorize')).status).not.toBe(200);
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { findUser } from '../../src/domain/users/user-list.ts';
 import { callbackUrl, sealClientSecret } from '../../src/sso/registration.ts';
@@ -39,7 +39,7 @@ beforeEach(() => {
 function configure(provider: TestIdentityProvider, trustEmail: boolean): Promise<void> {
   const { db, keys, clock } = server.context;
   return db.write((tx) =>
-    setIdentityProvider(tx, cliAttribution(clock()), 'acme', {
+    setIdentityProvider(tx, cliChangeContext(clock()), 'acme', {
       issuer: provider.issuer,
       clientId: provider.clientId,
       sealedSecret: sealClientSecret(keys.secret, provider.clientSecret),

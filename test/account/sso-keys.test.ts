@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { callbackUrl, sealClientSecret } from '../../src/sso/registration.ts';
 import { createFixtures } from '../harness/fixtures.ts';
@@ -27,7 +27,7 @@ async function startProvider(organization: string): Promise<TestIdentityProvider
   const email = `ada@${organization}.example`;
   provider.people.set('ada', { sub: 'ada', email, email_verified: true });
   await db.write((tx) =>
-    setIdentityProvider(tx, cliAttribution(clock()), organization, {
+    setIdentityProvider(tx, cliChangeContext(clock()), organization, {
       issuer: provider.issuer,
       clientId: provider.clientId,
       sealedSecret: sealClientSecret(keys.secret, provider.clientSecret),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { startSession } from '../../src/domain/sign-in/sessions.ts';
 import { alertOn, totpCodeAt, SECOND_FACTOR, SECURITY, setUpTotp } from '../harness/second-factors.ts';
@@ -31,7 +31,7 @@ async function throughProvider(): Promise<FormClient> {
   const { secret } = await server.context.db.write((tx) =>
     startSession(
       tx,
-      cliAttribution(now),
+      cliChangeContext(now),
       {
         userId: account.id,
         organizationId: organization.id,
@@ -49,7 +49,7 @@ async function throughProvider(): Promise<FormClient> {
 
 const setProvider = (ssoOnly: boolean) =>
   server.context.db.write((tx) =>
-    setIdentityProvider(tx, cliAttribution(now), organization.uid, {
+    setIdentityProvider(tx, cliChangeContext(now), organization.uid, {
       issuer: 'https://login.acme.example',
       clientId: 'assay',
       sealedSecret: null,

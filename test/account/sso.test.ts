@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import type { ProviderSettings } from '../../src/domain/sign-in/identity-provider-settings.ts';
 import { removeIdentityProvider, setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
@@ -51,7 +51,7 @@ function name(
 ): Promise<void> {
   const { db, keys, clock } = server.context;
   return db.write((tx) =>
-    setIdentityProvider(tx, cliAttribution(clock()), organization, {
+    setIdentityProvider(tx, cliChangeContext(clock()), organization, {
       issuer: provider.issuer,
       clientId: provider.clientId,
       sealedSecret: sealClientSecret(keys.secret, provider.clientSecret),
@@ -431,7 +431,7 @@ describe('First sign-in', () => {
     const { db, clock } = server.context;
     const email = 'never@acme.example';
     const invited = await world.invited({ organization: 'acme', email });
-    await db.write((tx) => banUser(tx, cliAttribution(clock()), invited.id));
+    await db.write((tx) => banUser(tx, cliChangeContext(clock()), invited.id));
     expect(await accountOf(email)).toBeUndefined();
     const someone = person({ email: 'Never@acme.example' });
     await expectDenied(await signIn(someone), 403, /Your account is closed/);
@@ -448,7 +448,7 @@ describe('First sign-in', () => {
     const { db, clock } = server.context;
     const email = 'elsewhere@acme.example';
     const invited = await world.invited({ organization: 'other', email });
-    await db.write((tx) => banUser(tx, cliAttribution(clock()), invited.id));
+    await db.write((tx) => banUser(tx, cliChangeContext(clock()), invited.id));
     expect((await signIn(person({ email }))).status).toBe(303);
   });
 
@@ -527,7 +527,7 @@ describe('First sign-in', () => {
     await expectDenied(await signIn(second), 403, /linked with another person at your provider/);
     const { db, clock } = server.context;
     const { id = 0 } = (await accountOf(first.email ?? '')) ?? {};
-    await db.write((tx) => unlinkIdentities(tx, cliAttribution(clock()), id));
+    await db.write((tx) => unlinkIdentities(tx, cliChangeContext(clock()), id));
     expect((await signIn(second)).status).toBe(303);
     await expectDenied(await signIn(first), 403, /linked with another person/);
   });
@@ -572,10 +572,10 @@ describe('Later sign-in', () => {
     const someone = person();
     await signIn(someone);
     const { id = 0 } = (await accountOf(someone.email ?? '')) ?? {};
-    await server.context.db.write((tx) => banUser(tx, cliAttribution(server.context.clock()), id));
+    await server.context.db.write((tx) => banUser(tx, cliChangeContext(server.context.clock()), id));
     await expectDenied(await signIn(someone), 403, /Your account is closed/);
     const fresh = await world.account({ organization: 'acme', email: 'banned@acme.example' });
-    await server.context.db.write((tx) => banUser(tx, cliAttribution(server.context.clock()), fresh.id));
+    await server.context.db.write((tx) => banUser(tx, cliChangeContext(server.context.clock()), fresh.id));
     await expectDenied(await signIn(person({ email: fresh.email })), 403, /Your account is closed/);
   });
 
@@ -858,7 +858,7 @@ describe('Rejected responses', () => {
     const { db, clock } = server.context;
     for (const change of [
       () => name('acme', otherProvider),
-      () => db.write((tx) => removeIdentityProvider(tx, cliAttribution(clock()), 'acme')),
+      () => db.write((tx) => removeIdentityProvider(tx, cliChangeContext(clock()), 'acme')),
     ]) {
       await name('acme', acmeProvider);
       const visitor = createFormClient(server);

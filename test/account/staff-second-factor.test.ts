@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { invitationUrl } from '../../src/auth/account-links.ts';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
 import { createFixtures } from '../harness/fixtures.ts';
@@ -68,7 +68,7 @@ describe('Staff who need a second factor', () => {
   it('set one up after a password reset', async () => {
     const staff = await createFixtures(server).account();
     const { secret } = await server.context.db.write((tx) =>
-      createPasswordReset(tx, cliAttribution(now), staff.id),
+      createPasswordReset(tx, cliChangeContext(now), staff.id),
     );
     const visitor = createFormClient(server);
     const page = await visitor.open(`/reset-password?token=${secret}`);

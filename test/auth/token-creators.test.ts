@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { revokeConsent, saveConsent } from '../../src/domain/tokens/consents.ts';
 import { deleteOAuthClient } from '../../src/domain/tokens/oauth-clients.ts';
@@ -31,7 +31,7 @@ interface Made {
   token: string;
 }
 const change = (unit: Parameters<TestServer['context']['db']['write']>[0]) => server.context.db.write(unit);
-const by = () => cliAttribution(NOW);
+const by = () => cliChangeContext(NOW);
 
 /** Creates a token with another one (operation 58). */
 async function make(token: string, name = 'made'): Promise<Made> {

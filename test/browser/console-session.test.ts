@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { endUserSessions } from '../../src/domain/sign-in/end-sessions.ts';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { bumpCredentialVersion } from '../../src/domain/tokens/credentials.ts';
 import { expectAccessible } from '../harness/accessibility.ts';
 import { describeInBrowser, signIn } from '../harness/browser.ts';
@@ -20,7 +20,7 @@ describeInBrowser('Console: session', () => {
       .select('id')
       .where('email', '=', email)
       .executeTakeFirstOrThrow();
-    await db.write((tx) => endUserSessions(tx, cliAttribution(clock()), id));
+    await db.write((tx) => endUserSessions(tx, cliChangeContext(clock()), id));
   };
   const enterTags = async (): Promise<Page> => {
     const page = await assay.enter('admin', '/tags', { expectedStatuses: [401] });

@@ -3,7 +3,7 @@ import { generateSync } from 'otplib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { invitationUrl } from '../../src/auth/account-links.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await app.close();
   await world.organization('provided');
   await server.context.db.write((tx) =>
-    setIdentityProvider(tx, cliAttribution(NOW), 'provided', {
+    setIdentityProvider(tx, cliChangeContext(NOW), 'provided', {
       issuer: 'http://127.0.0.1:9',
       clientId: 'assay',
       sealedSecret: null,
@@ -140,7 +140,7 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   'reset-password-page': async (page) => {
     const { id } = await createLongAccount();
     const { secret } = await server.context.db.write((tx) =>
-      createPasswordReset(tx, cliAttribution(NOW), id),
+      createPasswordReset(tx, cliChangeContext(NOW), id),
     );
     await page.goto(`/reset-password?token=${secret}`);
     await expectAccessible(page);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { callbackUrl, sealClientSecret } from '../../src/sso/registration.ts';
 import { describeInBrowser, useBrowser } from '../harness/browser.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   });
   const { db, keys, clock } = server.context;
   await db.write((tx) =>
-    setIdentityProvider(tx, cliAttribution(clock()), organization.uid, {
+    setIdentityProvider(tx, cliChangeContext(clock()), organization.uid, {
       issuer: provider.issuer,
       clientId: provider.clientId,
       sealedSecret: sealClientSecret(keys.secret, provider.clientSecret),

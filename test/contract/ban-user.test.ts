@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { asUser, cliAttribution } from '../../src/auth/callers.ts';
+import { onBehalfOf, cliChangeContext } from '../../src/auth/callers.ts';
 import { recordEvent } from '../../src/domain/audit/record-event.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { startSibling, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
@@ -204,7 +204,7 @@ describe('Operation 6: ban or delete a user', () => {
     it('are banned, not deleted, if they caused an audit event', async () => {
       const invited = await world.invited({ organization: organization.uid });
       await server.context.db.write((tx) =>
-        recordEvent(tx, asUser(cliAttribution(NOW), invited.id), {
+        recordEvent(tx, onBehalfOf(cliChangeContext(NOW), invited.id), {
           action: 'assessment.create',
           object: ['assessment', 'any'],
           organizationId: organization.id,
@@ -404,10 +404,10 @@ describe('Operation 6: ban or delete a user', () => {
 
   it('applies the same rules to the command line', async () => {
     const { db } = server.context;
-    await expect(db.write((tx) => banUser(tx, cliAttribution(NOW), admin.id))).rejects.toMatchObject({
+    await expect(db.write((tx) => banUser(tx, cliChangeContext(NOW), admin.id))).rejects.toMatchObject({
       kind: 'forbidden',
     });
-    await db.write((tx) => banUser(tx, cliAttribution(NOW), user.id));
+    await db.write((tx) => banUser(tx, cliChangeContext(NOW), user.id));
     expect(await eventsOf(user.id)).toMatchObject([{ action: 'user.ban', user_id: null }]);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { TAG_SCOPES } from '../../src/auth/scopes.ts';
 import { createAssetTags, planAssetTags } from '../../src/domain/assets/create-asset-tags.ts';
 import { expectProblem, expectSimpleError } from '../harness/expect-problem.ts';
@@ -247,7 +247,7 @@ describe('Operation 8: create asset tags', () => {
       const { db } = server.context;
       const other = (await world.organization()).uid;
       const group = (await world.organizationGroup(`left${organization}`, [organization, other])).uid;
-      const attribution = { ...cliAttribution(NOW), accepted: TAG_SCOPES };
+      const attribution = { ...cliChangeContext(NOW), accepted: TAG_SCOPES };
       const own = await newAsset();
       const theirs = (await world.asset({ organization: other })).uid;
       const tags = [{ name: 'late', assets: [own, theirs] }];

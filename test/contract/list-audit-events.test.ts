@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { renameUser } from '../../src/domain/users/users.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -26,7 +26,7 @@ beforeEach(async () => {
 const read = (token: string, query = '', headers = {}) =>
   server.request('GET', `/v1/audit_events${query}`, { token, headers });
 const rename = (id: number, name: string) =>
-  server.context.db.write((tx) => renameUser(tx, cliAttribution(now), id, name));
+  server.context.db.write((tx) => renameUser(tx, cliChangeContext(now), id, name));
 const idsOf = async (token: string, query = '') =>
   ((await read(token, query)).body as { id: number }[]).map(({ id }) => id);
 

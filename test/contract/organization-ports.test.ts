@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import type { ScannedHost } from '../../src/domain/assets/scans/apply-scans.ts';
 import { upsertScannedHosts } from '../../src/domain/assets/scans/upsert-hosts.ts';
 import { type ObservedPort, PortCoverage } from '../../src/domain/assets/scans/diff-ports.ts';
@@ -50,7 +50,7 @@ const scan = (...hosts: ScannedHost[]) =>
   server.context.db.write((tx) =>
     upsertScannedHosts(
       tx,
-      cliAttribution((now += 1_000)),
+      cliChangeContext((now += 1_000)),
       organization.id,
       hosts.map((one) => ({ ...one, coverage: EVERY })),
     ),

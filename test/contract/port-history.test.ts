@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import type { ScannedHost } from '../../src/domain/assets/scans/apply-scans.ts';
 import { upsertScannedHosts } from '../../src/domain/assets/scans/upsert-hosts.ts';
 import { type ObservedPort, PortCoverage } from '../../src/domain/assets/scans/diff-ports.ts';
@@ -49,7 +49,7 @@ async function scan(minutes: number, ports: ObservedPort[], more: Partial<Scanne
     ...more,
   };
   const { createdHosts } = await server.context.db.write((tx) =>
-    upsertScannedHosts(tx, cliAttribution(NOW), organization.id, [host]),
+    upsertScannedHosts(tx, cliChangeContext(NOW), organization.id, [host]),
   );
   uid = createdHosts[0]?.uid ?? uid;
 }

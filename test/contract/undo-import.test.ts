@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cliAttribution, operatorCaller } from '../../src/auth/callers.ts';
+import { cliChangeContext, operatorCaller } from '../../src/auth/callers.ts';
 import type { Transaction } from '../../src/db/engine.ts';
 import { requestUndo } from '../../src/domain/imports/cancel-import.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
@@ -257,13 +257,13 @@ describe('Operation 82: undo an import', () => {
     [
       'the user is banned',
       'The account that requested the undo was banned.',
-      (tx: Transaction, { id }: TestUser) => banUser(tx, cliAttribution(server.context.clock()), id),
+      (tx: Transaction, { id }: TestUser) => banUser(tx, cliChangeContext(server.context.clock()), id),
     ],
     [
       'the user loses access',
       'The account that requested the undo may no longer undo the import.',
       (tx: Transaction, { id }: TestUser) =>
-        updateUser(tx, cliAttribution(server.context.clock()), id, { assessments: [] }),
+        updateUser(tx, cliChangeContext(server.context.clock()), id, { assessments: [] }),
     ],
   ])('changes nothing if %s before it runs, and can be requested again', async (_event, message, lose) => {
     const starter = await world.user({ organization: organization.uid });

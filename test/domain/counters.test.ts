@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import type { Database, Transaction } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { unwrapOutcome } from '../../src/domain/shared/errors.ts';
@@ -105,7 +105,7 @@ describe.runIf(engine() === 'postgres')('Concurrent transactions that write the 
     ],
   ])('do not deadlock: %s', async (what, write) => {
     const uids = await db.write(async (tx) => {
-      const by = cliAttribution(1);
+      const by = cliChangeContext(1);
       const { uid: organization } = await createOrganization(tx, by, {
         uid: `org${what.length}`,
         name: what,

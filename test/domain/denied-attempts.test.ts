@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from 'kysely';
-import type { Attribution } from '../../src/auth/callers.ts';
+import type { ChangeContext } from '../../src/auth/callers.ts';
 import type { Database } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { type DeniedAttempt, DeniedAttempts } from '../../src/domain/audit/denied-attempts.ts';
@@ -29,7 +29,7 @@ afterAll(async () => {
   await server.close();
 });
 
-const from = (address: string, requestId = 'request'): Attribution => ({
+const from = (address: string, requestId = 'request'): ChangeContext => ({
   actor: { kind: 'stranger', userId: null, credentialId: null, address, requestId },
   now,
 });
@@ -118,7 +118,7 @@ describe('Denied attempts', () => {
       organizationId: 1,
       details: null,
     });
-    const by = (userId: number): Attribution => ({
+    const by = (userId: number): ChangeContext => ({
       ...attribution,
       actor: { ...attribution.actor, kind: 'user', userId },
     });

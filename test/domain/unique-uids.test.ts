@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { insertWithUniqueUid } from '../../src/domain/organizations/unique-uids.ts';
 
 const admin = { organizationId: 1, admin: true, staff: false, assignedOrganizations: null };
@@ -20,6 +20,6 @@ it('inserts what callers who see every organization ask for, once', async () => 
     tried.push(uid);
     return Promise.resolve(undefined);
   };
-  expect(await insertWithUniqueUid(cliAttribution(0).actor, 'web', '-', insert)).toBeUndefined();
+  expect(await insertWithUniqueUid(cliChangeContext(0).actor, 'web', '-', insert)).toBeUndefined();
   expect(tried).toEqual(['web']);
 });

@@ -1,5 +1,5 @@
 import { hash } from '@node-rs/argon2';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { randomText } from '../../src/auth/secrets.ts';
 import type { Transaction } from '../../src/db/engine.ts';
 import { unwrapOutcome } from '../../src/domain/shared/errors.ts';
@@ -71,7 +71,7 @@ function worldBy(
   write: <T>(unit: (tx: Transaction) => Promise<T>) => Promise<T>,
 ) {
   const { db, keys, clock } = context;
-  const act = () => cliAttribution(clock());
+  const act = () => cliChangeContext(clock());
 
   const tokenIn = (tx: Transaction, userId: number, options: TokenOptions = {}) =>
     issueToken(tx, act(), keys, { userId, kind: 'personal', expiresAt: null, ...options });

@@ -8,7 +8,7 @@ import {
   STRICT_TAG_SCOPES,
   TAG_SCOPES,
 } from '../../src/auth/scopes.ts';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { openContext } from '../../src/runtime/context.ts';
 import { revokeToken } from '../../src/domain/tokens/tokens.ts';
 import { startSibling, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
@@ -203,7 +203,7 @@ describe('Token lifetime', () => {
           const { token, id } = await world.token(staff.id, { kind, expiresAt: now + 3_600_000 });
           expect((await other.probe(token)).status).toBe(404);
           expect((await probe('v1', bearer(token))).status).toBe(404);
-          await server.context.db.write((tx) => revokeToken(tx, cliAttribution(now), id));
+          await server.context.db.write((tx) => revokeToken(tx, cliChangeContext(now), id));
           expect((await other.probe(token)).status).toBe(401);
           expect((await probe('v1', bearer(token))).status).toBe(401);
         }

@@ -8,7 +8,7 @@ import { operation } from '../../src/http/operation.ts';
 import { parseIfMatch } from '../../src/http/etags.ts';
 import { versionedResult } from '../../src/http/operation-result.ts';
 import { API_SCOPE } from '../../src/auth/scopes.ts';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { renewInvitation } from '../../src/domain/users/invitations.ts';
 import { renameUser } from '../../src/domain/users/users.ts';
 import { revokeAssessmentAccess } from '../../src/domain/assessments/assessment-access.ts';
@@ -240,7 +240,7 @@ describe('ETag', () => {
     const { db } = server.context;
     const invited = await world.invited({ organization: organization.uid });
     const of = { table: 'users', id: invited.id } as const;
-    const attribution = cliAttribution(Date.now());
+    const attribution = cliChangeContext(Date.now());
     await db.write((tx) => renewInvitation(tx, attribution, invited.id));
     expect(await versionOf(of)).toBe(2);
     await db.write((tx) => renameUser(tx, attribution, invited.id, 'Ada'));

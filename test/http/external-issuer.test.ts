@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import type { ExternalIssuerSettings } from '../../src/auth/external-issuer.ts';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
@@ -232,7 +232,7 @@ describe('Token lifetime', () => {
     const banned = await createFixtures(server).user({ organization: 'acmeissuer', admin: true });
     const token = await sign({ sub: banned.uid });
     expect(await status(token)).toBe(201);
-    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), banned.id));
+    await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), banned.id));
     expect(await status(token)).toBe(401);
     expect(await status(await sign({ sub: banned.uid, jti: 'another' }))).toBe(401);
   });

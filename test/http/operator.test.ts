@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openOperations, type InProcessOperations } from '../../src/app.ts';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { renameAssessmentTag } from '../../src/domain/assessments/assessment-tags.ts';
 import { allowOperator } from '../../src/http/register-area.ts';
 import { formOf } from '../harness/imports.ts';
@@ -147,7 +147,7 @@ describe('operatorAttribution', () => {
     const { uid } = await world.assessment('acted');
     const tag = await world.assessmentTag(uid, 'before');
     const renamed = await server.context.db.write((tx) =>
-      renameAssessmentTag(tx, cliAttribution(Date.now()), tag.id, 'after'),
+      renameAssessmentTag(tx, cliChangeContext(Date.now()), tag.id, 'after'),
     );
     expect(renamed).toEqual({ id: tag.id, name: 'after', version: 2 });
   });

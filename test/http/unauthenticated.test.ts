@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newPersonalToken } from '../../src/auth/secrets.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { revokeToken } from '../../src/domain/tokens/tokens.ts';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
@@ -117,7 +117,7 @@ describe('Requests without a valid credential', () => {
   it('cause few database queries with a revoked token', async () => {
     const { db } = server.context;
     const user = await createFixtures(server).user();
-    await db.write((tx) => revokeToken(tx, cliAttribution(now), user.token));
+    await db.write((tx) => revokeToken(tx, cliChangeContext(now), user.token));
     await spend('192.0.2.5');
     const queries = await countQueries(() =>
       Promise.all(Array.from({ length: 200 }, () => send('192.0.2.5', `Bearer ${user.token}`))),

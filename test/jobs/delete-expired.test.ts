@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { deleteExpired } from '../../src/jobs/delete-expired.ts';
 import { recordEvent } from '../../src/domain/audit/record-event.ts';
 import { startSession } from '../../src/domain/sign-in/sessions.ts';
@@ -45,7 +45,7 @@ const session = () =>
   server.context.db.write((tx) =>
     startSession(
       tx,
-      cliAttribution(now),
+      cliChangeContext(now),
       {
         userId: user.id,
         organizationId: null,
@@ -184,7 +184,7 @@ describe('The audit log', () => {
     const { db } = server.context;
     const world = createFixtures(server);
     await db.write((tx) =>
-      recordEvent(tx, cliAttribution(now), {
+      recordEvent(tx, cliChangeContext(now), {
         action: 'demo.load',
         object: ['organization', 'acme'],
         organizationId: null,
@@ -214,7 +214,7 @@ describe('The audit log', () => {
     const record = (at: number, count: number) =>
       db.write(async (tx) => {
         for (let index = 0; index < count; index += 1)
-          await recordEvent(tx, cliAttribution(at), {
+          await recordEvent(tx, cliChangeContext(at), {
             action: 'organization.create',
             object: ['organization', `o${index}`],
             organizationId: null,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliAttribution, operatorCaller } from '../../src/auth/callers.ts';
+import { cliChangeContext, operatorCaller } from '../../src/auth/callers.ts';
 import { type Database } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { enqueueForSearchIndex, indexPending } from '../../src/db/vulnerability-search.ts';
@@ -53,7 +53,7 @@ it('indexes all findings of an import in one run of the job', async () => {
 /** Inserts vulnerabilities of a new organization as an import does. @returns their ids */
 async function importInto(db: Database, uid: string, count: number): Promise<number[]> {
   return db.write(async (tx) => {
-    const by = cliAttribution(1);
+    const by = cliChangeContext(1);
     const { id: organizationId } = await createOrganization(tx, by, { uid, name: uid });
     const { id: assessmentId } = await createAssessment(tx, by, { uid, name: uid, organization: uid });
     const row = {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { upsertScannedHosts } from '../../src/domain/assets/scans/upsert-hosts.ts';
 import { PortCoverage } from '../../src/domain/assets/scans/diff-ports.ts';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { counterDeltas } from '../../src/domain/vulnerabilities/vulnerability-counters.ts';
 import { addDeltas } from '../../src/domain/shared/counters.ts';
 import { verifyListContract } from '../harness/list-contract.ts';
@@ -107,7 +107,7 @@ beforeAll(async () => {
   };
   now += 10_000;
   await server.context.db.write((tx) =>
-    upsertScannedHosts(tx, cliAttribution(now), organization.id, [
+    upsertScannedHosts(tx, cliChangeContext(now), organization.id, [
       { ...scan, address: '10.0.0.5', ports: [port(22), port(443), port(80, 'closed')], seenAt: now - 5_000 },
       { ...scan, address: '10.0.1.7', ports: [port(80)] },
     ]),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { verifyListContract } from '../harness/list-contract.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
   ({ token } = await createFixtures(server).user());
   for (const [index, name] of ['Zoo', 'Äpfel', 'apple', 'Same', 'Same', 'Same', 'banana'].entries())
     await server.context.db.write((tx) =>
-      createOrganization(tx, cliAttribution(1), { uid: `uid${index}`, name }),
+      createOrganization(tx, cliChangeContext(1), { uid: `uid${index}`, name }),
     );
 });
 afterAll(() => server.close());

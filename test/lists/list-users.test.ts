@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { verifyListContract } from '../harness/list-contract.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
@@ -19,10 +19,10 @@ beforeAll(async () => {
   for (const name of ['Adam', 'Eve']) await world.invited({ organization: 'many', name });
   const banned = [await world.user({ organization: 'many', name: 'Adele' })];
   banned.push(await world.user({ organization: 'many', email: 'ada.b@many.example' }));
-  for (const { id } of banned) await server.context.db.write((tx) => banUser(tx, cliAttribution(1), id));
+  for (const { id } of banned) await server.context.db.write((tx) => banUser(tx, cliChangeContext(1), id));
   const invited = await world.invited({ organization: 'many', name: 'Ban' });
   await world.token(invited.id);
-  await server.context.db.write((tx) => banUser(tx, cliAttribution(1), invited.id));
+  await server.context.db.write((tx) => banUser(tx, cliChangeContext(1), invited.id));
   await world.user({ organization: 'other', name: 'Ada of others' });
 });
 afterAll(() => server.close());

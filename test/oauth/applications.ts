@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as oauth from 'oauth4webapi';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import type { Scope } from '../../src/auth/scopes.ts';
 import { randomText } from '../../src/auth/secrets.ts';
 import { issueAuthorizationCode } from '../../src/domain/tokens/authorization-codes.ts';
@@ -24,7 +24,7 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 /** OAuth clients and their requests to the endpoints that are called without a browser. */
 export function applicationsOf(server: TestServer) {
   const { db, clock, keys } = server.context;
-  const attribution = () => cliAttribution(clock());
+  const attribution = () => cliChangeContext(clock());
 
   /** Sends a form; a list of pairs can repeat a name. */
   const post = (

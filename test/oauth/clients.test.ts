@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { hashSecret } from '../../src/auth/secrets.ts';
 import { signAccessToken, storeAccessToken } from '../../src/domain/tokens/access-tokens.ts';
 import {
@@ -99,7 +99,7 @@ describe('OAuth client', () => {
   it('gets a new secret, which replaces the old one', async () => {
     const { id, secret } = await createFixtures(server).client({ kind: 'confidential' });
     const { db } = server.context;
-    const renewed = await db.write((tx) => renewClientSecret(tx, cliAttribution(now), id));
+    const renewed = await db.write((tx) => renewClientSecret(tx, cliChangeContext(now), id));
     expect(renewed).not.toBe(secret);
     expect((await clientById(read(), id))?.secretHash).toBe(hashSecret(renewed));
     expect(await lastEvent()).toMatchObject({ action: 'client.renew-secret', object_id: id, after: null });
@@ -111,21 +111,21 @@ describe('OAuth client', () => {
     expect(await authenticates(secret ?? '')).toBe(false);
     expect(await authenticates(renewed)).toBe(true);
     // Also after a server has cached it.
-    const next = await db.write((tx) => renewClientSecret(tx, cliAttribution(now), id));
+    const next = await db.write((tx) => renewClientSecret(tx, cliChangeContext(now), id));
     expect(await authenticates(renewed)).toBe(false);
     expect(await authenticates(next)).toBe(true);
     const open = await createFixtures(server).client();
-    await expect(db.write((tx) => renewClientSecret(tx, cliAttribution(now), open.id))).rejects.toMatchObject(
-      {
-        kind: 'invalid',
-      },
-    );
+    await expect(
+      db.write((tx) => renewClientSecret(tx, cliChangeContext(now), open.id)),
+    ).rejects.toMatchObject({
+      kind: 'invalid',
+    });
   });
 
   it('enables and disables the implicit flow, and records only changes', async () => {
     const { id } = await createFixtures(server).client();
     const set = (implicit: boolean) =>
-      server.context.db.write((tx) => setImplicit(tx, cliAttribution(now), id, implicit));
+      server.context.db.write((tx) => setImplicit(tx, cliChangeContext(now), id, implicit));
     await set(true);
     expect(await clientById(read(), id)).toMatchObject({ implicit: true });
     const event = await lastEvent();
@@ -160,7 +160,7 @@ describe('OAuth client', () => {
     expect((await call()).status).not.toBe(401);
 
     const { db } = server.context;
-    await db.write((tx) => deleteOAuthClient(tx, cliAttribution(now), id));
+    await db.write((tx) => deleteOAuthClient(tx, cliChangeContext(now), id));
     expect((await call()).status).toBe(401);
     for (const table of ['authorization_codes', 'oauth_consents', 'refresh_tokens'] as const) {
       const rows = await db.read.selectFrom(table).select('client_id').where('client_id', '=', id).execute();
@@ -181,7 +181,7 @@ describe('OAuth client', () => {
       }),
       after: '{"tokens":1}',
     });
-    await expect(db.write((tx) => deleteOAuthClient(tx, cliAttribution(now), id))).rejects.toMatchObject({
+    await expect(db.write((tx) => deleteOAuthClient(tx, cliChangeContext(now), id))).rejects.toMatchObject({
       kind: 'not-found',
     });
   });
@@ -197,9 +197,9 @@ describe('OAuth client', () => {
     );
     let deletion: Promise<void> | undefined;
     await db.write(async (tx) => {
-      await storeAccessToken(tx, cliAttribution(now), signed);
+      await storeAccessToken(tx, cliChangeContext(now), signed);
       let done = false;
-      deletion = db.write((other) => deleteOAuthClient(other, cliAttribution(now), id));
+      deletion = db.write((other) => deleteOAuthClient(other, cliChangeContext(now), id));
       void deletion.then(() => (done = true));
       await expect.poll(async () => done || (await db.read.executeQuery(locked)).rows.length > 0).toBe(true);
     });

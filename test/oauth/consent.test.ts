@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { SCOPES } from '../../src/auth/scopes.ts';
 import { signAccessToken, storeAccessToken } from '../../src/domain/tokens/access-tokens.ts';
 import { lockConsent, revokeConsent } from '../../src/domain/tokens/consents.ts';
@@ -251,7 +251,7 @@ describe('Consent', () => {
     await server.context.db.write((tx) =>
       issueRefreshToken(
         tx,
-        cliAttribution(now),
+        cliChangeContext(now),
         { ...grant, scopes: ['tag_ow'], grantExpiresAt: now + 1_000 },
         1_000,
         null,
@@ -343,11 +343,11 @@ describe('Consent', () => {
       await db.write(async (tx) => {
         expect(await lockConsent(tx, consenter, scopes)).toBe(true);
         let done = false;
-        withdrawal = db.write((other) => revokeConsent(other, cliAttribution(now), consenter));
+        withdrawal = db.write((other) => revokeConsent(other, cliChangeContext(now), consenter));
         void withdrawal.then(() => (done = true));
         // Either it waits for this transaction, or it is done before the token exists.
         await expect.poll(async () => done || (await waitsForLock()) > 0).toBe(true);
-        await storeAccessToken(tx, cliAttribution(now), signed);
+        await storeAccessToken(tx, cliChangeContext(now), signed);
       });
       await withdrawal;
       const good = await db.read

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { authorizePath, CALLBACK, PKCE, VERIFIER } from '../harness/authorization.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
@@ -210,7 +210,7 @@ describe('Console token', () => {
   it('is revoked when its user is banned, who gets no other', async () => {
     const { account, visitor } = await signedIn();
     const token = await tokenOf(visitor);
-    await server.context.db.write((tx) => banUser(tx, cliAttribution(server.context.clock()), account.id));
+    await server.context.db.write((tx) => banUser(tx, cliChangeContext(server.context.clock()), account.id));
     expect(await isRefused(token)).toBe(true);
     expect(new URL((await visitor.get(request())).location ?? '').pathname).toBe('/sign-in');
   });

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -145,7 +145,7 @@ describe('Introspection endpoint', () => {
 
     const other = await world.user({ organization: 'acmeintrospection' });
     const banned = await apps.tokens(app, other.id);
-    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), other.id));
+    await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), other.id));
     for (const token of [banned.access_token, banned.refresh_token, other.token])
       expect(await introspect(app, token)).toEqual(INACTIVE);
     expect(await introspect(staffs, other.token)).toEqual(INACTIVE);
@@ -172,7 +172,7 @@ describe('Introspection endpoint', () => {
     const client = await apps.client({ kind: 'confidential', userId: admin.id });
     const { access_token: own } = await apps.tokens(client, user.id);
     expect(await introspect(client, user.token)).toMatchObject({ active: true });
-    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), admin.id));
+    await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), admin.id));
     expect(await introspect(client, user.token)).toEqual(INACTIVE);
     expect(await introspect(client, own)).toMatchObject({ active: true });
   });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { generateSigningKey } from '../../src/auth/keys.ts';
 import { openContext } from '../../src/runtime/context.ts';
 import {
@@ -32,11 +32,11 @@ describe('Signing key rotation', () => {
   const rotate = async () => {
     const { db, masterKey } = server.context;
     const key = await generateSigningKey();
-    await db.write((tx) => rotateSigningKey(tx, cliAttribution(now), masterKey, key));
+    await db.write((tx) => rotateSigningKey(tx, cliChangeContext(now), masterKey, key));
     return key;
   };
   const remove = (kid: string) =>
-    server.context.db.write((tx) => removeSigningKey(tx, cliAttribution(now), kid));
+    server.context.db.write((tx) => removeSigningKey(tx, cliChangeContext(now), kid));
 
   it('applies to a running server: old tokens stay valid, new ones use the new key, and both keys are public', async () => {
     const apps = applicationsOf(server);
@@ -102,7 +102,7 @@ describe('Signing key rotation', () => {
     const before = await kids();
     const key = await generateSigningKey();
     const failing = db.write(async (tx) => {
-      await rotateSigningKey(tx, cliAttribution(now), masterKey, key);
+      await rotateSigningKey(tx, cliChangeContext(now), masterKey, key);
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');

@@ -6,7 +6,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { masterKeyFingerprint, parseMasterKey } from '../../src/auth/master-key.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { type Context, openContext } from '../../src/runtime/context.ts';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { generateSigningKey } from '../../src/auth/keys.ts';
 import { KeysMissing, MasterKeyMismatch } from '../../src/domain/tokens/deployment-keys.ts';
 import { resealKeys } from '../../src/domain/tokens/reseal-keys.ts';
@@ -233,7 +233,7 @@ describe('A command that fails without keys', () => {
 
 describe('Resealing with another master key', () => {
   const reseal = (context: Context, atHand: readonly string[], next: string) =>
-    context.db.write((tx) => resealKeys(tx, cliAttribution(Date.now()), atHand.map(keyOf), keyOf(next)));
+    context.db.write((tx) => resealKeys(tx, cliChangeContext(Date.now()), atHand.map(keyOf), keyOf(next)));
 
   it('opens the same keys, and the old master key does not', async () => {
     const testDatabase = await newDatabase();
@@ -265,7 +265,7 @@ describe('Resealing with another master key', () => {
     const rotate = async (context: Context) => {
       const key = await generateSigningKey();
       await context.db.write((tx) =>
-        rotateSigningKey(tx, cliAttribution(Date.now()), context.masterKey, key),
+        rotateSigningKey(tx, cliChangeContext(Date.now()), context.masterKey, key),
       );
     };
     await expect(rotate(old)).rejects.toBeInstanceOf(MasterKeyMismatch);
@@ -294,7 +294,7 @@ describe('Resealing with another master key', () => {
     const testDatabase = await newDatabase();
     const { db, masterKey } = await start(testDatabase);
     const key = await generateSigningKey();
-    await db.write((tx) => rotateSigningKey(tx, cliAttribution(Date.now()), masterKey, key));
+    await db.write((tx) => rotateSigningKey(tx, cliChangeContext(Date.now()), masterKey, key));
     const [one, other] = await db.read.selectFrom('signing_keys').selectAll().execute();
     await db.write((tx) =>
       tx

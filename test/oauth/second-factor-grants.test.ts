@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { signAccessToken, storeAccessToken } from '../../src/domain/tokens/access-tokens.ts';
 import { consumeCode, findAuthorizationCode } from '../../src/domain/tokens/authorization-codes.ts';
 import { issueRefreshToken } from '../../src/domain/tokens/refresh-tokens.ts';
@@ -21,7 +21,7 @@ let apps: ReturnType<typeof applicationsOf>;
 let world: ReturnType<typeof createFixtures>;
 let client: TestClient;
 const now = Date.UTC(2027, 0, 1);
-const by = cliAttribution(now);
+const by = cliChangeContext(now);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
   apps = applicationsOf(server);

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { buildApp } from '../../src/app.ts';
 import { openContext } from '../../src/runtime/context.ts';
 import { createTokenBatcher, signAccessToken } from '../../src/domain/tokens/access-tokens.ts';
@@ -76,7 +76,7 @@ describe('Client credentials grant', () => {
     const client = await apps.client({ kind: 'confidential', userId: banned.id });
     const { body: before } = await apps.clientCredentials(client);
     expect(await apps.opens(before.access_token)).toBe(true);
-    await server.context.db.write((tx) => banUser(tx, cliAttribution(Date.now()), banned.id));
+    await server.context.db.write((tx) => banUser(tx, cliChangeContext(Date.now()), banned.id));
     expect(await apps.opens(before.access_token)).toBe(false);
     const { status, body } = await apps.clientCredentials(client);
     expect([status, body.error]).toEqual([400, 'unauthorized_client']);
@@ -97,14 +97,14 @@ describe('Client credentials grant', () => {
         signAccessToken(db.read, keys, { ...grant, grantId: null, scopes: ['api'] }, 60_000, Date.now()),
       ),
     );
-    await db.write((tx) => banUser(tx, cliAttribution(Date.now()), banned.id));
-    await db.write((tx) => deleteOAuthClient(tx, cliAttribution(Date.now()), doomed.id));
+    await db.write((tx) => banUser(tx, cliChangeContext(Date.now()), banned.id));
+    await db.write((tx) => deleteOAuthClient(tx, cliChangeContext(Date.now()), doomed.id));
 
     const store = createTokenBatcher(db);
     const before = db.statistics().transactions;
     const results = await Promise.allSettled(
       tokens.map((signed, index) => {
-        const { actor, now } = cliAttribution(Date.now());
+        const { actor, now } = cliChangeContext(Date.now());
         return store({ actor: { ...actor, requestId: `request-${index}` }, now }, signed);
       }),
     );
@@ -145,21 +145,21 @@ describe('Client credentials grant', () => {
       401,
       'invalid_client',
       ({ id }: TestClient) =>
-        server.context.db.write((tx) => deleteOAuthClient(tx, cliAttribution(Date.now()), id)),
+        server.context.db.write((tx) => deleteOAuthClient(tx, cliChangeContext(Date.now()), id)),
     ],
     [
       'a banned account',
       400,
       'unauthorized_client',
       (_client: TestClient, userId: number) =>
-        server.context.db.write((tx) => banUser(tx, cliAttribution(Date.now()), userId)),
+        server.context.db.write((tx) => banUser(tx, cliChangeContext(Date.now()), userId)),
     ],
     [
       'a replaced secret',
       401,
       'invalid_client',
       ({ id }: TestClient) =>
-        server.context.db.write((tx) => renewClientSecret(tx, cliAttribution(Date.now()), id)),
+        server.context.db.write((tx) => renewClientSecret(tx, cliChangeContext(Date.now()), id)),
     ],
   ])('rejects %s from the next request, on other instances too', async (_what, status, error, end) => {
     const user = await createFixtures(server).user({ organization: 'acme' });
@@ -201,7 +201,7 @@ describe('Client credentials grant', () => {
     try {
       expect(await other.ask(client, 'tag_ow')).toEqual([200, undefined]);
       await server.context.db.write((tx) =>
-        syncProviderGroups(tx, cliAttribution(Date.now()), provider, { id: user.id, admin: true }, []),
+        syncProviderGroups(tx, cliChangeContext(Date.now()), provider, { id: user.id, admin: true }, []),
       );
       expect(await other.ask(client, 'tag_ow')).toEqual([400, 'invalid_scope']);
     } finally {

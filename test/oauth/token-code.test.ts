@@ -1,7 +1,7 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import {
   engine,
@@ -177,7 +177,7 @@ describe('Authorization code grant', () => {
     const world = createFixtures(server);
     const banned = await world.user({ organization: 'acmetokencode' });
     const given = await apps.code(client, banned.id);
-    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), banned.id));
+    await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), banned.id));
     const { status, body } = await apps.redeem(client, given);
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
   });

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cliAttribution } from '../../src/auth/callers.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { revokeGrant } from '../../src/domain/tokens/grants.ts';
 import { refreshTokenBySecret } from '../../src/domain/tokens/refresh-tokens.ts';
@@ -120,7 +120,7 @@ describe('Refresh token grant', () => {
       if (grant === undefined) throw new Error('The refresh token is not stored.');
       const [{ body }] = await Promise.all([
         apps.refresh(client, token),
-        db.write((tx) => revokeGrant(tx, cliAttribution(now), grant, 'revoked-by-client')),
+        db.write((tx) => revokeGrant(tx, cliChangeContext(now), grant, 'revoked-by-client')),
       ]);
       if (body.access_token === undefined) continue;
       expect(await apps.opens(body.access_token)).toBe(false);
@@ -153,7 +153,7 @@ describe('Refresh token grant', () => {
   it('rejects a client of a banned user', async () => {
     const banned = await createFixtures(server).user({ organization: 'acmerefresh' });
     const { refresh_token: token } = await apps.tokens(client, banned.id);
-    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), banned.id));
+    await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), banned.id));
     await expectRefused(client, token);
   });
 

@@ -1,4 +1,4 @@
-import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
+import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.ts';
 import { type Transaction, StorageError } from '../../db/engine.ts';
 import { inList, forKeyShare, forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
@@ -67,7 +67,7 @@ interface MemberAddition {
  */
 export async function addGroupMembers(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   groupId: number,
   members: readonly NewMember[],
 ): Promise<AdditionResult[]> {
@@ -212,7 +212,7 @@ function findAdditionError(
  */
 async function insertMembers(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   { groupId, organizationId }: { groupId: number; organizationId: number },
   members: readonly MemberAddition[],
 ): Promise<void> {

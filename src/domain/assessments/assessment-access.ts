@@ -1,5 +1,5 @@
 import { type SqlBool, sql } from 'kysely';
-import type { Account, Attribution } from '../../auth/callers.ts';
+import type { Principal, ChangeContext } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { inList, pairsTable, withoutIndex, forNoKeyUpdate } from '../../db/dialect-sql.ts';
@@ -21,7 +21,7 @@ const insertAccess = prepareInsert(
  */
 export async function grantAssessmentAccess(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   assessmentUid: string,
   userId: number,
 ): Promise<void> {
@@ -54,7 +54,7 @@ export async function grantAssessmentAccess(
 /** Revokes access to an assessment. Does nothing when the user has none. */
 export async function revokeAssessmentAccess(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   assessment: { id: number; uid: string; organizationId: number },
   userId: number,
 ): Promise<void> {
@@ -104,7 +104,7 @@ export async function grantedAssessments(
  */
 export async function replaceGrantedAssessments(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   user: { id: number; organizationId: number | null },
   uids: readonly string[],
 ): Promise<void> {
@@ -258,7 +258,7 @@ export async function accessByPair(
  */
 export async function nameableByPair(
   db: ReadConnection,
-  { organizationId: organization, staff }: Account,
+  { organizationId: organization, staff }: Principal,
   pairs: readonly AssessmentAndUser[],
 ): Promise<PairCheck> {
   if (staff || organization === null) return accessByPair(db, pairs);

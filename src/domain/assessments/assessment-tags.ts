@@ -1,4 +1,4 @@
-import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
+import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { prepareQuery, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
@@ -132,7 +132,7 @@ const renameTag = prepareWrite<
  */
 export async function createAssessmentTag(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   input: NewAssessmentTag,
 ): Promise<AssessmentTag> {
   const { actor: caller } = by;
@@ -173,7 +173,7 @@ export async function createAssessmentTag(
  */
 export async function renameAssessmentTag(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   id: number,
   newName: string,
   expected?: ExpectedVersion,
@@ -211,7 +211,7 @@ export async function renameAssessmentTag(
  */
 export async function deleteAssessmentTag(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   id: number,
   expected?: ExpectedVersion,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { resolveTargetOrganization } from '../organizations/resolve-organization.ts';
 import { insertWithUniqueUid, randomUid } from '../organizations/unique-uids.ts';
@@ -32,7 +32,7 @@ export interface AssessmentInput extends AssessmentFields, Pick<TagSelection, 't
  */
 export async function createAssessment(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   input: AssessmentInput,
 ): Promise<AssessmentView> {
   const { actor: caller } = by;
@@ -58,7 +58,7 @@ export async function createAssessment(
 /** @param input validated but for the uid; `tags` are ids */
 async function insertAssessment(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   input: Omit<AssessmentInput, 'organization' | 'tagNames'> & {
     organizationId: number;
     tags: readonly number[];

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Attribution, isMemberOf, type Caller } from '../../auth/callers.ts';
+import { type ChangeContext, isMemberOf, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { inList, forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
@@ -83,7 +83,7 @@ const targetsQuery = prepareQuery<Removal, Target>((db, p) =>
  */
 export async function removeGroupMembers(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   groupId: number,
   userUids: readonly string[],
 ): Promise<RemovalResult[]> {

@@ -1,4 +1,4 @@
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { inList } from '../../db/dialect-sql.ts';
@@ -59,7 +59,7 @@ export function validateTagNames({ tagNames = [] }: TagSelection): FieldError[] 
  */
 export async function resolveAssessmentTags(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   organizationId: number,
   { tagIds, tagNames }: TagSelection,
   mayCreate: boolean,
@@ -111,7 +111,7 @@ async function findTags(
 /** @param names by key; concurrent transactions can create some of them */
 async function createTags(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   organizationId: number,
   names: ReadonlyMap<string, string>,
 ): Promise<AssessmentTagRef[]> {

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { type AttributedChange, recordEvent, recordEvents } from '../audit/record-event.ts';
 import { DomainError } from '../shared/errors.ts';
@@ -30,7 +30,7 @@ export function isSessionRunning(alias: string, now: number): RawBuilder<SqlBool
  */
 export async function endTestingSessions(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   assessment: { id: number },
 ): Promise<void> {
   const running = sql<SqlBool>`ended_at is null and assessment_id = ${assessment.id}`;
@@ -49,7 +49,7 @@ interface TesterOnAssessment {
  */
 export function endOverdueTestingSessions(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   which: TesterOnAssessment | number,
 ): Promise<number> {
   const isOverdue = sql<SqlBool>`ended_at is null and started_at <= ${by.now - MAX_SESSION_DURATION}`;
@@ -64,7 +64,7 @@ export function endOverdueTestingSessions(
 
 async function endSessions(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   condition: RawBuilder<SqlBool>,
 ): Promise<number> {
   const ended = await tx
@@ -108,7 +108,7 @@ export interface NewTestingSession {
 /** @returns `undefined` when another session of the tester runs on the assessment */
 export async function insertTestingSession(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   { assessment, tester, startedAt, endedAt, note }: NewTestingSession,
   action: 'testing-session.start' | 'testing-session.log',
 ): Promise<{ id: number } | undefined> {

@@ -1,4 +1,4 @@
-import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
+import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
@@ -77,7 +77,7 @@ interface AssessmentRow {
  */
 export async function updateAssessment(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   uid: string,
   change: AssessmentUpdate,
   expected?: ExpectedVersion,
@@ -175,7 +175,7 @@ function diffFields<W extends Fields>(
  */
 export async function deleteAssessment(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   uid: string,
   expected?: ExpectedVersion,
 ): Promise<void> {

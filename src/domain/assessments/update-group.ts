@@ -1,4 +1,4 @@
-import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
+import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate, forUpdate, type RowLock } from '../../db/dialect-sql.ts';
 import { resolveTargetOrganization } from '../organizations/resolve-organization.ts';
@@ -18,7 +18,7 @@ import { preparePipelined } from '../../db/prepared-queries.ts';
  */
 export async function createGroup(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   input: { name: string; description?: string | undefined; organization?: string | undefined },
 ): Promise<AssessmentGroup> {
   const { actor: caller } = by;
@@ -53,7 +53,7 @@ export async function createGroup(
  */
 export async function updateGroup(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   id: number,
   change: { name?: string | undefined; description?: string | undefined },
   expected?: ExpectedVersion,
@@ -86,7 +86,7 @@ export async function updateGroup(
  */
 export async function deleteGroup(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   id: number,
   expected?: ExpectedVersion,
 ): Promise<void> {

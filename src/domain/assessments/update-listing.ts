@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import { chunked } from '../../db/chunks.ts';
@@ -133,7 +133,7 @@ const rulesText = (rules: readonly string[] | undefined): Rules => rules && JSON
  */
 export async function updateListingAssets(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   listingUid: string,
   plan: ListingPlan,
 ): Promise<void> {
@@ -161,7 +161,7 @@ export async function updateListingAssets(
 /** Adds new assets to a listing of their organization that the caller can see. */
 export async function addNewAssetsToListing(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   listingUid: string,
   assets: readonly { id: number; uid: string }[],
 ): Promise<void> {
@@ -179,7 +179,7 @@ export async function addNewAssetsToListing(
 /** Applies placements, sorted by uid, to a locked listing. */
 async function applyPlacements(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   listing: Listing,
   placements: readonly AssetPlacement[],
 ): Promise<void> {

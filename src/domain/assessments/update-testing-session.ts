@@ -1,5 +1,5 @@
 import { nameableByPair } from './assessment-access.ts';
-import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
+import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
@@ -33,7 +33,7 @@ export interface TestingSessionInput {
  */
 export async function createTestingSession(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   assessmentUid: string,
   input: TestingSessionInput,
 ): Promise<TestingSessionView> {
@@ -154,7 +154,7 @@ export interface TestingSessionUpdate {
  */
 export async function updateTestingSession(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   id: number,
   change: TestingSessionUpdate,
   expected?: ExpectedVersion,
@@ -195,7 +195,7 @@ export async function updateTestingSession(
 /** Deletes a session (operation 51). Throws as `updateTestingSession`. */
 export async function deleteTestingSession(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   id: number,
   expected?: ExpectedVersion,
 ): Promise<void> {
@@ -219,7 +219,7 @@ export async function deleteTestingSession(
 /** Locks a session that the caller can change. */
 async function lockSession(
   tx: Transaction,
-  { actor: caller, now }: Attribution<Caller>,
+  { actor: caller, now }: ChangeContext<Caller>,
   id: number,
   expected: ExpectedVersion | undefined,
 ) {
@@ -240,7 +240,7 @@ async function lockSession(
 /** @throws DomainError `conflict` while another session of the tester runs */
 async function requireNoRunningSession(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   { assessment_id: assessmentId, tester_id: testerId }: { assessment_id: number; tester_id: number },
 ): Promise<void> {
   const assessment = await tx

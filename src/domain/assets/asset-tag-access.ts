@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
 import { chunked } from '../../db/chunks.ts';
 import type { ReadConnection } from '../../db/engine.ts';
@@ -20,7 +20,7 @@ export const ORGANIZATION_UID = /^[0-9a-z]{1,50}$/;
 const MAX_FIELD_ERRORS = 1_000;
 
 /** `accepted`: the scopes that the operation accepts. */
-export interface TagAttribution extends Attribution<Caller> {
+export interface TagChangeContext extends ChangeContext<Caller> {
   accepted: readonly Scope[];
 }
 

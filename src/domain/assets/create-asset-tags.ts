@@ -15,7 +15,7 @@ import {
   findTagOwner,
   type TagOwner,
   requireTaggableAssets,
-  type TagAttribution,
+  type TagChangeContext,
 } from './asset-tag-access.ts';
 import { foldName } from '../../runtime/fold-case.ts';
 
@@ -68,7 +68,7 @@ interface PlannedTag {
  */
 export async function planAssetTags(
   db: ReadConnection,
-  { actor: caller, accepted }: TagAttribution,
+  { actor: caller, accepted }: TagChangeContext,
   orgUid: string,
   newTags: readonly NewAssetTag[],
   tagUids: readonly string[] = [],
@@ -104,7 +104,7 @@ export async function planAssetTags(
 /** @returns whether everything in the plan is still visible */
 async function isStillVisible(
   tx: Transaction,
-  { actor: caller, accepted }: TagAttribution,
+  { actor: caller, accepted }: TagChangeContext,
   orgUid: string,
   { owner, assetIds }: AssetTagPlan,
 ): Promise<boolean> {
@@ -121,7 +121,7 @@ async function isStillVisible(
  */
 export async function createAssetTags(
   tx: Transaction,
-  by: TagAttribution,
+  by: TagChangeContext,
   orgUid: string,
   newTags: readonly NewAssetTag[],
   plan?: AssetTagPlan,

@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES, type ScopeAccess } from '../../auth/scopes.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { inList } from '../../db/dialect-sql.ts';
@@ -51,7 +51,7 @@ interface ResolvedAsset {
  */
 export async function createAssets(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   inputs: readonly AssetInput[],
   at: (index: number) => string,
   uids = newAssetUids(inputs.length, by.now),

@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { ASSET_READ_SCOPES } from '../../auth/scopes.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
@@ -22,7 +22,7 @@ interface WantedLocation {
  */
 export async function findHiddenConflict(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   wanted: readonly WantedLocation[],
 ): Promise<DomainError | undefined> {
   const visibility = visibilityByScopes(by.actor, ASSET_READ_SCOPES);

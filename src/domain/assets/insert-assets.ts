@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { prepareInsert, type InsertRow } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { inList } from '../../db/dialect-sql.ts';
@@ -80,7 +80,7 @@ export interface AssetInsert {
  */
 export async function insertAssets(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   assets: readonly AssetInsert[],
 ): Promise<ReadonlyMap<string, number>> {
   await insertAssetRows(

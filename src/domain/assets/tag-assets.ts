@@ -11,7 +11,7 @@ import {
   type TaggableAsset,
   findTagOwner,
   requireTaggableAssets,
-  type TagAttribution,
+  type TagChangeContext,
   unknownUidError,
 } from './asset-tag-access.ts';
 import { lockRows } from '../shared/lock-rows.ts';
@@ -79,7 +79,7 @@ const detachPairs = prepareWrite<{ tags: readonly number[]; assets: readonly num
  */
 export async function tagAssets(
   tx: Transaction,
-  by: TagAttribution,
+  by: TagChangeContext,
   orgUid: string,
   { tags: uids, attach = [], detach = [] }: AssetTaggingUpdate,
 ): Promise<void> {

@@ -20,7 +20,7 @@ import { MAX_AUDITED_PAIRS } from './tag-assets.ts';
 import {
   findTagOwner,
   type TagOwner,
-  type TagAttribution,
+  type TagChangeContext,
   ORGANIZATION_UID,
   unknownUidError,
 } from './asset-tag-access.ts';
@@ -135,7 +135,7 @@ const deleteTags = preparePipelined<{ tags: readonly number[] }>((tx, p) =>
  */
 export async function renameAssetTag(
   tx: Transaction,
-  by: TagAttribution,
+  by: TagChangeContext,
   orgUid: string,
   { uid, name: newName, expected }: { uid: string; name: string; expected?: ExpectedVersion | undefined },
 ): Promise<void> {
@@ -169,7 +169,7 @@ export async function renameAssetTag(
  */
 export async function deleteAssetTags(
   tx: Transaction,
-  by: TagAttribution,
+  by: TagChangeContext,
   orgUid: string,
   uids: readonly string[],
 ): Promise<void> {
@@ -215,7 +215,7 @@ export async function deleteAssetTags(
  */
 async function findOwnerToChange(
   tx: Transaction,
-  { actor: caller, accepted }: TagAttribution,
+  { actor: caller, accepted }: TagChangeContext,
   orgUid: string,
 ): Promise<{ owner: TagOwner; visibility: Visibility; mayChange: () => void }> {
   const visibility = visibilityByScopes(caller, accepted);

@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { ASSET_DELETE_SCOPES, ASSET_WRITE_SCOPES, type Scope } from '../../auth/scopes.ts';
 import { type Transaction } from '../../db/engine.ts';
 import { validateNameAndLocation, canWrite } from './create-assets.ts';
@@ -39,7 +39,7 @@ export function validateAssetPatch({ name }: AssetPatch): FieldError[] {
  */
 export async function updateAsset(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   uid: string,
   patch: AssetPatch,
   expected: ExpectedVersion | undefined,
@@ -175,7 +175,7 @@ async function staysWritable(
  */
 export async function deleteAsset(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   uid: string,
   expected: ExpectedVersion | undefined,
 ): Promise<void> {

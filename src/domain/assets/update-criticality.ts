@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import { chunked } from '../../db/chunks.ts';
 import { type Transaction, StorageError } from '../../db/engine.ts';
@@ -65,7 +65,7 @@ const setCriticality = prepareRowCount<{
  */
 export async function updateCriticality(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   {
     organizationUid,
     criticality,

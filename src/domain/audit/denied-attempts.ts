@@ -1,5 +1,5 @@
 import { networkPrefix } from '../../auth/ip-addresses.ts';
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { Database, ReadConnection, Transaction } from '../../db/engine.ts';
 import { inList } from '../../db/dialect-sql.ts';
@@ -112,7 +112,7 @@ export class DeniedAttempts {
   }
 
   /** Counts an attempt and returns immediately. */
-  record({ actor, now }: Attribution, { action, object, organizationId, details }: DeniedAttempt): void {
+  record({ actor, now }: ChangeContext, { action, object, organizationId, details }: DeniedAttempt): void {
     const address = actor.address === null ? null : networkPrefix(actor.address);
     const waiting: PendingRow = {
       at: now,

@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { type ColumnKind, prepareInsert, prepareInsertVarying } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
@@ -70,7 +70,7 @@ const insertEvents = prepareInsert('audit_events', COLUMNS);
  * Records a change in the audit log, in its transaction and after it (ADR 17). `before` and `after` must hold no
  * secret.
  */
-export async function recordEvent(tx: Transaction, by: Attribution, change: AuditedChange): Promise<void> {
+export async function recordEvent(tx: Transaction, by: ChangeContext, change: AuditedChange): Promise<void> {
   await insertEvent(tx, toRow({ by, change }));
 }
 
@@ -80,7 +80,7 @@ export async function recordEvent(tx: Transaction, by: Attribution, change: Audi
  */
 export function recordExport(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   action: ExportAction,
   after: object,
 ): Promise<void> {
@@ -89,7 +89,7 @@ export function recordExport(
 }
 
 export interface AttributedChange {
-  by: Attribution;
+  by: ChangeContext;
   change: AuditedChange;
 }
 
@@ -117,7 +117,7 @@ const insertEventForEach = prepareInsertVarying('audit_events', COMMON, {
  */
 export async function recordEventForEach(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   change: AuditedChange,
   ids: readonly number[],
 ): Promise<void> {

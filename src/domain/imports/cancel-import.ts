@@ -1,4 +1,4 @@
-import { type Attribution, type Caller, isAdminOf } from '../../auth/callers.ts';
+import { type ChangeContext, type Caller, isAdminOf } from '../../auth/callers.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
@@ -17,7 +17,7 @@ import { currentRights } from './import-permissions.ts';
  */
 export async function cancelImport(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   id: number,
 ): Promise<{ cancelled: ImportView; unused: string[] }> {
   const { state, organizationId } = await lockImport(tx, by.actor, id);
@@ -58,7 +58,11 @@ export async function cancelImport(
  * @throws DomainError `not-found` if the caller cannot see it, `forbidden` if the caller neither started it nor is an
  *   admin, `conflict` if it has not ended, or is undone or being undone
  */
-export async function requestUndo(tx: Transaction, by: Attribution<Caller>, id: number): Promise<ImportView> {
+export async function requestUndo(
+  tx: Transaction,
+  by: ChangeContext<Caller>,
+  id: number,
+): Promise<ImportView> {
   const view = await lockImport(tx, by.actor, id);
   if (view.state === 'queued' || view.state === 'running')
     throw new DomainError('conflict', { code: 'import-running' });
@@ -77,7 +81,7 @@ export async function requestUndo(tx: Transaction, by: Attribution<Caller>, id: 
  */
 export async function startUndo(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   id: number,
 ): Promise<{ caller: Caller } | { lostPermission: string }> {
   const caller = await currentRights(tx, by.actor);

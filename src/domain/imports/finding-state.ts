@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { changeStatuses } from '../vulnerabilities/change-status.ts';
@@ -9,7 +9,7 @@ import type { LockedFinding } from './finding-contents.ts';
 import type { FactsOf, FindingWithFacts } from './finding-facts.ts';
 
 export interface StateContext extends FactsOf {
-  by: Attribution;
+  by: ChangeContext;
   /** The import that runs or is undone; timeline entries name it. */
   importId: number;
 }
@@ -22,12 +22,12 @@ export interface StatePlan extends FindingWithFacts {
 }
 
 /** Attributes timeline entries to no person. */
-export function systemAttribution({ actor, now }: Attribution): Attribution {
+export function systemAttribution({ actor, now }: ChangeContext): ChangeContext {
   return { actor: { ...actor, userId: null }, now };
 }
 
 /** An undo is someone's decision; what an import does is not. */
-export function authorOf({ by, without }: StateContext): Attribution {
+export function authorOf({ by, without }: StateContext): ChangeContext {
   return without === undefined ? systemAttribution(by) : by;
 }
 

@@ -1,5 +1,5 @@
 import { sql, type SqlBool } from 'kysely';
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
@@ -270,7 +270,7 @@ export async function finishRun(
 /** Stores the result of an undo. */
 export async function finishUndo(
   tx: Transaction,
-  { actor, now }: Attribution<Caller>,
+  { actor, now }: ChangeContext<Caller>,
   id: number,
   counts: Omit<ImportUndone, 'at'>,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { foldName } from '../../runtime/fold-case.ts';
@@ -17,7 +17,7 @@ interface Tagged extends FindingWithFacts {
 
 interface TagContext {
   organizationId: number;
-  by: Attribution;
+  by: ChangeContext;
 }
 
 /** The tags that an import gives what it makes: those of its options, and of the report. */

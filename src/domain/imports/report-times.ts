@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import type { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import type { Database, ReadConnection, Transaction } from '../../db/engine.ts';
@@ -79,7 +79,7 @@ export async function saveReportTime(
  * @param without an import that is being undone
  */
 export async function alignReportTimes(
-  run: { db: Database; writer: AdaptiveWriter; by: () => Attribution<Caller> },
+  run: { db: Database; writer: AdaptiveWriter; by: () => ChangeContext<Caller> },
   report: SameReport,
   without?: number,
 ): Promise<void> {

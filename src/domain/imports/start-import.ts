@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { lockAssessment, type VisibleAssessment, requireAssessment } from '../assessments/find-assessment.ts';
 import { resolveTargetOrganization } from '../organizations/resolve-organization.ts';
@@ -110,7 +110,7 @@ async function resolveTarget<D extends ReadConnection>(
  */
 export async function startImport(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   { format, filename, content, options, ...target }: NewImport,
 ): Promise<ImportView> {
   const { actor: caller, now } = by;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import type { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
 import { forNoKeyUpdate, forUpdate, inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
@@ -84,7 +84,7 @@ export async function changeHostDetections(
 export async function undoAssetDetections(
   tx: Transaction,
   { id, organizationId, assessmentId }: { id: number; organizationId: number; assessmentId: number | null },
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   after: number,
   limit: number,
 ): Promise<UndoStep> {

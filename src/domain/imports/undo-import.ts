@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
 import { forUpdate, inList } from '../../db/dialect-sql.ts';
 import type { Database, Engine, ReadConnection, Transaction } from '../../db/engine.ts';
@@ -34,7 +34,7 @@ export async function undoImport(
   const counts: UndoCounts = { findings: 0, assets: 0, statuses: 0, kept: 0 };
   const target = await findImportToUndo(db.read, id);
   if (target === undefined) return counts;
-  const by = (): Attribution<Caller> => ({ actor: caller, now: clock() });
+  const by = (): ChangeContext<Caller> => ({ actor: caller, now: clock() });
   const newWriter = (stop: AbortSignal) =>
     new AdaptiveWriter(db, stop, { dryRun: false, size: FIRST_BATCH, most: MAX_BATCH });
   const writer = newWriter(signal);
@@ -110,7 +110,7 @@ type FindingsToUndo = ImportToUndo & { assessmentId: number };
 async function undoFindings(
   tx: Transaction,
   { id, organizationId, assessmentId }: FindingsToUndo,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   ids: readonly number[],
 ): Promise<Omit<UndoCounts, 'assets'>> {
   const sums = new DeltaAccumulator();

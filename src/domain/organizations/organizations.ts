@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
@@ -28,7 +28,7 @@ export interface Organization {
  */
 export function insertOrganization(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   input: NewOrganization,
 ): Promise<Organization> {
   return insertKind(tx, by, 'organization', input);
@@ -46,7 +46,7 @@ export async function lockOrganization(tx: Transaction, uid: string): Promise<vo
 /** @throws DomainError `not-found` for the organization; `invalid` for the name */
 export async function renameOrganization(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   uid: string,
   name: string,
 ): Promise<void> {
@@ -71,7 +71,7 @@ export async function renameOrganization(
 /** Creates an empty group of organizations. Its uid shares the format and the namespace of organizations. */
 export function createOrganizationGroup(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   input: NewOrganization,
 ): Promise<Organization> {
   return insertKind(tx, by, 'group', input);
@@ -79,7 +79,7 @@ export function createOrganizationGroup(
 
 async function insertKind(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   kind: 'organization' | 'group',
   { uid: wanted, name }: NewOrganization,
 ): Promise<Organization> {
@@ -123,7 +123,7 @@ async function insertKind(
  */
 export async function addOrganizationToGroup(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   groupUid: string,
   organizationUid: string,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { isMemberOf, type Account } from '../../auth/callers.ts';
+import { isMemberOf, type Principal } from '../../auth/callers.ts';
 
 const LETTERS = '0123456789abcdefghijklmnopqrstuvwxyz';
 const SUFFIX_LENGTH = 4;
@@ -19,7 +19,7 @@ export function randomUid(length: number): string {
  * @returns the row; `undefined` if the exact uid was tried and is taken
  */
 export async function insertWithUniqueUid<Row>(
-  caller: Account,
+  caller: Principal,
   uid: string,
   separator: string,
   insert: (uid: string) => Promise<Row | undefined>,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Account } from '../../auth/callers.ts';
+import type { Principal } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate, inList } from '../../db/dialect-sql.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
@@ -23,7 +23,7 @@ export interface RightsRow {
   assigned: string | null;
 }
 
-export function accountOf({ organizationId, admin, staff, assigned }: RightsRow): Account {
+export function accountOf({ organizationId, admin, staff, assigned }: RightsRow): Principal {
   return {
     organizationId,
     admin: admin === 1,

@@ -1,4 +1,4 @@
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { type AttemptKey, type AttemptLimit, lockAttempts, recordAttempt } from './attempt-limits.ts';
@@ -24,7 +24,7 @@ export interface Discovery {
  */
 export async function requireDiscoveriesLeft(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   discovery: Discovery,
 ): Promise<void> {
   for (const [key, limit] of limitsOf(by, discovery)) {
@@ -43,7 +43,7 @@ export async function requireDiscoveriesLeft(
  */
 export async function recordDiscovery(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   discovery: Discovery,
   value: string,
 ): Promise<void> {
@@ -64,7 +64,7 @@ export async function recordDiscovery(
 }
 
 function limitsOf(
-  { actor: { userId } }: Attribution,
+  { actor: { userId } }: ChangeContext,
   { kind, organizationId }: Discovery,
 ): [AttemptKey, AttemptLimit][] {
   if (userId === null) return [];

@@ -1,5 +1,5 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Account, Caller } from '../../auth/callers.ts';
+import type { Principal, Caller } from '../../auth/callers.ts';
 import { type ScopeAccess, accessOfScope, type Scope } from '../../auth/scopes.ts';
 import { withoutIndex } from '../../db/dialect-sql.ts';
 
@@ -16,7 +16,7 @@ export interface Visibility {
 /** `assigned` are staff limited to some organizations, `staff` are the others. */
 type CallerKind = 'staff' | 'assigned' | 'client';
 
-function kindOf({ staff, assignedOrganizations }: Account): CallerKind {
+function kindOf({ staff, assignedOrganizations }: Principal): CallerKind {
   if (!staff) return 'client';
   return assignedOrganizations === null ? 'staff' : 'assigned';
 }
@@ -53,7 +53,7 @@ function includes(one: ScopeAccess, other: ScopeAccess, first: boolean): boolean
  * The visibility of an account where an operation has no scopes of its own: staff see everything, or their assigned
  * organizations; admins see their organization; other users see the assessments that they have access to.
  */
-export function visibilityOf(account: Account): Visibility {
+export function visibilityOf(account: Principal): Visibility {
   const kind = kindOf(account);
   const level =
     kind === 'staff' ? 'global' : kind === 'assigned' || account.admin ? 'organization' : 'listing';

@@ -1,4 +1,4 @@
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { recordEvents } from '../audit/record-event.ts';
@@ -17,7 +17,7 @@ interface SessionOwner {
 /** @throws DomainError `not-found` when the user has no such session */
 export async function endSession(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   user: SessionOwner,
   sessionId: string,
 ): Promise<void> {
@@ -27,7 +27,7 @@ export async function endSession(
 /** @returns whether the session existed */
 export async function endSessionIfAny(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   user: SessionOwner,
   sessionId: string,
 ): Promise<boolean> {
@@ -48,7 +48,7 @@ export async function endSessionIfAny(
  */
 export async function endSessions(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   user: SessionOwner,
   except: string | null,
 ): Promise<number> {
@@ -65,7 +65,7 @@ export async function endSessions(
  */
 export async function endOwnSessionsOfUsers(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   organizationId: number | null,
   userIds: readonly number[],
 ): Promise<void> {
@@ -83,7 +83,7 @@ export async function endOwnSessionsOfUsers(
  * @returns the number of ended sessions
  * @throws DomainError `not-found` for the user
  */
-export async function endUserSessions(tx: Transaction, by: Attribution, userId: number): Promise<number> {
+export async function endUserSessions(tx: Transaction, by: ChangeContext, userId: number): Promise<number> {
   const user = await tx
     .selectFrom('users')
     .select('organization_id')
@@ -95,7 +95,7 @@ export async function endUserSessions(tx: Transaction, by: Attribution, userId: 
 
 async function recordSessionsEnded(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   organizationId: number | null,
   ended: readonly { id: string; user_id: number }[],
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { DomainError } from '../shared/errors.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';
@@ -16,7 +16,7 @@ import { requireSession } from './sessions.ts';
  */
 export async function enrolFirstSecondFactor(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   session: FactorOwner & { id: string },
   codes: readonly string[],
   add: () => Promise<void>,

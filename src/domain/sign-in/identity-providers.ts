@@ -1,4 +1,4 @@
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { emailHost } from '../../auth/email-addresses.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
@@ -90,7 +90,7 @@ export async function providerByOrganization(
  */
 export async function setIdentityProvider(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   organization: string,
   settings: ProviderSettings,
 ): Promise<void> {
@@ -144,7 +144,7 @@ export async function setIdentityProvider(
   if (settings.ssoOnly) await endNonSsoSessions(tx, by, id);
 }
 
-async function endNonSsoSessions(tx: Transaction, by: Attribution, organizationId: number): Promise<void> {
+async function endNonSsoSessions(tx: Transaction, by: ChangeContext, organizationId: number): Promise<void> {
   const sessions = await tx
     .selectFrom('users')
     .innerJoin('sessions', 'sessions.user_id', 'users.id')
@@ -161,7 +161,7 @@ async function endNonSsoSessions(tx: Transaction, by: Attribution, organizationI
  */
 export async function removeIdentityProvider(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   organization: string,
 ): Promise<void> {
   const { id } = await requireOrganization(tx, organization);

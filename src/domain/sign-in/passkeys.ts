@@ -1,5 +1,5 @@
 import type { AuthenticatorTransportFuture } from '@simplewebauthn/server';
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
@@ -86,7 +86,7 @@ export async function passkeyDescriptors(db: ReadConnection, userId: number): Pr
  */
 export async function addPasskey(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   owner: FactorOwner,
   input: NewPasskey,
 ): Promise<void> {
@@ -129,7 +129,7 @@ export async function addPasskey(
  */
 export async function removePasskey(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   owner: FactorOwner,
   id: string,
   staff: StaffSecondFactor,

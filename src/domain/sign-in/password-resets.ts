@@ -1,4 +1,4 @@
-import { type Attribution, asUser } from '../../auth/callers.ts';
+import { type ChangeContext, onBehalfOf } from '../../auth/callers.ts';
 import { normalizeEmail } from '../../auth/email-addresses.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
@@ -38,7 +38,7 @@ const MAX_MAILED = 20;
  */
 export async function createPasswordReset(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   userId: number,
   madeBy: 'hand' | 'mail' = 'hand',
 ): Promise<{ secret: string; expiresAt: number; to: string }> {
@@ -126,7 +126,7 @@ export async function findPasswordReset(
  */
 export async function redeemPasswordReset(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   secret: string,
   reset: PasswordReset,
   passwordHash: string,
@@ -140,7 +140,7 @@ export async function redeemPasswordReset(
   if (used?.user_id !== reset.userId) throw notFound('link');
   const { userId, organizationId } = reset;
   // The holder of the link acts, even if another user is signed in.
-  const person = asUser(by, userId);
+  const person = onBehalfOf(by, userId);
   await recordEvent(tx, person, {
     action: 'password-reset.use',
     object: ['user', userId],

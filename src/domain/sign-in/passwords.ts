@@ -1,4 +1,4 @@
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { notFound } from '../shared/errors.ts';
@@ -12,7 +12,7 @@ import { signInBlocker, selectSignInStates, usablePasswordHash } from '../users/
  */
 export async function setPassword(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   userId: number,
   passwordHash: string,
 ): Promise<void> {
@@ -42,7 +42,7 @@ export async function setPassword(
  */
 export async function changePassword(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   session: Session,
   passwordHash: string,
 ): Promise<string> {

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { hashSecret } from '../../auth/secrets.ts';
 import type { Database, Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
@@ -35,7 +35,7 @@ export function generateRecoveryCodes(): string[] {
  */
 export async function replaceRecoveryCodes(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   owner: FactorOwner,
   codes: readonly string[],
 ): Promise<void> {
@@ -61,7 +61,7 @@ export async function replaceRecoveryCodes(
  */
 export async function issueFirstRecoveryCodes(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   owner: FactorOwner,
   codes: readonly string[],
 ): Promise<boolean> {
@@ -85,7 +85,7 @@ export async function issueFirstRecoveryCodes(
  */
 export async function redeemRecoveryCode(
   db: Database,
-  by: Attribution,
+  by: ChangeContext,
   session: FactorOwner & { id: string },
   code: string,
 ): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { chunked } from '../../db/chunks.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
@@ -17,7 +17,7 @@ const BATCH_SIZE = 500;
  */
 export async function requireSecondFactor(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   organizationUid: string,
   required: boolean,
 ): Promise<void> {
@@ -53,7 +53,7 @@ export async function requireSecondFactor(
  */
 export async function endAccessWithoutFactor(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   organizationId: number | null,
 ): Promise<void> {
   const users = await lockUsersWithoutFactor(tx, organizationId);

@@ -1,4 +1,4 @@
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { verifyPassword } from '../../auth/passwords.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate, forShare } from '../../db/dialect-sql.ts';
@@ -101,7 +101,7 @@ export async function needsSecondFactor(
  */
 export async function verifySecondFactor(
   { db, deniedAttempts }: DatabaseWithDenials,
-  by: Attribution,
+  by: ChangeContext,
   owner: FactorOwner,
   check: () => Promise<boolean>,
 ): Promise<SecondFactorResult> {
@@ -193,7 +193,7 @@ export async function afterFactorRemoved(
  */
 export async function resetSecondFactor(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   userId: number,
 ): Promise<SecondFactors> {
   const user = await tx

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Account, type Attribution, asUser } from '../../auth/callers.ts';
+import { type Principal, type ChangeContext, onBehalfOf } from '../../auth/callers.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { forKeyShare } from '../../db/dialect-sql.ts';
@@ -16,7 +16,7 @@ const MAX_USER_AGENT = 256;
 const USE_PRECISION = 60_000;
 
 /** A signed-in browser, and its user. */
-export interface Session extends Account {
+export interface Session extends Principal {
   id: string;
   /** `pending` after the first of two factors; allows nothing but the second one. */
   state: 'pending' | 'complete';
@@ -134,7 +134,7 @@ export async function requireSession(tx: Transaction, sessionId: string): Promis
  */
 export async function startSession(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   input: {
     userId: number;
     organizationId: number | null;
@@ -165,7 +165,7 @@ export async function startSession(
       user_agent: browser.userAgent.slice(0, MAX_USER_AGENT),
     })
     .execute();
-  await recordEvent(tx, asUser(by, userId, id), {
+  await recordEvent(tx, onBehalfOf(by, userId, id), {
     action: state === 'complete' ? 'session.start' : 'session.first-factor',
     object: ['session', id],
     organizationId,
@@ -232,7 +232,7 @@ export async function recordSessionUse(
  */
 export async function endOtherSessionsAndRotate(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   session: FactorOwner & { id: string },
 ): Promise<string> {
   await endSessions(tx, by, session, session.id);

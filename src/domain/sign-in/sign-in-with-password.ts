@@ -1,4 +1,4 @@
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { normalizeEmail } from '../../auth/email-addresses.ts';
 import { networkPrefix } from '../../auth/ip-addresses.ts';
 import { requireHashCapacity, verifyPassword } from '../../auth/passwords.ts';
@@ -37,7 +37,7 @@ export type SignInResult =
  */
 export async function signInWithPassword(
   { db, deniedAttempts }: DatabaseWithDenials,
-  by: Attribution,
+  by: ChangeContext,
   attempt: { email: string; password: string; address: string },
 ): Promise<SignInResult> {
   requireHashCapacity();

@@ -1,4 +1,4 @@
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import type { EmailClaims } from '../../auth/email-claims.ts';
 import { emailHost, normalizeEmail, isEmail } from '../../auth/email-addresses.ts';
 import { replaceHiddenCharacters } from '../../auth/plain-text.ts';
@@ -54,7 +54,7 @@ const byIdentity = prepareQuery<{ organization: number; issuer: string; subject:
  */
 export async function signInWithProvider(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   provider: IdentityProvider,
   identity: VerifiedIdentity,
 ): Promise<{ userId: number; organizationId: number }> {
@@ -73,7 +73,7 @@ export async function signInWithProvider(
 /** Records a sign-in that was refused, and why. */
 export function recordDeniedIdentity(
   deniedAttempts: DeniedAttempts,
-  by: Attribution,
+  by: ChangeContext,
   provider: IdentityProvider,
   reason: string,
 ): void {
@@ -89,7 +89,7 @@ export function recordDeniedIdentity(
  * Unlinks an account from its provider, so that its next sign-in links it again.
  * @throws DomainError `not-found` when it is not linked
  */
-export async function unlinkIdentities(tx: Transaction, by: Attribution, userId: number): Promise<void> {
+export async function unlinkIdentities(tx: Transaction, by: ChangeContext, userId: number): Promise<void> {
   const unlinked = await tx
     .deleteFrom('identities')
     .where('user_id', '=', userId)
@@ -109,7 +109,7 @@ export async function unlinkIdentities(tx: Transaction, by: Attribution, userId:
 
 async function findOrCreate(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   provider: IdentityProvider,
   identity: VerifiedIdentity,
 ): Promise<LinkedAccount> {
@@ -156,7 +156,7 @@ function requireVerifiedEmail({ trustEmail }: IdentityProvider, { email: claims 
 
 async function createLinkedUser(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   provider: IdentityProvider,
   email: string,
   name: string | undefined,
@@ -182,7 +182,7 @@ async function createLinkedUser(
 
 async function linkIdentity(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   userId: number,
   { organizationId }: IdentityProvider,
   { issuer, subject, email }: VerifiedIdentity,
@@ -205,7 +205,7 @@ async function linkIdentity(
 }
 
 /** Signing in through the provider accepts a pending invitation. */
-async function acceptInvitationOf(tx: Transaction, by: Attribution, account: LinkedAccount): Promise<void> {
+async function acceptInvitationOf(tx: Transaction, by: ChangeContext, account: LinkedAccount): Promise<void> {
   if (account.accepted_at !== null) return;
   await tx
     .updateTable('users')

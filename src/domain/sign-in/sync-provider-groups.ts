@@ -1,4 +1,4 @@
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { grantAssessmentAccess, revokeAssessmentAccess } from '../assessments/assessment-access.ts';
 import { recordEvent } from '../audit/record-event.ts';
@@ -12,7 +12,7 @@ import type { IdentityProvider } from './identity-providers.ts';
  */
 export async function syncProviderGroups(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   provider: IdentityProvider,
   user: { id: number; admin: boolean },
   groups: readonly string[],
@@ -25,7 +25,7 @@ export async function syncProviderGroups(
 
 async function syncAdminRole(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   { organizationId, adminGroup }: IdentityProvider,
   user: { id: number; admin: boolean },
   admin: boolean,
@@ -48,7 +48,7 @@ async function syncAdminRole(
 
 async function syncAccess(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   { organizationId }: IdentityProvider,
   userId: number,
   granted: ReadonlySet<string>,

@@ -1,5 +1,5 @@
 import { generateSecret, generateURI, verifySync } from 'otplib';
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { seal, unseal } from '../../auth/sealing.ts';
 import type { Database, Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
@@ -49,7 +49,7 @@ export function totpStep(secret: string, code: string, now: number): number | un
  */
 export async function addTotp(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   owner: FactorOwner,
   secretKey: Uint8Array,
   input: { secret: string; step: number },
@@ -112,7 +112,7 @@ export async function verifyTotp(
  */
 export async function removeTotp(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   owner: FactorOwner,
   staff: StaffSecondFactor,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { parseAssertionResponse, type RelyingParty, verifyPasskeyAssertion } from '../../auth/webauthn.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import type { DatabaseWithDenials } from '../audit/denied-attempts.ts';
@@ -32,7 +32,7 @@ interface Passkey extends SignInState {
  */
 export async function signInWithPasskey(
   database: DatabaseWithDenials,
-  by: Attribution,
+  by: ChangeContext,
   assertion: PasskeyAssertion,
 ): Promise<(FactorOwner & { passkeyId: string }) | undefined> {
   const passkey = await findPasskey(database.db.read, assertion);
@@ -54,7 +54,7 @@ export async function signInWithPasskey(
 /** @returns whether the assertion is valid and of this user's passkey */
 export async function verifyPasskey(
   database: DatabaseWithDenials,
-  by: Attribution,
+  by: ChangeContext,
   owner: FactorOwner,
   assertion: PasskeyAssertion,
 ): Promise<boolean> {
@@ -81,7 +81,7 @@ async function findPasskey(db: ReadConnection, assertion: PasskeyAssertion): Pro
 
 async function verifyAssertion(
   { db, deniedAttempts }: DatabaseWithDenials,
-  by: Attribution,
+  by: ChangeContext,
   passkey: Passkey,
   { credential, relyingParty, challenge, endsAt }: PasskeyAssertion,
 ): Promise<boolean> {
@@ -110,7 +110,7 @@ async function verifyAssertion(
 /** @returns whether the counter has grown; otherwise the authenticator was cloned (WebAuthn, section 6.1.1) */
 async function advanceCounter(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   passkey: Passkey,
   counter: number,
 ): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Account, Attribution } from '../../auth/callers.ts';
+import type { Principal, ChangeContext } from '../../auth/callers.ts';
 import type { Keys } from '../../auth/keys.ts';
 import { isScope, type Scope, grantableScopes } from '../../auth/scopes.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
@@ -69,7 +69,10 @@ const insertTokens = prepareInsert('tokens', {
  * @returns the scopes that the account may hold, in the order of the scope table; `undefined` when one of them is
  *   not a scope
  */
-export function allowedScopes(requested: string | undefined, account: Account): readonly Scope[] | undefined {
+export function allowedScopes(
+  requested: string | undefined,
+  account: Principal,
+): readonly Scope[] | undefined {
   const grantable = grantableScopes(account);
   if (requested === undefined) return grantable;
   const scopes = parseScopes(requested);
@@ -127,13 +130,17 @@ export async function signTokenForAccount(
  * Stores a signed token, which makes it valid.
  * @throws DomainError `not-found` when its user was banned, or its user or client deleted, in the meantime
  */
-export async function storeAccessToken(tx: Transaction, by: Attribution, signed: SignedToken): Promise<void> {
+export async function storeAccessToken(
+  tx: Transaction,
+  by: ChangeContext,
+  signed: SignedToken,
+): Promise<void> {
   const [stored] = await storeAccessTokens(tx, [{ by, signed }]);
   if (stored !== true) throw notFound('user');
 }
 
 export interface AttributedToken {
-  by: Attribution;
+  by: ChangeContext;
   signed: SignedToken;
 }
 
@@ -142,7 +149,7 @@ export interface AttributedToken {
  * @returns a function that resolves once its token is durable, and throws what `storeAccessToken` does for that
  *   token
  */
-export function createTokenBatcher(db: Database): (by: Attribution, signed: SignedToken) => Promise<void> {
+export function createTokenBatcher(db: Database): (by: ChangeContext, signed: SignedToken) => Promise<void> {
   const shared = new WriteBatcher(db, storeAccessTokens);
   return async (by, signed) => {
     if (!(await shared.add({ by, signed }))) throw notFound('user');

@@ -1,4 +1,4 @@
-import type { Account } from '../../auth/callers.ts';
+import type { Principal } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
 import { hashSecret } from '../../auth/secrets.ts';
 import type { ReadConnection } from '../../db/engine.ts';
@@ -101,7 +101,7 @@ export async function findActiveRefreshToken(
 }
 
 /** @returns the rights of an account; `undefined` for one that is banned or deleted */
-export async function findAccountRights(db: ReadConnection, userId: number): Promise<Account | undefined> {
+export async function findAccountRights(db: ReadConnection, userId: number): Promise<Principal | undefined> {
   const [account] = await accountById(db, { id: userId });
   return account && accountOf(account);
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { isScope, type Scope } from '../../auth/scopes.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
@@ -28,7 +28,7 @@ export interface NewAuthorizationCode {
  */
 export async function issueAuthorizationCode(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   input: NewAuthorizationCode,
 ): Promise<string> {
   const code = newSecret();

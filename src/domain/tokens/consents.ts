@@ -1,4 +1,4 @@
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
 import { type ReadConnection, type Transaction, StorageError } from '../../db/engine.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
@@ -77,7 +77,7 @@ export async function lockConsent(
  */
 export async function saveConsent(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   consenter: ConsentingUser,
   scopes: readonly Scope[],
 ): Promise<void> {
@@ -104,7 +104,7 @@ export async function saveConsent(
  */
 export async function revokeConsent(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   { userId, organizationId, clientId }: ConsentingUser,
 ): Promise<void> {
   const withdrawn = await tx

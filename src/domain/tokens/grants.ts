@@ -1,4 +1,4 @@
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
@@ -47,7 +47,7 @@ const organizationsOf = prepareQuery<{ users: number[] }, { id: number; organiza
  */
 export async function revokeGrant(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   grant: Grant,
   reason: RevocationReason,
 ): Promise<boolean> {
@@ -60,7 +60,7 @@ export async function revokeGrant(
  */
 export async function revokeGrantsOfUsers(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   userIds: readonly number[],
   reason: RevocationReason,
 ): Promise<void> {
@@ -116,7 +116,7 @@ async function grantsOfUsers(tx: Transaction, userIds: readonly number[], now: n
  */
 async function revokeGrants(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   grants: readonly Grant[],
   reason: RevocationReason,
   codes?: readonly { grant_id: string }[],

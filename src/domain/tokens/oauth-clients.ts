@@ -1,4 +1,4 @@
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { isScope, type Scope } from '../../auth/scopes.ts';
 import { hashSecret, newSecret, randomText } from '../../auth/secrets.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
@@ -82,7 +82,7 @@ export interface NewOAuthClient {
  */
 export async function createOAuthClient(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   input: NewOAuthClient,
 ): Promise<{ id: string; secret: string | null }> {
   const name = requireName('name', input.name);
@@ -142,7 +142,7 @@ export async function createOAuthClient(
  */
 export async function setImplicit(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   id: string,
   implicit: boolean,
 ): Promise<void> {
@@ -168,7 +168,7 @@ export async function setImplicit(
  * @returns the secret, which is not stored
  * @throws DomainError `not-found` for the client; `invalid` for a public one
  */
-export async function renewClientSecret(tx: Transaction, by: Attribution, id: string): Promise<string> {
+export async function renewClientSecret(tx: Transaction, by: ChangeContext, id: string): Promise<string> {
   const { kind } = await requireOAuthClient(tx, id);
   if (kind === 'public') throw invalidInput({ property: 'kind', code: 'confidential-client-only' });
   const secret = newSecret();
@@ -192,7 +192,7 @@ export async function renewClientSecret(tx: Transaction, by: Attribution, id: st
  * Deletes a client with its tokens, codes and consents.
  * @throws DomainError `not-found` for the client
  */
-export async function deleteOAuthClient(tx: Transaction, by: Attribution, id: string): Promise<void> {
+export async function deleteOAuthClient(tx: Transaction, by: ChangeContext, id: string): Promise<void> {
   const deleted = await tx
     .deleteFrom('oauth_clients')
     .where('id', '=', id)

@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { firstBlockOutside } from '../../auth/ip-addresses.ts';
 import type { Keys } from '../../auth/keys.ts';
 import { ALL_SCOPES, isScope } from '../../auth/scopes.ts';
@@ -44,7 +44,7 @@ export function validatePersonalToken(
  */
 export async function createPersonalToken(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   keys: Keys,
   input: PersonalTokenInput,
 ): Promise<UserToken & { token: string }> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { isScope, type Scope } from '../../auth/scopes.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
@@ -113,7 +113,7 @@ export async function refreshTokenBySecret(
  */
 export async function issueRefreshToken(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   input: NewRefreshToken,
   lifetime: number,
   before: string | null,

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { masterKeyFingerprint } from '../../auth/master-key.ts';
 import { seal, unseal } from '../../auth/sealing.ts';
 import type { Transaction } from '../../db/engine.ts';
@@ -22,7 +22,7 @@ import {
  */
 export async function resealKeys(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   keysAtHand: readonly KeyObject[],
   next: KeyObject,
 ): Promise<{ before: string; after: string } | undefined> {

@@ -1,4 +1,4 @@
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { recordEvents } from '../audit/record-event.ts';
@@ -21,7 +21,7 @@ export interface RevokedToken {
  */
 export async function revokeTokens(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   selection: TokenSelection,
 ): Promise<RevokedToken[]> {
   let query = revocation(tx, by.now).returning('grant_id');
@@ -44,7 +44,7 @@ export async function revokeTokens(
 /** Revokes the tokens that were created with these. They belong to the same accounts. */
 async function revokeMadeBy(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   creators: readonly { id: string }[],
 ): Promise<{ id: string }[]> {
   const ids = creators.map(({ id }) => id);

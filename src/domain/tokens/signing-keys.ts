@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import type { PrivateKey, SigningKey } from '../../auth/keys.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
@@ -61,7 +61,7 @@ export async function listSigningKeys(db: ReadConnection): Promise<SigningKey[]>
  */
 export async function rotateSigningKey(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   masterKey: KeyObject,
   key: PrivateKey,
 ): Promise<string[]> {
@@ -84,7 +84,7 @@ export async function rotateSigningKey(
  * Removes a signing key and so invalidates its tokens.
  * @throws DomainError `not-found` for the key; `conflict` for the current one
  */
-export async function removeSigningKey(tx: Transaction, by: Attribution, kid: string): Promise<void> {
+export async function removeSigningKey(tx: Transaction, by: ChangeContext, kid: string): Promise<void> {
   await bumpSigningKeyVersion(tx);
   const keys = await listSigningKeys(tx);
   if (!keys.some((key) => key.kid === kid)) throw notFound('key');
@@ -92,7 +92,7 @@ export async function removeSigningKey(tx: Transaction, by: Attribution, kid: st
   await deleteSigningKey(tx, by, kid);
 }
 
-async function deleteSigningKey(tx: Transaction, by: Attribution, kid: string): Promise<void> {
+async function deleteSigningKey(tx: Transaction, by: ChangeContext, kid: string): Promise<void> {
   await tx.deleteFrom('signing_keys').where('kid', '=', kid).execute();
   await recordEvent(tx, by, {
     action: 'key.remove',

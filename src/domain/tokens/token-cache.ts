@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { AddressSet } from '../../auth/ip-addresses.ts';
 import { type ExternalIssuer, type ExternalToken, isExternalCredential } from '../../auth/external-issuer.ts';
 import type { Keys } from '../../auth/keys.ts';
-import type { Account, CredentialBounds } from '../../auth/callers.ts';
+import type { Principal, CredentialBounds } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
 import { hashSecret, isPersonalToken, hasPersonalPrefix } from '../../auth/secrets.ts';
 import type { Database } from '../../db/engine.ts';
@@ -34,7 +34,7 @@ const SUSPECT_INTERVAL_MS = 50;
 const USES_PER_WRITE = 500;
 
 /** A valid token and its account. */
-export interface AuthenticatedToken extends Account {
+export interface AuthenticatedToken extends Principal {
   /** `client` for an application that acts as an account of its own. */
   kind: 'user' | 'client';
   tokenId: string;

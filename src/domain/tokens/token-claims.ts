@@ -1,11 +1,11 @@
-import type { Account } from '../../auth/callers.ts';
+import type { Principal } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
 import type { ReadConnection } from '../../db/engine.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { accountOf, RIGHTS_COLUMNS, type RightsRow } from '../shared/account-rights.ts';
 
 /** An account as tokens describe it. */
-export interface TokenAccount extends Account {
+export interface TokenAccount extends Principal {
   uid: string;
   /** The uid of the organization; `null` for staff. */
   organization: string | null;

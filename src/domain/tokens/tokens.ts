@@ -11,7 +11,7 @@ import { claimsOf, tokenAccount } from './token-claims.ts';
 import { revokeTokens } from './revoke-tokens.ts';
 import { listUserTokens } from './token-list.ts';
 import { isAddressBlock } from '../../auth/ip-addresses.ts';
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { isExternalCredential } from '../../auth/external-issuer.ts';
 import type { Keys } from '../../auth/keys.ts';
 import { isScope, type Scope, grantableScopes } from '../../auth/scopes.ts';
@@ -48,7 +48,7 @@ export interface IssuedToken {
  */
 export async function issueToken(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   keys: Keys,
   request: TokenRequest,
 ): Promise<IssuedToken> {
@@ -169,7 +169,7 @@ async function requireTokenLimit(
  */
 export async function revokeToken(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   idOrToken: string,
 ): Promise<{ id: string }> {
   const found = (await credentialById(tx, idOrToken)) ?? (await credentialBySecret(tx, idOrToken));
@@ -199,7 +199,7 @@ export const TOKEN_VERSION = 1;
  */
 export async function revokeUserToken(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   userId: number,
   id: string,
   expected?: ExpectedVersion,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
+import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { inList } from '../../db/dialect-sql.ts';
@@ -66,7 +66,7 @@ function requireAdmin(caller: Caller, { organizationId }: VisibleAssessment): vo
  */
 export async function updateAssessmentUsers(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   uid: string,
   { add = [], remove = [] }: { add?: readonly number[] | undefined; remove?: readonly number[] | undefined },
 ): Promise<User[]> {

@@ -1,5 +1,5 @@
 import { type SqlBool, sql } from 'kysely';
-import { type Account, type Attribution, type Actor, isMemberOf } from '../../auth/callers.ts';
+import { type Principal, type ChangeContext, type Actor, isMemberOf } from '../../auth/callers.ts';
 import { normalizeEmail } from '../../auth/email-addresses.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { anyOf, forNoKeyUpdate, forUpdate } from '../../db/dialect-sql.ts';
@@ -135,7 +135,7 @@ const anyAction = prepareQuery<{ user: number }, { id: number }>((db, p) =>
  */
 export async function banUser(
   tx: Transaction,
-  by: Attribution<Actor & Account>,
+  by: ChangeContext<Actor & Principal>,
   id: number,
   expected?: ExpectedVersion,
 ): Promise<BannedUser> {
@@ -207,7 +207,7 @@ export async function banUser(
 /** Bans an address from an organization until someone invites it again. */
 async function banAddress(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   organizationId: number,
   email: string,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Attribution, asUser } from '../../auth/callers.ts';
+import { type ChangeContext, onBehalfOf } from '../../auth/callers.ts';
 import { readInvitationUid, verifyInvitationToken, type InvitationClaims } from '../../auth/account-links.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
@@ -77,7 +77,7 @@ export async function resolveInvitation(
  */
 export async function acceptInvitation(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   { userId, invitedAt }: Invitation,
   input: { name: string; passwordHash: string },
 ): Promise<void> {
@@ -96,7 +96,7 @@ export async function acceptInvitation(
     }))
     .where('id', '=', userId)
     .execute();
-  await recordEvent(tx, asUser(by, userId), {
+  await recordEvent(tx, onBehalfOf(by, userId), {
     action: 'user.accept-invitation',
     object: ['user', userId],
     organizationId: user.organization_id,
@@ -111,7 +111,7 @@ export async function acceptInvitation(
  */
 export async function renewInvitation(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   userId: number,
 ): Promise<InvitationClaims> {
   const user = await lockUser(tx, userId);
@@ -179,7 +179,7 @@ export interface InvitationMail {
  */
 export function queueInvitationMail(
   tx: Transaction,
-  { actor, now }: Attribution,
+  { actor, now }: ChangeContext,
   { id: userId, invitedAt }: { id: number; invitedAt: number },
 ): Promise<boolean> {
   const mail: InvitationMail = { userId, invitedAt, requestId: actor.requestId };

@@ -1,4 +1,4 @@
-import { type Account, type Attribution, isAdminOf } from '../../auth/callers.ts';
+import { type Principal, type ChangeContext, isAdminOf } from '../../auth/callers.ts';
 import { emailHost, normalizeEmail } from '../../auth/email-addresses.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { requireAssessments } from '../assessments/assessment-access.ts';
@@ -25,8 +25,8 @@ type Invited = Pick<NewUser, 'email' | 'name' | 'admin' | 'organization' | 'asse
  */
 export async function inviteUser(
   tx: Transaction,
-  by: Attribution,
-  account: Account,
+  by: ChangeContext,
+  account: Principal,
   input: Invited,
 ): Promise<(CreatedUser & { invitedAt: number }) | DomainError> {
   const organization = await resolveInvitingOrganization(tx, account, input);
@@ -46,7 +46,7 @@ export async function inviteUser(
 /** @throws DomainError `forbidden`, `invalid` */
 async function resolveInvitingOrganization(
   tx: Transaction,
-  account: Account,
+  account: Principal,
   input: Invited,
 ): Promise<Organization> {
   requireValidUserFields(input);

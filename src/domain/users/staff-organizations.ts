@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import {
@@ -17,7 +17,7 @@ import { bumpCredentialVersion } from '../tokens/credentials.ts';
  */
 export async function assignStaff(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   userId: number,
   organizations: readonly string[],
 ): Promise<void> {
@@ -56,7 +56,7 @@ export async function replaceAssignment(
  */
 export async function createOrganization(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   input: NewOrganization,
 ): Promise<Organization> {
   const { staff, assignedOrganizations, userId } = by.actor;

@@ -1,4 +1,4 @@
-import { type Attribution, isMemberOf, type Caller } from '../../auth/callers.ts';
+import { type ChangeContext, isMemberOf, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { lockAccount } from '../shared/account-rights.ts';
 import { recordEvent } from '../audit/record-event.ts';
@@ -30,7 +30,7 @@ export interface UserUpdate {
  */
 export async function updateUser(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   id: number,
   change: UserUpdate,
   expected?: ExpectedVersion,
@@ -109,7 +109,7 @@ function findUserRow(tx: Transaction, id: number) {
 }
 
 /** Ends a ban. Sessions, tokens, links and consents that the ban ended are not restored. */
-async function reactivate(tx: Transaction, by: Attribution, user: UserRow): Promise<void> {
+async function reactivate(tx: Transaction, by: ChangeContext, user: UserRow): Promise<void> {
   const { id, accepted_at, invited_at, created_at } = user;
   const { now } = by;
   // A different time gives a different link.

@@ -1,5 +1,5 @@
 import { sql, type SqlBool } from 'kysely';
-import { type Account, type Caller, isAdminOf } from '../../auth/callers.ts';
+import { type Principal, type Caller, isAdminOf } from '../../auth/callers.ts';
 import { normalizeEmail } from '../../auth/email-addresses.ts';
 import type { ReadConnection } from '../../db/engine.ts';
 import { inList } from '../../db/dialect-sql.ts';
@@ -137,7 +137,7 @@ export type ManagedUser = Pick<User, 'id' | 'uid' | 'email'>;
  */
 export async function managedUserByUid(
   db: ReadConnection,
-  account: Account,
+  account: Principal,
   uid: string,
 ): Promise<ManagedUser> {
   const user = await db

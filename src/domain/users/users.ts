@@ -1,6 +1,6 @@
 import { normalizeEmail, isEmail } from '../../auth/email-addresses.ts';
 import { randomText } from '../../auth/secrets.ts';
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';
@@ -34,7 +34,7 @@ export interface CreatedUser {
  * @throws DomainError `invalid` for the address, the name, the organization or an assessment; `conflict` for an
  *   address that is taken
  */
-export async function createUser(tx: Transaction, by: Attribution, input: NewUser): Promise<CreatedUser> {
+export async function createUser(tx: Transaction, by: ChangeContext, input: NewUser): Promise<CreatedUser> {
   requireValidUserFields(input);
   const email = input.email.trim();
   const name = input.name === undefined ? null : requireUserName('name', input.name);
@@ -129,7 +129,7 @@ export function requireValidUserFields(input: UserForm): void {
 /** @throws DomainError `invalid` for the name; `not-found` for the user */
 export async function renameUser(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   userId: number,
   name: string,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { isAdminOf } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { inList } from '../../db/dialect-sql.ts';
@@ -99,7 +99,7 @@ export async function loadAttachments(
  */
 export async function attachFiles(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   vulnerabilityId: number,
   files: readonly NewAttachment[],
   max: number,
@@ -117,7 +117,7 @@ export async function attachFiles(
 
 async function insertAttachments(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   { organizationId, vulnerabilityId }: { organizationId: number; vulnerabilityId: number },
   files: readonly NewAttachment[],
 ): Promise<Attachment[]> {
@@ -207,7 +207,7 @@ export async function findAttachment(
  */
 export async function deleteAttachment(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   { vulnerabilityId, id }: { vulnerabilityId: number; id: number },
   expected?: ExpectedVersion,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { preparePipelined, prepareQuery } from '../../db/prepared-queries.ts';
@@ -53,7 +53,7 @@ const selectAssetIds = prepareQuery<{ id: number }, { asset_id: number }>((db, p
  */
 export async function changeStatus(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   row: Pick<VisibleVulnerability, 'id' | 'organization_id' | 'assessment_id' | 'severity' | 'status_id'>,
   statusId: number,
 ): Promise<void> {
@@ -94,7 +94,7 @@ export interface StatusTransition {
  */
 export async function changeStatuses(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   transitions: readonly StatusTransition[],
   importId?: number,
 ): Promise<CounterDelta[]> {

@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { isAdminOf } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
@@ -72,7 +72,7 @@ export const commentList = defineList({
  */
 export async function createComment(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   vulnerabilityId: number,
   { text, internal }: { text: string; internal: boolean },
 ): Promise<Comment> {
@@ -85,7 +85,7 @@ export async function createComment(
 /** Inserts a comment on a locked vulnerability. An internal one leaves `updated_at`, which every reader sees. */
 async function insertComment(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   {
     organizationId,
     vulnerabilityId,
@@ -131,7 +131,7 @@ async function insertComment(
  */
 export async function updateComment(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   { vulnerabilityId, id }: { vulnerabilityId: number; id: number },
   change: { text?: string | undefined; internal?: boolean | undefined },
   expected?: ExpectedVersion,
@@ -178,7 +178,7 @@ export async function updateComment(
  */
 export async function deleteComment(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   { vulnerabilityId, id }: { vulnerabilityId: number; id: number },
   expected?: ExpectedVersion,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
@@ -17,7 +17,7 @@ export interface TagInput {
 /** @throws DomainError `invalid` for a bad name and for an id that no tag of the organization has */
 export async function resolveTags(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   organizationId: number,
   { tagIds: ids = [], tagNames = [] }: TagInput,
 ): Promise<VulnerabilityTagRow[]> {
@@ -41,7 +41,7 @@ export async function resolveTags(
  */
 export async function findOrCreateTags(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   organizationId: number,
   {
     ids,
@@ -79,7 +79,7 @@ export async function findOrCreateTags(
 /** @param names by key; concurrent transactions can create some of them */
 async function createMissingTags(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   organizationId: number,
   names: ReadonlyMap<string, string>,
 ): Promise<VulnerabilityTagRow[]> {

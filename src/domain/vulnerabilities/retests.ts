@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { isAdminOf } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
@@ -75,7 +75,7 @@ export const retestList = defineList({
  */
 export async function requestRetest(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   vulnerabilityId: number,
   message: string,
 ): Promise<Retest> {
@@ -128,7 +128,7 @@ export async function requestRetest(
  */
 export async function decideRetest(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   { vulnerabilityId, id }: { vulnerabilityId: number; id: number },
   { status, message }: { status: RetestDecision; message?: string | undefined },
   expected?: ExpectedVersion,
@@ -200,7 +200,7 @@ function statusAfter(
 
 async function changeStatusAudited(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   vulnerability: VisibleVulnerability,
   statusId: number,
 ): Promise<void> {

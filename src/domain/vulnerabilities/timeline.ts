@@ -1,4 +1,4 @@
-import type { Attribution } from '../../auth/callers.ts';
+import type { ChangeContext } from '../../auth/callers.ts';
 import { prepareInsert, prepareInsertVarying } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
 
@@ -47,13 +47,13 @@ const insertEntries = prepareInsert('timeline_entries', {
 });
 
 /** Records an entry in the timeline of a vulnerability: one per kind and transaction. */
-export function recordTimeline(tx: Transaction, by: Attribution, entry: TimelineEntry): Promise<void> {
+export function recordTimeline(tx: Transaction, by: ChangeContext, entry: TimelineEntry): Promise<void> {
   return recordTimelineEntries(tx, by, [entry]);
 }
 
 export async function recordTimelineEntries(
   tx: Transaction,
-  { actor, now }: Attribution,
+  { actor, now }: ChangeContext,
   entries: readonly TimelineEntry[],
 ): Promise<void> {
   // Entries of many vulnerabilities share their snapshots: serialize each once.
@@ -90,7 +90,7 @@ const insertForEach = prepareInsertVarying(
 /** Records the same entry for many vulnerabilities of one organization. */
 export async function recordTimelineForEach(
   tx: Transaction,
-  { actor, now }: Attribution,
+  { actor, now }: ChangeContext,
   {
     organizationId,
     kind,

@@ -1,4 +1,4 @@
-import { cliAttribution } from '../../../src/auth/callers.ts';
+import { cliChangeContext } from '../../../src/auth/callers.ts';
 import type { Database } from '../../../src/db/engine.ts';
 import { createUser } from '../../../src/domain/users/users.ts';
 import { importDirectly, type ImportPlace, undoDirectly } from '../direct-imports.ts';
@@ -13,7 +13,7 @@ let created = 0;
 /** @returns a staff account, which all organizations of a database share */
 export const createPerson = (db: Database): Promise<Person> =>
   db.write((tx) =>
-    createUser(tx, cliAttribution(dayOf(0)), {
+    createUser(tx, cliChangeContext(dayOf(0)), {
       email: `person${(created += 1)}@example.com`,
       passwordHash: 'none',
     }),

@@ -1,4 +1,4 @@
-import type { Attribution } from '../../../auth/callers.ts';
+import type { ChangeContext } from '../../../auth/callers.ts';
 import type { InsertRow } from '../../../db/bulk-insert.ts';
 import type { Transaction } from '../../../db/engine.ts';
 import { type AuditedChange, recordEvents } from '../../audit/record-event.ts';
@@ -58,7 +58,7 @@ export interface ScanResult {
 
 export interface ScanApplication {
   tx: Transaction;
-  by: Attribution;
+  by: ChangeContext;
   organizationId: number;
   source: ScanSource;
 }

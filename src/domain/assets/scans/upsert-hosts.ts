@@ -1,4 +1,4 @@
-import type { Attribution } from '../../../auth/callers.ts';
+import type { ChangeContext } from '../../../auth/callers.ts';
 import type { Transaction } from '../../../db/engine.ts';
 import type { InsertRow } from '../../../db/bulk-insert.ts';
 import { addressKey } from '../asset-locations.ts';
@@ -46,7 +46,7 @@ interface UpsertHostsResult extends ScanResult {
  */
 export async function upsertScannedHosts(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   organizationId: number,
   hosts: readonly ScannedHost[],
   source: ScanSource = {},

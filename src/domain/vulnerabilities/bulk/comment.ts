@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Attribution } from '../../../auth/callers.ts';
+import type { ChangeContext } from '../../../auth/callers.ts';
 import { chunked } from '../../../db/chunks.ts';
 import type { Transaction } from '../../../db/engine.ts';
 import { inList } from '../../../db/dialect-sql.ts';
@@ -10,7 +10,7 @@ import { recordTimelineEntries } from '../timeline.ts';
 /** Adds the same comment to locked vulnerabilities, as operation 25 does to one. */
 export async function bulkComment(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   locked: readonly LockedVulnerability[],
   text: string,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Attribution, Caller } from '../../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../../auth/callers.ts';
 import { inList } from '../../../db/dialect-sql.ts';
 import type { Transaction } from '../../../db/engine.ts';
 import type { FilterInput, ListContext } from '../../lists/filters.ts';
@@ -42,7 +42,7 @@ const FILTERS_BY_OTHER_ROWS = [
  */
 export async function lockMatches(
   tx: Transaction,
-  { actor, now }: Attribution<Caller>,
+  { actor, now }: ChangeContext<Caller>,
   { ids, filter, matches = [] }: Selection,
 ): Promise<LockedVulnerability[]> {
   const requested = ids ?? matches.map(({ id }) => id);
@@ -83,7 +83,7 @@ export async function lockMatches(
  */
 async function stillMatching(
   tx: Transaction,
-  { actor, now }: Attribution<Caller>,
+  { actor, now }: ChangeContext<Caller>,
   filters: VulnerabilityFilters,
   ids: readonly number[],
 ): Promise<ReadonlySet<number>> {

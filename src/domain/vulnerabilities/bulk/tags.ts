@@ -1,4 +1,4 @@
-import type { Attribution } from '../../../auth/callers.ts';
+import type { ChangeContext } from '../../../auth/callers.ts';
 import type { Transaction } from '../../../db/engine.ts';
 import { inList } from '../../../db/dialect-sql.ts';
 import { type FieldError, invalidInput } from '../../shared/errors.ts';
@@ -64,7 +64,7 @@ const NOT_CREATED = -1;
  */
 export async function buildTagTransforms(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   organizations: readonly number[],
   { tagIds, tagNames, addTags, removeTags }: TagUpdate,
   dryRun: boolean,

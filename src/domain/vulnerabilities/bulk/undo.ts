@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../../auth/callers.ts';
 import type { Transaction } from '../../../db/engine.ts';
 import { inList } from '../../../db/dialect-sql.ts';
 import { invalidInput } from '../../shared/errors.ts';
@@ -25,7 +25,7 @@ type UndoRecord = readonly [
 /** Stores what a bulk update replaced, in its transaction. */
 export async function storeUndo(
   tx: Transaction,
-  { actor, now }: Attribution,
+  { actor, now }: ChangeContext,
   changes: readonly FieldChange[],
 ): Promise<void> {
   const replaced = changes.map(({ locked: { id, version, fields } }): UndoRecord => [
@@ -59,7 +59,7 @@ export async function storeUndo(
  */
 export async function buildUndo(
   tx: Transaction,
-  { actor, now }: Attribution<Caller>,
+  { actor, now }: ChangeContext<Caller>,
   requestId: string,
 ): Promise<{ changes: FieldChange[]; size: number }> {
   const row = await tx

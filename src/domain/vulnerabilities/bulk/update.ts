@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../../../auth/callers.ts';
+import type { ChangeContext, Caller } from '../../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../../db/engine.ts';
 import { countUnindexed, MIN_TRIGRAM_LENGTH } from '../../../db/vulnerability-search.ts';
 import { DomainError, type FieldError, invalidInput } from '../../shared/errors.ts';
@@ -102,7 +102,7 @@ export async function prepareBulkUpdate(
  */
 export async function bulkUpdateVulnerabilities(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   change: PreparedBulkUpdate,
 ): Promise<BulkUpdateResult> {
   const { undo, set = {}, dryRun = false, comment, expectedCount } = change;
@@ -143,7 +143,7 @@ export async function bulkUpdateVulnerabilities(
 
 async function undoBulkUpdate(
   tx: Transaction,
-  by: Attribution<Caller>,
+  by: ChangeContext<Caller>,
   requestId: string,
 ): Promise<BulkUpdateResult> {
   const { changes, size } = await buildUndo(tx, by, requestId);
@@ -157,7 +157,7 @@ async function undoBulkUpdate(
 
 async function writeChanges(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   changes: readonly FieldChange[],
 ): Promise<void> {
   await storeUndo(tx, by, changes);

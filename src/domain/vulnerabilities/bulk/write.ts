@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Attribution } from '../../../auth/callers.ts';
+import type { ChangeContext } from '../../../auth/callers.ts';
 import { prepareInsertVarying } from '../../../db/bulk-insert.ts';
 import { chunked } from '../../../db/chunks.ts';
 import type { Transaction } from '../../../db/engine.ts';
@@ -27,7 +27,7 @@ import {
  */
 export async function writeFieldChanges(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   changes: readonly FieldChange[],
   tagNames: ReadonlyMap<number, string>,
 ): Promise<void> {
@@ -99,7 +99,7 @@ const insertTaggingForEach = prepareInsertVarying(
  */
 async function writeGroup(
   tx: Transaction,
-  by: Attribution,
+  by: ChangeContext,
   group: readonly FieldChange[],
   tagsOf: TagSnapshots,
 ): Promise<void> {
@@ -144,7 +144,7 @@ function changedColumns({ locked: { fields }, after }: FieldChange) {
 
 async function updateRows(
   tx: Transaction,
-  { now }: Attribution,
+  { now }: ChangeContext,
   changes: readonly FieldChange[],
 ): Promise<void> {
   const rows = changes.map(({ locked: { id }, after }) => [
