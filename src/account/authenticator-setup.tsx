@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { Type } from 'typebox';
 import { encode } from 'uqr';
-import { seal, unseal } from '../auth/sealing.ts';
+import { encryptSecret, decryptSecret } from '../auth/sealing.ts';
 import type { Context } from '../runtime/context.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { MAX_CODE_LENGTH, generateTotpSecret, totpUri } from '../domain/sign-in/totp.ts';
@@ -32,7 +32,7 @@ interface Sealed {
 export function createAuthenticatorSetup({ keys, clock }: Context, session: Session): AuthenticatorSetup {
   const secret = generateTotpSecret();
   const sealed: Sealed = { secret, session: session.id, endsAt: clock() + LIFETIME };
-  return { secret, field: seal(keys.secret, SEALED_FOR, JSON.stringify(sealed)) };
+  return { secret, field: encryptSecret(keys.secret, SEALED_FOR, JSON.stringify(sealed)) };
 }
 
 /** @returns the secret of a setup field; `undefined` if it belongs to another session or has expired */
@@ -41,7 +41,7 @@ export function openAuthenticatorSetup(
   session: Session,
   field: string,
 ): string | undefined {
-  const text = unseal(keys.secret, SEALED_FOR, field);
+  const text = decryptSecret(keys.secret, SEALED_FOR, field);
   if (text === undefined) return undefined;
   const { secret, session: id, endsAt } = JSON.parse(text) as Sealed;
   return id === session.id && clock() < endsAt ? secret : undefined;

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { seal, unseal } from '../auth/sealing.ts';
+import { encryptSecret, decryptSecret } from '../auth/sealing.ts';
 import { MAX_RESPONSE_LENGTH, relyingPartyOf, verifyPasskeyRegistration } from '../auth/webauthn.ts';
 import type { Context } from '../runtime/context.ts';
 import type { PasskeyAssertion } from '../domain/sign-in/verify-passkey.ts';
@@ -58,10 +58,14 @@ export const registerPasskeyOptions: RouteRegistrar = (app, context) => {
         session: session?.id ?? null,
         endsAt: context.clock() + CHALLENGE_LIFETIME,
       };
-      reply.setCookie(cookieName(context), seal(context.keys.secret, SEALED_FOR, JSON.stringify(challenge)), {
-        ...cookieOptions(context),
-        maxAge: CHALLENGE_LIFETIME / 1000,
-      });
+      reply.setCookie(
+        cookieName(context),
+        encryptSecret(context.keys.secret, SEALED_FOR, JSON.stringify(challenge)),
+        {
+          ...cookieOptions(context),
+          maxAge: CHALLENGE_LIFETIME / 1000,
+        },
+      );
       return reply.send(options);
     },
   );
@@ -81,7 +85,7 @@ export function parsePasskeyAssertion(
 ): PasskeyAssertion | undefined {
   const sealed = request.cookies[cookieName(context)];
   reply.clearCookie(cookieName(context), cookieOptions(context));
-  const text = sealed === undefined ? undefined : unseal(context.keys.secret, SEALED_FOR, sealed);
+  const text = sealed === undefined ? undefined : decryptSecret(context.keys.secret, SEALED_FOR, sealed);
   if (text === undefined) return undefined;
   const { challenge, endsAt, ...asked } = JSON.parse(text) as Challenge;
   const session = purpose === 'sign-in' ? null : (request.session?.id ?? null);

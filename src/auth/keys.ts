@@ -41,7 +41,7 @@ export interface Keys {
 }
 
 /** The issuer of this deployment's tokens. */
-export interface IssuerName {
+export interface IssuerIdentity {
   /** The `iss` and `aud` of new tokens. */
   current(): string;
   /** Whether this is, or was, the deployment's issuer. */
@@ -78,7 +78,7 @@ interface KeyRing {
 export function createKeys(
   current: () => Promise<SigningKeys>,
   secret: Uint8Array,
-  issuer: IssuerName,
+  issuer: IssuerIdentity,
 ): Keys {
   let ring: KeyRing | undefined;
   const currentRing = async (): Promise<KeyRing> => {

@@ -45,7 +45,7 @@ export const TAG_SCOPES: readonly Scope[] = [
 ];
 
 /** `TAG_SCOPES` without the read-only ones. */
-export const STRICT_TAG_SCOPES: readonly Scope[] = TAG_SCOPES.filter((scope) => scope.endsWith('w'));
+export const TAG_WRITE_SCOPES: readonly Scope[] = TAG_SCOPES.filter((scope) => scope.endsWith('w'));
 
 /** Operations 10 and 11 require one of these. */
 export const ASSET_WRITE_SCOPES: readonly Scope[] = [
@@ -70,7 +70,7 @@ export const ASSET_DELETE_SCOPES: readonly Scope[] = ['asset_gw', 'asset_client_
 export const API_SCOPE: readonly Scope[] = ['api'];
 
 /** The assets and organizations that a scope grants access to. */
-export interface ScopeAccess {
+export interface ScopeRule {
   level: 'global' | 'organization' | 'listing';
   /** The values of an asset's `writable_by` that the scope covers; `null` for all. */
   writableBy: readonly ('client' | 'boss' | 'any')[] | null;
@@ -79,7 +79,7 @@ export interface ScopeAccess {
 const LEVELS = { g: 'global', o: 'organization', l: 'listing' } as const;
 
 /** @returns the access of a tag or asset scope; the last two letters of its name are its level and its use */
-export function accessOfScope(scope: Exclude<Scope, 'api'>): ScopeAccess {
+export function scopeRuleOf(scope: Exclude<Scope, 'api'>): ScopeRule {
   const level = LEVELS[scope.at(-2) as keyof typeof LEVELS];
   if (scope.startsWith('asset_client')) return { level, writableBy: ['client', 'any'] };
   if (scope.startsWith('asset_boss')) return { level, writableBy: ['boss', 'any'] };
@@ -103,7 +103,7 @@ const STAFF_SCOPES: readonly Scope[] = [
 ];
 /** Assigned staff cannot access other organizations, so they get no global scopes. */
 const ASSIGNED_STAFF_SCOPES: readonly Scope[] = STAFF_SCOPES.filter(
-  (scope) => scope === 'api' || accessOfScope(scope).level !== 'global',
+  (scope) => scope === 'api' || scopeRuleOf(scope).level !== 'global',
 );
 const ADMIN_SCOPES: readonly Scope[] = [
   'api',

@@ -10,7 +10,7 @@ const TAG_LENGTH = 16;
  * @param purpose decryption fails with another purpose
  * @returns base64url
  */
-export function seal(secret: Uint8Array | KeyObject, purpose: string, text: string): string {
+export function encryptSecret(secret: Uint8Array | KeyObject, purpose: string, text: string): string {
   const nonce = randomBytes(NONCE_LENGTH);
   const cipher = createCipheriv(CIPHER, deriveKey(secret, purpose), nonce);
   return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString(
@@ -19,7 +19,11 @@ export function seal(secret: Uint8Array | KeyObject, purpose: string, text: stri
 }
 
 /** @returns `undefined` if the text was sealed with another secret or for another purpose, or was changed */
-export function unseal(secret: Uint8Array | KeyObject, purpose: string, sealed: string): string | undefined {
+export function decryptSecret(
+  secret: Uint8Array | KeyObject,
+  purpose: string,
+  sealed: string,
+): string | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   if (bytes.length < NONCE_LENGTH + TAG_LENGTH) return undefined;
   const decipher = createDecipheriv(CIPHER, deriveKey(secret, purpose), bytes.subarray(0, NONCE_LENGTH), {

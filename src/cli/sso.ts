@@ -12,7 +12,7 @@ import {
   removeIdentityProvider,
   setIdentityProvider,
 } from '../domain/sign-in/identity-providers.ts';
-import { callbackUrl, sealClientSecret } from '../sso/registration.ts';
+import { callbackUrl, encryptClientSecret } from '../sso/registration.ts';
 import { addCommand, addCommandGroup, type CommonOptions } from './command.ts';
 import { streams } from './streams.ts';
 import { withContext } from './with-context.ts';
@@ -96,7 +96,7 @@ export function registerSsoCommand(program: Command): void {
         const sealedSecret =
           clientSecretFile === undefined
             ? storedSecret
-            : sealClientSecret(keys.secret, await readSecret(clientSecretFile));
+            : encryptClientSecret(keys.secret, await readSecret(clientSecretFile));
         const settings = {
           issuer,
           clientId,

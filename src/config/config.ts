@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type AttachmentStoreConfig, parseAttachmentStore } from './attachment-store.ts';
 import type { ExternalIssuerSettings } from '../auth/external-issuer.ts';
-import type { IssuerName } from '../auth/keys.ts';
+import type { IssuerIdentity } from '../auth/keys.ts';
 import { parseExternalIssuer } from './external-issuer.ts';
 import {
   ConfigError,
@@ -254,7 +254,7 @@ export function resolveAddresses(config: Config, origin: string): Addresses {
  * listened on another port of this machine stay valid.
  * @param addresses read at every call, as they are complete only once the server listens
  */
-export function issuerName(config: Config, addresses: Addresses): IssuerName {
+export function issuerName(config: Config, addresses: Addresses): IssuerIdentity {
   return {
     current: () => addresses.issuer,
     accepts: (issuer) =>

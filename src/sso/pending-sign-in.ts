@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { seal, unseal } from '../auth/sealing.ts';
+import { encryptSecret, decryptSecret } from '../auth/sealing.ts';
 import type { Context } from '../runtime/context.ts';
 import { prefixedCookieName, cookieOptions } from '../http/browser-sessions.ts';
 import type { AuthorizationState } from './provider.ts';
@@ -29,7 +29,7 @@ export interface ReturnedSignIn extends PendingSignIn {
 /** Stores a pending sign-in in a sealed cookie for ten minutes. Replaces a previous one. */
 export function savePendingSignIn(context: Context, reply: FastifyReply, pending: PendingSignIn): void {
   const text = JSON.stringify({ ...pending, expiresAt: context.clock() + LIFETIME });
-  reply.setCookie(cookieName(context), seal(context.keys.secret, PURPOSE, text), {
+  reply.setCookie(cookieName(context), encryptSecret(context.keys.secret, PURPOSE, text), {
     ...cookieOptions(context),
     maxAge: LIFETIME / 1_000,
   });
@@ -46,7 +46,7 @@ export function takePendingSignIn(
 ): ReturnedSignIn | undefined {
   const sealed = request.cookies[cookieName(context)];
   reply.clearCookie(cookieName(context), cookieOptions(context));
-  const text = sealed === undefined ? undefined : unseal(context.keys.secret, PURPOSE, sealed);
+  const text = sealed === undefined ? undefined : decryptSecret(context.keys.secret, PURPOSE, sealed);
   if (text === undefined) return undefined;
   const pending = JSON.parse(text) as ReturnedSignIn;
   return pending.expiresAt > context.clock() ? pending : undefined;

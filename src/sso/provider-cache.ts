@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Context } from '../runtime/context.ts';
 import type { IdentityProvider } from '../domain/sign-in/identity-providers.ts';
 import { type DiscoveredProvider, discoverProvider, ProviderError } from './provider.ts';
-import { unsealClientSecret } from './registration.ts';
+import { decryptClientSecret } from './registration.ts';
 
 const MAX_PROVIDERS = 200;
 const LIFETIME = 600_000;
@@ -41,7 +41,8 @@ export class ProviderCache {
   }
 
   async #discover({ issuer, clientId, sealedSecret }: IdentityProvider): Promise<DiscoveredProvider> {
-    const secret = sealedSecret === null ? null : unsealClientSecret(this.#context.keys.secret, sealedSecret);
+    const secret =
+      sealedSecret === null ? null : decryptClientSecret(this.#context.keys.secret, sealedSecret);
     if (secret === undefined) {
       throw new ProviderError(
         'wrong',

@@ -1,4 +1,4 @@
-import { seal, unseal } from '../auth/sealing.ts';
+import { encryptSecret, decryptSecret } from '../auth/sealing.ts';
 import type { Addresses } from '../config/config.ts';
 
 const SECRET_PURPOSE = 'identity provider';
@@ -13,11 +13,11 @@ export function callbackUrl({ clientBaseUrl }: Addresses, organization: string):
 }
 
 /** Encrypts a client secret for the database. */
-export function sealClientSecret(deploymentSecret: Uint8Array, clientSecret: string): string {
-  return seal(deploymentSecret, SECRET_PURPOSE, clientSecret);
+export function encryptClientSecret(deploymentSecret: Uint8Array, clientSecret: string): string {
+  return encryptSecret(deploymentSecret, SECRET_PURPOSE, clientSecret);
 }
 
 /** @returns `undefined` if the deployment's secret has changed since */
-export function unsealClientSecret(deploymentSecret: Uint8Array, sealed: string): string | undefined {
-  return unseal(deploymentSecret, SECRET_PURPOSE, sealed);
+export function decryptClientSecret(deploymentSecret: Uint8Array, sealed: string): string | undefined {
+  return decryptSecret(deploymentSecret, SECRET_PURPOSE, sealed);
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { findUser } from '../../src/domain/users/user-list.ts';
-import { callbackUrl, sealClientSecret } from '../../src/sso/registration.ts';
+import { callbackUrl, encryptClientSecret } from '../../src/sso/registration.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import {
@@ -42,7 +42,7 @@ function configure(provider: TestIdentityProvider, trustEmail: boolean): Promise
     setIdentityProvider(tx, cliChangeContext(clock()), 'acme', {
       issuer: provider.issuer,
       clientId: provider.clientId,
-      sealedSecret: sealClientSecret(keys.secret, provider.clientSecret),
+      sealedSecret: encryptClientSecret(keys.secret, provider.clientSecret),
       domains: ['acme.example'],
       groupsClaim: 'groups',
       adminGroup: null,

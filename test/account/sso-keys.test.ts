@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
-import { callbackUrl, sealClientSecret } from '../../src/sso/registration.ts';
+import { callbackUrl, encryptClientSecret } from '../../src/sso/registration.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { startIdentityProvider, type TestIdentityProvider } from '../harness/identity-provider.ts';
@@ -30,7 +30,7 @@ async function startProvider(organization: string): Promise<TestIdentityProvider
     setIdentityProvider(tx, cliChangeContext(clock()), organization, {
       issuer: provider.issuer,
       clientId: provider.clientId,
-      sealedSecret: sealClientSecret(keys.secret, provider.clientSecret),
+      sealedSecret: encryptClientSecret(keys.secret, provider.clientSecret),
       domains: [`${organization}.example`],
       groupsClaim: 'groups',
       adminGroup: null,

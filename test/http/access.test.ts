@@ -5,7 +5,7 @@ import {
   ASSET_WRITE_SCOPES,
   SCOPES,
   type Scope,
-  STRICT_TAG_SCOPES,
+  TAG_WRITE_SCOPES,
   TAG_SCOPES,
 } from '../../src/auth/scopes.ts';
 import { cliChangeContext } from '../../src/auth/callers.ts';
@@ -311,7 +311,7 @@ describe('Scopes', () => {
         const issued = await strictWorld.token(user.id, { scopes: [scope] }).catch(() => undefined);
         if (issued === undefined) continue;
         const response = await probe('tagging', bearer(issued.token), strict);
-        expect([scope, response.status]).toEqual([scope, STRICT_TAG_SCOPES.includes(scope) ? 422 : 403]);
+        expect([scope, response.status]).toEqual([scope, TAG_WRITE_SCOPES.includes(scope) ? 422 : 403]);
       }
     } finally {
       await strict.close();

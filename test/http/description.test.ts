@@ -5,7 +5,7 @@ import {
   ASSET_READ_SCOPES,
   ASSET_WRITE_SCOPES,
   SCOPES,
-  STRICT_TAG_SCOPES,
+  TAG_WRITE_SCOPES,
   TAG_SCOPES,
 } from '../../src/auth/scopes.ts';
 import { FALLBACK_EXAMPLE } from '../../src/http/openapi/examples.ts';
@@ -157,7 +157,7 @@ describe('API description', () => {
       { bearerAuth: [] },
     ];
     const expected: Record<string, (method: string) => readonly string[]> = {
-      '/api/tagging/': (method) => (/put|delete/.test(method) ? STRICT_TAG_SCOPES : TAG_SCOPES),
+      '/api/tagging/': (method) => (/put|delete/.test(method) ? TAG_WRITE_SCOPES : TAG_SCOPES),
       '/api/asset/': (method) => {
         if (method === 'delete') return ASSET_DELETE_SCOPES;
         return method === 'get' ? ASSET_READ_SCOPES : ASSET_WRITE_SCOPES;

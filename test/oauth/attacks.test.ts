@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, type JsonWebKey } from 'node:crypto';
 import { decodeJwt, exportJWK, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { unseal } from '../../src/auth/sealing.ts';
+import { decryptSecret } from '../../src/auth/sealing.ts';
 import { randomText } from '../../src/auth/secrets.ts';
 import { signingKeyPurpose } from '../../src/domain/tokens/deployment-keys.ts';
 import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
@@ -31,7 +31,7 @@ afterAll(() => server.close());
 async function ownKey(): Promise<{ key: Awaited<ReturnType<typeof importJWK>>; jwk: JWK & { kid: string } }> {
   const { db, masterKey } = server.context;
   const { kid, sealed_key } = await db.read.selectFrom('signing_keys').selectAll().executeTakeFirstOrThrow();
-  const jwk = JSON.parse(unseal(masterKey, signingKeyPurpose(kid), sealed_key) ?? '') as JWK & {
+  const jwk = JSON.parse(decryptSecret(masterKey, signingKeyPurpose(kid), sealed_key) ?? '') as JWK & {
     kid: string;
   };
   return { key: await importJWK(jwk, 'ES256'), jwk };

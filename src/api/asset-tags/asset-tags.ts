@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { STRICT_TAG_SCOPES, TAG_SCOPES } from '../../auth/scopes.ts';
+import { TAG_WRITE_SCOPES, TAG_SCOPES } from '../../auth/scopes.ts';
 import type { Context } from '../../runtime/context.ts';
 import { deleteAssetTags, renameAssetTag } from '../../domain/assets/update-asset-tags.ts';
 import {
@@ -17,7 +17,7 @@ import { versionedResult } from '../../http/operation-result.ts';
 import { AssetTagSchema, AssetTagsParamsSchema, ASSET_TAGS_PATH, TaggedEntitySchema } from './tag-assets.ts';
 
 const READ_ACCESS = { scopes: TAG_SCOPES, schemes: 'bearer' } as const;
-const WRITE_ACCESS = { scopes: STRICT_TAG_SCOPES, schemes: 'bearer' } as const;
+const WRITE_ACCESS = { scopes: TAG_WRITE_SCOPES, schemes: 'bearer' } as const;
 
 /** @param example a tag that no other example deletes */
 const assetTagParamsSchema = (example: string) =>
@@ -110,7 +110,7 @@ const renameAssetTagOperation = ({ clock }: Context) =>
     versioned: true,
     handler: ({ caller, ifMatch, params: { orgUid, tagUid }, body: { name }, write }) =>
       write((tx) =>
-        renameAssetTag(tx, { actor: caller, now: clock(), accepted: STRICT_TAG_SCOPES }, orgUid, {
+        renameAssetTag(tx, { actor: caller, now: clock(), accepted: TAG_WRITE_SCOPES }, orgUid, {
           uid: tagUid,
           name,
           expected: ifMatch,
@@ -146,7 +146,7 @@ const deleteAssetTagsOperation = ({ clock }: Context) =>
     responses: { 204: { description: 'The tags were deleted.' } },
     handler: ({ caller, params: { orgUid }, body: { uids }, write }) =>
       write((tx) =>
-        deleteAssetTags(tx, { actor: caller, now: clock(), accepted: STRICT_TAG_SCOPES }, orgUid, uids),
+        deleteAssetTags(tx, { actor: caller, now: clock(), accepted: TAG_WRITE_SCOPES }, orgUid, uids),
       ),
   });
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { STRICT_TAG_SCOPES, TAG_SCOPES } from '../../auth/scopes.ts';
+import { TAG_WRITE_SCOPES, TAG_SCOPES } from '../../auth/scopes.ts';
 import type { Context } from '../../runtime/context.ts';
 import { tagAssets } from '../../domain/assets/tag-assets.ts';
 import { type AssetTag, createAssetTags, planAssetTags } from '../../domain/assets/create-asset-tags.ts';
@@ -111,7 +111,7 @@ const pairLimit = (max: number, source: string) => ({
   unit: 'pairs of a tag and an entity',
 });
 
-const acceptedScopes = ({ config }: Context) => (config.strictScopes ? STRICT_TAG_SCOPES : TAG_SCOPES);
+const acceptedScopes = ({ config }: Context) => (config.strictScopes ? TAG_WRITE_SCOPES : TAG_SCOPES);
 
 const createAssetTagsOperation = (context: Context) => {
   const { addresses, clock, config, db } = context;

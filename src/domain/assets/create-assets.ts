@@ -1,5 +1,5 @@
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
-import { ASSET_WRITE_SCOPES, type ScopeAccess } from '../../auth/scopes.ts';
+import { ASSET_WRITE_SCOPES, type ScopeRule } from '../../auth/scopes.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { normalizeLocation } from './asset-locations.ts';
@@ -197,7 +197,7 @@ export function validateNameAndLocation(
 }
 
 interface VisibleTargets {
-  rules: readonly ScopeAccess[];
+  rules: readonly ScopeRule[];
   /** Visible ones, by uid. */
   organizations: ReadonlyMap<string, number>;
   listings: ReadonlyMap<string, { id: number; uid: string; organization_id: number }>;
@@ -258,7 +258,7 @@ function resolveTarget(
 }
 
 /** @returns whether the scope can change an asset that is writable so */
-export function canWrite({ writableBy }: ScopeAccess, asset: AssetValues['writable_by']): boolean {
+export function canWrite({ writableBy }: ScopeRule, asset: AssetValues['writable_by']): boolean {
   return writableBy === null || writableBy.includes(asset);
 }
 

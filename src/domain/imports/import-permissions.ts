@@ -4,7 +4,7 @@ import {
   ASSET_WRITE_SCOPES,
   grantableScopes,
   type Scope,
-  type ScopeAccess,
+  type ScopeRule,
 } from '../../auth/scopes.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { requireAssessment } from '../assessments/find-assessment.ts';
@@ -97,7 +97,7 @@ export function canDeleteCreatedAsset(caller: Caller, writableBy: string): boole
   return coversAsset(visibilityByScopes(caller, ASSET_DELETE_SCOPES).rules, writableBy);
 }
 
-function coversAsset(rules: readonly ScopeAccess[], writableBy: string): boolean {
+function coversAsset(rules: readonly ScopeRule[], writableBy: string): boolean {
   // A check constraint of the table.
   return rules.some((rule) => canWrite(rule, writableBy as AssetValues['writable_by']));
 }

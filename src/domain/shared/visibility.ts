@@ -1,6 +1,6 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Principal, Caller } from '../../auth/callers.ts';
-import { type ScopeAccess, accessOfScope, type Scope } from '../../auth/scopes.ts';
+import { type ScopeRule, scopeRuleOf, type Scope } from '../../auth/scopes.ts';
 import { withoutIndex } from '../../db/dialect-sql.ts';
 
 /**
@@ -10,7 +10,7 @@ import { withoutIndex } from '../../db/dialect-sql.ts';
 export interface Visibility {
   key: string;
   kind: CallerKind;
-  rules: readonly ScopeAccess[];
+  rules: readonly ScopeRule[];
 }
 
 /** `assigned` are staff limited to some organizations, `staff` are the others. */
@@ -31,7 +31,7 @@ export interface VisibilityParameters {
 /** @param accepted the scopes that the operation accepts; other scopes are ignored */
 export function visibilityByScopes(caller: Caller, accepted: readonly Scope[]): Visibility {
   const granted = accepted.filter((scope) => scope !== 'api' && caller.scopes.has(scope));
-  const all = granted.map((scope) => accessOfScope(scope as Exclude<Scope, 'api'>));
+  const all = granted.map((scope) => scopeRuleOf(scope as Exclude<Scope, 'api'>));
   const rules = all.filter(
     (rule, index) => !all.some((other, at) => at !== index && includes(other, rule, at < index)),
   );
@@ -43,7 +43,7 @@ export function visibilityByScopes(caller: Caller, accepted: readonly Scope[]): 
 const WIDTH = { listing: 0, organization: 1, global: 2 } as const;
 
 /** Whether one rule makes the other redundant. Listings hold only assets of their own organization. */
-function includes(one: ScopeAccess, other: ScopeAccess, first: boolean): boolean {
+function includes(one: ScopeRule, other: ScopeRule, first: boolean): boolean {
   const sameAssets = String(one.writableBy) === String(other.writableBy);
   if (one.level === other.level && sameAssets) return first;
   return WIDTH[one.level] >= WIDTH[other.level] && (one.writableBy === null || sameAssets);

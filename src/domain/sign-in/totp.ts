@@ -1,6 +1,6 @@
 import { generateSecret, generateURI, verifySync } from 'otplib';
 import type { ChangeContext } from '../../auth/callers.ts';
-import { seal, unseal } from '../../auth/sealing.ts';
+import { encryptSecret, decryptSecret } from '../../auth/sealing.ts';
 import type { Database, Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
@@ -59,7 +59,7 @@ export async function addTotp(
     .insertInto('totp_secrets')
     .values({
       user_id: owner.userId,
-      sealed_secret: seal(secretKey, PURPOSE, input.secret),
+      sealed_secret: encryptSecret(secretKey, PURPOSE, input.secret),
       confirmed_at: by.now,
       last_step: input.step,
     })
@@ -89,7 +89,7 @@ export async function verifyTotp(
     .select('sealed_secret')
     .where('user_id', '=', userId)
     .executeTakeFirst();
-  const secret = row && unseal(secretKey, PURPOSE, row.sealed_secret);
+  const secret = row && decryptSecret(secretKey, PURPOSE, row.sealed_secret);
   const step = secret && totpStep(secret, code, now);
   if (row === undefined || step === undefined || step === '') return false;
   const used = await db.write((tx) =>

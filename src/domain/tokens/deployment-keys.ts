@@ -1,6 +1,6 @@
 import { type KeyObject, randomBytes } from 'node:crypto';
 import {
-  type IssuerName,
+  type IssuerIdentity,
   type Keys,
   createKeys,
   generateSigningKey,
@@ -8,7 +8,7 @@ import {
   type SigningKeys,
 } from '../../auth/keys.ts';
 import { masterKeyFingerprint, readMasterKeyFile, createMasterKeyFile } from '../../auth/master-key.ts';
-import { seal, unseal } from '../../auth/sealing.ts';
+import { encryptSecret, decryptSecret } from '../../auth/sealing.ts';
 import { type Database, type ReadConnection, type Transaction, StorageError } from '../../db/engine.ts';
 import { SingleFlight } from '../../db/concurrency/single-flight.ts';
 import { readCredentialVersions, bumpSigningKeyVersion } from './credentials.ts';
@@ -61,7 +61,7 @@ export interface KeySource {
 export async function loadKeys(
   db: Database,
   source: KeySource,
-  issuer: IssuerName,
+  issuer: IssuerIdentity,
 ): Promise<{ keys: Keys; masterKey: KeyObject }> {
   const offered = source.masterKey ?? readMasterKeyFile(source.dataDirectory);
   const found = await sealedSecret(db.read);
@@ -74,7 +74,7 @@ export async function loadKeys(
   if (sealed === undefined) throw new Error('The keys that were inserted are gone.');
   if (masterKey === undefined || masterKeyFingerprint(masterKey) !== sealed.master_fingerprint)
     throw new MasterKeyMismatch(sealed.master_fingerprint, masterKey && masterKeyFingerprint(masterKey));
-  const secret = unseal(masterKey, SECRET_PURPOSE, sealed.sealed_secret);
+  const secret = decryptSecret(masterKey, SECRET_PURPOSE, sealed.sealed_secret);
   if (secret === undefined) throw new Error('The secret in the table deployment_keys was changed.');
   const follow = watchSigningKeys(db, masterKey, source.onMismatch);
   // Fail at the start rather than at the first request.
@@ -112,7 +112,7 @@ export async function insertSigningKey(
       kid: key.kid,
       number: (newest ?? 0) + 1,
       created_at: now,
-      sealed_key: seal(masterKey, signingKeyPurpose(key.kid), JSON.stringify(key)),
+      sealed_key: encryptSecret(masterKey, signingKeyPurpose(key.kid), JSON.stringify(key)),
     })
     .execute();
 }
@@ -131,7 +131,7 @@ async function insertKeys(db: Database, masterKey: KeyObject): Promise<void> {
       .values({
         id: ROW,
         master_fingerprint: masterKeyFingerprint(masterKey),
-        sealed_secret: seal(masterKey, SECRET_PURPOSE, secret),
+        sealed_secret: encryptSecret(masterKey, SECRET_PURPOSE, secret),
       })
       .onConflict((conflict) => conflict.doNothing())
       .returning('id')
@@ -181,7 +181,8 @@ async function readSigningKeys(
   const sealed = new Map<string, MasterKeyMismatch>();
   for (const { kid, sealed_key } of rows) {
     const known = opened.find((key) => key.kid === kid);
-    const text = known === undefined ? unseal(masterKey, signingKeyPurpose(kid), sealed_key) : undefined;
+    const text =
+      known === undefined ? decryptSecret(masterKey, signingKeyPurpose(kid), sealed_key) : undefined;
     if (known !== undefined) keys.push(known);
     else if (text !== undefined) keys.push(JSON.parse(text) as PrivateKey);
     else sealed.set(kid, await explainUnsealFailure(db, masterKey, kid));

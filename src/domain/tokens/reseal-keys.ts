@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { ChangeContext } from '../../auth/callers.ts';
 import { masterKeyFingerprint } from '../../auth/master-key.ts';
-import { seal, unseal } from '../../auth/sealing.ts';
+import { encryptSecret, decryptSecret } from '../../auth/sealing.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { bumpSigningKeyVersion } from './credentials.ts';
@@ -36,9 +36,9 @@ export async function resealKeys(
   if (previous === undefined)
     throw new MasterKeyMismatch(before, keysAtHand[0] && masterKeyFingerprint(keysAtHand[0]));
   const again = (purpose: string, text: string): string => {
-    const open = unseal(previous, purpose, text);
+    const open = decryptSecret(previous, purpose, text);
     if (open === undefined) throw new Error(`The ${purpose} in the database was changed.`);
-    return seal(next, purpose, open);
+    return encryptSecret(next, purpose, open);
   };
   await tx
     .updateTable('deployment_keys')
