@@ -72,7 +72,7 @@ export function prepareInsert(
  * @param each the column that differs
  * @returns a function of the shared values, in the order of `columns`, and the integers
  */
-export function prepareInsertVarying(
+export function prepareBatchInsert(
   table: string,
   columns: Readonly<Record<string, ColumnKind>>,
   each: { column: string; kind: 'int' | 'text' },
@@ -154,7 +154,7 @@ export function prepareGroupedInsert(
   columns: Readonly<Record<string, ColumnKind>>,
   each: { column: string; kind: 'int' },
 ): (tx: Transaction, groups: readonly InsertGroup[]) => Promise<void> {
-  const insertAlike = prepareInsertVarying(table, columns, each);
+  const insertAlike = prepareBatchInsert(table, columns, each);
   const insertAll = prepareInsert(table, { ...columns, [each.column]: each.kind });
   return async (tx, groups) => {
     if (tx.engine === 'postgres') {

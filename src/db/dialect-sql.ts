@@ -63,7 +63,7 @@ export async function selectIds(db: ReadConnection, select: RawBuilder<unknown>)
  * The condition of a query that reads rows in order until a page is full: `row` tests each row, `all` is a subselect.
  * SQLite would materialize the subselect before the first row, so it gets `row`; PostgreSQL's planner decides itself.
  */
-export function rowOrSetCondition(
+export function existsOrIn(
   db: Pick<ReadConnection, 'engine'>,
   { row, all }: { row: RawBuilder<SqlBool>; all: RawBuilder<SqlBool> },
 ): RawBuilder<SqlBool> {
@@ -110,14 +110,11 @@ export const itemReal = (index: number) =>
 
 /**
  * Selects the columns of a wide row as one JSON value on SQLite, whose driver spends more time on each value than on reading
- * the row. PostgreSQL would build that value for every row before it sorts, so it selects the columns. `unpackRows` reads
+ * the row. PostgreSQL would build that value for every row before it sorts, so it selects the columns. `parseRows` reads
  * the result of either.
  * @param columns at most 100
  */
-export function packedColumns<C extends readonly string[]>(
-  db: Pick<ReadConnection, 'engine'>,
-  columns: C,
-): C {
+export function rowsAsJson<C extends readonly string[]>(db: Pick<ReadConnection, 'engine'>, columns: C): C {
   if (db.engine === 'postgres') return columns;
   const list = sql.join(columns.map((column) => sql.ref(column)));
   // The type is true once the rows are unpacked.
@@ -127,10 +124,10 @@ export function packedColumns<C extends readonly string[]>(
 const PACKED_COLUMN = 'packed_columns';
 
 /**
- * Unpacks rows that were selected by `packedColumns`.
+ * Unpacks rows that were selected by `rowsAsJson`.
  * @param names of the columns, in the same order
  */
-export function unpackRows<Row extends object>(names: readonly (keyof Row)[], rows: readonly Row[]): Row[] {
+export function parseRows<Row extends object>(names: readonly (keyof Row)[], rows: readonly Row[]): Row[] {
   const texts = rows.flatMap((row) => (PACKED_COLUMN in row ? [row[PACKED_COLUMN] as string] : []));
   if (texts.length === 0) return [...rows];
   const lists = JSON.parse(`[${texts.join(',')}]`) as Row[keyof Row][][];

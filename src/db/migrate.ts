@@ -66,7 +66,7 @@ const catalogs: Record<Engine, { tables: string; columns: string }> = {
 };
 
 /** A connection with exclusive access to the schema until it commits. */
-export interface SchemaSession {
+export interface MigrationConnection {
   execute(sql: string): Promise<void>;
   query(sql: string): Promise<Record<string, string>[]>;
 }
@@ -89,7 +89,7 @@ export class IncompatibleDatabase extends Error {
  * @returns the names of the migrations that this call applied, in order
  * @throws IncompatibleDatabase before the first write
  */
-export async function migrate(engine: Engine, session: SchemaSession): Promise<string[]> {
+export async function migrate(engine: Engine, session: MigrationConnection): Promise<string[]> {
   const dialect = dialects[engine];
   const applied = await readAppliedMigrations(engine, session);
   if (applied === undefined)
@@ -107,7 +107,10 @@ export async function migrate(engine: Engine, session: SchemaSession): Promise<s
 }
 
 /** @returns the migrations of a database in their order, or `undefined` if it is empty */
-async function readAppliedMigrations(engine: Engine, session: SchemaSession): Promise<string[] | undefined> {
+async function readAppliedMigrations(
+  engine: Engine,
+  session: MigrationConnection,
+): Promise<string[] | undefined> {
   const { tables, columns } = catalogs[engine];
   const names = async (sql: string) => (await session.query(sql)).map(({ name }) => String(name));
   const existing = await names(tables);
@@ -146,6 +149,6 @@ export function checksumOf(migration: Migration, engine: Engine): string {
 }
 
 /** @returns whether the applied migrations include all of ours */
-export function isCurrent(applied: readonly string[]): boolean {
+export function isMigrated(applied: readonly string[]): boolean {
   return migrations.every((migration) => applied.includes(migration.name));
 }

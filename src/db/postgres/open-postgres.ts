@@ -9,7 +9,7 @@ import {
   throwIfAborted,
   type Transaction,
 } from '../engine.ts';
-import { isCurrent, migrate } from '../migrate.ts';
+import { isMigrated, migrate } from '../migrate.ts';
 import { createConnectionAcquirer, connectionPerQuery, createQueryBuilder } from './connection.ts';
 import {
   isConstraintRace,
@@ -147,7 +147,7 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
       const result = await readPool
         .query<{ name: string }>('select name from migrations')
         .catch(rethrowTranslated);
-      if (!isCurrent(result.rows.map((row) => row.name)))
+      if (!isMigrated(result.rows.map((row) => row.name)))
         throw new StorageError('unavailable', 'Migrations have not been applied yet.');
     },
     async backup() {

@@ -13,7 +13,7 @@ import {
   throwIfAborted,
 } from '../engine.ts';
 import { GroupCommit } from './group-commit.ts';
-import { isCurrent, migrate } from '../migrate.ts';
+import { isMigrated, migrate } from '../migrate.ts';
 import { CHECKPOINT_FRAMES, WalCheckpointer } from './wal-checkpointer.ts';
 import { EventLoopBudget, SqliteTransaction } from './sqlite-transaction.ts';
 import {
@@ -140,7 +140,7 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
       const rows = withTranslatedErrors(() => reader.prepare('select name from migrations').all()) as {
         name: string;
       }[];
-      if (!isCurrent(rows.map((row) => row.name)))
+      if (!isMigrated(rows.map((row) => row.name)))
         throw new StorageError('unavailable', 'Migrations have not been applied yet.');
     },
     async backup(file) {

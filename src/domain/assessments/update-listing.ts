@@ -4,7 +4,7 @@ import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import { chunked } from '../../db/chunks.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { forNoKeyUpdate, inList, withoutIndex, unpackRows, packedColumns } from '../../db/dialect-sql.ts';
+import { forNoKeyUpdate, inList, withoutIndex, parseRows, rowsAsJson } from '../../db/dialect-sql.ts';
 import { prepareQuery, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
 import { recordEvent } from '../audit/record-event.ts';
@@ -82,7 +82,7 @@ const selectVisibleAssets = memoizeByVisibility((visibility) =>
   prepareQuery<VisibilityParameters & { organization: number; uids: readonly string[] }, Asset>((db, p) =>
     db
       .selectFrom('assets')
-      .select(packedColumns(db, ASSET_COLUMNS))
+      .select(rowsAsJson(db, ASSET_COLUMNS))
       .where((eb) => inList(db, eb.ref('assets.uid'), p.uids))
       .where((eb) => eb(withoutIndex(eb.ref('assets.organization_id')), '=', p.organization))
       .where(assetIsVisible(visibility, p))
@@ -152,7 +152,7 @@ export async function updateListingAssets(
     const organization = listing.organization_id;
     const assets = await selectVisibleAssets(visibility)(tx, { ...parameters, organization, uids });
     placements.push(
-      ...unpackRows(['id', 'uid'], assets).map((asset) => ({ ...asset, rules: plan.get(asset.uid) })),
+      ...parseRows(['id', 'uid'], assets).map((asset) => ({ ...asset, rules: plan.get(asset.uid) })),
     );
   }
   await applyPlacements(tx, by, listing, placements);

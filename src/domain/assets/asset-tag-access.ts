@@ -2,7 +2,7 @@ import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
 import { chunked } from '../../db/chunks.ts';
 import type { ReadConnection } from '../../db/engine.ts';
-import { inList, withoutIndex, unpackRows, packedColumns } from '../../db/dialect-sql.ts';
+import { inList, withoutIndex, parseRows, rowsAsJson } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
 import {
@@ -72,7 +72,7 @@ const visibleAssets = (
 const selectAssets = memoizeByVisibility((visibility) =>
   prepareQuery<VisibilityParameters & { owner: number; uids: readonly string[] }, TaggableAsset>((db, p) =>
     visibleAssets(db, visibility, p)
-      .select(packedColumns(db, TAGGABLE_ASSET_COLUMNS))
+      .select(rowsAsJson(db, TAGGABLE_ASSET_COLUMNS))
       .where((eb) => inList(db, eb.ref('assets.uid'), p.uids)),
   ),
 );
@@ -115,7 +115,7 @@ export async function findTaggableAssets(
       owner: owner.id,
       uids: some,
     });
-    for (const row of unpackRows(['id', 'uid', 'organization_id'], rows)) found.set(row.uid, row);
+    for (const row of parseRows(['id', 'uid', 'organization_id'], rows)) found.set(row.uid, row);
   }
   return found;
 }

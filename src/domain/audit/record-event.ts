@@ -1,5 +1,5 @@
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
-import { type ColumnKind, prepareInsert, prepareInsertVarying } from '../../db/bulk-insert.ts';
+import { type ColumnKind, prepareInsert, prepareBatchInsert } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
 import { type ChangedObject, type ExportAction, type ExportedObject, exportedBy } from './actions.ts';
@@ -105,7 +105,7 @@ export async function recordEvents(tx: Transaction, changes: readonly Attributed
 
 const { object_id: _each, ...COMMON } = COLUMNS;
 const COMMON_NAMES = Object.keys(COMMON) as (keyof typeof COMMON)[];
-const insertEventForEach = prepareInsertVarying('audit_events', COMMON, {
+const insertEventForEach = prepareBatchInsert('audit_events', COMMON, {
   column: 'object_id',
   kind: 'text',
 });

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { forNoKeyUpdate, inList, packedColumns, unpackRows } from '../../db/dialect-sql.ts';
+import { forNoKeyUpdate, inList, rowsAsJson, parseRows } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { portSetKey } from '../assets/port-sets.ts';
@@ -93,7 +93,7 @@ const selectExisting = prepareQuery<{ assessment: number; identities: readonly s
           .where((where) => inList(db, where.ref('finding.identity_hash'), p.identities))
           .as('existing'),
       )
-      .select(packedColumns(db, EXISTING_COLUMNS)),
+      .select(rowsAsJson(db, EXISTING_COLUMNS)),
 );
 
 /** A detection, and the stored finding that it is one of. */
@@ -123,7 +123,7 @@ export async function upsertFindings(
   const { options, assessment } = job;
   const identities = detections.map(({ identity }) => identity);
   const rows = await selectExisting(tx, { assessment: assessment.id, identities });
-  const existing = new Map(unpackRows(EXISTING_COLUMNS, rows).map((row) => [row.identity, row]));
+  const existing = new Map(parseRows(EXISTING_COLUMNS, rows).map((row) => [row.identity, row]));
   const minimumRank = options.minimumSeverity === null ? 0 : severityRank(options.minimumSeverity);
   const carried = options.carry ? await findCarriedDecisions(tx, job, detections) : new Map<string, number>();
   const read = detections.map((detection): ReadDetection => {

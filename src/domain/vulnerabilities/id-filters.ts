@@ -5,7 +5,7 @@ import {
   inList,
   inSelected,
   selectIds,
-  rowOrSetCondition,
+  existsOrIn,
   withoutIndex,
 } from '../../db/dialect-sql.ts';
 import { textContains, selectIdsContaining } from '../../db/vulnerability-search.ts';
@@ -51,7 +51,7 @@ function idCondition(
   if (plan.strategy === 'index') return sql<SqlBool>`${id} in (${ids})`;
   if (plan.mode === 'probe' && matchesText !== undefined) return matchesText;
   const isOne = inSelected(db, withoutIndex(id), ids);
-  return has === undefined || plan.mode === 'count' ? isOne : rowOrSetCondition(db, { row: has, all: isOne });
+  return has === undefined || plan.mode === 'count' ? isOne : existsOrIn(db, { row: has, all: isOne });
 }
 
 /** A source by a table whose rows each belong to one vulnerability. */

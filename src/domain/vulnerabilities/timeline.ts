@@ -1,5 +1,5 @@
 import type { ChangeContext } from '../../auth/callers.ts';
-import { prepareInsert, prepareInsertVarying } from '../../db/bulk-insert.ts';
+import { prepareInsert, prepareBatchInsert } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
 
 /** `seen` and `gone` come from imports. */
@@ -81,7 +81,7 @@ export async function recordTimelineEntries(
   );
 }
 
-const insertForEach = prepareInsertVarying(
+const insertForEach = prepareBatchInsert(
   'timeline_entries',
   { organization_id: 'int', at: 'int', kind: 'text', user_id: 'int', before: 'text', after: 'text' },
   { column: 'vulnerability_id', kind: 'int' },

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { ChangeContext } from '../../../auth/callers.ts';
-import { prepareInsertVarying } from '../../../db/bulk-insert.ts';
+import { prepareBatchInsert } from '../../../db/bulk-insert.ts';
 import { chunked } from '../../../db/chunks.ts';
 import type { Transaction } from '../../../db/engine.ts';
 import { inList, itemInteger, itemText, jsonRowsTable } from '../../../db/dialect-sql.ts';
@@ -87,7 +87,7 @@ function changeKey({ locked: { organizationId, fields }, after }: FieldChange): 
   return tags === tagsAfter ? text : `${text} tags ${tags} ${tagsAfter}`;
 }
 
-const insertTaggingForEach = prepareInsertVarying(
+const insertTaggingForEach = prepareBatchInsert(
   'vulnerability_taggings',
   { organization_id: 'int', tag_id: 'int' },
   { column: 'vulnerability_id', kind: 'int' },

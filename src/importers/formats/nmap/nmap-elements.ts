@@ -5,7 +5,7 @@ import type { ObservedPort, PortRange } from '../../../domain/assets/scans/diff-
 import { type HostDraft, newHostDraft } from './nmap-host-draft.ts';
 import { checksOfCommand, checksOfScript, readScript } from './nmap-scripts.ts';
 import {
-  detachText,
+  copyString,
   isProtocol,
   parseServiceRanges,
   portAndProtocol,
@@ -13,7 +13,7 @@ import {
   toMilliseconds,
   uniquePorts,
   unknownPort,
-  versionLine,
+  serviceVersion,
   type XmlAttributes,
 } from './nmap-values.ts';
 import type { ElementHandler, LimitedXmlParser } from '../../parsing/limited-xml-parser.ts';
@@ -160,7 +160,7 @@ export class NmapElements implements ElementHandler {
         port.service = this.#clean(serviceName(attributes), MAX_NAME);
         port.product = this.#clean(attributes.product, MAX_NAME);
         port.version = this.#clean(attributes.version, MAX_NAME);
-        port.banner ??= this.#clean(versionLine(attributes), MAX_BANNER);
+        port.banner ??= this.#clean(serviceVersion(attributes), MAX_BANNER);
         // A fingerprint means that the service answered in a way Nmap does not know.
         port.probed = attributes.method === 'probed' || attributes.servicefp !== undefined;
         break;
@@ -290,10 +290,10 @@ export class NmapElements implements ElementHandler {
     const trimmed = text?.trim() ?? '';
     if (trimmed === '') return null;
     if (text === undefined || text.length <= max) {
-      return this.xml.position - this.#hostStart > MAX_SHARED ? detachText(trimmed) : trimmed;
+      return this.xml.position - this.#hostStart > MAX_SHARED ? copyString(trimmed) : trimmed;
     }
     const cut = trimmed.slice(0, max);
-    return detachText(cut.isWellFormed() ? cut : cut.slice(0, -1));
+    return copyString(cut.isWellFormed() ? cut : cut.slice(0, -1));
   }
 
   #stateOf(text = ''): string {

@@ -35,7 +35,7 @@ export function serviceName({ name, tunnel }: XmlAttributes): string | undefined
   return tunnel === undefined || name === undefined ? name : `${tunnel}/${name}`;
 }
 
-export function versionLine({ product, version, extrainfo }: XmlAttributes): string {
+export function serviceVersion({ product, version, extrainfo }: XmlAttributes): string {
   let line = product ?? '';
   if (version !== undefined) line += ` ${version}`;
   if (extrainfo !== undefined) line += ` (${extrainfo})`;
@@ -43,7 +43,7 @@ export function versionLine({ product, version, extrainfo }: XmlAttributes): str
 }
 
 /** Copies a text, because V8 keeps the whole parent of a substring in memory. */
-export function detachText(text: string): string {
+export function copyString(text: string): string {
   return Buffer.from(text).toString();
 }
 
