@@ -3,7 +3,7 @@ import type { ReadConnection } from '../../db/engine.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import type { GroupRole } from './groups.ts';
-import { memoizeByShape, type PageRequest, readPage, type Run } from '../lists/reverse-paging.ts';
+import { memoizeByShape, type PageRequest, readPage, type IndexRange } from '../lists/reverse-paging.ts';
 
 export const MEMBER_SORT_FIELDS = ['createdAt', 'role', 'userUid'] as const;
 
@@ -120,7 +120,7 @@ export async function listGroupMembers(
   // Sorted by role, the list is one run of members per role, each sorted by membership id.
   const runs = sort === 'role' ? sortRuns(counts, descending) : [{ role, rows: total }];
   const order = sort === 'role' ? 'id' : sort;
-  const readable = runs.map((run): Run<GroupMember> => ({
+  const readable = runs.map((run): IndexRange<GroupMember> => ({
     rows: run.rows,
     read: ({ reversed, ...window }) =>
       pageQuery({

@@ -13,7 +13,7 @@ import {
   visibilityParameters,
 } from '../shared/visibility.ts';
 import type { CounterDelta } from '../shared/counters.ts';
-import { memoizeByShape, type PageRequest, readPage, type Run } from '../lists/reverse-paging.ts';
+import { memoizeByShape, type PageRequest, readPage, type IndexRange } from '../lists/reverse-paging.ts';
 import { lockRows } from '../shared/lock-rows.ts';
 
 export const LISTED_STATES = ['open', 'closed'] as const;
@@ -73,7 +73,7 @@ export async function readPorts(
   if (found === undefined) throw notFound('asset');
   const total = Math.min(found.ports, limit ?? found.ports);
   const offset = (page - 1) * perPage;
-  const run: Run<Port> = {
+  const run: IndexRange<Port> = {
     rows: found.ports,
     read: ({ reversed, ...window }) =>
       pageQuery({ orderBy, descending: descending !== reversed, reversed })(db, {

@@ -16,7 +16,7 @@ import {
   type SortDirection,
   untilPosition,
 } from './keyset.ts';
-import { canProbe, INDEX_PLAN, type PlannableList, planCount, planRows, withPlan } from './plan.ts';
+import { mayScanRows, INDEX_PLAN, type PlannableList, planCount, planRows, withPlan } from './plan.ts';
 
 /** A column that a list can be sorted by. */
 export interface SortColumn {
@@ -205,7 +205,7 @@ export function defineList<
     limit: number,
   ) => {
     const direction = directionOf(context, request);
-    if (direction.nullable || !canProbe(plannable, context, request.sort, start)) return undefined;
+    if (direction.nullable || !mayScanRows(plannable, context, request.sort, start)) return undefined;
     const [bound] = (await ordered(context, request, rows(context).clearSelect(), start)
       .offset(PROBE_ROWS - 1)
       .limit(1)

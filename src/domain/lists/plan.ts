@@ -68,7 +68,7 @@ export async function withPlan<F extends Filters>(
 }
 
 /** Whether the next rows of the sort's index are worth testing before all matching rows are collected and sorted. */
-export function canProbe<O extends string>(
+export function mayScanRows<O extends string>(
   list: Pick<PlannableList<Filters, O>, 'indexedSorts'>,
   context: ListContext,
   sort: O,

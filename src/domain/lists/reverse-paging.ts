@@ -13,7 +13,7 @@ interface PageWindow {
 }
 
 /** Adjacent rows of a list, read with one query. */
-export interface Run<R> {
+export interface IndexRange<R> {
   /** The number of rows. */
   rows: number;
   /** Reads rows in the order of the list, or in its exact opposite if `reversed`. */
@@ -26,7 +26,11 @@ export interface Run<R> {
  * @param offset the number of rows before the page
  * @param length the number of rows on a page
  */
-export async function readPage<R>(runs: readonly Run<R>[], offset: number, length: number): Promise<R[]> {
+export async function readPage<R>(
+  runs: readonly IndexRange<R>[],
+  offset: number,
+  length: number,
+): Promise<R[]> {
   const parts: Promise<R[]>[] = [];
   let [skip, missing] = [offset, length];
   for (const { rows, read } of runs) {
