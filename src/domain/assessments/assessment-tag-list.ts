@@ -3,7 +3,7 @@ import { inList } from '../../db/dialect-sql.ts';
 import { type ListContext, searchFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
 import {
-  inOwnOrganization,
+  inAccessibleOrganization,
   assessmentIsVisible,
   visibilityOf,
   visibilityParameters,
@@ -24,7 +24,7 @@ export const assessmentTagList = defineList({
       .selectFrom('assessment_tags')
       .select(['id', 'name'])
       .where(({ ref }) =>
-        inOwnOrganization(
+        inAccessibleOrganization(
           visibilityOf(caller),
           ref('assessment_tags.organization_id'),
           visibilityParameters(caller),

@@ -7,7 +7,7 @@ import { DomainError, notFound } from '../shared/errors.ts';
 import { requireName } from '../shared/names.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import {
-  inOwnOrganization,
+  inAccessibleOrganization,
   assessmentIsVisible,
   memoizeByVisibility,
   visibilityOf,
@@ -59,7 +59,7 @@ const lockTag = memoizeByLock((lock) =>
       tx
         .selectFrom('assessment_tags')
         .where('id', '=', p.id)
-        .where((eb) => inOwnOrganization(visibility, eb.ref('organization_id'), p))
+        .where((eb) => inAccessibleOrganization(visibility, eb.ref('organization_id'), p))
         .select(['id', 'organization_id', 'name', 'version'])
         .modifyEnd(lock(tx)),
     ),

@@ -5,7 +5,7 @@ import { inList } from '../../db/dialect-sql.ts';
 import { notFound } from '../shared/errors.ts';
 import { searchFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
-import { inOwnOrganization, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
+import { inAccessibleOrganization, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 
 export interface AssessmentGroup {
   id: number;
@@ -38,7 +38,7 @@ const visibleGroups = (db: ReadConnection, caller: Caller) =>
 /** Admins and staff can see every group of their organizations, others the groups that they are members of. */
 function isGroupVisible(caller: Caller): RawBuilder<SqlBool> {
   const organization = sql.ref('assessment_groups.organization_id');
-  const within = inOwnOrganization(visibilityOf(caller), organization, visibilityParameters(caller));
+  const within = inAccessibleOrganization(visibilityOf(caller), organization, visibilityParameters(caller));
   return caller.admin || caller.staff
     ? within
     : sql<SqlBool>`(${within} and exists (select 1 from assessment_group_members as own

@@ -4,7 +4,7 @@ import { preparePipelined } from '../../db/prepared-queries.ts';
 import { lockRows } from '../shared/lock-rows.ts';
 import { forKeyShare, forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import {
-  inOwnOrganization,
+  inAccessibleOrganization,
   memoizeByVisibility,
   visibilityOf,
   type VisibilityParameters,
@@ -28,7 +28,7 @@ const lockReferenced = memoizeByVisibility((visibility) =>
       .selectFrom('assessment_groups')
       .select('id')
       .where('id', '=', p.id)
-      .where((eb) => inOwnOrganization(visibility, eb.ref('organization_id'), p))
+      .where((eb) => inAccessibleOrganization(visibility, eb.ref('organization_id'), p))
       .modifyEnd(forKeyShare(tx)),
   ),
 );

@@ -5,7 +5,7 @@ import { notFound } from '../shared/errors.ts';
 import { integerFilter, sinceFilter, textFilter, untilFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
 import {
-  inOwnOrganization,
+  inAccessibleOrganization,
   assessmentIsVisible,
   visibilityOf,
   visibilityParameters,
@@ -47,7 +47,9 @@ const visibleSessions = (db: ReadConnection, caller: Caller) => {
         'testing_sessions.note',
       ])
       // Repeated on the sessions, so that an index yields those of an organization in order.
-      .where(({ ref }) => inOwnOrganization(visibility, ref('testing_sessions.organization_id'), parameters))
+      .where(({ ref }) =>
+        inAccessibleOrganization(visibility, ref('testing_sessions.organization_id'), parameters),
+      )
       .where(assessmentIsVisible(visibility, parameters))
   );
 };

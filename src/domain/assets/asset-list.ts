@@ -13,7 +13,7 @@ import { addressKeyRanges } from './asset-locations.ts';
 import { ASSET_TYPES, CRITICALITIES } from './asset-enums.ts';
 import { type Filter, type ListContext, searchFilter, sinceFilter, textFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
-import { inVisibleAssets, assessmentIsVisible, visibilityParameters } from '../shared/visibility.ts';
+import { assetIsVisibleByIndex, assessmentIsVisible, visibilityParameters } from '../shared/visibility.ts';
 
 const LISTING_UID = '^[-_0-9a-z]{1,50}$';
 
@@ -91,5 +91,5 @@ export const assetList = defineList({
 function visibleAssets(db: ReadConnection, { caller }: Pick<ListContext, 'caller'>) {
   return db
     .selectFrom('assets')
-    .where(inVisibleAssets(assetReadVisibility(caller), visibilityParameters(caller)));
+    .where(assetIsVisibleByIndex(assetReadVisibility(caller), visibilityParameters(caller)));
 }

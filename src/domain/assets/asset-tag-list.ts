@@ -8,7 +8,7 @@ import { type Filter, integerFilter, type ListContext, searchFilter } from '../l
 import { defineList } from '../lists/define-list.ts';
 import {
   assetIsVisible,
-  inOwnOrganization,
+  inAccessibleOrganization,
   type Visibility,
   visibilityByScopes,
   type VisibilityParameters,
@@ -173,7 +173,7 @@ function visibleTaggings(visibility: Visibility, p: VisibilityParameters): Expre
     const within =
       rule.level === 'global'
         ? sql`1 = 1`
-        : inOwnOrganization(visibility, sql.ref('tagging.organization_id'), p);
+        : inAccessibleOrganization(visibility, sql.ref('tagging.organization_id'), p);
     return sql`asset_taggings as tagging where ${within}`;
   }
   return sql`asset_taggings as tagging join assets on assets.id = tagging.asset_id where ${assetIsVisible(visibility, p)}`;

@@ -7,8 +7,8 @@ import { LISTED_STATES, type Port, portDelta } from './ports.ts';
 import { notFound } from '../shared/errors.ts';
 import type { PageRequest } from '../lists/reverse-paging.ts';
 import {
-  inVisibleAssets,
-  inOwnOrganization,
+  assetIsVisibleByIndex,
+  inAccessibleOrganization,
   type Visibility,
   assessmentIsVisible,
   visibilityOf,
@@ -89,7 +89,7 @@ export async function readOrganizationPorts(
         .select('id')
         .where('uid', '=', organizationUid)
         .where('kind', '=', 'organization')
-        .where((eb) => inOwnOrganization(visibility, eb.ref('organizations.id'), p))
+        .where((eb) => inAccessibleOrganization(visibility, eb.ref('organizations.id'), p))
         .executeTakeFirst()
     : undefined;
   if (organization === undefined) throw notFound('organization');
@@ -201,7 +201,7 @@ async function* hostsOf({
       .where('organization_id', '=', organizationId)
       .where('type', '=', 'host')
       .where('id', '>', after)
-      .where(inVisibleAssets(visibility, p))
+      .where(assetIsVisibleByIndex(visibility, p))
       .$if(query.listing !== undefined, (some) =>
         some.where(
           sql<boolean>`assets.id in (

@@ -6,7 +6,7 @@ import { STAFF_OBJECT_TYPES } from './actions.ts';
 import { DomainError } from '../shared/errors.ts';
 import { type Filter, sinceFilter, textFilter, untilFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
-import { inOwnOrganization, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
+import { inAccessibleOrganization, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 
 /** An audit event as the API returns it. */
 export interface AuditEvent {
@@ -58,7 +58,7 @@ export const auditEventList = defineList({
       ])
       .where((eb) =>
         eb.and([
-          inOwnOrganization(
+          inAccessibleOrganization(
             visibilityOf(caller),
             eb.ref('audit_events.organization_id'),
             visibilityParameters(caller),

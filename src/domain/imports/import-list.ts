@@ -8,7 +8,7 @@ import { textFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
 import { type UserRef, loadUserRefs } from '../shared/user-refs.ts';
 import {
-  inOwnOrganization,
+  inAccessibleOrganization,
   assessmentIsVisible,
   visibilityOf,
   visibilityParameters,
@@ -112,7 +112,7 @@ const visibleImports = (db: ReadConnection, caller: Caller) => {
     ])
     .where(({ ref }) =>
       caller.admin || caller.staff
-        ? inOwnOrganization(visibility, ref('imports.organization_id'), parameters)
+        ? inAccessibleOrganization(visibility, ref('imports.organization_id'), parameters)
         : assessmentIsVisible(visibility, parameters),
     );
 };

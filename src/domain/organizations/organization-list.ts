@@ -5,7 +5,7 @@ import { inList } from '../../db/dialect-sql.ts';
 import type { Tables } from '../../db/schema.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import { defineList } from '../lists/define-list.ts';
-import { inOwnOrganization, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
+import { inAccessibleOrganization, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 
 /** An organization as the API returns it. */
 export interface OrganizationProfile {
@@ -32,7 +32,7 @@ export const organizationList = defineList({
   name: 'organizations',
   rows: ({ db, caller }) =>
     selectProfiles(db).where(({ ref }) =>
-      inOwnOrganization(visibilityOf(caller), ref('organizations.id'), visibilityParameters(caller)),
+      inAccessibleOrganization(visibilityOf(caller), ref('organizations.id'), visibilityParameters(caller)),
     ),
   id: 'organizations.id',
   organization: 'organizations.id',

@@ -75,7 +75,7 @@ export function assetIsVisible(visibility: Visibility, p: VisibilityParameters):
 }
 
 /** The same condition in a form by which indexes find the rows. */
-export function inVisibleAssets(visibility: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
+export function assetIsVisibleByIndex(visibility: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
   const { kind } = visibility;
   const listed =
     kind === 'client'
@@ -139,7 +139,7 @@ export function organizationIsVisible(
  * The condition that the account belongs to an organization in any role, as `isMemberOf` does in memory.
  * @param column the organization's id
  */
-export function inOwnOrganization(
+export function inAccessibleOrganization(
   { kind }: Visibility,
   column: Expression<unknown>,
   p: VisibilityParameters,

@@ -7,7 +7,7 @@ import { grantedAssessments } from '../assessments/assessment-access.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import { type ListContext, searchFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
-import { inOwnOrganization, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
+import { inAccessibleOrganization, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 
 /** An account as the API returns it. */
 export interface User {
@@ -65,7 +65,11 @@ export const userList = defineList({
     selectUsers(db)
       .where('users.organization_id', 'is not', null)
       .where(({ ref }) =>
-        inOwnOrganization(visibilityOf(caller), ref('users.organization_id'), visibilityParameters(caller)),
+        inAccessibleOrganization(
+          visibilityOf(caller),
+          ref('users.organization_id'),
+          visibilityParameters(caller),
+        ),
       ),
   id: 'users.id',
   organization: 'users.organization_id',
