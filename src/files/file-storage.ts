@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Database } from '../db/engine.ts';
 import {
-  beginRemoval,
-  endRemoval,
-  filterUnusedContents,
-  findUnusedContents,
-  reserveContent,
-  type StoredContent,
+  startBlobRemoval,
+  finishBlobRemoval,
+  filterUnusedBlobs,
+  findUnusedBlobs,
+  reserveBlob,
+  type StoredBlob,
 } from '../domain/shared/files.ts';
 import type { ByteStream, FileStore } from './file-store.ts';
 
@@ -32,9 +32,9 @@ export async function storeContent(
   { db, files, clock }: FileStorage,
   content: ByteStream,
   onKey: (key: string) => void = () => undefined,
-): Promise<StoredContent> {
+): Promise<StoredBlob> {
   const key = randomUUID();
-  await db.write((tx) => reserveContent(tx, key, clock()));
+  await db.write((tx) => reserveBlob(tx, key, clock()));
   onKey(key);
   const hash = createHash('sha256');
   let size = 0;
@@ -56,10 +56,10 @@ export async function deleteUnreferenced(
   keys: readonly string[],
 ): Promise<number> {
   // A read is cheaper than a transaction, and mostly all are referenced.
-  if (keys.length === 0 || (await filterUnusedContents(db.read, keys)).length === 0) return 0;
-  const unused = await db.write((tx) => beginRemoval(tx, keys));
+  if (keys.length === 0 || (await filterUnusedBlobs(db.read, keys)).length === 0) return 0;
+  const unused = await db.write((tx) => startBlobRemoval(tx, keys));
   for (const key of unused) await files.remove(key);
-  if (unused.length > 0) await db.write((tx) => endRemoval(tx, unused));
+  if (unused.length > 0) await db.write((tx) => finishBlobRemoval(tx, unused));
   return unused.length;
 }
 
@@ -75,7 +75,7 @@ export async function deleteUnused(
   const before = storage.clock() - GRACE_PERIOD;
   let total = 0;
   while (!isStopping()) {
-    const keys = await findUnusedContents(storage.db.read, before, BATCH_SIZE);
+    const keys = await findUnusedBlobs(storage.db.read, before, BATCH_SIZE);
     const deleted = await deleteUnreferenced(storage, keys);
     if (deleted === 0) break;
     total += deleted;

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAttachmentStore } from '../../src/config/attachment-store.ts';
 import type { Database } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
-import { reserveContent } from '../../src/domain/shared/files.ts';
+import { reserveBlob } from '../../src/domain/shared/files.ts';
 import { DatabaseStore } from '../../src/files/database-store.ts';
 import type { FileStore } from '../../src/files/file-store.ts';
 import { openFileStore } from '../../src/files/file-store.ts';
@@ -70,7 +70,7 @@ afterAll(async () => {
 const storeOf = (name: string) => stores[name] as FileStore;
 async function newKey(): Promise<string> {
   const key = randomUUID();
-  await db.write((tx) => reserveContent(tx, key, 1));
+  await db.write((tx) => reserveBlob(tx, key, 1));
   return key;
 }
 async function* chunksOf(content: Buffer, size: number) {

@@ -1,4 +1,4 @@
-import type { StoredContent } from '../../domain/shared/files.ts';
+import type { StoredBlob } from '../../domain/shared/files.ts';
 import type { NewAttachment } from '../../domain/vulnerabilities/attachments.ts';
 import { seededRandom } from '../random.ts';
 import { createAssetInputs, scannedHosts } from '../load-assets.ts';
@@ -21,7 +21,7 @@ const RETEST_REPORT_INTERVAL = 8;
  * @param store stores the content of a file
  */
 export async function storeEvidence(
-  store: (content: Buffer) => Promise<StoredContent>,
+  store: (content: Buffer) => Promise<StoredBlob>,
 ): Promise<StoredEvidence> {
   const [reported, verified] = [new Map<string, NewAttachment[]>(), new Map<string, NewAttachment[]>()];
   const add = async (map: Map<string, NewAttachment[]>, key: string, files: readonly EvidenceFile[]) => {

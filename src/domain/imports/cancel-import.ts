@@ -3,7 +3,7 @@ import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError } from '../shared/errors.ts';
-import { releaseContents } from '../shared/files.ts';
+import { releaseBlobs } from '../shared/files.ts';
 import { addJob, cancelJob } from '../shared/jobs.ts';
 import { IMPORT_JOB, importJobKey, serializeCaller } from './import-lifecycle.ts';
 import { type ImportView, readImport } from './import-list.ts';
@@ -47,7 +47,7 @@ export async function cancelImport(
     .set({ state: 'cancelled', cancel_requested: 1, blob_key: null, finished_at: by.now })
     .where('id', '=', id)
     .execute();
-  await releaseContents(tx, unused);
+  await releaseBlobs(tx, unused);
   const after = { state: 'cancelled' };
   await recordEvent(tx, by, { action: 'import.end', object, organizationId, before: null, after });
   return { cancelled: await readImport(tx, by.actor, id), unused };

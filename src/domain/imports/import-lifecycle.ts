@@ -4,7 +4,7 @@ import type { Scope } from '../../auth/scopes.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
-import { releaseContents } from '../shared/files.ts';
+import { releaseBlobs } from '../shared/files.ts';
 import { addJob, lockJobKind, type Job, type TakeJob } from '../shared/jobs.ts';
 import type { ImportJob, ImportOptions, ImportOutcome } from './import-types.ts';
 import type { ImportUndone, ImportProgress } from './import-list.ts';
@@ -252,7 +252,7 @@ export async function finishRun(
   await tx.deleteFrom('jobs').where('key', '=', importJobKey(id)).execute();
   await queueIndexing(tx, now);
   const unused = row.blob_key === null ? [] : [row.blob_key];
-  await releaseContents(tx, unused);
+  await releaseBlobs(tx, unused);
   await recordEvent(
     tx,
     { actor: deserializeCaller(row.started_by_caller), now },

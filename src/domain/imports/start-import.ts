@@ -4,7 +4,7 @@ import { lockAssessment, type VisibleAssessment, requireAssessment } from '../as
 import { resolveTargetOrganization } from '../organizations/resolve-organization.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, invalidInput } from '../shared/errors.ts';
-import { retainContent, type StoredContent } from '../shared/files.ts';
+import { retainBlob, type StoredBlob } from '../shared/files.ts';
 import { addJob, lockJobKind } from '../shared/jobs.ts';
 import { sanitizeFilename } from '../vulnerabilities/sanitize-attachment.ts';
 import type { ImportOptions } from './import-types.ts';
@@ -32,7 +32,7 @@ interface ResolvedTarget {
 export interface NewImport extends ImportTarget {
   format: { name: string; hasFindings: boolean };
   filename: string | undefined;
-  content: StoredContent;
+  content: StoredBlob;
   options: ImportOptions;
 }
 
@@ -150,7 +150,7 @@ export async function startImport(
     })
     .returning('id')
     .executeTakeFirstOrThrow();
-  await retainContent(tx, content.key);
+  await retainBlob(tx, content.key);
   await addJob(tx, IMPORT_JOB, { import: id }, now, undefined, importJobKey(id));
   const view = await readImport(tx, caller, id);
   const { filename: name, size, sha256, assessment: uid } = view;

@@ -2,7 +2,7 @@ import { type ReadConnection, type Transaction, StorageError } from '../../db/en
 import { inList, forKeyShare } from '../../db/dialect-sql.ts';
 
 /** Content in the file store. */
-export interface StoredContent {
+export interface StoredBlob {
   key: string;
   /** Hex. */
   sha256: string;
@@ -11,7 +11,7 @@ export interface StoredContent {
 }
 
 /** The content was removed because nothing had referred to it for too long. */
-export class ContentMissing extends StorageError {
+export class BlobMissing extends StorageError {
   override name = 'ContentMissing';
 
   constructor(key: string) {
@@ -22,7 +22,7 @@ export class ContentMissing extends StorageError {
 const [WAITING, KEPT, REMOVING] = [0, 1, 2];
 
 /** Records that content is about to be stored under a key. The content is removed unless a file retains it (ADR 40). */
-export async function reserveContent(tx: Transaction, key: string, now: number): Promise<void> {
+export async function reserveBlob(tx: Transaction, key: string, now: number): Promise<void> {
   await tx.insertInto('blobs').values({ key, created_at: now, state: WAITING }).execute();
 }
 
@@ -35,7 +35,7 @@ export async function reserveContent(tx: Transaction, key: string, now: number):
 export async function createFile(
   tx: Transaction,
   organizationId: number,
-  { key, sha256, size }: StoredContent,
+  { key, sha256, size }: StoredBlob,
 ): Promise<number> {
   const find = () =>
     tx
@@ -59,15 +59,15 @@ export async function createFile(
     if (other === undefined) throw new StorageError('conflict', 'The file was deleted concurrently.');
     return other.id;
   }
-  await retainContent(tx, key);
+  await retainBlob(tx, key);
   return created.id;
 }
 
 /**
- * Retains content that something other than a file refers to, until `releaseContents`.
+ * Retains content that something other than a file refers to, until `releaseBlobs`.
  * @throws ContentMissing while it is being removed
  */
-export async function retainContent(tx: Transaction, key: string): Promise<void> {
+export async function retainBlob(tx: Transaction, key: string): Promise<void> {
   const retained = await tx
     .updateTable('blobs')
     .set({ state: KEPT })
@@ -75,11 +75,11 @@ export async function retainContent(tx: Transaction, key: string): Promise<void>
     .where('state', '=', WAITING)
     .returning('key')
     .executeTakeFirst();
-  if (retained === undefined) throw new ContentMissing(key);
+  if (retained === undefined) throw new BlobMissing(key);
 }
 
 /** Marks contents as unreferenced, so that the store removes them. */
-export async function releaseContents(tx: Transaction, keys: readonly string[]): Promise<void> {
+export async function releaseBlobs(tx: Transaction, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
   await tx
     .updateTable('blobs')
@@ -104,18 +104,14 @@ export async function releaseFiles(tx: Transaction, ids: readonly number[]): Pro
     )
     .returning('blob_key')
     .execute();
-  await releaseContents(
+  await releaseBlobs(
     tx,
     deleted.map((file) => file.blob_key),
   );
 }
 
 /** @returns the keys of unreferenced contents created before a time */
-export async function findUnusedContents(
-  db: ReadConnection,
-  before: number,
-  limit: number,
-): Promise<string[]> {
+export async function findUnusedBlobs(db: ReadConnection, before: number, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('blobs')
     .select('key')
@@ -129,7 +125,7 @@ export async function findUnusedContents(
 }
 
 /** @returns the keys of unreferenced contents */
-export async function filterUnusedContents(db: ReadConnection, keys: readonly string[]): Promise<string[]> {
+export async function filterUnusedBlobs(db: ReadConnection, keys: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('blobs')
     .select('key')
@@ -143,7 +139,7 @@ export async function filterUnusedContents(db: ReadConnection, keys: readonly st
  * Blocks new references to contents before the store deletes them.
  * @returns the keys that are unreferenced
  */
-export async function beginRemoval(tx: Transaction, keys: readonly string[]): Promise<string[]> {
+export async function startBlobRemoval(tx: Transaction, keys: readonly string[]): Promise<string[]> {
   const rows = await tx
     .updateTable('blobs')
     .set({ state: REMOVING })
@@ -155,7 +151,7 @@ export async function beginRemoval(tx: Transaction, keys: readonly string[]): Pr
 }
 
 /** Deletes the rows of contents that the store has deleted. */
-export async function endRemoval(tx: Transaction, keys: readonly string[]): Promise<void> {
+export async function finishBlobRemoval(tx: Transaction, keys: readonly string[]): Promise<void> {
   await tx
     .deleteFrom('blobs')
     .where('state', '=', REMOVING)

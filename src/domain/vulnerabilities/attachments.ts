@@ -6,7 +6,7 @@ import { prepareQuery } from '../../db/prepared-queries.ts';
 import { groupBy } from '../shared/group-by.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, limitExceeded, notFound } from '../shared/errors.ts';
-import { createFile, releaseFiles, type StoredContent } from '../shared/files.ts';
+import { createFile, releaseFiles, type StoredBlob } from '../shared/files.ts';
 import { type UserRef, loadUserRefs } from '../shared/user-refs.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { sanitizeFilename, sanitizeMediaType } from './sanitize-attachment.ts';
@@ -33,7 +33,7 @@ export interface Attachment {
 export interface NewAttachment {
   filename: string | undefined;
   contentType: string;
-  content: StoredContent;
+  content: StoredBlob;
 }
 
 interface AttachmentRow {

@@ -3,7 +3,7 @@ import { type Caller, operatorCaller } from '../../../src/auth/callers.ts';
 import type { Database, Transaction } from '../../../src/db/engine.ts';
 import { planListingUpdate, updateListingAssets } from '../../../src/domain/assessments/update-listing.ts';
 import { DomainError } from '../../../src/domain/shared/errors.ts';
-import { reserveContent } from '../../../src/domain/shared/files.ts';
+import { reserveBlob } from '../../../src/domain/shared/files.ts';
 import { attachFiles, deleteAttachment } from '../../../src/domain/vulnerabilities/attachments.ts';
 import { bulkUpdateVulnerabilities } from '../../../src/domain/vulnerabilities/bulk/update.ts';
 import { createComment } from '../../../src/domain/vulnerabilities/comments.ts';
@@ -102,7 +102,7 @@ async function change(
       if (attachment !== undefined)
         return deleteAttachment(tx, by, { vulnerabilityId: id, id: attachment.id });
       const key = randomUUID();
-      await reserveContent(tx, key, by.now);
+      await reserveBlob(tx, key, by.now);
       const content = { key, sha256: key.replaceAll('-', '').repeat(2), size: 1 };
       const file = { filename: 'proof.txt', contentType: 'text/plain', content };
       return attachFiles(tx, by, id, [file], MAX_ATTACHMENTS);
