@@ -44,7 +44,7 @@ const MAX_ASSETS_PER_PORT = 100;
 const HOSTS_PER_QUERY = 500;
 
 /** @returns the counter deltas of port changes */
-export function portDeltas(organizationId: number, steps: readonly PortChange[]): CounterDelta[] {
+export function portChangeDeltas(organizationId: number, steps: readonly PortChange[]): CounterDelta[] {
   return steps.flatMap(({ before, after }) => {
     if (before?.observed_state === after.observed_state) return [];
     return [

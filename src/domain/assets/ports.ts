@@ -173,7 +173,7 @@ const pageQuery = memoizeByShape(({ orderBy, descending, reversed }: PageShape) 
 });
 
 /** @returns the counter deltas of all ports of a host, times `amount` */
-export async function portDeltasOf(
+export async function allPortDeltas(
   tx: Transaction,
   assetId: number,
   amount: number,

@@ -6,7 +6,7 @@ import { addressKey } from './asset-locations.ts';
 import { ASSET_COLUMNS, ASSET_UID, type Asset, type AssetRow, hydrateAssets } from './read-asset.ts';
 import { type AssetValues, hasLocation, locationConflict, locationProperty } from './insert-assets.ts';
 import { findHiddenConflict } from './hidden-locations.ts';
-import { portDeltasOf } from './ports.ts';
+import { allPortDeltas } from './ports.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';
 import { validateOptionalNameLength } from '../shared/names.ts';
@@ -195,7 +195,7 @@ export async function deleteAsset(
     throw new DomainError('conflict', { code: 'asset-listed', params: { assessment: listing.uid } });
   const [asset] = await hydrateAssets({ db: tx, caller }, [row]);
   await deleteCounters(tx, 'asset', row.id);
-  await addDeltas(tx, await portDeltasOf(tx, row.id, -1));
+  await addDeltas(tx, await allPortDeltas(tx, row.id, -1));
   await tx.deleteFrom('assets').where('id', '=', row.id).execute();
   await recordEvent(tx, by, {
     action: 'asset.delete',

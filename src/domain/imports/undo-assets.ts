@@ -3,7 +3,7 @@ import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import type { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
 import { forNoKeyUpdate, forUpdate, inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { portDeltasOf } from '../assets/ports.ts';
+import { allPortDeltas } from '../assets/ports.ts';
 import { deriveHost } from '../assets/scans/derive-ports.ts';
 import { countDetections } from '../assets/scans/host-detections.ts';
 import { recordEvents } from '../audit/record-event.ts';
@@ -129,7 +129,7 @@ export async function undoAssetDetections(
   );
   for (const row of deleted) {
     await deleteCounters(tx, 'asset', row.id);
-    await addDeltas(tx, await portDeltasOf(tx, row.id, -1));
+    await addDeltas(tx, await allPortDeltas(tx, row.id, -1));
   }
   const deletedIds = new Set(deleted.map((row) => row.id));
   await tx

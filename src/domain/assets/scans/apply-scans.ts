@@ -12,7 +12,7 @@ import {
   PORT_FIELDS,
   toPortRow,
 } from './queries.ts';
-import { portDeltas } from '../organization-ports.ts';
+import { portChangeDeltas } from '../organization-ports.ts';
 import { toPortEventRow, insertPortEvents } from '../port-events.ts';
 import { type HostDetection, partOf, storeDetections, storeShownPorts } from './host-detections.ts';
 import { HostPorts, type HostObservation, type PortChange, type PortNumberRange } from './diff-ports.ts';
@@ -56,7 +56,7 @@ export interface ScanResult {
   openedPorts: number;
 }
 
-export interface ScanApplication {
+export interface ScanApplier {
   tx: Transaction;
   by: ChangeContext;
   organizationId: number;
@@ -91,7 +91,7 @@ export async function findLargeHosts(
 }
 
 /** Applies the scan of a large host, one range of port numbers after the other. */
-export async function applyLargeHost(applying: ScanApplication, scan: HostScan): Promise<ScanResult> {
+export async function applyHostWithManyPorts(applying: ScanApplier, scan: HostScan): Promise<ScanResult> {
   const done: ScanResult = { updated: [], closedPorts: 0, openedPorts: 0 };
   for (const numbers of CHUNKS) {
     // The first chunk records the new host.
@@ -110,7 +110,7 @@ export async function applyLargeHost(applying: ScanApplication, scan: HostScan):
  * @param numbers the range of ports of one host; absent: all
  */
 export async function applyScans(
-  { tx, by, organizationId, source }: ScanApplication,
+  { tx, by, organizationId, source }: ScanApplier,
   scans: readonly HostScan[],
   numbers?: PortNumberRange,
 ): Promise<ScanResult> {
@@ -146,7 +146,7 @@ export async function applyScans(
     await storeDetections(tx, organizationId, writing.detections);
   }
   await insertPortEvents(tx, writing.events);
-  await addDeltas(tx, portDeltas(organizationId, writing.portChanges));
+  await addDeltas(tx, portChangeDeltas(organizationId, writing.portChanges));
   await recordEvents(
     tx,
     writing.changes.map((change) => ({ by, change })),

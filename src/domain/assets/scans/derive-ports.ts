@@ -3,7 +3,7 @@ import type { InsertRow } from '../../../db/bulk-insert.ts';
 import { inList } from '../../../db/dialect-sql.ts';
 import type { Transaction } from '../../../db/engine.ts';
 import { addDeltas } from '../../shared/counters.ts';
-import { portDeltas, removedPortDeltas } from '../organization-ports.ts';
+import { portChangeDeltas, removedPortDeltas } from '../organization-ports.ts';
 import { countTransitions, insertPortEvents, toPortEventRow } from '../port-events.ts';
 import { refreshPortCounts } from '../ports.ts';
 import { CHUNKS, LARGE_HOST_PORTS } from './apply-scans.ts';
@@ -46,7 +46,7 @@ export async function deriveHost(
     );
     await deletePorts(tx, assetId, removed);
     await addDeltas(tx, [
-      ...portDeltas(organizationId, changes),
+      ...portChangeDeltas(organizationId, changes),
       ...removedPortDeltas(organizationId, removed),
     ]);
     change.before.push(...before);

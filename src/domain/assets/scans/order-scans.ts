@@ -6,7 +6,7 @@ import {
   type HostScan,
   LARGE_HOST_PORTS,
   lastSeen,
-  type ScanApplication,
+  type ScanApplier,
   type ScanResult,
 } from './apply-scans.ts';
 import { deriveHost, lastPortEvent } from './derive-ports.ts';
@@ -112,7 +112,7 @@ export async function storeScans(
 
 /** Applies a stored scan of a host that a later scan saw. */
 export async function insertEarlierScan(
-  { tx, by, organizationId, source }: ScanApplication,
+  { tx, by, organizationId, source }: ScanApplier,
   { id, uid, address, records }: HostScan,
 ): Promise<ScanResult> {
   const { before, after, opened, closed } = await deriveHost(tx, organizationId, id, source.importId ?? 0);

@@ -5,8 +5,8 @@ import { addressKey } from '../asset-locations.ts';
 import { newAssetUids } from '../insert-assets.ts';
 import {
   type ScanResult,
-  type ScanApplication,
-  applyLargeHost,
+  type ScanApplier,
+  applyHostWithManyPorts,
   applyScans,
   describeHost,
   findLargeHosts,
@@ -79,14 +79,14 @@ export async function upsertScannedHosts(
   const largeScans = order.later.filter(({ id }) => large.has(id));
   await storeShownPorts(tx, organizationId, [...large]);
   await storeScans(tx, organizationId, importId, [...largeScans, ...order.earlier]);
-  const applying: ScanApplication = { tx, by, organizationId, source };
+  const applying: ScanApplier = { tx, by, organizationId, source };
   const applied = [
     await applyScans(
       applying,
       order.later.filter(({ id }) => !large.has(id)),
     ),
   ];
-  for (const scan of largeScans) applied.push(await applyLargeHost(applying, scan));
+  for (const scan of largeScans) applied.push(await applyHostWithManyPorts(applying, scan));
   for (const scan of order.earlier) applied.push(await insertEarlierScan(applying, scan));
   const waiting = new Set(order.deferred);
   const seen = seenTimes(scans.filter((scan) => !waiting.has(scan)));
