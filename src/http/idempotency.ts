@@ -187,7 +187,7 @@ export class IdempotencyHandler {
           this.#running.delete(id);
         }
       }
-      const refusal = await db.write(
+      const error = await db.write(
         async (tx) => {
           const outcome = await unit(tx);
           if (outcome instanceof DomainError) return outcome;
@@ -196,7 +196,7 @@ export class IdempotencyHandler {
         { large, signal },
       );
       idempotentRequest.stored = undefined;
-      throw refusal;
+      throw error;
     };
   }
 

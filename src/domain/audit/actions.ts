@@ -150,7 +150,7 @@ export type ExportedObject = {
   [A in keyof Exports]: { action: A; object: readonly [type: Exports[A], id: null] };
 }[keyof Exports];
 
-export function exportedBy(action: ExportAction): ExportedObject {
+export function exportedObject(action: ExportAction): ExportedObject {
   return { action, object: [EXPORTS[action], null] } as ExportedObject;
 }
 

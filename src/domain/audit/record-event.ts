@@ -2,7 +2,7 @@ import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { type ColumnKind, prepareInsert, prepareBatchInsert } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
-import { type ChangedObject, type ExportAction, type ExportedObject, exportedBy } from './actions.ts';
+import { type ChangedObject, type ExportAction, type ExportedObject, exportedObject } from './actions.ts';
 
 /** Characters. */
 const MAX_TEXT_LENGTH = 4_096;
@@ -85,7 +85,7 @@ export function recordExport(
   after: object,
 ): Promise<void> {
   const { organizationId } = by.actor;
-  return recordEvent(tx, by, { ...exportedBy(action), organizationId, before: null, after });
+  return recordEvent(tx, by, { ...exportedObject(action), organizationId, before: null, after });
 }
 
 export interface AttributedChange {

@@ -78,7 +78,7 @@ export async function loadKeys(
   if (secret === undefined) throw new Error('The secret in the table deployment_keys was changed.');
   const follow = watchSigningKeys(db, masterKey, source.onMismatch);
   // Fail at the start rather than at the first request.
-  for (const refusal of (await follow()).sealed.values()) throw refusal;
+  for (const error of (await follow()).sealed.values()) throw error;
   const keys = createKeys(follow, Buffer.from(secret, 'base64url'), issuer);
   return { keys, masterKey };
 }
