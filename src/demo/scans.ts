@@ -1,14 +1,14 @@
 import type { Transaction } from '../db/engine.ts';
 import type { ScannedHost } from '../domain/assets/scans/apply-scans.ts';
 import { upsertScannedHosts } from '../domain/assets/scans/upsert-hosts.ts';
-import { type ObservedPort, PortCoverage } from '../domain/assets/scans/diff-ports.ts';
+import { type ObservedPort, ScannedPorts } from '../domain/assets/scans/diff-ports.ts';
 import type { SeededRandom } from './random.ts';
 import { personChangeContext, type Schedule, type DemoUser } from './schedule.ts';
 import type { Service } from './services.ts';
 
 const DAY = 86_400_000;
 const WEEKS_BETWEEN = 4;
-const ALL_PORTS = new PortCoverage([
+const ALL_PORTS = new ScannedPorts([
   ['tcp', 1, 65_535],
   ['udp', 1, 65_535],
 ]);

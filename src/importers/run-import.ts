@@ -12,7 +12,7 @@ import { alignReportTimes, earliestReportTime, saveReportTime } from '../domain/
 import { applyFindings, applyGone } from './apply/findings.ts';
 import { HostApplier } from './apply/hosts.ts';
 import { identityOf } from './finding-identity.ts';
-import { coverageKeyOf, assetOfTarget } from './targets.ts';
+import { scanScopeKeyOf, assetOfTarget } from './targets.ts';
 import { type ReportFormat, ReportError, type ReportRecord, type ByteSource } from './report.ts';
 import { ReportTags } from './report-tags.ts';
 import { ReportTime } from './report-time.ts';
@@ -216,7 +216,7 @@ function handleRecord(
       time.set(record.scannedAt);
       return undefined;
     case 'ports':
-      hosts.setCoverage(record.ranges);
+      hosts.setScannedPorts(record.ranges);
       return undefined;
     case 'host':
       if (spool.addHost(record.host.address)) progress.hosts += 1;
@@ -240,7 +240,7 @@ function handleRecord(
           identity: identityOf(finding, source, asset),
           source,
           asset,
-          coverage: coverageKeyOf(target, finding.ports, finding.checks),
+          coverage: scanScopeKeyOf(target, finding.ports, finding.checks),
           seenAt: (isUnclear ? time.given : time.plausible(finding.seenAt)) ?? null,
           isTimeUnclear: isUnclear && job.options.scannedAt === null,
           tags: finding.tags === undefined ? [] : tags.take(finding.tags, skips, at),
@@ -253,7 +253,7 @@ function handleRecord(
     case 'covered':
       spool.addCoverage(
         record.source ?? format.name,
-        coverageKeyOf(record.target, record.ports),
+        scanScopeKeyOf(record.target, record.ports),
         record.checks,
       );
       return undefined;

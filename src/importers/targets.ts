@@ -3,7 +3,7 @@ import { normalizeLocation } from '../domain/assets/asset-locations.ts';
 import type { PortRange } from '../domain/assets/scans/diff-ports.ts';
 import { coverageKeyOfChecks } from '../domain/imports/scan-scopes.ts';
 import { formatPorts } from '../domain/assets/port-sets.ts';
-import type { AssetLocation, CoverageKey } from '../domain/imports/detection.ts';
+import type { AssetLocation, ScanScopeKey } from '../domain/imports/detection.ts';
 import { memoize } from './memoize.ts';
 import type { ReportedLocation, ScanTarget } from './report.ts';
 import { parseUntrustedUrl } from '../runtime/parse-untrusted-url.ts';
@@ -44,18 +44,18 @@ export function assetOfTarget(target: ScanTarget | undefined): AssetLocation | n
  * @param checks the group of checks
  * @returns what a report must cover for a missing finding of this target to be gone; `null` if nothing covers it
  */
-export function coverageKeyOf(
+export function scanScopeKeyOf(
   target: ScanTarget | undefined,
   ports?: readonly PortRange[],
   checks = '',
-): CoverageKey | null {
+): ScanScopeKey | null {
   const coverage = target === undefined ? null : coverageAt(target, ports);
   return coverage === null || checks === ''
     ? coverage
     : { ...coverage, key: `${cachedPrefix(checks)}${coverage.key}` };
 }
 
-function coverageAt(target: ScanTarget, ports: readonly PortRange[] | undefined): CoverageKey | null {
+function coverageAt(target: ScanTarget, ports: readonly PortRange[] | undefined): ScanScopeKey | null {
   const coverage = cachedCoverage(target);
   if (coverage === null || ports === undefined || coverage.ports !== '' || !coverage.key.startsWith('host:'))
     return coverage;
@@ -108,7 +108,7 @@ function resolveAsset(target: ScanTarget): AssetLocation | null {
   return origin === undefined ? null : { type: 'webapp', location: origin };
 }
 
-function resolveCoverage(target: ScanTarget): CoverageKey | null {
+function resolveCoverage(target: ScanTarget): ScanScopeKey | null {
   if ('artifact' in target) return { key: `artifact:${target.artifact}`, host: null, ports: '' };
   const asset = assetOfTarget(target);
   if (asset === null) return null;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import type { ScannedHost } from '../../src/domain/assets/scans/apply-scans.ts';
 import { upsertScannedHosts } from '../../src/domain/assets/scans/upsert-hosts.ts';
-import { type ObservedPort, PortCoverage } from '../../src/domain/assets/scans/diff-ports.ts';
+import { type ObservedPort, ScannedPorts } from '../../src/domain/assets/scans/diff-ports.ts';
 import { compactCounters } from '../../src/domain/shared/counters.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -42,7 +42,7 @@ const host = (address: string, ports: ObservedPort[], more: Partial<ScannedHost>
   unlistedStates: [],
   ...more,
 });
-const EVERY = new PortCoverage([
+const EVERY = new ScannedPorts([
   ['tcp', 0, 65_535],
   ['udp', 0, 65_535],
 ]);

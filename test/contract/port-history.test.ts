@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import type { ScannedHost } from '../../src/domain/assets/scans/apply-scans.ts';
 import { upsertScannedHosts } from '../../src/domain/assets/scans/upsert-hosts.ts';
-import { type ObservedPort, PortCoverage } from '../../src/domain/assets/scans/diff-ports.ts';
+import { type ObservedPort, ScannedPorts } from '../../src/domain/assets/scans/diff-ports.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
@@ -36,7 +36,7 @@ const port = (number: number, more: Partial<ObservedPort> = {}): ObservedPort =>
   cpe: null,
   ...more,
 });
-const COVERAGE = new PortCoverage([['tcp', 1, 1_000]]);
+const COVERAGE = new ScannedPorts([['tcp', 1, 1_000]]);
 /** Imports a scan of the host from the given number of minutes ago. */
 async function scan(minutes: number, ports: ObservedPort[], more: Partial<ScannedHost> = {}) {
   const host = {

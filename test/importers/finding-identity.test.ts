@@ -3,7 +3,7 @@ import { canonicalUrl, identityOf, locationKeyOf } from '../../src/importers/fin
 import type { ReportedFinding } from '../../src/importers/report.ts';
 import {
   assetOfTarget,
-  coverageKeyOf,
+  scanScopeKeyOf,
   locationOfTarget,
   parseTarget,
   webOriginOf,
@@ -78,20 +78,20 @@ describe('the identity of a finding', () => {
 });
 
 it('coverageKeyOf: the site, host or artifact of a target', () => {
-  expect(coverageKeyOf({ url: 'https://192.0.2.1:8443/a' })).toEqual({
+  expect(scanScopeKeyOf({ url: 'https://192.0.2.1:8443/a' })).toEqual({
     key: 'site:https://192.0.2.1:8443/',
     host: '192.0.2.1',
     ports: '',
   });
-  expect(coverageKeyOf({ url: 'http://[2001:db8::1]/' })?.host).toBe('2001:db8::1');
-  expect(coverageKeyOf({ host: 'Example.com', port: 1 })).toEqual({
+  expect(scanScopeKeyOf({ url: 'http://[2001:db8::1]/' })?.host).toBe('2001:db8::1');
+  expect(scanScopeKeyOf({ host: 'Example.com', port: 1 })).toEqual({
     key: 'host:example.com',
     host: 'example.com',
     ports: 'tcp/1',
   });
-  expect(coverageKeyOf({ artifact: 'Image' })).toEqual({ key: 'artifact:Image', host: null, ports: '' });
-  expect(coverageKeyOf({ host: 'a b' })).toBeNull();
-  expect(coverageKeyOf(undefined)).toBeNull();
+  expect(scanScopeKeyOf({ artifact: 'Image' })).toEqual({ key: 'artifact:Image', host: null, ports: '' });
+  expect(scanScopeKeyOf({ host: 'a b' })).toBeNull();
+  expect(scanScopeKeyOf(undefined)).toBeNull();
 });
 
 it('a target is named by a URL, an address or a host name', () => {

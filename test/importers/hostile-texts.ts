@@ -4,7 +4,7 @@ import { REPORT_FORMATS } from '../../src/importers/formats/index.ts';
 import { identityOf } from '../../src/importers/finding-identity.ts';
 import { normalizeFinding } from '../../src/importers/normalize-finding.ts';
 import { ReportError } from '../../src/importers/report.ts';
-import { coverageKeyOf } from '../../src/importers/targets.ts';
+import { scanScopeKeyOf } from '../../src/importers/targets.ts';
 
 /** `§` in the report stands for the text: a beginning, a unit that is repeated, and an end. */
 export interface HostileReport {
@@ -24,7 +24,7 @@ async function read({ format, report, text: [begin, unit, end], length }: Hostil
   };
   try {
     for await (const record of REPORT_FORMATS.find(({ name }) => name === format)?.read(source, {}) ?? []) {
-      if (record.kind === 'covered') coverageKeyOf(record.target, record.ports);
+      if (record.kind === 'covered') scanScopeKeyOf(record.target, record.ports);
       if (record.kind !== 'finding') continue;
       normalizeFinding(record.finding);
       identityOf(record.finding, format);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { upsertScannedHosts } from '../../src/domain/assets/scans/upsert-hosts.ts';
-import { PortCoverage } from '../../src/domain/assets/scans/diff-ports.ts';
+import { ScannedPorts } from '../../src/domain/assets/scans/diff-ports.ts';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { counterDeltas } from '../../src/domain/vulnerabilities/vulnerability-counters.ts';
 import { addDeltas } from '../../src/domain/shared/counters.ts';
@@ -103,7 +103,7 @@ beforeAll(async () => {
   const scan = {
     complete: true,
     unlistedStates: [],
-    coverage: new PortCoverage([['tcp', 1, 1_000]]),
+    coverage: new ScannedPorts([['tcp', 1, 1_000]]),
   };
   now += 10_000;
   await server.context.db.write((tx) =>

@@ -12,7 +12,7 @@ export interface AssetLocation {
 }
 
 /** What a report covers, and what must be covered for a missing finding to be gone. */
-export interface CoverageKey {
+export interface ScanScopeKey {
   /**
    * `site:https://a.example/`, `host:192.0.2.1`, `artifact:app`. A finding of a group of checks has the group and a
    * bar in front: `secret|artifact:app`.
@@ -33,7 +33,7 @@ export interface Detection {
   identity: string;
   source: string;
   asset: AssetLocation | null;
-  coverage: CoverageKey | null;
+  coverage: ScanScopeKey | null;
   /** Of the first and the last instance, in milliseconds since 1970. */
   firstSeenAt: number;
   seenAt: number;

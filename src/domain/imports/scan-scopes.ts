@@ -6,7 +6,7 @@ import { groupBy } from '../shared/group-by.ts';
 import type { CoveringScope } from './derive-finding.ts';
 import type { FindingsJob } from './import-types.ts';
 import { coversPorts, storePortSets, portSetKey, loadPortSets } from '../assets/port-sets.ts';
-import type { CoverageKey } from './detection.ts';
+import type { ScanScopeKey } from './detection.ts';
 
 /**
  * The groups of checks that a coverage includes: named ones, or all. If `undefined`, the keys contain the group.
@@ -16,7 +16,7 @@ export type CoveredChecks = readonly string[] | 'all' | undefined;
 /** What a complete report covers, for one source. */
 export interface ScanScope {
   source: string;
-  keys: readonly CoverageKey[];
+  keys: readonly ScanScopeKey[];
   checks: CoveredChecks;
   /** Ports scanned on the hosts, as `formatPorts` writes them; empty for all. */
   ports: string;

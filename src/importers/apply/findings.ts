@@ -14,8 +14,8 @@ import {
   type ImportResult,
   MAX_PREVIEWED,
 } from '../../domain/imports/import-types.ts';
-import type { CoverageKey, Detection } from '../../domain/imports/detection.ts';
-import { coverageKeyOf, parseTarget } from '../targets.ts';
+import type { ScanScopeKey, Detection } from '../../domain/imports/detection.ts';
+import { scanScopeKeyOf, parseTarget } from '../targets.ts';
 import type { SkipCounter } from '../skip-counter.ts';
 import type { SpoolCursor } from '../spool/finding-spool.ts';
 import type { ReportSpool } from '../spool/report-spool.ts';
@@ -120,7 +120,7 @@ export async function applyGone(run: ApplyContext): Promise<void> {
     await writer.write(identities.length, (tx) => recordUntested(tx, job, identities));
     after = last;
   }
-  for (const covered of coverageOfRun(run)) {
+  for (const covered of scanScopesOf(run)) {
     await writer.write(covered.keys.length, (tx) => recordScanScope(tx, job, covered, reportAt));
     await markMissing(run, writer, covered);
     onStep();
@@ -154,14 +154,14 @@ async function markMissing(run: ApplyContext, writer: AdaptiveWriter, covered: S
 const parentOf = (checks: string): string => checks.replace(/\/[^]*/, '');
 
 /** Yields what the report says it covered, then the targets of the import's options. */
-function* coverageOfRun({ spool, job }: ApplyContext): Generator<ScanScope> {
+function* scanScopesOf({ spool, job }: ApplyContext): Generator<ScanScope> {
   let after: readonly [string, string, string] = ['', '', ''];
   for (;;) {
     const rows = spool.readCoverage(after, PAGE_SIZE);
     const last = rows.at(-1);
     if (last === undefined) break;
     after = last.cursor;
-    let [keys, complete]: [CoverageKey[], CoverageKey[]] = [[], []];
+    let [keys, complete]: [ScanScopeKey[], ScanScopeKey[]] = [[], []];
     for (const [index, { source, key }] of rows.entries()) {
       const [checks, target] = splitCoverageKey(key.key);
       if (checks === `${ALL_CHECKS}|`) complete.push({ ...key, key: target });
@@ -174,7 +174,7 @@ function* coverageOfRun({ spool, job }: ApplyContext): Generator<ScanScope> {
       [keys, complete] = [[], []];
     }
   }
-  const targets = job.options.targets.flatMap((target) => coverageKeyOf(parseTarget(target)) ?? []);
+  const targets = job.options.targets.flatMap((target) => scanScopeKeyOf(parseTarget(target)) ?? []);
   if (targets.length === 0) return;
   for (const source of spool.readSources()) {
     // The options say where the scan looked. The findings say which checks ran; without findings, all count.

@@ -1,6 +1,6 @@
 import type { Database } from '../../db/engine.ts';
 import type { ScannedHost, TimedRecord } from '../../domain/assets/scans/apply-scans.ts';
-import { PortCoverage, type PortRange } from '../../domain/assets/scans/diff-ports.ts';
+import { ScannedPorts, type PortRange } from '../../domain/assets/scans/diff-ports.ts';
 import { replaceControlCharacters } from '../../domain/shared/names.ts';
 import type { ImportJob, ImportResult } from '../../domain/imports/import-types.ts';
 import { applyReportedHosts } from '../../domain/imports/apply-hosts.ts';
@@ -35,7 +35,7 @@ interface HostApplyContext {
 export class HostApplier {
   readonly #run: HostApplyContext;
   readonly #writer: AdaptiveWriter;
-  #coverage = new PortCoverage([]);
+  #coverage = new ScannedPorts([]);
   #batch: TimedRecord[] = [];
   readonly #addresses = new Set<string>();
   #ports = 0;
@@ -47,8 +47,8 @@ export class HostApplier {
   }
 
   /** Sets the ports that the scan covered, for the hosts that follow. */
-  setCoverage(ranges: readonly PortRange[]): void {
-    this.#coverage = new PortCoverage(ranges);
+  setScannedPorts(ranges: readonly PortRange[]): void {
+    this.#coverage = new ScannedPorts(ranges);
   }
 
   /**

@@ -1,11 +1,11 @@
-import type { AssetLocation, CoverageKey } from '../../domain/imports/detection.ts';
+import type { AssetLocation, ScanScopeKey } from '../../domain/imports/detection.ts';
 
 /** What identifies a finding, apart from what is reported about it. */
 export interface FindingHeader {
   identity: string;
   source: string;
   asset: AssetLocation | null;
-  coverage: CoverageKey | null;
+  coverage: ScanScopeKey | null;
   /** Milliseconds since 1970; `null` if only the report has a time. */
   seenAt: number | null;
   /** Whether it has a time that is not understood. */

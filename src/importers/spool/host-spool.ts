@@ -3,7 +3,7 @@ import type { TimedRecord } from '../../domain/assets/scans/apply-scans.ts';
 import {
   mergeObservedPorts,
   type ObservedPort,
-  PortCoverage,
+  ScannedPorts,
   type PortRange,
 } from '../../domain/assets/scans/diff-ports.ts';
 
@@ -50,7 +50,7 @@ export class HostSpool {
   readonly #insertCoverage = this.#file.prepare('insert into coverages values (?, ?)');
   #sequence = 0;
   #coverages = 0;
-  #coverage: PortCoverage | undefined;
+  #coverage: ScannedPorts | undefined;
 
   add(record: TimedRecord): void {
     const { address, seenAt, name, description } = record;
@@ -70,7 +70,7 @@ export class HostSpool {
   }
 
   /** @returns its id; consecutive records have the same one */
-  #addCoverage(coverage: PortCoverage | undefined): number {
+  #addCoverage(coverage: ScannedPorts | undefined): number {
     if (coverage === undefined) return 0;
     if (coverage === this.#coverage) return this.#coverages;
     this.#coverage = coverage;
@@ -101,7 +101,7 @@ export class HostSpool {
       place += 1;
       return record;
     };
-    let coverage: { id: number; value: PortCoverage } | undefined;
+    let coverage: { id: number; value: ScannedPorts } | undefined;
     for (const row of this.#rows()) {
       const [address, number, protocol, , , coverageId, text] = row;
       const isSameHost = last?.[0] === address;
@@ -157,8 +157,8 @@ export class HostSpool {
     }
   }
 
-  #readCoverage(id: number): PortCoverage {
-    return new PortCoverage(JSON.parse(String(this.#coverageRanges.first(id)?.[0])) as PortRange[]);
+  #readCoverage(id: number): ScannedPorts {
+    return new ScannedPorts(JSON.parse(String(this.#coverageRanges.first(id)?.[0])) as PortRange[]);
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 import { openScratchDatabase } from '../../db/scratch-database.ts';
 import { ALL_CHECKS, coverageKeyOfChecks, type CoveredChecks } from '../../domain/imports/scan-scopes.ts';
 import { portSetKey } from '../../domain/assets/port-sets.ts';
-import type { CoverageKey, AssetLocation } from '../../domain/imports/detection.ts';
+import type { ScanScopeKey, AssetLocation } from '../../domain/imports/detection.ts';
 import type { FindingHeader } from './finding-header.ts';
 import { FindingSpool } from './finding-spool.ts';
 import { HostSpool } from './host-spool.ts';
@@ -51,7 +51,7 @@ export class ReportSpool {
   }
 
   /** Records that a source covers something completely; `null` for nothing. */
-  addCoverage(source: string, coverage: CoverageKey | null, checks: CoveredChecks): void {
+  addCoverage(source: string, coverage: ScanScopeKey | null, checks: CoveredChecks): void {
     if (checks === 'all') {
       if (coverage !== null) this.#addCoverage(source, { ...coverage, key: `${ALL_CHECKS}|${coverage.key}` });
       return;
@@ -63,7 +63,7 @@ export class ReportSpool {
     }
   }
 
-  #addCoverage(source: string, { key, host, ports }: CoverageKey): void {
+  #addCoverage(source: string, { key, host, ports }: ScanScopeKey): void {
     this.addSource(source);
     const name = portSetKey(ports);
     if (name !== ports && !this.#ports.has(name)) {
@@ -124,7 +124,7 @@ export class ReportSpool {
   readCoverage(
     after: readonly [source: string, ports: string, key: string],
     limit: number,
-  ): { cursor: [string, string, string]; source: string; key: CoverageKey }[] {
+  ): { cursor: [string, string, string]; source: string; key: ScanScopeKey }[] {
     return this.#file
       .prepare(
         `select source, ports, key, host from covered where (source, ports, key) > (?, ?, ?)

@@ -18,7 +18,7 @@ export interface ObservedPort {
 export type PortRange = readonly [protocol: ObservedPort['protocol'], first: number, last: number];
 
 /** Which ports a scan covers. */
-export class PortCoverage {
+export class ScannedPorts {
   readonly #looked = new Map<string, Uint8Array>();
   readonly ranges: readonly PortRange[];
 
@@ -46,7 +46,7 @@ export interface HostObservation {
   /** The host did not respond: it has no open port. */
   down?: boolean | undefined;
   /** Absent: no ports. */
-  coverage?: PortCoverage | undefined;
+  coverage?: ScannedPorts | undefined;
 }
 
 /** `before` is `null` for a new port. */

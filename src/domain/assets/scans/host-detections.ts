@@ -6,7 +6,7 @@ import { prepareQuery } from '../../../db/prepared-queries.ts';
 import type { Port } from '../ports.ts';
 import { loadPortSets, portSetKey, storePortSets } from '../port-sets.ts';
 import { lockPorts } from './queries.ts';
-import type { PortCoverage, PortNumberRange } from './diff-ports.ts';
+import type { ScannedPorts, PortNumberRange } from './diff-ports.ts';
 import {
   coverageFromText,
   coverageOf,
@@ -190,7 +190,7 @@ export async function* readDetections(
   assetId: number,
   numbers?: PortNumberRange,
 ): AsyncGenerator<{ key: DetectionKey; seen: StoredObservation | PortBaseline }> {
-  const coverages = new Map<string, PortCoverage>();
+  const coverages = new Map<string, ScannedPorts>();
   // Those of a page, as most scans see the same as the one before.
   let cache = new Map<string, StoredObservation | PortBaseline>();
   let after = { seenAt: Number.MIN_SAFE_INTEGER, importId: 0, part: 0 };
@@ -242,7 +242,7 @@ async function textsOf(
 async function loadCoverages(
   tx: Transaction,
   organizationId: number,
-  coverages: Map<string, PortCoverage>,
+  coverages: Map<string, ScannedPorts>,
   texts: Iterable<string>,
 ): Promise<void> {
   const names = new Set<string>();

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { formatPorts, parsePorts, portSetKey } from '../port-sets.ts';
 import { comparePorts, type Port } from '../ports.ts';
-import { type HostObservation, type ObservedPort, PortCoverage, type PortNumberRange } from './diff-ports.ts';
+import { type HostObservation, type ObservedPort, ScannedPorts, type PortNumberRange } from './diff-ports.ts';
 
 /** What a scan saw of a host, or of a range of its port numbers. */
 export interface StoredObservation extends HostObservation {
@@ -134,7 +134,7 @@ export function coverageOf(text: string): string | undefined {
 /** @param coverages the covered ports by their keys */
 export function unpackObservation(
   text: string,
-  coverages: ReadonlyMap<string, PortCoverage>,
+  coverages: ReadonlyMap<string, ScannedPorts>,
 ): StoredObservation | PortBaseline {
   const { p = [], c, d, u = [], n, b, e = 0 } = JSON.parse(text) as Packed;
   if (b !== undefined)
@@ -182,10 +182,10 @@ function unpackPort(values: Values): ObservedPort {
   };
 }
 
-const keys = new WeakMap<PortCoverage, { key: string; text: string }>();
+const keys = new WeakMap<ScannedPorts, { key: string; text: string }>();
 
 /** @returns the covered ports in canonical form with their key */
-export function coverageText(coverage: PortCoverage): { key: string; text: string } {
+export function coverageText(coverage: ScannedPorts): { key: string; text: string } {
   const known = keys.get(coverage);
   if (known !== undefined) return known;
   const text = formatPorts(coverage.ranges);
@@ -194,6 +194,6 @@ export function coverageText(coverage: PortCoverage): { key: string; text: strin
   return made;
 }
 
-export function coverageFromText(text: string): PortCoverage {
-  return new PortCoverage(text === '' ? [] : parsePorts(text));
+export function coverageFromText(text: string): ScannedPorts {
+  return new ScannedPorts(text === '' ? [] : parsePorts(text));
 }
