@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { enrolFirstSecondFactor } from '../domain/sign-in/enrol-second-factor.ts';
+import { enrolSecondFactor } from '../domain/sign-in/enrol-second-factor.ts';
 import { addPasskey } from '../domain/sign-in/passkeys.ts';
 import { generateRecoveryCodes } from '../domain/sign-in/recovery-codes.ts';
 import { hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
@@ -142,7 +142,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
       const codes = generateRecoveryCodes();
       const by = changeContextOf(request, now);
       await db.write((tx) =>
-        enrolFirstSecondFactor(tx, by, session, codes, () =>
+        enrolSecondFactor(tx, by, session, codes, () =>
           addTotp(tx, by, session, keys.secret, { secret, step }),
         ),
       );
@@ -169,7 +169,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
       const codes = generateRecoveryCodes();
       const by = changeContextOf(request, now);
       await db.write((tx) =>
-        enrolFirstSecondFactor(tx, by, session, codes, () => addPasskey(tx, by, session, passkey)),
+        enrolSecondFactor(tx, by, session, codes, () => addPasskey(tx, by, session, passkey)),
       );
       return finish(request, reply, session, 'passkey', codes, to);
     },

@@ -5,7 +5,7 @@ import { verifyPasskey } from '../domain/sign-in/verify-passkey.ts';
 import { redeemRecoveryCode } from '../domain/sign-in/recovery-codes.ts';
 import {
   hasSecondFactor,
-  isPasswordOf,
+  verifyPasswordOf,
   secondFactorsOf,
   verifySecondFactor,
 } from '../domain/sign-in/second-factors.ts';
@@ -72,7 +72,7 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
       const { proof, to } = request.body;
       if (!hasSecondFactor(await secondFactorsOf(db.read, signedInSession(request).userId))) {
         requireHashCapacity();
-        return confirm(request, reply, to, ({ userId }) => isPasswordOf(db.read, userId, proof));
+        return confirm(request, reply, to, ({ userId }) => verifyPasswordOf(db.read, userId, proof));
       }
       return confirm(request, reply, to, (session, now) =>
         CODE.test(proof)

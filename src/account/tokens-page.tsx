@@ -197,7 +197,7 @@ function TokenRow({
   expiresAt,
   lastUsedAt,
   lastUsedFrom,
-  madeBy,
+  createdBy: madeBy,
 }: UserToken) {
   const title = name ?? (kind === 'personal' ? MESSAGES.tokens.personal : MESSAGES.tokens.jwt);
   return (

@@ -100,7 +100,7 @@ export function registerTokenCommand(program: Command): void {
         revoked_at: formatDate(token.revokedAt),
         last_used_at: formatDate(token.lastUsedAt),
         last_used_from: token.lastUsedFrom,
-        made_by: token.madeBy,
+        made_by: token.createdBy,
       }));
       if (json === true) return printJson(tokens);
       printLines(

@@ -142,7 +142,7 @@ describe('A token that is made with another one', () => {
         userId: owner.userId,
         kind: 'personal',
         expiresAt: null,
-        madeBy: creator.id,
+        createdBy: creator.id,
       });
     };
     await interleave(

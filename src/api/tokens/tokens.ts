@@ -86,7 +86,7 @@ function toTokenBody(token: UserToken) {
     last_used_at: formatNullableTimestamp(token.lastUsedAt),
     last_used_from: token.lastUsedFrom,
     revoked_at: formatNullableTimestamp(token.revokedAt),
-    made_by: token.madeBy,
+    made_by: token.createdBy,
   };
 }
 

@@ -84,7 +84,7 @@ const secondsUntil = (time: number, now: number) => Math.ceil((time - now) / 100
  * @param shared the subject of further attempts
  * @returns the key to count the attempt under
  */
-export async function boundedAttemptKey(
+export async function throttleKey(
   tx: Transaction,
   key: AttemptKey,
   shared: string,

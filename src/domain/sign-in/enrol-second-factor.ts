@@ -14,7 +14,7 @@ import { requireSession } from './sessions.ts';
  * @throws DomainError `conflict` when the account has a second factor, which has to be proved instead; SessionEnded
  *   when the session ended in the meantime
  */
-export async function enrolFirstSecondFactor(
+export async function enrolSecondFactor(
   tx: Transaction,
   by: ChangeContext,
   session: FactorOwner & { id: string },

@@ -40,7 +40,7 @@ export async function createPasswordReset(
   tx: Transaction,
   by: ChangeContext,
   userId: number,
-  madeBy: 'hand' | 'mail' = 'hand',
+  source: 'hand' | 'mail' = 'hand',
 ): Promise<{ secret: string; expiresAt: number; to: string }> {
   const user = await selectSignInStates(tx)
     .select(['users.email', 'users.organization_id'])
@@ -51,10 +51,10 @@ export async function createPasswordReset(
   if (obstacle !== undefined) throw new DomainError('forbidden', BLOCKERS[obstacle]);
   const secret = newSecret();
   const values = { secret_hash: hashSecret(secret), expires_at: by.now + LIFETIME };
-  await revokeOlderLinks(tx, userId, madeBy);
+  await revokeOlderLinks(tx, userId, source);
   await tx
     .insertInto('password_resets')
-    .values({ user_id: userId, made_by: madeBy, ...values })
+    .values({ user_id: userId, made_by: source, ...values })
     .execute();
   await recordEvent(tx, by, {
     action: 'password-reset.create',
@@ -67,19 +67,19 @@ export async function createPasswordReset(
 }
 
 /** Ends older links, so that the new one is within the limit. */
-async function revokeOlderLinks(tx: Transaction, userId: number, madeBy: 'hand' | 'mail'): Promise<void> {
+async function revokeOlderLinks(tx: Transaction, userId: number, source: 'hand' | 'mail'): Promise<void> {
   const newest = tx
     .selectFrom('password_resets')
     .select('secret_hash')
     .where('user_id', '=', userId)
-    .where('made_by', '=', madeBy)
+    .where('made_by', '=', source)
     .orderBy('expires_at', 'desc')
     .orderBy('secret_hash')
-    .limit(madeBy === 'hand' ? 0 : MAX_MAILED - 1);
+    .limit(source === 'hand' ? 0 : MAX_MAILED - 1);
   await tx
     .deleteFrom('password_resets')
     .where('user_id', '=', userId)
-    .where('made_by', '=', madeBy)
+    .where('made_by', '=', source)
     .where('secret_hash', 'not in', newest)
     .execute();
 }

@@ -126,7 +126,11 @@ export async function verifySecondFactor(
 }
 
 /** @returns whether this is the account's password; false for accounts that cannot sign in with one */
-export async function isPasswordOf(db: ReadConnection, userId: number, password: string): Promise<boolean> {
+export async function verifyPasswordOf(
+  db: ReadConnection,
+  userId: number,
+  password: string,
+): Promise<boolean> {
   return verifyPassword(await passwordHashOf(db, userId), password);
 }
 

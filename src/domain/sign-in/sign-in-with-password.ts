@@ -5,7 +5,7 @@ import { requireHashCapacity, verifyPassword } from '../../auth/passwords.ts';
 import { hashSecret } from '../../auth/secrets.ts';
 import {
   type AttemptKey,
-  boundedAttemptKey,
+  throttleKey,
   clearAttempts,
   recordAttempt,
   withdrawAttempt,
@@ -43,7 +43,7 @@ export async function signInWithPassword(
   requireHashCapacity();
   const own: AttemptKey = { subject: signInSubject(attempt.email), address: networkPrefix(attempt.address) };
   const { key, counted } = await db.write(async (tx) => {
-    const countedKey = await boundedAttemptKey(tx, own, 'sign-in', by.now);
+    const countedKey = await throttleKey(tx, own, 'sign-in', by.now);
     return { key: countedKey, counted: await recordAttempt(tx, countedKey, LIMIT, by.now) };
   });
   if (counted.outcome === 'locked') return counted;

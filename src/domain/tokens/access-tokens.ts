@@ -139,7 +139,7 @@ export async function storeAccessToken(
   if (stored !== true) throw notFound('user');
 }
 
-export interface AttributedToken {
+export interface TokenWithUser {
   by: ChangeContext;
   signed: SignedToken;
 }
@@ -161,7 +161,7 @@ export function createTokenBatcher(db: Database): (by: ChangeContext, signed: Si
  * @returns for each whether it was stored; false when its user was banned, or its user or client deleted, in the
  *   meantime
  */
-async function storeAccessTokens(tx: Transaction, tokens: readonly AttributedToken[]): Promise<boolean[]> {
+async function storeAccessTokens(tx: Transaction, tokens: readonly TokenWithUser[]): Promise<boolean[]> {
   const idsOf = <T>(id: (signed: SignedToken) => T): T[] => [...new Set(tokens.map((one) => id(one.signed)))];
   const clients = await lockClients(tx, { ids: idsOf(({ clientId }) => clientId) });
   const users = await lockActiveAccounts(tx, { ids: idsOf(({ userId }) => userId) });

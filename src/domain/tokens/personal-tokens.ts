@@ -80,7 +80,7 @@ export async function createPersonalToken(
     scopes,
     expiresAt,
     allowedAddresses,
-    madeBy: bounds.tokenId,
+    createdBy: bounds.tokenId,
     atMost: MAX_USER_TOKENS,
   });
   const row = await selectTokens(tx).where('tokens.id', '=', id).executeTakeFirstOrThrow();

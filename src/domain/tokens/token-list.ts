@@ -18,7 +18,7 @@ export interface UserToken {
   lastUsedAt: number | null;
   lastUsedFrom: string | null;
   revokedAt: number | null;
-  madeBy: TokenCreator | null;
+  createdBy: TokenCreator | null;
 }
 
 /** The token, application or external issuer with whose credential a token was created. */
@@ -70,7 +70,7 @@ export function toUserToken(row: TokenRow): UserToken {
     lastUsedAt: row.last_used_at,
     lastUsedFrom: row.last_used_from,
     revokedAt: row.revoked_at,
-    madeBy: creatorOf(row),
+    createdBy: creatorOf(row),
   };
 }
 

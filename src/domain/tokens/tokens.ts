@@ -29,7 +29,7 @@ export interface TokenRequest {
   /** CIDR blocks or single addresses; empty allows every address. */
   allowedAddresses?: readonly string[] | undefined;
   /** The id of the token that it is created with, and ends with. */
-  madeBy?: string | null;
+  createdBy?: string | null;
   /** The maximum number of valid tokens of the account, this one included; absent for no limit. */
   atMost?: number;
 }
@@ -61,7 +61,7 @@ export async function issueToken(
   if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
   const scopes = grantedScopes(request.scopes, grantableScopes(account));
 
-  const { madeBy = null } = request;
+  const { createdBy: madeBy = null } = request;
   // The account is locked before its tokens, in the same order as when sessions end.
   if (madeBy !== null || request.atMost !== undefined) await lockAccount(tx, request.userId);
   const madeByClient = madeBy === null ? null : await lockCreator(tx, madeBy);
