@@ -1,6 +1,6 @@
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { resolveTargetOrganization } from '../organizations/resolve-organization.ts';
+import { selectOrganization } from '../organizations/resolve-organization.ts';
 import { insertWithUniqueUid, randomUid } from '../organizations/unique-uids.ts';
 import { DomainError, type FieldError, invalidInput } from '../shared/errors.ts';
 import { recordEvent } from '../audit/record-event.ts';
@@ -40,7 +40,7 @@ export async function createAssessment(
   const { organization: organizationUid, groupId = null, tagNames, ...members } = input;
   const isAdmin = caller.admin || caller.staff;
   if (!isAdmin && groupId === null) throw new DomainError('forbidden', { code: 'assessment-create' });
-  const organization = await resolveTargetOrganization(tx, caller, { uid: organizationUid });
+  const organization = await selectOrganization(tx, caller, { uid: organizationUid });
   if (groupId !== null) await requireCanCreate(tx, caller, organization.id, groupId);
   const tags = (await resolveAssessmentTags(tx, by, organization.id, { tagNames }, isAdmin)) ?? [];
   const { id, uid } = await insertAssessment(tx, by, {

@@ -1,7 +1,7 @@
 import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate, forUpdate, type RowLock } from '../../db/dialect-sql.ts';
-import { resolveTargetOrganization } from '../organizations/resolve-organization.ts';
+import { selectOrganization } from '../organizations/resolve-organization.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError } from '../shared/errors.ts';
 import { requireName, requireNewName } from '../shared/names.ts';
@@ -25,7 +25,7 @@ export async function createGroup(
   const { description = '' } = input;
   const name = requireName('name', input.name);
   if (!caller.admin && !caller.staff) throw adminsOnlyError();
-  const organization = await resolveTargetOrganization(tx, caller, { uid: input.organization });
+  const organization = await selectOrganization(tx, caller, { uid: input.organization });
   const { id } = await tx
     .insertInto('assessment_groups')
     .values({

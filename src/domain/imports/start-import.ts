@@ -1,7 +1,7 @@
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { lockAssessment, type VisibleAssessment, requireAssessment } from '../assessments/find-assessment.ts';
-import { resolveTargetOrganization } from '../organizations/resolve-organization.ts';
+import { selectOrganization } from '../organizations/resolve-organization.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, invalidInput } from '../shared/errors.ts';
 import { retainBlob, type StoredBlob } from '../shared/files.ts';
@@ -79,7 +79,7 @@ async function resolveTarget<D extends ReadConnection>(
   if (uid === undefined) {
     if (!caller.admin && !caller.staff)
       throw new DomainError('forbidden', { code: 'import-without-assessment-admins-only' });
-    const { id } = await resolveTargetOrganization(db, caller, { uid: organization });
+    const { id } = await selectOrganization(db, caller, { uid: organization });
     return { organizationId: id, assessment: null };
   }
   const assessment = await find(db, caller, uid).catch((error: unknown) => {
@@ -92,7 +92,7 @@ async function resolveTarget<D extends ReadConnection>(
   });
   const { organizationId } = assessment;
   if (organization !== undefined) {
-    const requested = await resolveTargetOrganization(db, caller, { uid: organization });
+    const requested = await selectOrganization(db, caller, { uid: organization });
     if (requested.id !== organizationId)
       throw invalidInput({
         property: 'organization',

@@ -15,7 +15,7 @@ export interface OrganizationSelector {
  * @throws DomainError `invalid` when staff select none, and for an organization that does not exist or that the
  *   caller cannot access
  */
-export async function resolveTargetOrganization(
+export async function selectOrganization(
   db: ReadConnection,
   caller: Caller,
   { id, uid }: OrganizationSelector,

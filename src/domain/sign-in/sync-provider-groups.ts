@@ -2,7 +2,7 @@ import type { ChangeContext } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { grantAssessmentAccess, revokeAssessmentAccess } from '../assessments/assessment-access.ts';
 import { recordEvent } from '../audit/record-event.ts';
-import { isLastAdmin } from '../users/last-admin.ts';
+import { lockAndCheckLastAdmin } from '../users/last-admin.ts';
 import { setAdmin } from '../users/update-user.ts';
 import type { IdentityProvider } from './identity-providers.ts';
 
@@ -31,7 +31,7 @@ async function syncAdminRole(
   admin: boolean,
 ): Promise<void> {
   if (user.admin === admin) return;
-  const retainsAdmin = !admin && (await isLastAdmin(tx, organizationId, user.id));
+  const retainsAdmin = !admin && (await lockAndCheckLastAdmin(tx, organizationId, user.id));
   if (!retainsAdmin) await setAdmin(tx, user.id, admin);
   await recordEvent(tx, by, {
     action: retainsAdmin ? 'user.keep-admin' : 'user.set-role',

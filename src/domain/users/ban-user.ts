@@ -9,7 +9,7 @@ import { DomainError, notFound } from '../shared/errors.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { removeFromAllGroups } from '../assessments/groups.ts';
 import { bumpCredentialVersion } from '../tokens/credentials.ts';
-import { isLastAdmin } from './last-admin.ts';
+import { lockAndCheckLastAdmin } from './last-admin.ts';
 import { findAssignedOrganizations } from './staff-organizations.ts';
 import { memoizeByLock } from '../shared/lock-rows.ts';
 
@@ -131,7 +131,7 @@ const anyAction = prepareQuery<{ user: number }, { id: number }>((db, p) =>
  * any client user, the command line any user. A user who never signed in is deleted instead, and the address is
  * banned, unless something that was done names the account (`REFERENCES_BY_ACTIONS`). Does nothing if they are banned.
  * @throws DomainError `not-found` for users that the caller cannot access; `forbidden` for callers who are not
- *   admins, for themselves, for staff and for the last admin (`isLastAdmin`); `version-mismatch`
+ *   admins, for themselves, for staff and for the last admin (`lockAndCheckLastAdmin`); `version-mismatch`
  */
 export async function banUser(
   tx: Transaction,
@@ -154,7 +154,7 @@ export async function banUser(
     requireVersion(expected, user.version);
     return banned;
   }
-  if (user.organization_id !== null && (await isLastAdmin(tx, user.organization_id, id, lock)))
+  if (user.organization_id !== null && (await lockAndCheckLastAdmin(tx, user.organization_id, id, lock)))
     throw new DomainError('forbidden', { code: 'ban-last-admin' });
   if (expected !== undefined || lock === forUpdate) {
     const [locked] = await lockUser(lock)(tx, { id });

@@ -44,7 +44,7 @@ const otherAdmins = prepareQuery<
  * @param lock of the user
  * @returns whether the user has to remain an admin; `false` for users who are none
  */
-export async function isLastAdmin(
+export async function lockAndCheckLastAdmin(
   tx: Transaction,
   organizationId: number,
   userId: number,

@@ -44,7 +44,7 @@ export async function replaceAssignment(
 ): Promise<void> {
   const ids: number[] = [];
   for (const [index, uid] of organizations.entries())
-    ids.push(await resolveOrganization(tx, `assignedTo.${index}`, uid));
+    ids.push(await requireOrganizationId(tx, `assignedTo.${index}`, uid));
   await tx.deleteFrom('staff_organizations').where('user_id', '=', userId).execute();
   for (const id of new Set(ids))
     await tx.insertInto('staff_organizations').values({ user_id: userId, organization_id: id }).execute();
@@ -80,7 +80,7 @@ export async function findAssignedOrganizations(db: ReadConnection, userId: numb
 }
 
 /** @throws DomainError `invalid` if it does not exist */
-export async function resolveOrganization(tx: Transaction, property: string, uid: string): Promise<number> {
+export async function requireOrganizationId(tx: Transaction, property: string, uid: string): Promise<number> {
   const organization = await findOrganization(tx, { uid });
   if (organization === undefined) throw invalidInput({ property, code: 'unknown-organization', value: uid });
   return organization.id;

@@ -6,7 +6,7 @@ import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { replaceGrantedAssessments } from '../assessments/assessment-access.ts';
 import { bumpCredentialVersion } from '../tokens/credentials.ts';
-import { isLastAdmin } from './last-admin.ts';
+import { lockAndCheckLastAdmin } from './last-admin.ts';
 import { renewInvitation } from './invitations.ts';
 import { requireValidUserFields, renameUser } from './users.ts';
 
@@ -26,7 +26,7 @@ export interface UserUpdate {
  * Updates a user: admins can update users of their organization and themselves, staff the client users that they
  * can access.
  * @throws DomainError `not-found` for users that the caller cannot access; `forbidden` unless the caller is an
- *   admin, and for the last admin (`isLastAdmin`); `version-mismatch`; `invalid` for the name or an assessment; `conflict` for an invitation that was accepted, or of a banned user
+ *   admin, and for the last admin (`lockAndCheckLastAdmin`); `version-mismatch`; `invalid` for the name or an assessment; `conflict` for an invitation that was accepted, or of a banned user
  */
 export async function updateUser(
   tx: Transaction,
@@ -48,7 +48,9 @@ export async function updateUser(
   const { organization_id: organizationId } = found;
   // Before the user's row is locked, in the same order as a ban.
   const isLast =
-    change.admin === false && organizationId !== null && (await isLastAdmin(tx, organizationId, id));
+    change.admin === false &&
+    organizationId !== null &&
+    (await lockAndCheckLastAdmin(tx, organizationId, id));
   await lockAccount(tx, id);
   const user = await findUserRow(tx, id);
   if (user === undefined) throw notFound('user');
@@ -79,7 +81,7 @@ export async function updateUser(
   }
 }
 
-/** Sets the admin role. Call `isLastAdmin` before taking it away. */
+/** Sets the admin role. Call `lockAndCheckLastAdmin` before taking it away. */
 export async function setAdmin(tx: Transaction, userId: number, admin: boolean): Promise<void> {
   await tx
     .updateTable('users')

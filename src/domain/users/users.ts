@@ -5,7 +5,7 @@ import type { Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';
 import { requireAssessments, replaceGrantedAssessments } from '../assessments/assessment-access.ts';
-import { replaceAssignment, resolveOrganization } from './staff-organizations.ts';
+import { replaceAssignment, requireOrganizationId } from './staff-organizations.ts';
 import { requireUserName, validateUserName } from './user-names.ts';
 import { foldName } from '../../runtime/fold-case.ts';
 
@@ -41,7 +41,7 @@ export async function createUser(tx: Transaction, by: ChangeContext, input: NewU
   const organizationId =
     input.organization === undefined
       ? null
-      : await resolveOrganization(tx, 'organization', input.organization);
+      : await requireOrganizationId(tx, 'organization', input.organization);
   const staff = organizationId === null;
   if (!staff && input.assignedTo !== undefined)
     throw invalidInput({ property: 'assignedTo', code: 'staff-only' });
