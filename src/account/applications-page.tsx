@@ -6,7 +6,7 @@ import {
   revokeConsent,
 } from '../domain/tokens/consents.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { changeContextOf, signedInSession } from '../http/browser-sessions.ts';
+import { changeContextOf, requireSignedInSession } from '../http/browser-sessions.ts';
 import { Button, Form, Notice } from '../pages/forms.tsx';
 import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { RelativeTime } from '../pages/relative-time.tsx';
@@ -28,7 +28,7 @@ export const registerApplications: RouteRegistrar = (app, { db, clock }) => {
       },
     },
     async (request, reply) => {
-      const applications = await listConnectedApplications(db.read, signedInSession(request).userId);
+      const applications = await listConnectedApplications(db.read, requireSignedInSession(request).userId);
       return sendHtmlPage(
         request,
         reply,
@@ -65,7 +65,7 @@ export const registerApplications: RouteRegistrar = (app, { db, clock }) => {
       },
     },
     async (request, reply) => {
-      const { userId, organizationId } = signedInSession(request);
+      const { userId, organizationId } = requireSignedInSession(request);
       const consenter = { userId, organizationId, clientId: request.body.client };
       await db.write((tx) => revokeConsent(tx, changeContextOf(request, clock()), consenter));
       return reply.redirect(`${PATH}?done=withdrawn`, 303);

@@ -8,7 +8,7 @@ import { organizationNameOf } from '../domain/organizations/organizations.ts';
 import { hasPassword, hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
 import { renameUser } from '../domain/users/users.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { changeContextOf, sessionLimits, signedInSession } from '../http/browser-sessions.ts';
+import { changeContextOf, sessionLimits, requireSignedInSession } from '../http/browser-sessions.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { RelativeTime } from '../pages/relative-time.tsx';
@@ -27,7 +27,7 @@ export const registerOverview: RouteRegistrar = (app, context) => {
     reply: FastifyReply,
     { renamed = false, rejected }: { renamed?: boolean; rejected?: { name: string; error: string } } = {},
   ) => {
-    const session = signedInSession(request);
+    const session = requireSignedInSession(request);
     const { userId, organizationId } = session;
     const organization = organizationId === null ? null : await organizationNameOf(db.read, organizationId);
     const factors = await secondFactorsOf(db.read, userId);
@@ -112,7 +112,7 @@ export const registerOverview: RouteRegistrar = (app, context) => {
       schema: { hide: true, body: Type.Object({ name: Type.String({ maxLength: 1_024 }) }) },
     },
     async (request, reply) => {
-      const { userId } = signedInSession(request);
+      const { userId } = requireSignedInSession(request);
       const { name } = request.body;
       const nameError = validateUserName(MESSAGES.overview.theName, name);
       if (nameError !== undefined)

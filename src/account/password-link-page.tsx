@@ -4,7 +4,7 @@ import { passwordResetUrl } from '../auth/account-links.ts';
 import { DomainError } from '../domain/shared/errors.ts';
 import { createPasswordReset } from '../domain/sign-in/password-resets.ts';
 import { type ManagedUser, managedUserByUid } from '../domain/users/user-list.ts';
-import { changeContextOf, signedInSession } from '../http/browser-sessions.ts';
+import { changeContextOf, requireSignedInSession } from '../http/browser-sessions.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { SecretField } from '../pages/copy-field.tsx';
 import { Button, Form, Notice } from '../pages/forms.tsx';
@@ -73,7 +73,11 @@ export const registerPasswordLink: RouteRegistrar = (app, { db, addresses, clock
       schema: { hide: true, params: UserPathSchema },
     },
     async (request, reply) =>
-      show(request, reply, await managedUserByUid(db.read, signedInSession(request), request.params.uid)),
+      show(
+        request,
+        reply,
+        await managedUserByUid(db.read, requireSignedInSession(request), request.params.uid),
+      ),
   );
 
   app.post(
@@ -83,7 +87,7 @@ export const registerPasswordLink: RouteRegistrar = (app, { db, addresses, clock
       schema: { hide: true, params: UserPathSchema },
     },
     async (request, reply) => {
-      const session = signedInSession(request);
+      const session = requireSignedInSession(request);
       const user = await managedUserByUid(db.read, session, request.params.uid);
       try {
         if (user.id === session.userId) throw new DomainError('forbidden', { code: 'own-account' });

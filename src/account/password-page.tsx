@@ -8,7 +8,7 @@ import { hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-facto
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { signInWithPassword } from '../domain/sign-in/sign-in-with-password.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { changeContextOf, signedInSession, setSessionCookie } from '../http/browser-sessions.ts';
+import { changeContextOf, requireSignedInSession, setSessionCookie } from '../http/browser-sessions.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
@@ -39,7 +39,7 @@ export const registerPassword: RouteRegistrar = (app, context) => {
     reply: FastifyReply,
     { changed = false, rejected }: { changed?: boolean; rejected?: RejectedForm } = {},
   ) => {
-    const { userId, email } = signedInSession(request);
+    const { userId, email } = requireSignedInSession(request);
     const use = await passwordStatus(db.read, userId);
     return sendHtmlPage(
       request,
@@ -98,7 +98,7 @@ export const registerPassword: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const changed = request.query.done === 'changed';
       // Ten minutes may end between the change and its notice.
-      if (!changed && (await needsConfirmation(signedInSession(request))))
+      if (!changed && (await needsConfirmation(requireSignedInSession(request))))
         return reply.redirect(confirmIdentityPath(PATH), 303);
       return showForm(request, reply, { changed });
     },
@@ -111,7 +111,7 @@ export const registerPassword: RouteRegistrar = (app, context) => {
       schema: { hide: true, body: PasswordFormSchema },
     },
     async (request, reply) => {
-      const session = signedInSession(request);
+      const session = requireSignedInSession(request);
       const { current, password } = request.body;
       if ((await passwordStatus(db.read, session.userId)) !== 'password') return showForm(request, reply);
       if (await needsConfirmation(session)) return reply.redirect(confirmIdentityPath(PATH), 303);

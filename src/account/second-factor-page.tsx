@@ -7,7 +7,7 @@ import type { Session } from '../domain/sign-in/sessions.ts';
 import { MAX_CODE_LENGTH, verifyTotp } from '../domain/sign-in/totp.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { changeContextOf } from '../http/browser-sessions.ts';
-import { formActionSourcesFor } from '../oauth/authorization-request.ts';
+import { cspFormActionFor } from '../oauth/authorization-request.ts';
 import { CONSOLE_HOME, safeReturnPath, signInPath } from '../pages/paths.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
@@ -113,7 +113,7 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
       </Page>,
       {
         status: refused?.status ?? 200,
-        formTargets: await formActionSourcesFor(context, safeReturnPath(to)),
+        formTargets: await cspFormActionFor(context, safeReturnPath(to)),
       },
     );
   };

@@ -8,7 +8,7 @@ import type { Session } from '../domain/sign-in/sessions.ts';
 import { addTotp, totpStep } from '../domain/sign-in/totp.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { changeContextOf } from '../http/browser-sessions.ts';
-import { formActionSourcesFor } from '../oauth/authorization-request.ts';
+import { cspFormActionFor } from '../oauth/authorization-request.ts';
 import { safeReturnPath } from '../pages/paths.ts';
 import { Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
@@ -80,7 +80,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
       </Page>,
       {
         status: refused === undefined ? 200 : 422,
-        formTargets: await formActionSourcesFor(context, safeReturnPath(to)),
+        formTargets: await cspFormActionFor(context, safeReturnPath(to)),
       },
     );
   };

@@ -12,7 +12,7 @@ import { lockForRecoveryCodes } from '../domain/sign-in/second-factors.ts';
 import { endOtherSessionsAndRotate } from '../domain/sign-in/sessions.ts';
 import { addTotp, removeTotp, totpStep } from '../domain/sign-in/totp.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { changeContextOf, signedInSession, setSessionCookie } from '../http/browser-sessions.ts';
+import { changeContextOf, requireSignedInSession, setSessionCookie } from '../http/browser-sessions.ts';
 import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
 import {
@@ -52,7 +52,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
     work: (now: number) => Promise<FastifyReply>,
   ) => {
     const now = clock();
-    if (!isRecentlyConfirmed(signedInSession(request), now))
+    if (!isRecentlyConfirmed(requireSignedInSession(request), now))
       return sendSecurityPage(context, request, reply, { status: 403, refused: TOO_LATE });
     try {
       return await work(now);
@@ -66,7 +66,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
   };
 
   const showAuthenticator = (request: FastifyRequest, reply: FastifyReply, refused?: string) => {
-    const session = signedInSession(request);
+    const session = requireSignedInSession(request);
     const secret = refused === undefined ? undefined : openAuthenticatorSetup(context, session, refused);
     const setUp =
       secret === undefined ? createAuthenticatorSetup(context, session) : { field: refused ?? '', secret };
@@ -100,7 +100,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
     AUTHENTICATOR,
     { config: { operation: 'authenticator-page', access: 'session' }, schema: { hide: true } },
     async (request, reply) =>
-      isRecentlyConfirmed(signedInSession(request), clock())
+      isRecentlyConfirmed(requireSignedInSession(request), clock())
         ? showAuthenticator(request, reply)
         : reply.redirect(SECURITY_PATH, 303),
   );
@@ -114,7 +114,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
     (request, reply) =>
       change(request, reply, async (now) => {
         const { set_up: setUp, code } = request.body;
-        const session = signedInSession(request);
+        const session = requireSignedInSession(request);
         const by = changeContextOf(request, now);
         const secret = openAuthenticatorSetup(context, session, setUp);
         const step = secret === undefined ? undefined : totpStep(secret, code, now);
@@ -138,7 +138,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
     { config: { operation: 'remove-authenticator', access: 'session' }, schema: { hide: true } },
     (request, reply) =>
       change(request, reply, async (now) => {
-        const session = signedInSession(request);
+        const session = requireSignedInSession(request);
         const cookie = await db.write(async (tx) => {
           await removeTotp(tx, changeContextOf(request, now), session, config.staffSecondFactor);
           return endOtherSessionsAndRotate(tx, changeContextOf(request, now), session);
@@ -163,7 +163,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
     (request, reply) =>
       change(request, reply, async (now) => {
         const { credential, name } = request.body;
-        const session = signedInSession(request);
+        const session = requireSignedInSession(request);
         const by = changeContextOf(request, now);
         const passkey = await parseNewPasskey(context, request, reply, credential, name);
         if (passkey === undefined) throw new DomainError('conflict', { code: 'passkey-not-added' });
@@ -192,7 +192,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
     },
     (request, reply) =>
       change(request, reply, async (now) => {
-        const session = signedInSession(request);
+        const session = requireSignedInSession(request);
         const cookie = await db.write(async (tx) => {
           await removePasskey(
             tx,
@@ -213,7 +213,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
     { config: { operation: 'make-recovery-codes', access: 'session' }, schema: { hide: true } },
     (request, reply) =>
       change(request, reply, async (now) => {
-        const session = signedInSession(request);
+        const session = requireSignedInSession(request);
         const codes = generateRecoveryCodes();
         const cookie = await db.write(async (tx) => {
           await lockForRecoveryCodes(tx, session);

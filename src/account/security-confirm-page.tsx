@@ -12,7 +12,7 @@ import {
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { verifyTotp } from '../domain/sign-in/totp.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { changeContextOf, openSession, signedInSession } from '../http/browser-sessions.ts';
+import { changeContextOf, openSession, requireSignedInSession } from '../http/browser-sessions.ts';
 import { CredentialSchema, parsePasskeyAssertion } from './passkey-endpoints.ts';
 import { safeReturnPath } from '../pages/paths.ts';
 import { ReturnTo } from './second-factor-page.tsx';
@@ -37,7 +37,7 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
     to: string | undefined,
     check: (session: Session, now: number) => Promise<boolean>,
   ) => {
-    const session = signedInSession(request);
+    const session = requireSignedInSession(request);
     const now = clock();
     const proof = await verifySecondFactor(context, changeContextOf(request, now), session, () =>
       check(session, now),
@@ -70,7 +70,7 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
     },
     async (request, reply) => {
       const { proof, to } = request.body;
-      if (!hasSecondFactor(await secondFactorsOf(db.read, signedInSession(request).userId))) {
+      if (!hasSecondFactor(await secondFactorsOf(db.read, requireSignedInSession(request).userId))) {
         requireHashCapacity();
         return confirm(request, reply, to, ({ userId }) => verifyPasswordOf(db.read, userId, proof));
       }

@@ -10,7 +10,7 @@ import {
 } from '../domain/sign-in/second-factors.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { signedInSession } from '../http/browser-sessions.ts';
+import { requireSignedInSession } from '../http/browser-sessions.ts';
 import { Notice } from '../pages/forms.tsx';
 import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
@@ -82,7 +82,7 @@ export async function sendSecurityPage(
   { status = 200, done, refused, unconfirmed, to }: SecurityPageState = {},
 ): Promise<FastifyReply> {
   const { db, clock, config } = context;
-  const session = signedInSession(request);
+  const session = requireSignedInSession(request);
   const [factors, passkeys, password, required] = await Promise.all([
     secondFactorsOf(db.read, session.userId),
     listPasskeys(db.read, session.userId),

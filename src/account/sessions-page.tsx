@@ -6,7 +6,7 @@ import {
   changeContextOf,
   clearSessionCookie,
   sessionLimits,
-  signedInSession,
+  requireSignedInSession,
 } from '../http/browser-sessions.ts';
 import { Button, Form, Notice } from '../pages/forms.tsx';
 import { sendHtmlPage } from '../pages/pages-plugin.tsx';
@@ -46,7 +46,7 @@ export const registerSessions: RouteRegistrar = (app, context) => {
       },
     },
     async (request, reply) => {
-      const { id: here, userId } = signedInSession(request);
+      const { id: here, userId } = requireSignedInSession(request);
       const sessions = await listSessions(db.read, userId, sessionLimits(context), clock());
       const done = Object.hasOwn(DONE, request.query.done ?? '') ? DONE[request.query.done ?? ''] : undefined;
       return sendHtmlPage(
@@ -90,7 +90,7 @@ export const registerSessions: RouteRegistrar = (app, context) => {
       schema: { hide: true, body: Type.Object({ session: Type.String({ maxLength: MAX_ID_LENGTH }) }) },
     },
     async (request, reply) => {
-      const own = signedInSession(request);
+      const own = requireSignedInSession(request);
       const { session } = request.body;
       await db.write((tx) => endSession(tx, changeContextOf(request, clock()), own, session));
       if (session !== own.id) return reply.redirect(`${PATH}?done=ended`, 303);
@@ -109,7 +109,7 @@ export const registerSessions: RouteRegistrar = (app, context) => {
       },
     },
     async (request, reply) => {
-      const own = signedInSession(request);
+      const own = requireSignedInSession(request);
       const all = request.body.which === 'all';
       await db.write((tx) => endSessions(tx, changeContextOf(request, clock()), own, all ? null : own.id));
       if (!all) return reply.redirect(`${PATH}?done=elsewhere`, 303);

@@ -6,8 +6,8 @@ import { hasIdentityProviders } from '../domain/sign-in/identity-providers.ts';
 import { endSessionIfAny } from '../domain/sign-in/end-sessions.ts';
 import { signInWithPassword } from '../domain/sign-in/sign-in-with-password.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { changeContextOf, clearSessionCookie, readSession } from '../http/browser-sessions.ts';
-import { formActionSourcesFor } from '../oauth/authorization-request.ts';
+import { changeContextOf, clearSessionCookie, loadSession } from '../http/browser-sessions.ts';
+import { cspFormActionFor } from '../oauth/authorization-request.ts';
 import { safeReturnPath } from '../pages/paths.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
@@ -83,7 +83,7 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
       </Page>,
       {
         status: refused?.status ?? 200,
-        formTargets: await formActionSourcesFor(context, safeReturnPath(to)),
+        formTargets: await cspFormActionFor(context, safeReturnPath(to)),
       },
     );
   };
@@ -129,7 +129,7 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
     '/sign-out',
     { config: { operation: 'sign-out', access: 'open' }, schema: { hide: true } },
     async (request, reply) => {
-      const session = await readSession(context, request);
+      const session = await loadSession(context, request);
       if (session !== null)
         await db.write((tx) => endSessionIfAny(tx, changeContextOf(request, clock()), session, session.id));
       clearSessionCookie(context, reply);

@@ -6,7 +6,7 @@ import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import { issueToken, type IssuedToken, MAX_USER_TOKENS, revokeUserToken } from '../domain/tokens/tokens.ts';
 import { listUserTokens, type UserToken } from '../domain/tokens/token-list.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { changeContextOf, signedInSession } from '../http/browser-sessions.ts';
+import { changeContextOf, requireSignedInSession } from '../http/browser-sessions.ts';
 import { SecretField } from '../pages/copy-field.tsx';
 import { Button, Form, Notice } from '../pages/forms.tsx';
 import { sendHtmlPage } from '../pages/pages-plugin.tsx';
@@ -50,7 +50,7 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
     reply: FastifyReply,
     { issued, revoked = false, rejected }: PageState = {},
   ) => {
-    const session = signedInSession(request);
+    const session = requireSignedInSession(request);
     const tokens = await listUserTokens(db.read, session.userId, clock());
     const allowed = grantableScopes(session);
     const fields = rejected?.fields ?? {
@@ -112,13 +112,13 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
       schema: { hide: true, body: NewTokenFormSchema },
     },
     async (request, reply) => {
-      const { userId } = signedInSession(request);
+      const { userId } = requireSignedInSession(request);
       const { name, expires, addresses = '' } = request.body;
       const ticked = [request.body.scopes ?? []].flat();
       // Browsers without the presets send only the boxes.
       const preset = request.body.preset ?? (ticked.length === 0 ? undefined : 'chosen');
       const fields = { name, preset, scopes: ticked, expires, addresses };
-      const scopes = scopesOfPreset(preset, ticked, grantableScopes(signedInSession(request)));
+      const scopes = scopesOfPreset(preset, ticked, grantableScopes(requireSignedInSession(request)));
       const now = clock();
       const expiresAt = expires === 'never' ? null : now + Number(expires) * DAY;
       const allowedAddresses = addresses.split(/[\s,;]+/).filter((block) => block !== '');
@@ -156,7 +156,7 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
       schema: { hide: true, body: Type.Object({ token: Type.String({ maxLength: MAX_ID_LENGTH }) }) },
     },
     async (request, reply) => {
-      const { userId } = signedInSession(request);
+      const { userId } = requireSignedInSession(request);
       await db.write((tx) =>
         revokeUserToken(tx, changeContextOf(request, clock()), userId, request.body.token),
       );

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { API_SCOPE } from '../auth/scopes.ts';
-import { LENIENT_ID } from '../http/validation/derived-schemas.ts';
+import { ALLOW_UNKNOWN_ID } from '../http/validation/derived-schemas.ts';
 
 export const V1_ACCESS = { scopes: API_SCOPE, schemes: 'all' } as const;
 
@@ -30,7 +30,7 @@ const idSchema = (description: string, example: number) =>
   Type.Integer({
     minimum: 1,
     maximum: Number.MAX_SAFE_INTEGER,
-    [LENIENT_ID]: 0,
+    [ALLOW_UNKNOWN_ID]: 0,
     description,
     examples: [example],
   });

@@ -5,7 +5,7 @@ import type { Caller } from '../auth/callers.ts';
 import type { Scope } from '../auth/scopes.ts';
 import { isPersonalToken } from '../auth/secrets.ts';
 import type { Context } from '../runtime/context.ts';
-import { readSignedInSession, SignInRequired } from './browser-sessions.ts';
+import { loadSignedInSession, SignInRequired } from './browser-sessions.ts';
 import { UNKNOWN_ADDRESS } from './client-address.ts';
 import { Problem } from './problems.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -61,7 +61,7 @@ export async function authorizeRequest(
   if (access === 'unlimited') return;
   const now = context.clock();
   if (access === 'session') {
-    const session = await readSignedInSession(context, request);
+    const session = await loadSignedInSession(context, request);
     enforceRateLimit(
       request,
       limiter,

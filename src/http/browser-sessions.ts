@@ -30,7 +30,7 @@ export class SignInRequired extends Error {
 }
 
 /** Returns the session of the request's cookie, which may be pending, or `null`. Caches it on the request. */
-export async function readSession(context: Context, request: FastifyRequest): Promise<Session | null> {
+export async function loadSession(context: Context, request: FastifyRequest): Promise<Session | null> {
   if (request.session !== undefined) return request.session;
   const secret = fastifyCookie.parse(request.headers.cookie ?? '')[sessionCookieName(context)];
   const now = context.clock();
@@ -45,16 +45,16 @@ export async function readSession(context: Context, request: FastifyRequest): Pr
 }
 
 /** Returns the session if the user has completed all factors, else `null`. */
-export async function readSignedInSession(
+export async function loadSignedInSession(
   context: Context,
   request: FastifyRequest,
 ): Promise<Session | null> {
-  const session = await readSession(context, request);
+  const session = await loadSession(context, request);
   return session?.state === 'complete' ? session : null;
 }
 
 /** @throws SignInRequired if no user is signed in */
-export function signedInSession(request: FastifyRequest): Session {
+export function requireSignedInSession(request: FastifyRequest): Session {
   if (request.session?.state !== 'complete') throw new SignInRequired('Sign in to open this page.');
   return request.session;
 }
@@ -92,7 +92,7 @@ export async function openSession(
   { passwordHash, passkeyId, isFirstFactor, replacesCurrent = false, ...input }: NewSession,
 ): Promise<Session['state']> {
   const { db, clock, config } = context;
-  const before = await readSession(context, request);
+  const before = await loadSession(context, request);
   const now = clock();
   const opened = await db.write(async (tx) => {
     await lockAccountForSignIn(tx, { ...input, passwordHash, passkeyId });

@@ -3,7 +3,7 @@ import { type Database, OperationAborted } from '../db/engine.ts';
 import { renameFieldErrors } from '../domain/shared/errors.ts';
 import type { Context } from '../runtime/context.ts';
 import { type Area, publicBaseUrl } from './areas.ts';
-import type { TotalLimit } from './validation/array-limits.ts';
+import type { BodyItemLimit } from './validation/array-limits.ts';
 import { describeResponses, errorStatuses, MULTIPART_TYPE } from './response-schemas.ts';
 import { IGNORED_HEADER, createUnknownPropertyLister } from './validation/unknown-properties.ts';
 import { MEDIUM_BODY_LIMIT, MERGE_PATCH_TYPE, SMALL_BODY_LIMIT } from './json-bodies.ts';
@@ -69,7 +69,7 @@ export function registerOperation(
       ...(isCompanion || totalLimit !== undefined || declared.validate !== undefined
         ? {
             validatorCompiler: createValidatorCompiler({
-              total: totalLimit as TotalLimit<unknown> | undefined,
+              total: totalLimit as BodyItemLimit<unknown> | undefined,
               nullIsAbsent: isCompanion,
               findRuleErrors: ruleErrorFinder(declared),
               isMultipart: multipart !== undefined,

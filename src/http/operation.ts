@@ -8,7 +8,7 @@ import type { PartialInput } from '../domain/shared/partial-input.ts';
 import type { ExpectedVersion } from '../domain/shared/versions.ts';
 import type { Database } from '../db/engine.ts';
 import type { Access } from './access.ts';
-import type { TotalLimit } from './validation/array-limits.ts';
+import type { BodyItemLimit } from './validation/array-limits.ts';
 import type { IdempotentWrite, IdempotencyOptions } from './idempotency.ts';
 import type { OperationResult } from './operation-result.ts';
 
@@ -100,7 +100,7 @@ interface OperationOptions<P, Q, B, A extends SuccessResponses, R> {
    */
   validate?(body: PartialInput<StaticOf<B>>): readonly FieldError[];
   /** A limit on items in the whole body, checked before their values (413). */
-  totalLimit?: TotalLimit<StaticOf<B>>;
+  totalLimit?: BodyItemLimit<StaticOf<B>>;
   /** In bytes. Defaults to `MEDIUM_BODY_LIMIT`, or `SMALL_BODY_LIMIT` if the operation has no body. */
   bodyLimit?: number;
   /** By status. The first is the default. */

@@ -7,7 +7,7 @@ import { CONSOLE_CLIENT } from '../domain/tokens/oauth-clients.ts';
 import { hasConsented, lockConsent, saveConsent } from '../domain/tokens/consents.ts';
 import { requireSession, type Session } from '../domain/sign-in/sessions.ts';
 import { changeContextOf } from '../http/browser-sessions.ts';
-import type { AuthorizationRequest, ResponseTarget } from './authorization-request.ts';
+import type { AuthorizationRequest, AuthorizationRecipient } from './authorization-request.ts';
 import type { ResponseParameters } from './authorization-response.ts';
 
 /** An authorization request that its user must approve, or has approved. */
@@ -16,7 +16,7 @@ export interface AuthorizationApproval extends Pick<
   'responseType' | 'scopes' | 'codeChallenge'
 > {
   session: Session;
-  target: ResponseTarget;
+  target: AuthorizationRecipient;
 }
 
 /**

@@ -41,7 +41,7 @@ const CODE_CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 const FORM_ACTION_SOURCE = /^[a-z][a-z0-9+.-]*:(\/\/[a-z0-9.-]+(:\d+)?)?$/;
 
 /** The client, and where the response is sent. */
-export interface ResponseTarget {
+export interface AuthorizationRecipient {
   client: OAuthClient;
   redirectUri: string;
   /** As in the request; `null` if it was omitted. */
@@ -56,10 +56,10 @@ export interface ResponseTarget {
  * Validates the client and the redirect URI. Until both are valid, the server must not redirect (RFC 6749, section 4.1.2.1).
  * @returns the target, or an error message for the user
  */
-export async function resolveResponseTarget(
+export async function resolveRecipient(
   { db, addresses }: Context,
   query: AuthorizationQuery,
-): Promise<{ target: ResponseTarget } | { error: string }> {
+): Promise<{ target: AuthorizationRecipient } | { error: string }> {
   const clientId = singleParameter(query, 'client_id');
   if (clientId === undefined) return { error: broken('Its link has no client_id.') };
   const client = PRINTABLE.test(clientId) ? await clientById(db.read, clientId) : undefined;
@@ -181,7 +181,7 @@ function soleRedirectUri({ redirectUris }: OAuthClient): string | undefined {
  * @param path a validated path of this server
  * @returns the origin of the redirect URI if it is registered; otherwise an empty list
  */
-export async function formActionSourcesFor(context: Context, path: string): Promise<string[]> {
+export async function cspFormActionFor(context: Context, path: string): Promise<string[]> {
   const url = new URL(path, 'http://assay.invalid');
   if (url.pathname !== '/oauth/authorize') return [];
   const query: AuthorizationQuery = {};
@@ -189,12 +189,12 @@ export async function formActionSourcesFor(context: Context, path: string): Prom
     const values = url.searchParams.getAll(name);
     if (values[0] !== undefined) query[name] = values.length === 1 ? values[0] : values;
   }
-  const found = await resolveResponseTarget(context, query);
-  return 'target' in found ? formActionSources(found.target.redirectUri) : [];
+  const found = await resolveRecipient(context, query);
+  return 'target' in found ? cspFormAction(found.target.redirectUri) : [];
 }
 
 /** @returns the `form-action` source of a redirect URI */
-export function formActionSources(redirect: string): string[] {
+export function cspFormAction(redirect: string): string[] {
   const { origin, protocol } = new URL(redirect);
   // A policy cannot express an IPv6 address or an underscore (CSP 3, section 2.3.1).
   return [origin, protocol].filter((target) => FORM_ACTION_SOURCE.test(target)).slice(0, 1);

@@ -5,7 +5,7 @@ import { DomainError } from '../domain/shared/errors.ts';
 import { endSessionIfAny } from '../domain/sign-in/end-sessions.ts';
 import { SessionEnded } from '../domain/sign-in/sessions.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { changeContextOf, clearSessionCookie, readSignedInSession } from '../http/browser-sessions.ts';
+import { changeContextOf, clearSessionCookie, loadSignedInSession } from '../http/browser-sessions.ts';
 import { toProblem } from '../http/problems.ts';
 import { signInPath } from '../pages/paths.ts';
 import { ErrorPage } from '../pages/error-page.tsx';
@@ -13,9 +13,9 @@ import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { type AuthorizationApproval, grantByNewConsent, grantByStoredConsent } from './approvals.ts';
 import {
   AuthorizationQuery,
-  formActionSources,
+  cspFormAction,
   parseAuthorizationRequest,
-  resolveResponseTarget,
+  resolveRecipient,
 } from './authorization-request.ts';
 import { AuthorizationError, responseUrl, type ResponseParameters } from './authorization-response.ts';
 import { ConsentPage } from './consent-page.tsx';
@@ -85,10 +85,10 @@ async function handleAuthorization(
   reply: FastifyReply,
   decide: Decide,
 ): Promise<FastifyReply> {
-  const resolved = await resolveResponseTarget(context, request.query);
+  const resolved = await resolveRecipient(context, request.query);
   if ('error' in resolved) return sendErrorPage(request, reply, resolved.error);
   const { target } = resolved;
-  const session = await readSignedInSession(context, request);
+  const session = await loadSignedInSession(context, request);
   if (session === null) return reply.redirect(signInPath(request.url), 303);
   let response: ResponseParameters | 'consent-page';
   try {
@@ -134,7 +134,7 @@ function sendConsentPage(
       deniedScopes={deniedScopes}
       lifetime={responseType === 'token' ? config.accessTokenLifetime : config.grantLifetime}
     />,
-    { formTargets: formActionSources(target.redirectUri) },
+    { formTargets: cspFormAction(target.redirectUri) },
   );
   return 'consent-page';
 }

@@ -9,7 +9,7 @@ import type { Context } from '../runtime/context.ts';
 import { SessionEnded } from '../domain/sign-in/sessions.ts';
 import { type RouteRegistrar, type TypedInstance } from '../http/register-area.ts';
 import { SERVER_AREA } from '../http/areas.ts';
-import { prefixedCookieName, cookieOptions, readSession, SignInRequired } from '../http/browser-sessions.ts';
+import { prefixedCookieName, cookieOptions, loadSession, SignInRequired } from '../http/browser-sessions.ts';
 import { logServerError } from '../http/error-log.ts';
 import { isCrossSite } from '../http/fetch-metadata.ts';
 import { SMALL_BODY_LIMIT } from '../http/json-bodies.ts';
@@ -51,7 +51,7 @@ export function registerPages(
       getUserInfo: formOwner,
     });
     scope.addHook('onRequest', async (request) => {
-      await readSession(context, request);
+      await loadSession(context, request);
     });
     scope.addHook('preValidation', (request, reply, done) => {
       if (isRead(request)) done();

@@ -17,7 +17,7 @@ import {
   textSchema,
   urlSchema,
 } from '../../http/schemas.ts';
-import { LENIENT_ID } from '../../http/validation/derived-schemas.ts';
+import { ALLOW_UNKNOWN_ID } from '../../http/validation/derived-schemas.ts';
 import { AssessmentTagSchema } from './assessment-tags.ts';
 
 const MAX_TAGS = 1_000;
@@ -28,7 +28,7 @@ const assessmentParamsSchema = (example: string) =>
     id: Type.String({
       pattern: ASSESSMENT_UID.source,
       maxLength: 50,
-      [LENIENT_ID]: '',
+      [ALLOW_UNKNOWN_ID]: '',
       description: 'The id of an assessment.',
       examples: [example],
     }),

@@ -145,7 +145,7 @@ export function isImportField(name: string): name is ImportField {
 }
 
 /** Values by field name. An empty value counts as absent. */
-export type SentFields = ReadonlyMap<string, readonly string[]>;
+export type PresentFields = ReadonlyMap<string, readonly string[]>;
 
 export interface ParsedImportFields {
   target: ImportTarget;
@@ -157,7 +157,7 @@ export interface ParsedImportFields {
  * @param now milliseconds since 1970
  * @throws DomainError `invalid` for an invalid value, Problem `batch-too-large` for too many items
  */
-export function parseImportFields(fields: SentFields, now: number): ParsedImportFields {
+export function parseImportFields(fields: PresentFields, now: number): ParsedImportFields {
   const errors: FieldError[] = [];
   const addError: AddFieldError = (property, problem, value) => {
     errors.push({ property, ...problem, value });

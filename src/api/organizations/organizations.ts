@@ -15,7 +15,7 @@ import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
 import { DateTimeSchema, MAX_TEXT, nameSchema, textSchema } from '../../http/schemas.ts';
-import { LENIENT_ID } from '../../http/validation/derived-schemas.ts';
+import { ALLOW_UNKNOWN_ID } from '../../http/validation/derived-schemas.ts';
 import { LocationHeader } from '../../http/etags.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { V1_ACCESS } from '../v1-params.ts';
@@ -28,7 +28,7 @@ const OrganizationParamsSchema = Type.Object({
   uid: Type.String({
     maxLength: 50,
     pattern: '^[0-9a-z]{1,50}$',
-    [LENIENT_ID]: '-',
+    [ALLOW_UNKNOWN_ID]: '-',
     description: 'The uid of an organization.',
     examples: ['acme'],
   }),

@@ -22,7 +22,7 @@ import {
   textSchema,
   nullableTextSchema,
 } from '../../http/schemas.ts';
-import { LENIENT_ID } from '../../http/validation/derived-schemas.ts';
+import { ALLOW_UNKNOWN_ID } from '../../http/validation/derived-schemas.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { V1_ACCESS } from '../v1-params.ts';
 
@@ -189,7 +189,7 @@ const TokenParamsSchema = Type.Object({
   id: Type.String({
     maxLength: 64,
     pattern: '^[-0-9A-Za-z]+$',
-    [LENIENT_ID]: '-',
+    [ALLOW_UNKNOWN_ID]: '-',
     description: 'The id of one of your tokens.',
     examples: ['0f6e8a2c-5f0e-4d6f-9a53-1f2b7c6d8e90'],
   }),

@@ -10,7 +10,7 @@ import { type JsonSchema, mapSchema } from '../validation/map-schema.ts';
 import { NULL_NOT_ALLOWED } from '../validation/drop-nulls.ts';
 import { PROBLEM_TYPES, type ProblemTypeName } from '../problem-types.ts';
 import { Problem, problemBody } from '../problems.ts';
-import { LENIENT_ID } from '../validation/derived-schemas.ts';
+import { ALLOW_UNKNOWN_ID } from '../validation/derived-schemas.ts';
 
 interface MediaType {
   schema: DescribedSchema;
@@ -31,7 +31,7 @@ interface DocumentedOperation {
 }
 
 /** Keywords for the server only. */
-const INTERNAL_KEYWORDS: ReadonlySet<string> = new Set([BATCH, LENIENT_ID, NULL_NOT_ALLOWED]);
+const INTERNAL_KEYWORDS: ReadonlySet<string> = new Set([BATCH, ALLOW_UNKNOWN_ID, NULL_NOT_ALLOWED]);
 
 /** The parts of an OpenAPI document that this module completes. */
 export interface OpenApiDocument {

@@ -3,7 +3,7 @@ import type { JsonSchema } from './map-schema.ts';
 import { Problem } from '../problems.ts';
 
 /** A limit on the total number of items in a body, in addition to those of its arrays. */
-export interface TotalLimit<B> {
+export interface BodyItemLimit<B> {
   max: number;
   /** What is counted, in the plural. */
   unit: string;
@@ -86,7 +86,7 @@ function findOverLimit(
 /** Returns the error if a body exceeds its total limit. The JSON types of the body must be valid. */
 export function findOverTotal(
   body: unknown,
-  { max, unit, source, count }: TotalLimit<unknown>,
+  { max, unit, source, count }: BodyItemLimit<unknown>,
 ): Problem | undefined {
   const size = count(body);
   if (size <= max) return undefined;

@@ -5,7 +5,7 @@ import { NULL_NOT_ALLOWED } from './drop-nulls.ts';
  * Marks a path id of any form. Its value replaces an invalid id and matches no row, so that the id is answered as an
  * unknown one, in the same order among the errors.
  */
-export const LENIENT_ID = 'x-unknown-id';
+export const ALLOW_UNKNOWN_ID = 'x-unknown-id';
 
 /** Memoizes by schema, as the apps of one process share them. */
 function memoizeSchema(change: (schema: JsonSchema) => JsonSchema): (schema: JsonSchema) => JsonSchema {
@@ -18,8 +18,8 @@ function memoizeSchema(change: (schema: JsonSchema) => JsonSchema): (schema: Jso
 }
 
 /** Accepts any value for a lenient id. */
-export const withoutLenientIds = memoizeSchema((schema) =>
-  mapSchema(schema, (part) => (LENIENT_ID in part ? {} : part)),
+export const acceptingUnknownIds = memoizeSchema((schema) =>
+  mapSchema(schema, (part) => (ALLOW_UNKNOWN_ID in part ? {} : part)),
 );
 
 /** Requires every text to be storable in both databases. */

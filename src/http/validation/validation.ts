@@ -7,11 +7,17 @@ import {
   type FieldMessage,
   summarizeFieldErrors,
 } from '../../domain/shared/errors.ts';
-import { LENIENT_ID, typesOf, typesOnly, withoutLenientIds, withStorableText } from './derived-schemas.ts';
+import {
+  ALLOW_UNKNOWN_ID,
+  typesOf,
+  typesOnly,
+  acceptingUnknownIds,
+  withStorableText,
+} from './derived-schemas.ts';
 import type { JsonSchema } from './map-schema.ts';
 import { createNullDropper } from './drop-nulls.ts';
 import { Problem } from '../problems.ts';
-import { arrayLimitsOf, findOverLimits, findOverTotal, type TotalLimit } from './array-limits.ts';
+import { arrayLimitsOf, findOverLimits, findOverTotal, type BodyItemLimit } from './array-limits.ts';
 import { createPathFilter, takePassedMembers } from './passed-members.ts';
 import { sortByPosition } from './sort-by-position.ts';
 import { toFieldErrors } from './validation-errors.ts';
@@ -57,7 +63,7 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
 
 /** Options of a route's body in addition to its schema. */
 export interface BodyOptions {
-  total?: TotalLimit<unknown> | undefined;
+  total?: BodyItemLimit<unknown> | undefined;
   /** Whether `null` counts as absent, unless the schema allows it. */
   nullIsAbsent?: boolean;
   /**
@@ -77,14 +83,14 @@ export const createValidatorCompiler =
   };
 
 function parameterValidator(schema: TSchema): (input: unknown) => Validated {
-  const validator = lazyCompile(allErrorsAjv, withoutLenientIds(schema as JsonSchema));
+  const validator = lazyCompile(allErrorsAjv, acceptingUnknownIds(schema as JsonSchema));
   const { properties = {} } = schema as { properties?: Record<string, JsonSchema> };
   const converted = Object.entries(properties).filter(([, property]) =>
     ['integer', 'boolean', 'array'].some((type) => typesOf(property).includes(type)),
   );
-  const lenient = Object.entries(properties).flatMap(([name, property]) =>
-    LENIENT_ID in property
-      ? [{ name, isId: lazyCompile(firstErrorAjv, property), unknown: property[LENIENT_ID] }]
+  const allowed = Object.entries(properties).flatMap(([name, property]) =>
+    ALLOW_UNKNOWN_ID in property
+      ? [{ name, isId: lazyCompile(firstErrorAjv, property), unknown: property[ALLOW_UNKNOWN_ID] }]
       : [],
   );
   const lists = Object.keys(properties).filter((name) => name.endsWith('[]'));
@@ -98,7 +104,7 @@ function parameterValidator(schema: TSchema): (input: unknown) => Validated {
     for (const [name, property] of converted) {
       if (values[name] !== undefined) values[name] = coerceText(values[name], property);
     }
-    for (const { name, isId, unknown } of lenient) if (!isId()(values[name])) values[name] = unknown;
+    for (const { name, isId, unknown } of allowed) if (!isId()(values[name])) values[name] = unknown;
     const validate = validator();
     if (validate(values)) return { value: values };
     const sent = input as Record<string, unknown>;
