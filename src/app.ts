@@ -40,7 +40,7 @@ import { TokenCache } from './domain/tokens/token-cache.ts';
 import { compileValidator } from './http/validation/validation.ts';
 import { registerOAuthEndpoints } from './oauth/endpoints.ts';
 import { OAUTH_PAGES } from './oauth/endpoints.ts';
-import { registerAssets } from './pages/assets.ts';
+import { registerStaticFiles } from './pages/assets.ts';
 import { registerPages } from './pages/pages-plugin.tsx';
 import { registerProblemPages } from './pages/problem-pages.tsx';
 
@@ -153,7 +153,7 @@ export async function buildApp(
   await registerOpenApi(app, context);
   registerServerRoutes(app, context);
   registerProblemPages(app, context);
-  registerAssets(app);
+  registerStaticFiles(app);
   registerPages(app, context, [...ACCOUNT_ROUTES, ...OAUTH_PAGES]);
   registerOAuthEndpoints(app, context);
   for (const name of config.areas) registerArea(app, AREAS[name], OPERATIONS[name], context);

@@ -15,7 +15,7 @@ const TYPES = {
 } as const;
 
 /** Serves the stylesheet, the icon and the scripts of pages. Pages also work without scripts. */
-export function registerAssets(app: FastifyInstance): void {
+export function registerStaticFiles(app: FastifyInstance): void {
   for (const [name, type] of Object.entries(TYPES)) {
     const content = readFileSync(new URL(name, FOLDER));
     const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
