@@ -31,7 +31,7 @@ const MAX_POLL_INTERVAL = 500;
 const RECONNECT_TIMEOUT = 120_000;
 
 /** Handles Ctrl-C: the first cancels the import, the second stops waiting for its end, a third ends the process. */
-export class CtrlC {
+export class InterruptSignal {
   readonly #cancel = new AbortController();
   readonly #stopWaiting = new AbortController();
   readonly #interrupt = (): void => {
@@ -75,7 +75,7 @@ export async function postImport(
 }
 
 export interface FollowOptions {
-  interruption: Pick<CtrlC, 'cancel' | 'stopWaiting'>;
+  interruption: Pick<InterruptSignal, 'cancel' | 'stopWaiting'>;
   /** How long to wait for an unreachable server, in milliseconds. Default: two minutes. */
   reconnectTimeout?: number;
   /** Called with each state of the import. */
@@ -138,14 +138,14 @@ async function withRetry<T>(request: () => Promise<T>, timeout: number, signal: 
     try {
       return await request();
     } catch (error) {
-      if (!isServerAway(error) || Date.now() > deadline) throw error;
+      if (!isUnreachable(error) || Date.now() > deadline) throw error;
       await delay(1_000, undefined, { signal });
     }
   }
 }
 
 /** Returns whether a server is unreachable or overloaded. */
-export function isServerAway(error: unknown): boolean {
+export function isUnreachable(error: unknown): boolean {
   if (error instanceof AssayError) return error.status === 429 || error.status >= 500;
   return error instanceof TypeError && errorCodeOf(error.cause) !== undefined;
 }

@@ -4,9 +4,9 @@ import { loadCommandEnvironment } from '../../config/config.ts';
 import { SEVERITIES } from '../../domain/shared/statuses-and-severities.ts';
 import { addCommand, setInputNames } from '../command.ts';
 import { isFolder, findReports, watchFolders } from './report-files.ts';
-import { type ImportFields, CtrlC } from './api.ts';
+import { type ImportFields, InterruptSignal } from './api.ts';
 import type { ColumnMappingOptions } from './column-mapping.ts';
-import { addMappingOptions, readGivenMapping, type Mapping, type MappingFlags } from './mapping-options.ts';
+import { addMappingOptions, parseMapping, type Mapping, type MappingFlags } from './mapping-options.ts';
 import { promptMapping } from './mapping-prompt.ts';
 import { streams } from '../streams.ts';
 import { importNmapHosts } from './nmap.ts';
@@ -152,11 +152,11 @@ async function importReports(
             throw error;
           throw new CliError(`"${first}" is neither a file nor a format. Formats: ${formats.join(', ')}.`, 2);
         });
-  const mapping = readGivenMapping(flags);
+  const mapping = parseMapping(flags);
   const { watchInterval } = loadCommandEnvironment(streams().env);
   const fields = uploadFields(flags, format, mapping);
 
-  const interruption = new CtrlC();
+  const interruption = new InterruptSignal();
   try {
     await withApiClient(
       flags,

@@ -7,8 +7,8 @@ import {
   awaitImportEnd,
   type ImportFields,
   type RemoteImport,
-  type CtrlC,
-  isServerAway,
+  type InterruptSignal,
+  isUnreachable,
   formatLocation,
   postImport,
 } from './api.ts';
@@ -23,7 +23,7 @@ export interface ImportRunOptions {
   client: AnyClient;
   fields: ImportFields;
   columns: ColumnMappingOptions;
-  interruption: Pick<CtrlC, 'cancel' | 'stopWaiting'>;
+  interruption: Pick<InterruptSignal, 'cancel' | 'stopWaiting'>;
   output: ImportResultWriter;
   /** Error messages name the options of this command. */
   command: Command;
@@ -91,7 +91,7 @@ async function importFile(importing: ImportRunOptions, report: ReportFile): Prom
     if (error instanceof UnreadableFile) return { file: label, error: error.message };
     if (!isInterrupted(error, interruption)) throw error;
     if (count === undefined) return undefined;
-    throw notUploaded(label);
+    throw uploadCancelled(label);
   } finally {
     progress.stop();
   }
@@ -108,7 +108,7 @@ async function uploadFile(
     } catch (error) {
       if (isFileError(error)) return { file: report.label, error: describeUploadError(error) };
       const isFull = error instanceof AssayError && error.status === 409;
-      if (!isFull && !(count === undefined && isServerAway(error))) throw error;
+      if (!isFull && !(count === undefined && isUnreachable(error))) throw error;
       if (!isNotified)
         streams().stderr.write(
           `assay: waiting to upload ${report.label}: ${toCliError(error, command).message}\n`,
@@ -142,7 +142,7 @@ export function isInterrupted(error: unknown, { cancel }: ImportRunOptions['inte
   return cancel.aborted && error instanceof Error && error.name === 'AbortError';
 }
 
-export const notUploaded = (label: string): CliError =>
+export const uploadCancelled = (label: string): CliError =>
   new CliError(`The upload of ${label} was cancelled. Nothing was imported.`);
 
 /** Describes why a report was not imported completely; `undefined` if it was. */

@@ -32,7 +32,7 @@ function collectMapping(text: string, before: Mapping = {}): Mapping {
  * Returns the given mapping, or `undefined`; `--map` takes precedence over the file.
  * @throws CliError if the file is invalid
  */
-export function readGivenMapping({ map, mapping: file }: MappingFlags): Mapping | undefined {
+export function parseMapping({ map, mapping: file }: MappingFlags): Mapping | undefined {
   return file === undefined ? map : { ...readMappingFile(file), ...map };
 }
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { createReadStream } from 'node:fs';
 import { withInProcessApi } from '../command-target.ts';
-import { CtrlC, formatLocation, type RemoteImport } from './api.ts';
+import { InterruptSignal, formatLocation, type RemoteImport } from './api.ts';
 import { type HostOutput, HostsAsJson, type HostSummary, HostTable } from './host-table.ts';
-import { importFiles, isInterrupted, notUploaded } from './import-files.ts';
+import { importFiles, isInterrupted, uploadCancelled } from './import-files.ts';
 import { findReports, type ReportFile, withReportFile } from './report-files.ts';
 import type { FileResult } from './results.ts';
 import { requireOrganization } from '../organization.ts';
@@ -32,7 +32,7 @@ export async function importNmapHosts(
   const { organization: uid, json, data } = flags;
   if (uid === undefined) command.error("error: required option '--organization <uid>' not specified");
   const started = performance.now();
-  const interruption = new CtrlC();
+  const interruption = new InterruptSignal();
   const { cancel } = interruption;
   try {
     await withContext(data === undefined ? {} : { data }, async (context) => {
@@ -54,7 +54,7 @@ export async function importNmapHosts(
         }
         if (failure !== undefined) throw failure;
       }).catch((error: unknown) => {
-        throw isInterrupted(error, interruption) ? notUploaded(report.label) : error;
+        throw isInterrupted(error, interruption) ? uploadCancelled(report.label) : error;
       });
     });
   } finally {
@@ -67,7 +67,7 @@ async function importNmapFile(
   context: Context,
   organization: string,
   report: ReportFile,
-  interruption: CtrlC,
+  interruption: InterruptSignal,
   command: Command,
 ): Promise<{ outcome: FileResult | undefined; failure: unknown }> {
   let outcome: FileResult | undefined;

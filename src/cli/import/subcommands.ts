@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { setTimeout as delay } from 'node:timers/promises';
 import { addCommand } from '../command.ts';
-import { awaitImportEnd, IMPORT_ENDPOINT, type RemoteImport, CtrlC } from './api.ts';
+import { awaitImportEnd, IMPORT_ENDPOINT, type RemoteImport, InterruptSignal } from './api.ts';
 import { JsonResultWriter, ResultTable } from './results.ts';
 import { createProgressDisplay } from './progress.ts';
 import { failureMessage } from './import-files.ts';
@@ -47,7 +47,7 @@ function parseImportId(text: string): number {
 }
 
 async function watchImport(id: number, { json, ...flags }: ImportSubcommandOptions): Promise<void> {
-  const interruption = new CtrlC();
+  const interruption = new InterruptSignal();
   const progress = createProgressDisplay(streams().stderr, `import ${id}`);
   try {
     const job = await withApiClient(
