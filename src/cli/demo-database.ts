@@ -7,7 +7,7 @@ import { renewDemoClients } from '../demo/oauth-clients.ts';
 import { storeEvidence } from '../demo/evidence/store-evidence.ts';
 import { demoFacts, loadDemo, renewDemo } from '../demo/load.ts';
 import { newDemoSecrets } from '../demo/secrets.ts';
-import type { DemoFacts, DemoManifest } from '../demo/manifest.ts';
+import type { DemoContent, DemoManifest } from '../demo/manifest.ts';
 import { DomainError } from '../domain/shared/errors.ts';
 import { DOCS_REDIRECT } from '../domain/tokens/oauth-clients.ts';
 import { hasOrganizations } from '../domain/organizations/organizations.ts';
@@ -99,7 +99,7 @@ async function withClients(
   { db, addresses, clock }: Context,
   file: string,
   { oauthClients: known, ...rest }: StoredManifest,
-  { users }: DemoFacts,
+  { users }: DemoContent,
 ): Promise<DemoManifest> {
   if (known !== undefined) return { ...rest, oauthClients: known };
   const oauthClients = await db.write((tx) =>
@@ -113,7 +113,7 @@ async function withClients(
 /** Returns the manifest of this load; waits for it until the deadline. */
 async function readManifest(
   file: string,
-  facts: DemoFacts,
+  facts: DemoContent,
   deadline: number,
 ): Promise<StoredManifest | undefined> {
   for (;;) {

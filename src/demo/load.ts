@@ -8,7 +8,7 @@ import { createUser, type CreatedUser } from '../domain/users/users.ts';
 import { Schedule, mondayOf, type DemoUser } from './schedule.ts';
 import { renewDemoClients } from './oauth-clients.ts';
 import type { StoredEvidence } from './evidence/store-evidence.ts';
-import { type DemoFacts, type DemoManifest, mapAccounts } from './manifest.ts';
+import { type DemoContent, type DemoManifest, mapAccounts } from './manifest.ts';
 import { loadOrganization } from './load-organization.ts';
 import type { DemoSecrets } from './secrets.ts';
 import { organizationData } from './organizations.ts';
@@ -49,7 +49,7 @@ export async function loadDemo(
   await schedule.runUntil(now);
   const { organizationId: _none, admin: _admin, ...staff } = testers[0] as DemoUser;
   const first = mainFacts();
-  const facts: DemoFacts = { ...first, users: { ...first.users, staff }, other: otherFacts() };
+  const facts: DemoContent = { ...first, users: { ...first.users, staff }, other: otherFacts() };
   await recordEvent(tx, by, {
     action: DEMO_LOADED_ACTION,
     object: ['organization', main.organization.uid],
@@ -69,7 +69,7 @@ export async function loadDemo(
 /** Returns the data of the last load and its time in milliseconds since 1970; `undefined` if there is none. */
 export async function demoFacts(
   db: ReadConnection,
-): Promise<{ facts: DemoFacts; loadedAt: number } | undefined> {
+): Promise<{ facts: DemoContent; loadedAt: number } | undefined> {
   const [main] = organizationData().organizations;
   const event = await db
     .selectFrom('audit_events')
@@ -81,7 +81,7 @@ export async function demoFacts(
     .limit(1)
     .executeTakeFirst();
   if (event === undefined || event.after === null) return undefined;
-  return { facts: JSON.parse(event.after) as DemoFacts, loadedAt: event.at };
+  return { facts: JSON.parse(event.after) as DemoContent, loadedAt: event.at };
 }
 
 /**
@@ -92,7 +92,7 @@ export async function demoFacts(
 export async function renewDemo(
   tx: Transaction,
   keys: Keys,
-  facts: DemoFacts,
+  facts: DemoContent,
   secrets: DemoSecrets,
   clientBaseUrl: string,
   now: number,

@@ -30,7 +30,7 @@ export interface DemoData<Account> extends DemoOrganization<Account> {
 }
 
 /** The demo data as stored in the audit log. */
-export type DemoFacts = DemoData<CreatedUser>;
+export type DemoContent = DemoData<CreatedUser>;
 
 /** A user with their secrets, which are absent if the user has been banned. */
 export interface DemoAccount extends CreatedUser {
@@ -51,7 +51,7 @@ export type DemoManifest = DemoData<DemoAccount> & { oauthClients: DemoClients }
 
 /** Applies `change` to every account that can sign in. */
 export async function mapAccounts(
-  facts: DemoFacts,
+  facts: DemoContent,
   change: (user: CreatedUser) => Promise<DemoAccount>,
 ): Promise<DemoData<DemoAccount>> {
   const mapUsers = async (users: DemoOrganization<CreatedUser>['users']) => ({
