@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { tryGenerators } from './generated-clients.ts';
 import { npm } from './npm.ts';
-import { REPORT, USE_OF_CLIENT } from './package-samples.ts';
+import { REPORT, CLIENT_USAGE } from './package-samples.ts';
 
 /**
  * Packs the product, installs it as a user would, and sends the requests of the API guide on each supported Node.js,
@@ -213,7 +213,7 @@ function tryClient(folder: string): void {
   if (tarball === undefined) fail('npm pack -w client made no tarball.');
   writeFileSync(join(work, 'package.json'), '{ "type": "module" }\n');
   npm('install', '--prefix', work, '--ignore-scripts', join(clientFolder, tarball));
-  writeFileSync(join(work, 'use.ts'), USE_OF_CLIENT);
+  writeFileSync(join(work, 'use.ts'), CLIENT_USAGE);
   const compile = (tsc: string, options: string) =>
     execFileSync(
       process.execPath,

@@ -9,7 +9,7 @@ export const REPORT = JSON.stringify({
 });
 
 /** A program that uses the client and prints `404 not-found title`. */
-export const USE_OF_CLIENT = `import { AssayError, createClient, type UpdatedVulnerability } from '@assay/client';
+export const CLIENT_USAGE = `import { AssayError, createClient, type UpdatedVulnerability } from '@assay/client';
 
 const body = { type: 'https://assay.example/problems/v1/not-found', failedValidation: [{ property: 'title', message: '' }] };
 const client = createClient({

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Deviation, passkeyOptions, SoftwareAuthenticator } from '../harness/authenticator.ts';
+import { type InvalidAssertion, passkeyOptions, SoftwareAuthenticator } from '../harness/authenticator.ts';
 import { alertOn, recoveryCodesOn, SECOND_FACTOR, SECURITY, sendCode } from '../harness/second-factors.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
@@ -22,7 +22,7 @@ async function signedIn(organization?: string) {
 }
 
 /** Adds a passkey in the session of a user who has just signed in. */
-async function add(owner: FormClient, device: SoftwareAuthenticator, deviation?: Deviation) {
+async function add(owner: FormClient, device: SoftwareAuthenticator, deviation?: InvalidAssertion) {
   const page = await owner.open(SECURITY);
   const credential = device.make(await passkeyOptions(owner, 'add'), deviation);
   return owner.submit(page, { credential, name: 'Key on my desk' }, ADD);
@@ -36,7 +36,11 @@ async function accountWithPasskey(organization?: string) {
 }
 
 /** Signs in with a passkey only. */
-async function use(device: SoftwareAuthenticator, deviation?: Deviation, visitor = createFormClient(server)) {
+async function use(
+  device: SoftwareAuthenticator,
+  deviation?: InvalidAssertion,
+  visitor = createFormClient(server),
+) {
   const page = await visitor.open('/sign-in?to=/account/sessions');
   const credential = device.use(await passkeyOptions(visitor, 'sign-in'), deviation);
   return visitor.submit(page, { credential }, '/sign-in/passkey');
@@ -46,7 +50,7 @@ async function use(device: SoftwareAuthenticator, deviation?: Deviation, visitor
 async function prove(
   account: { email: string; password: string },
   device: SoftwareAuthenticator,
-  deviation?: Deviation,
+  deviation?: InvalidAssertion,
 ) {
   const visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
@@ -60,7 +64,7 @@ const actionsOf = async (userId: number) =>
     .filter((event) => event.user_id === userId || event.object_id === String(userId))
     .map(({ action }) => action);
 
-const DEVIATIONS: [string, Deviation][] = [
+const DEVIATIONS: [string, InvalidAssertion][] = [
   ['another origin', { origin: 'https://evil.example' }],
   ['the origin with an IP address', { origin: 'http://127.0.0.1' }],
   ['a frame of another origin', { crossOrigin: true }],
@@ -208,7 +212,7 @@ describe('Sign-in with a passkey', () => {
   it.each([
     ...DEVIATIONS,
     ['the user handle of another user', { userHandle: Buffer.from('somebody').toString('base64url') }],
-  ] as [string, Deviation][])('WebAuthn, 7.2: rejects %s', async (_what, deviation) => {
+  ] as [string, InvalidAssertion][])('WebAuthn, 7.2: rejects %s', async (_what, deviation) => {
     now += 60_000;
     const { device, id } = await accountWithPasskey();
     const response = await use(device, deviation);

@@ -14,7 +14,7 @@ import {
   setupKeyOn,
   totpCodeAt,
 } from '../harness/second-factors.ts';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 
 const SET_UP = `${SECOND_FACTOR}/set-up`;
 const PASSWORD = 'correct horse battery staple';
@@ -26,7 +26,7 @@ let now = Date.UTC(2026, 5, 1);
 const started: TestServer[] = [];
 
 async function startStrict(): Promise<TestServer> {
-  const strict = await startSibling(lax, { staffSecondFactor: 'required' });
+  const strict = await startSecondServer(lax, { staffSecondFactor: 'required' });
   started.push(strict);
   return strict;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
@@ -80,7 +80,7 @@ describe('Tokens page', () => {
   it('warns that read scopes can tag assets unless scopes are strict', async () => {
     const words = 'Read scopes can also tag assets';
     expect((await visitor.open('/account/tokens')).text).toContain(words);
-    const strict = await startSibling(server, { strictScopes: true });
+    const strict = await startSecondServer(server, { strictScopes: true });
     const person = await createFixtures(strict).account();
     const browser = createFormClient(strict);
     await browser.signIn(person.email, person.password);

@@ -1,9 +1,13 @@
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { DOCS_CLIENT } from '../../src/domain/tokens/oauth-clients.ts';
-import { type CallbackServer, REGISTERED, startCallbackServer } from '../harness/oauth-callback-server.ts';
+import {
+  type CallbackServer,
+  REGISTERED_REDIRECT_URI,
+  startCallbackServer,
+} from '../harness/oauth-callback-server.ts';
 import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
-import { startSibling, startTestServer, type TestServer } from '../harness/server.ts';
+import { startSecondServer, startTestServer, type TestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
@@ -24,7 +28,7 @@ async function createApplication() {
   const account = await world.account({ organization: organization.uid, admin: true });
   const client = await world.client({
     name: 'Release <b>checker</b>',
-    redirectUris: [REGISTERED],
+    redirectUris: [REGISTERED_REDIRECT_URI],
     implicit: true,
   });
   return { organization, account, client };
@@ -156,7 +160,7 @@ describeInBrowser('Authorization request', () => {
   it('of the API reference: Authorize and "Try it out" work', async () => {
     const { organization, account } = await createApplication();
     // Swagger UI renders every operation at each step: few of them keep the test short.
-    const reference = await startSibling(server, { areas: ['tagging'] });
+    const reference = await startSecondServer(server, { areas: ['tagging'] });
     onTestFinished(reference.close);
     const page = await open(reference.origin);
     await page.goto('/docs');

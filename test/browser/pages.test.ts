@@ -8,7 +8,11 @@ import { invitationUrl } from '../../src/auth/account-links.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
 import { expectAccessible, expectAccessibleInAllViews } from '../harness/accessibility.ts';
-import { type CallbackServer, REGISTERED, startCallbackServer } from '../harness/oauth-callback-server.ts';
+import {
+  type CallbackServer,
+  REGISTERED_REDIRECT_URI,
+  startCallbackServer,
+} from '../harness/oauth-callback-server.ts';
 import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
 import { addSession } from '../harness/console.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
@@ -84,7 +88,7 @@ async function setUpAuthenticator(page: Page): Promise<void> {
 async function requestAccess(page: Page): Promise<void> {
   const client = await world.client({
     name: 'B'.repeat(100),
-    redirectUris: [REGISTERED],
+    redirectUris: [REGISTERED_REDIRECT_URI],
     implicit: true,
   });
   await page.goto(

@@ -2,10 +2,14 @@ import { generateSync } from 'otplib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { PKCE } from '../harness/authorization.ts';
-import { type CallbackServer, REGISTERED, startCallbackServer } from '../harness/oauth-callback-server.ts';
+import {
+  type CallbackServer,
+  REGISTERED_REDIRECT_URI,
+  startCallbackServer,
+} from '../harness/oauth-callback-server.ts';
 import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
 import { addSession } from '../harness/console.ts';
-import { startSibling, startTestServer, type TestServer } from '../harness/server.ts';
+import { startSecondServer, startTestServer, type TestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
@@ -72,7 +76,7 @@ describeInBrowser('Second factor: authenticator app', () => {
   it('is required during an authorization request, which then continues', async () => {
     const world = createFixtures(server);
     const account = await world.account({ organization: (await world.organization()).uid });
-    const client = await world.client({ kind: 'confidential', redirectUris: [REGISTERED] });
+    const client = await world.client({ kind: 'confidential', redirectUris: [REGISTERED_REDIRECT_URI] });
     const request = `/oauth/authorize?${new URLSearchParams({
       response_type: 'code',
       client_id: client.id,
@@ -122,7 +126,7 @@ describeInBrowser('Second factor: authenticator app', () => {
   });
 
   it('is set up first by staff if the server requires it', async () => {
-    const strict = await startSibling(server, { staffSecondFactor: 'required' });
+    const strict = await startSecondServer(server, { staffSecondFactor: 'required' });
     onTestFinished(() => strict.close());
     const account = await createFixtures(strict).account();
     const page = await open(strict.origin);

@@ -6,7 +6,7 @@ import { acquireSlot } from '../../src/http/account-limits.ts';
 import { deleteUnused } from '../../src/files/file-storage.ts';
 import { formOf } from '../harness/imports.ts';
 import { nextRequest } from '../harness/next-request.ts';
-import { startSibling, startTestServer, type TestServer } from '../harness/server.ts';
+import { startSecondServer, startTestServer, type TestServer } from '../harness/server.ts';
 import { INVALID_IDS } from '../harness/invalid-values.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
@@ -354,7 +354,7 @@ describe('Operation 21: attach files to a vulnerability', () => {
   it('returns 408 when less than 1 MiB arrives in the upload timeout, and extends the request timeout until then', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
     const limits = { requestTimeout: 2_000, uploadTimeout: 10_000, maxAttachmentSize: 8 * 1024 ** 2 };
-    const hasty = await startSibling(server, limits);
+    const hasty = await startSecondServer(server, limits);
     onTestFinished(async () => {
       await hasty.close();
       vi.useRealTimers();
@@ -378,7 +378,10 @@ describe('Operation 21: attach files to a vulnerability', () => {
 
   it('extends the request timeout while the store is slower than the client', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
-    const hasty = await startSibling(server, { requestTimeout: 2_000, maxAttachmentSize: 8 * 1024 ** 2 });
+    const hasty = await startSecondServer(server, {
+      requestTimeout: 2_000,
+      maxAttachmentSize: 8 * 1024 ** 2,
+    });
     onTestFinished(async () => {
       await hasty.close();
       vi.useRealTimers();
@@ -418,7 +421,7 @@ describe('Operation 21: attach files to a vulnerability', () => {
 
   it('ends an upload whose credential is revoked', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
-    const sibling = await startSibling(server, {});
+    const sibling = await startSecondServer(server, {});
     onTestFinished(async () => {
       await sibling.close();
       vi.useRealTimers();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { onBehalfOf, cliChangeContext } from '../../src/auth/callers.ts';
 import { recordEvent } from '../../src/domain/audit/record-event.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
-import { startSibling, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
 import { INVALID_IDS } from '../harness/invalid-values.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
@@ -16,7 +16,9 @@ let user: TestUser;
 let staff: TestUser;
 
 beforeAll(async () => {
-  server = await startSibling(await useSharedServer(() => NOW), { clientBaseUrl: 'https://gateway.example' });
+  server = await startSecondServer(await useSharedServer(() => NOW), {
+    clientBaseUrl: 'https://gateway.example',
+  });
   world = createFixtures(server);
   staff = await world.user();
 });

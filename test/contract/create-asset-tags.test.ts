@@ -3,7 +3,7 @@ import { cliChangeContext } from '../../src/auth/callers.ts';
 import { TAG_SCOPES } from '../../src/auth/scopes.ts';
 import { createAssetTags, planAssetTags } from '../../src/domain/assets/create-asset-tags.ts';
 import { expectProblem, expectSimpleError } from '../harness/expect-problem.ts';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const UNKNOWN = 'f'.repeat(24);
@@ -16,7 +16,7 @@ let organization: string;
 let admin: TestUser;
 
 beforeAll(async () => {
-  server = await startSibling(await useSharedServer(() => NOW), { maxTagBatch: 20 });
+  server = await startSecondServer(await useSharedServer(() => NOW), { maxTagBatch: 20 });
   world = createFixtures(server);
 });
 afterAll(() => server.close());
@@ -312,7 +312,7 @@ describe('Operation 8: create asset tags', () => {
   });
 
   it('returns the first 1,000 of more unknown entities than a call can have arguments', async () => {
-    const large = await startSibling(server, { maxTagPairs: 160_000, maxTagBatch: 1_000 });
+    const large = await startSecondServer(server, { maxTagPairs: 160_000, maxTagBatch: 1_000 });
     try {
       const staff = await createFixtures(large).user();
       await createFixtures(large).organization('large');
@@ -373,7 +373,7 @@ describe('Operation 8: create asset tags', () => {
     });
 
     it('accepts only write scopes in strict mode', async () => {
-      const strict = await startSibling(server, { strictScopes: true });
+      const strict = await startSecondServer(server, { strictScopes: true });
       try {
         const other = createFixtures(strict);
         const { uid } = await other.organization();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Mailbox, startMailbox } from '../harness/mailbox.ts';
-import { startSibling, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
@@ -15,7 +15,9 @@ let admin: TestUser;
 let counter = 0;
 beforeAll(async () => {
   mailbox = await startMailbox();
-  server = await startSibling(await useSharedServer(() => now), { clientBaseUrl: 'https://gateway.example' });
+  server = await startSecondServer(await useSharedServer(() => now), {
+    clientBaseUrl: 'https://gateway.example',
+  });
   mailing = await startTestServer({
     smtpUrl: mailbox.url,
     mailFrom: 'assay@example.com',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { GROUP_ROLES, type GroupRole } from '../../src/domain/assessments/groups.ts';
-import { startSibling, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
@@ -248,7 +248,7 @@ describe('Operation 12: list members of an assessment group', () => {
   });
 
   it('uses the public address of the gateway in links', async () => {
-    const other = await startSibling(server, { clientBaseUrl: 'https://gateway.example.com' });
+    const other = await startSecondServer(server, { clientBaseUrl: 'https://gateway.example.com' });
     try {
       const elsewhere = createFixtures(other);
       const { uid } = await elsewhere.organization();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { TAG_SCOPES } from '../../src/auth/scopes.ts';
 import { expectProblem, expectSimpleError } from '../harness/expect-problem.ts';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const UNKNOWN = 'f'.repeat(24);
@@ -14,7 +14,7 @@ let organization: string;
 let admin: TestUser;
 
 beforeAll(async () => {
-  server = await startSibling(await useSharedServer(() => NOW), { maxTagBatch: 20 });
+  server = await startSecondServer(await useSharedServer(() => NOW), { maxTagBatch: 20 });
   world = createFixtures(server);
 });
 afterAll(() => server.close());
@@ -268,7 +268,7 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
     });
 
     it('accepts only write scopes in strict mode', async () => {
-      const strict = await startSibling(server, { strictScopes: true });
+      const strict = await startSecondServer(server, { strictScopes: true });
       try {
         const other = createFixtures(strict);
         const { uid } = await other.organization();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectProblem, expectSimpleError } from '../harness/expect-problem.ts';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const MAX_PAIRS = 350;
@@ -12,7 +12,7 @@ let organization: string;
 let admin: TestUser;
 let assets: string[];
 beforeAll(async () => {
-  server = await startSibling(await useSharedServer(), { maxTagPairs: MAX_PAIRS });
+  server = await startSecondServer(await useSharedServer(), { maxTagPairs: MAX_PAIRS });
   world = createFixtures(server);
   organization = (await world.organization()).uid;
   admin = await world.user({ organization, admin: true });

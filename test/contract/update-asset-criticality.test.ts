@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ProblemExpectation, expectProblem } from '../harness/expect-problem.ts';
-import { engine, startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { engine, startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const PATH = '/api/asset/v2/bulk/assets/criticality:update';
@@ -14,7 +14,7 @@ let organization: string;
 let admin: TestUser;
 
 beforeAll(async () => {
-  server = await startSibling(await useSharedServer(() => NOW), { maxAssetBatch: 20 });
+  server = await startSecondServer(await useSharedServer(() => NOW), { maxAssetBatch: 20 });
   world = createFixtures(server);
 });
 afterAll(() => server.close());

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/expect-problem.ts';
-import { startSibling, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const UNKNOWN = 'f'.repeat(24);
@@ -14,7 +14,7 @@ let listing: string;
 let admin: TestUser;
 
 beforeAll(async () => {
-  server = await startSibling(await useSharedServer(() => NOW), { maxAssetBatch: 20 });
+  server = await startSecondServer(await useSharedServer(() => NOW), { maxAssetBatch: 20 });
   world = createFixtures(server);
 });
 afterAll(() => server.close());

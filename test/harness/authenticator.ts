@@ -3,7 +3,7 @@ import type { TestServer } from './server.ts';
 import type { FormClient } from './form-client.ts';
 
 /** Invalid values that an authenticator or a browser sends. */
-export interface Deviation {
+export interface InvalidAssertion {
   origin?: string;
   /** Whether the page was in a frame of another origin. */
   crossOrigin?: boolean;
@@ -46,7 +46,7 @@ export class SoftwareAuthenticator {
   }
 
   /** Creates a passkey. @returns the JSON of `navigator.credentials.create` */
-  make(options: Options, deviation: Deviation = {}): string {
+  make(options: Options, deviation: InvalidAssertion = {}): string {
     this.#userHandle = options.user?.id ?? '';
     const rpId = deviation.rpId ?? options.rp?.id ?? '';
     const { x = '', y = '' } = this.#publicKey.export({ format: 'jwk' });
@@ -88,7 +88,7 @@ export class SoftwareAuthenticator {
   }
 
   /** Signs in with the passkey. @returns the JSON of `navigator.credentials.get` */
-  use(options: Options, deviation: Deviation = {}): string {
+  use(options: Options, deviation: InvalidAssertion = {}): string {
     this.counter += 1;
     const authData = this.#header(deviation.rpId ?? options.rpId ?? '', deviation, 0);
     const clientData = this.#clientData('webauthn.get', options, deviation);
@@ -101,14 +101,18 @@ export class SoftwareAuthenticator {
     });
   }
 
-  #header(rpId: string, { userVerified = true, counter = this.counter }: Deviation, flags: number): Buffer {
+  #header(
+    rpId: string,
+    { userVerified = true, counter = this.counter }: InvalidAssertion,
+    flags: number,
+  ): Buffer {
     const rest = Buffer.alloc(5);
     rest.writeUInt8(USER_PRESENT | (userVerified ? USER_VERIFIED : 0) | flags);
     rest.writeUInt32BE(counter, 1);
     return Buffer.concat([createHash('sha256').update(rpId).digest(), rest]);
   }
 
-  #clientData(type: string, options: Options, deviation: Deviation): Buffer {
+  #clientData(type: string, options: Options, deviation: InvalidAssertion): Buffer {
     return Buffer.from(
       JSON.stringify({
         type: deviation.type ?? type,

@@ -59,14 +59,14 @@ const next = () => (counter += 1);
 export function createFixtures(server: Pick<TestServer, 'context' | 'eventsBefore'>) {
   const { db } = server.context;
   return {
-    ...worldBy(server, (unit) => db.write(unit)),
+    ...fixturesWith(server, (unit) => db.write(unit)),
     /** Makes many things in one unit of work, which takes half as long as one for each. */
-    together: <T>(make: (world: ReturnType<typeof worldBy>) => Promise<T>) =>
-      db.write((tx) => make(worldBy(server, (unit) => unit(tx)))),
+    together: <T>(make: (world: ReturnType<typeof fixturesWith>) => Promise<T>) =>
+      db.write((tx) => make(fixturesWith(server, (unit) => unit(tx)))),
   };
 }
 
-function worldBy(
+function fixturesWith(
   { context, eventsBefore }: Pick<TestServer, 'context' | 'eventsBefore'>,
   write: <T>(unit: (tx: Transaction) => Promise<T>) => Promise<T>,
 ) {

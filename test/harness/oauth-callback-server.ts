@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 /** What a program on someone's device opens to take an answer (RFC 8252, section 7.3). */
 export interface CallbackServer {
   origin: string;
-  /** Registered as `REGISTERED`, without the port. */
+  /** Registered as `REGISTERED_REDIRECT_URI`, without the port. */
   redirectUri: string;
   /** Waits until a browser is there, and takes the answer out of its address. */
   redirectIn(page: Page): Promise<URL>;
@@ -13,7 +13,7 @@ export interface CallbackServer {
 }
 
 /** What is registered for it; the port is only known when it listens. */
-export const REGISTERED = 'http://127.0.0.1/callback';
+export const REGISTERED_REDIRECT_URI = 'http://127.0.0.1/callback';
 
 /** Starts to listen on a free port. */
 export async function startCallbackServer(): Promise<CallbackServer> {

@@ -64,7 +64,7 @@ export function createResponseCheck(
   const validatorOf = (schema: any): ValidateFunction => {
     const known = validators.get(schema);
     if (known !== undefined) return known;
-    const made = ajv.compile(fromOutside(closedOne(schema), 'description'));
+    const made = ajv.compile(absoluteReferences(closedOne(schema), 'description'));
     validators.set(schema, made);
     return made;
   };
@@ -99,7 +99,7 @@ export function createResponseCheck(
 }
 
 /** @returns the schema with its references as they are from outside of the document that has this id */
-export function fromOutside(schema: any, id: string): any {
+export function absoluteReferences(schema: any, id: string): any {
   return mapSchema(schema, (part) =>
     part['$ref'] === undefined ? part : { ...part, $ref: `${id}${part['$ref'] as string}` },
   );

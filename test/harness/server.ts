@@ -59,7 +59,7 @@ let sharedClock: () => number;
  * plan each of its statements anew, takes longer than most files do. It is for tests that look at what they made and
  * at nothing else, not at the lists that staff have of everything, nor at how many transactions there were, as its jobs
  * make some; and in which no sign-in is refused.
- * Where another configuration is needed, `startSibling` it.
+ * Where another configuration is needed, `startSecondServer` it.
  */
 export async function useSharedServer(clock: () => number = Date.now): Promise<TestServer> {
   sharedClock = clock;
@@ -86,7 +86,7 @@ async function postponeExpiry({ db }: Context): Promise<void> {
  * Starts another server over the database and the connections of one that runs, to be closed before that one. Limits of
  * the database's own, as a request's time, stay as they are there.
  */
-export async function startSibling(
+export async function startSecondServer(
   server: TestServer,
   overrides: Partial<Config>,
   clock: () => number = server.context.clock,

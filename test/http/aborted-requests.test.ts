@@ -5,7 +5,7 @@ import { blockWrites } from '../harness/block-writes.ts';
 import { createFixtures, type TestUser } from '../harness/fixtures.ts';
 import { eventually } from '../harness/eventually.ts';
 import { nextRequest } from '../harness/next-request.ts';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 
 describe('Aborted requests', () => {
   let server: TestServer;
@@ -65,7 +65,7 @@ describe('Aborted requests', () => {
 
   describe('past the deadline', () => {
     let hasty: TestServer;
-    beforeEach(async () => (hasty = await startSibling(server, { requestTimeout: 1_000 })));
+    beforeEach(async () => (hasty = await startSecondServer(server, { requestTimeout: 1_000 })));
     afterEach(() => hasty.close());
 
     it('return 503 and write nothing', async () => {

@@ -11,7 +11,7 @@ import {
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { openContext } from '../../src/runtime/context.ts';
 import { revokeToken } from '../../src/domain/tokens/tokens.ts';
-import { startSibling, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 /**
@@ -303,7 +303,7 @@ describe('Scopes', () => {
   });
 
   it('strictScopes rejects read scopes for writing tags', async () => {
-    const strict = await startSibling(server, { strictScopes: true });
+    const strict = await startSecondServer(server, { strictScopes: true });
     try {
       const strictWorld = createFixtures(strict);
       const user = await strictWorld.user();
@@ -343,7 +343,7 @@ describe('Scopes', () => {
 describe('Rate limit', () => {
   it('counts per principal, returns headers, and resets after a minute', async () => {
     let time = Date.UTC(2026, 5, 1);
-    const limited = await startSibling(server, { rateLimit: 3 }, () => time);
+    const limited = await startSecondServer(server, { rateLimit: 3 }, () => time);
     try {
       const limitedWorld = createFixtures(limited);
       const one = await limitedWorld.user();
@@ -369,7 +369,7 @@ describe('Rate limit', () => {
   });
 
   it('counts requests without credentials per address', async () => {
-    const limited = await startSibling(server, { rateLimit: 2 });
+    const limited = await startSecondServer(server, { rateLimit: 2 });
     try {
       const jwks = () => limited.request('GET', '/.well-known/jwks.json');
       expect([(await jwks()).status, (await jwks()).status, (await jwks()).status]).toEqual([200, 200, 429]);

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LogThrottle } from '../../src/http/log-throttle.ts';
 import { eventually } from '../harness/eventually.ts';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 const LONG_PATH = `/${'x'.repeat(15_000)}`;
@@ -16,7 +16,10 @@ afterEach(async () => {
 });
 
 async function start(rateLimit: number): Promise<TestServer> {
-  server = await startSibling(await useSharedServer(() => NOW), { rateLimit, trustedProxies: ['127.0.0.1'] });
+  server = await startSecondServer(await useSharedServer(() => NOW), {
+    rateLimit,
+    trustedProxies: ['127.0.0.1'],
+  });
   return server;
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startSibling, startTestServer, type TestServer } from '../harness/server.ts';
+import { startSecondServer, startTestServer, type TestServer } from '../harness/server.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
@@ -43,7 +43,7 @@ describe('Client address', () => {
   });
 
   it("is the proxy's own if no proxy is trusted", async () => {
-    const strict = await startSibling(server, { trustedProxies: [] });
+    const strict = await startSecondServer(server, { trustedProxies: [] });
     const linesBefore = strict.logs().length;
     try {
       await strict.request('GET', '/sign-in', { headers: { 'x-forwarded-for': '192.0.2.1' } });

@@ -7,7 +7,7 @@ import { listen } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { maxConnections, parseOpenFileLimit } from '../../src/http/connection-limits.ts';
 import { eventually } from '../harness/eventually.ts';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 
 const sockets: Socket[] = [];
 let server: TestServer | undefined;
@@ -19,8 +19,8 @@ afterEach(async () => {
   server = undefined;
 });
 
-async function start(overrides: Parameters<typeof startSibling>[1] = {}): Promise<TestServer> {
-  server = await startSibling(await useSharedServer(), overrides);
+async function start(overrides: Parameters<typeof startSecondServer>[1] = {}): Promise<TestServer> {
+  server = await startSecondServer(await useSharedServer(), overrides);
   return server;
 }
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demoManifest } from '../harness/demo-template.ts';
-import { DESCRIBED_FORMATS, fromOutside } from '../harness/response-schema-check.ts';
+import { DESCRIBED_FORMATS, absoluteReferences } from '../harness/response-schema-check.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 
 let server: TestServer;
@@ -132,7 +132,7 @@ describe('Schemas of the API description', () => {
     for (const { name, method, path, operation } of operations()) {
       const media = operation.requestBody?.content['application/json'];
       if (media === undefined) continue;
-      const validate = ajv.compile(fromOutside(media.schema, 'description'));
+      const validate = ajv.compile(absoluteReferences(media.schema, 'description'));
       for (const at of textsIn(media.example)) {
         const body = structuredClone(media.example);
         replace(body, at, WRONG_TEXT);

@@ -9,8 +9,8 @@ import {
   TAG_SCOPES,
 } from '../../src/auth/scopes.ts';
 import { FALLBACK_EXAMPLE } from '../../src/http/openapi/examples.ts';
-import { fromOutside } from '../harness/response-schema-check.ts';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { absoluteReferences } from '../harness/response-schema-check.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 
 const ADDRESSES = {
   baseUrl: 'https://api.assay.example',
@@ -22,7 +22,7 @@ const ADDRESSES = {
 let server: TestServer;
 let document: any;
 beforeAll(async () => {
-  server = await startSibling(await useSharedServer(), ADDRESSES);
+  server = await startSecondServer(await useSharedServer(), ADDRESSES);
   document = (await server.request('GET', '/openapi.json')).body;
 });
 afterAll(() => server.close());
@@ -87,7 +87,7 @@ describe('API description', () => {
   ] as const)(
     'lists the server of the %s deployment first if it describes that deployment',
     async (deployment, v1) => {
-      const other = await startSibling(server, { ...ADDRESSES, deployment });
+      const other = await startSecondServer(server, { ...ADDRESSES, deployment });
       try {
         const { body } = await other.request('GET', '/openapi.json');
         const { servers } = body.paths['/v1/users/{id}'] as { servers: { url: string }[] };
@@ -118,7 +118,7 @@ describe('API description', () => {
   });
 
   it('omits the implicit flow if the deployment has none', async () => {
-    const other = await startSibling(server, { implicitFlow: false });
+    const other = await startSecondServer(server, { implicitFlow: false });
     try {
       const { body } = await other.request('GET', '/openapi.json');
       expect(Object.keys(body.components.securitySchemes.oauth2.flows)).toEqual(['authorizationCode']);
@@ -217,7 +217,7 @@ describe('API description', () => {
     const validators = new Map<string, ValidateFunction>();
     const validatorOf = (schema: any): ValidateFunction => {
       const text = JSON.stringify(schema);
-      const validate = validators.get(text) ?? ajv.compile(fromOutside(schema, 'openapi'));
+      const validate = validators.get(text) ?? ajv.compile(absoluteReferences(schema, 'openapi'));
       validators.set(text, validate);
       return validate;
     };

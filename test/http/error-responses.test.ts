@@ -7,7 +7,7 @@ import { AREA_NAMES } from '../../src/config/config.ts';
 import { AREAS, SERVER_AREA } from '../../src/http/areas.ts';
 import {
   type RequestOptions,
-  startSibling,
+  startSecondServer,
   startTestServer,
   type TestResponse,
   type TestServer,
@@ -33,7 +33,7 @@ type AreaOrServer = (typeof AREAS_AND_SERVER)[number][0];
 let server: TestServer;
 let staff: TestUser;
 beforeAll(async () => {
-  server = await startSibling(await useSharedServer(), { bodyLimit: 4_096 });
+  server = await startSecondServer(await useSharedServer(), { bodyLimit: 4_096 });
   const world = createFixtures(server);
   await world.organization('acmefailures');
   staff = await world.user();

@@ -10,7 +10,7 @@ import type { ExternalIssuerSettings } from '../../src/auth/external-issuer.ts';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { bumpCredentialVersion } from '../../src/domain/tokens/credentials.ts';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const AUDIENCE = 'https://assay.example/api';
@@ -67,7 +67,7 @@ const settings = (more: Partial<ExternalIssuerSettings> = {}): ExternalIssuerSet
 });
 
 async function start(more: Partial<ExternalIssuerSettings> = {}): Promise<TestServer> {
-  const another = await startSibling(shared, { externalIssuer: settings(more) });
+  const another = await startSecondServer(shared, { externalIssuer: settings(more) });
   started.push(another);
   return another;
 }

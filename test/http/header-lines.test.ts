@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFixtures } from '../harness/fixtures.ts';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 /** More than the lines that Node.js keeps by default, within its 16 KiB. */
@@ -10,7 +10,7 @@ const MANY_LINES = Array.from({ length: 1_100 }, () => 'a: b');
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startSibling(await useSharedServer(() => NOW), { trustedProxies: ['127.0.0.1'] });
+  server = await startSecondServer(await useSharedServer(() => NOW), { trustedProxies: ['127.0.0.1'] });
 });
 afterAll(() => server.close());
 
@@ -80,7 +80,7 @@ describe('A request with two lines', () => {
 });
 
 it('counts requests with repeated lines by address', async () => {
-  const strict = await startSibling(server, { trustedProxies: ['127.0.0.1'], rateLimit: 1 });
+  const strict = await startSecondServer(server, { trustedProxies: ['127.0.0.1'], rateLimit: 1 });
   const before = server;
   server = strict;
   try {

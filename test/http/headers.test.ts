@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AREA_NAMES } from '../../src/config/config.ts';
 import { AREAS } from '../../src/http/areas.ts';
 import { type ProblemType, PROBLEM_TYPES } from '../../src/http/problem-types.ts';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
@@ -41,7 +41,7 @@ describe('Security headers', () => {
   });
 
   it('include Strict-Transport-Security if the public address is https', async () => {
-    const secure = await startSibling(server, { clientBaseUrl: 'https://assay.example' });
+    const secure = await startSecondServer(server, { clientBaseUrl: 'https://assay.example' });
     const { headers } = await secure.request('GET', '/healthz');
     expect(headers.get('strict-transport-security')).toBe('max-age=31536000; includeSubDomains');
     await secure.close();

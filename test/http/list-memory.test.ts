@@ -5,7 +5,7 @@ import { vulnerabilityList } from '../../src/domain/vulnerabilities/vulnerabilit
 import { memoryBudgetOf } from '../../src/http/account-limits.ts';
 import { eventually } from '../harness/eventually.ts';
 import { createFixtures, type TestUser } from '../harness/fixtures.ts';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 
 const COUNT = 100;
 const TEXT = 'x'.repeat(65_000);
@@ -92,7 +92,7 @@ describe('Lists of large rows', () => {
   });
 
   it('wait for the memory of their account, which others do not notice', async () => {
-    const sibling = await startSibling(server, { requestMemory: 64 });
+    const sibling = await startSecondServer(server, { requestMemory: 64 });
     onTestFinished(() => sibling.close());
     const budget = memoryBudgetOf(sibling.context);
     // An account has 4 of 64 MiB, and a list takes at least as much.
@@ -111,7 +111,7 @@ describe('Lists of large rows', () => {
 });
 
 it('Large bodies wait for the memory of their account', async () => {
-  const sibling = await startSibling(server, { requestMemory: 64 });
+  const sibling = await startSecondServer(server, { requestMemory: 64 });
   onTestFinished(() => sibling.close());
   const budget = memoryBudgetOf(sibling.context);
   const held = await begin(sibling.origin, admin);

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startSibling, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
 import { linkOf } from '../harness/list-contract.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
@@ -22,7 +22,9 @@ let token: string;
 let staffToken: string;
 let now = START;
 beforeAll(async () => {
-  server = await startSibling(await useSharedServer(() => now), { clientBaseUrl: 'https://gateway.example' });
+  server = await startSecondServer(await useSharedServer(() => now), {
+    clientBaseUrl: 'https://gateway.example',
+  });
   const world = createFixtures(server);
   await world.organization('listed');
   ({ token } = await world.user({ organization: 'listed', admin: true }));

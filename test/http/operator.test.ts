@@ -6,7 +6,7 @@ import { cliChangeContext } from '../../src/auth/callers.ts';
 import { renameAssessmentTag } from '../../src/domain/assessments/assessment-tags.ts';
 import { allowOperator } from '../../src/http/register-area.ts';
 import { formOf } from '../harness/imports.ts';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
@@ -14,7 +14,7 @@ let world: ReturnType<typeof createFixtures>;
 let operations: InProcessOperations;
 
 beforeAll(async () => {
-  server = await startSibling(await useSharedServer(), { rateLimit: 1 });
+  server = await startSecondServer(await useSharedServer(), { rateLimit: 1 });
   world = createFixtures(server);
   operations = await openOperations(server.context);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RateLimiter } from '../../src/http/rate-limit.ts';
-import { startSibling, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, useSharedServer } from '../harness/server.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 
@@ -49,7 +49,7 @@ describe('Rate limiter', () => {
 });
 
 it('IPv6 addresses of one network share a limit', async () => {
-  const server = await startSibling(await useSharedServer(() => NOW), {
+  const server = await startSecondServer(await useSharedServer(() => NOW), {
     rateLimit: 2,
     trustedProxies: ['127.0.0.1'],
   });

@@ -9,7 +9,7 @@ import { enforceRequestTimeout } from '../../src/http/request-timeout.ts';
 import { eventually } from '../harness/eventually.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { nextRequest } from '../harness/next-request.ts';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 
 let server: TestServer;
 let token: string;
@@ -53,7 +53,7 @@ const REQUESTS = [
 describe('A body that never arrives', () => {
   it.each(REQUESTS)('is a 408 for %s, and no error in the log', async (_what, line, headers, body) => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
-    const hasty = await startSibling(server, { requestTimeout: 4_000 });
+    const hasty = await startSecondServer(server, { requestTimeout: 4_000 });
     onTestFinished(async () => {
       await hasty.close();
       vi.useRealTimers();

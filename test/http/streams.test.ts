@@ -7,7 +7,7 @@ import { toCsvLine } from '../../src/http/lists/csv.ts';
 import { streamCsv, streamJson, streamNdjson, toJsonArray } from '../../src/http/lists/row-serializers.ts';
 import { streamResponse } from '../../src/http/streams.ts';
 import { yieldToEventLoop } from '../../src/runtime/yield-to-event-loop.ts';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { eventually } from '../harness/eventually.ts';
 
@@ -262,7 +262,7 @@ describe('streamResponse', () => {
 
 describe('Shutdown', () => {
   it('closes idle connections that browsers open ahead of requests', async () => {
-    const closing = await startSibling(await useSharedServer(), {});
+    const closing = await startSecondServer(await useSharedServer(), {});
     const { hostname, port } = new URL(closing.origin);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');

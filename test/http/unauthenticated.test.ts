@@ -3,7 +3,7 @@ import { newPersonalToken } from '../../src/auth/secrets.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { revokeToken } from '../../src/domain/tokens/tokens.ts';
 import { cliChangeContext } from '../../src/auth/callers.ts';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const LIMIT = 5;
@@ -12,7 +12,7 @@ const PATH = '/v1/assessments/none/testing_hours';
 let now = Date.UTC(2026, 10, 21);
 let server: TestServer;
 beforeAll(async () => {
-  server = await startSibling(await useSharedServer(() => now), {
+  server = await startSecondServer(await useSharedServer(() => now), {
     rateLimit: LIMIT,
     trustedProxies: ['127.0.0.1'],
   });

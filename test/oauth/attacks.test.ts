@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decryptSecret } from '../../src/auth/sealing.ts';
 import { randomText } from '../../src/auth/secrets.ts';
 import { signingKeyPurpose } from '../../src/domain/tokens/deployment-keys.ts';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, REDIRECT, type TestClient } from './applications.ts';
 
@@ -244,7 +244,7 @@ describe('Secrets', () => {
   });
 
   it('RFC 6749, 10.10: are too long to guess, and guesses are rate-limited', async () => {
-    const guessed = await startSibling(server, { rateLimit: 5 });
+    const guessed = await startSecondServer(server, { rateLimit: 5 });
     try {
       const applications = applicationsOf(guessed);
       const { id } = await applications.client({ kind: 'confidential' });

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
@@ -11,7 +11,7 @@ let visitor: FormClient;
 let client: string;
 let now = Date.UTC(2026, 10, 1);
 beforeAll(async () => {
-  server = await startSibling(await useSharedServer(() => now), { accessTokenLifetime: 600_000 });
+  server = await startSecondServer(await useSharedServer(() => now), { accessTokenLifetime: 600_000 });
   const world = createFixtures(server);
   await world.organization('acmeimplicit');
   account = await world.account({ organization: 'acmeimplicit', admin: true });
@@ -143,7 +143,7 @@ describe('Implicit flow', () => {
   });
 
   it('RFC 6749, 4.2.2.1: returns unsupported_response_type if it is disabled for the deployment, which keeps the code flow', async () => {
-    const own = await startSibling(server, { implicitFlow: false });
+    const own = await startSecondServer(server, { implicitFlow: false });
     const world = createFixtures(own);
     const other = await world.account();
     const { id } = await world.client({ implicit: true });

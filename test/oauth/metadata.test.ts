@@ -2,7 +2,7 @@ import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCOPES } from '../../src/auth/scopes.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { startSibling, startTestServer, type TestServer } from '../harness/server.ts';
+import { startSecondServer, startTestServer, type TestServer } from '../harness/server.ts';
 import { applicationsOf } from './applications.ts';
 
 const PATH = '/.well-known/oauth-authorization-server';
@@ -14,10 +14,10 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 async function withServer(
-  overrides: Parameters<typeof startSibling>[1],
+  overrides: Parameters<typeof startSecondServer>[1],
   check: (started: TestServer) => Promise<void>,
 ): Promise<void> {
-  const started = await startSibling(server, overrides);
+  const started = await startSecondServer(server, overrides);
   try {
     await check(started);
   } finally {

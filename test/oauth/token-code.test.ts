@@ -5,7 +5,7 @@ import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import {
   engine,
-  startSibling,
+  startSecondServer,
   startTestServer,
   type TestServer,
   useSharedServer,
@@ -348,7 +348,7 @@ describe('Token endpoint', () => {
   });
 
   it('returns an OAuth error for too many requests', async () => {
-    const limited = await startSibling(server, { rateLimit: 1 });
+    const limited = await startSecondServer(server, { rateLimit: 1 });
     try {
       const post = () => applicationsOf(limited).post('/oauth/token', { grant_type: 'x', client_id: 'x' });
       expect((await post()).status).toBe(401);

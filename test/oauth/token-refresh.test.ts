@@ -5,7 +5,7 @@ import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { revokeGrant } from '../../src/domain/tokens/grants.ts';
 import { refreshTokenBySecret } from '../../src/domain/tokens/refresh-tokens.ts';
-import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, INSECURE, type TestClient } from './applications.ts';
 
@@ -18,7 +18,7 @@ let client: TestClient;
 let confidential: TestClient;
 let now = Date.UTC(2027, 0, 1);
 beforeAll(async () => {
-  server = await startSibling(await useSharedServer(() => now), { grantLifetime: 90 * DAY });
+  server = await startSecondServer(await useSharedServer(() => now), { grantLifetime: 90 * DAY });
   apps = applicationsOf(server);
   await createFixtures(server).organization('acmerefresh');
   user = await createFixtures(server).user({ organization: 'acmerefresh' });
