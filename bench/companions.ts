@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http';
-import type { Engine } from '../src/db/engine.ts';
+import type { Engine } from '../src/db/database.ts';
 import type { LargeOrganization } from './large-dataset.ts';
 import { median, progress, type BenchmarkResult } from './measure.ts';
 import type { Server } from './processes.ts';

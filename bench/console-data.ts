@@ -2,7 +2,7 @@ import { hashPassword } from '../src/auth/passwords.ts';
 import { cliChangeContext } from '../src/auth/callers.ts';
 import { openDatabase } from '../src/db/open-database.ts';
 import { createUser } from '../src/domain/users/users.ts';
-import { loadKeys } from '../src/domain/tokens/deployment-keys.ts';
+import { loadKeys } from '../src/domain/tokens/server-keys.ts';
 import { fillLarge } from './large-dataset.ts';
 import { progress } from './measure.ts';
 

@@ -1,7 +1,7 @@
 import { cliChangeContext } from '../src/auth/callers.ts';
 import { hashPassword } from '../src/auth/passwords.ts';
-import { loadKeys } from '../src/domain/tokens/deployment-keys.ts';
-import type { Database, Transaction } from '../src/db/engine.ts';
+import { loadKeys } from '../src/domain/tokens/server-keys.ts';
+import type { Database, Transaction } from '../src/db/database.ts';
 import type { Tables } from '../src/db/schema.ts';
 import { GROUP_ROLES } from '../src/domain/assessments/groups.ts';
 import { createOAuthClient } from '../src/domain/tokens/oauth-clients.ts';

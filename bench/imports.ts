@@ -2,7 +2,7 @@ import { mkdtempSync, openAsBlob, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Engine } from '../src/db/engine.ts';
+import type { Engine } from '../src/db/database.ts';
 import { writeNucleiReport, writeSarifReport } from './finding-reports.ts';
 import { progress, type BenchmarkResult } from './measure.ts';
 import { writeNmapReport } from './nmap-report.ts';
@@ -118,7 +118,7 @@ async function measureNmap(imports: Imports, folder: string): Promise<BenchmarkR
   const { engine } = imports;
   const file = join(folder, 'report.xml');
   const bytes = await writeNmapReport(file, NMAP_BYTES);
-  const saxes = await runCommand(['--import', 'tsx', 'bench/saxes-alone.ts', file], imports.env);
+  const saxes = await runCommand(['--import', 'tsx', 'bench/baseline-xml.ts', file], imports.env);
   const name = `import-nmap of ${Math.round(bytes / 1e6)} MB`;
   const { seconds, rows } = await importBesideOthers(imports, file, name);
   const ratio = saxes.seconds / seconds;

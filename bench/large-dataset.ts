@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { cliChangeContext } from '../src/auth/callers.ts';
-import type { Database, Engine, Transaction } from '../src/db/engine.ts';
+import type { Database, Engine, Transaction } from '../src/db/database.ts';
 import { createAssessment } from '../src/domain/assessments/create-assessment.ts';
 import { createUser } from '../src/domain/users/users.ts';
 import { createOrganization } from '../src/domain/users/staff-organizations.ts';

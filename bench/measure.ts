@@ -1,4 +1,4 @@
-import type { Engine } from '../src/db/engine.ts';
+import type { Engine } from '../src/db/database.ts';
 import type { LoadProcess, Server } from './processes.ts';
 import type { Dataset, WorkloadName } from './workloads.ts';
 

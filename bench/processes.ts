@@ -28,7 +28,7 @@ export function startAssay(
 
 /** Starts the bare handler. */
 export function startBare(env: NodeJS.ProcessEnv, dataDirectory: string): Promise<Server> {
-  return start([...TYPESCRIPT, 'bench/bare-server.ts', dataDirectory], env);
+  return start([...TYPESCRIPT, 'bench/baseline-server.ts', dataDirectory], env);
 }
 
 function start(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Server> {

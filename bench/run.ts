@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Engine } from '../src/db/engine.ts';
+import type { Engine } from '../src/db/database.ts';
 import { openDatabase } from '../src/db/open-database.ts';
-import { loadKeys } from '../src/domain/tokens/deployment-keys.ts';
+import { loadKeys } from '../src/domain/tokens/server-keys.ts';
 import { startPostgres } from '../test/harness/postgres.ts';
 import { COMPANION_WORKLOADS, measureCompanions } from './companions.ts';
 import { analyze, createDatabase, fill } from './databases.ts';

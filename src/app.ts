@@ -40,9 +40,9 @@ import { TokenCache } from './domain/tokens/token-cache.ts';
 import { compileValidator } from './http/validation/validation.ts';
 import { registerOAuthEndpoints } from './oauth/endpoints.ts';
 import { OAUTH_PAGES } from './oauth/endpoints.ts';
-import { registerStaticFiles } from './pages/assets.ts';
-import { registerPages } from './pages/pages-plugin.tsx';
-import { registerProblemPages } from './pages/problem-pages.tsx';
+import { registerStaticFiles } from './page-kit/static-files.ts';
+import { registerPages } from './page-kit/pages-plugin.tsx';
+import { registerProblemPages } from './page-kit/problem-pages.tsx';
 
 /**
  * Creates an app without routes, with the parsers, validators and error handling that all apps share.

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../src/auth/callers.ts';
-import type { Transaction } from '../src/db/engine.ts';
+import type { Transaction } from '../src/db/database.ts';
 import { removeGroupMembers } from '../src/domain/assessments/remove-group-members.ts';
 import { assignStaff } from '../src/domain/users/staff-organizations.ts';
 import { updateUser } from '../src/domain/users/update-user.ts';

@@ -56,7 +56,7 @@ describe('Texts that people read', () => {
       ...filesIn('console/src'),
       ...filesIn('src/cli'),
       ...filesIn('src/account'),
-      ...filesIn('src/pages'),
+      ...filesIn('src/page-kit'),
       ...filesIn('src/oauth'),
       'src/domain/shared/messages.ts',
     ];

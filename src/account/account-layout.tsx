@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { Page } from '../pages/layout.tsx';
+import { Page } from '../page-kit/layout.tsx';
 import { MESSAGES } from './messages.ts';
 
 const PAGES = {

@@ -7,9 +7,9 @@ import {
 } from '../domain/tokens/consents.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { changeContextOf, requireSignedInSession } from '../http/browser-sessions.ts';
-import { Button, Form, Notice } from '../pages/forms.tsx';
-import { sendHtmlPage } from '../pages/pages-plugin.tsx';
-import { RelativeTime } from '../pages/relative-time.tsx';
+import { Button, Form, Notice } from '../page-kit/forms.tsx';
+import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
+import { RelativeTime } from '../page-kit/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { MESSAGES } from './messages.ts';
 

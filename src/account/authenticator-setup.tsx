@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { Type } from 'typebox';
 import { encode } from 'uqr';
-import { encryptSecret, decryptSecret } from '../auth/sealing.ts';
+import { encryptSecret, decryptSecret } from '../auth/encrypt-secret.ts';
 import type { Context } from '../runtime/context.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { MAX_CODE_LENGTH, generateTotpSecret, totpUri } from '../domain/sign-in/totp.ts';
-import { SecretField } from '../pages/copy-field.tsx';
-import { Button, Field, Form } from '../pages/forms.tsx';
+import { SecretField } from '../page-kit/copy-field.tsx';
+import { Button, Field, Form } from '../page-kit/forms.tsx';
 import { MESSAGES } from './messages.ts';
 
 const SEALED_FOR = 'totp set-up';

@@ -5,9 +5,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../domain/shared/errors.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { Problem } from '../http/problems.ts';
-import { CONSOLE_PATHS, signInPath } from '../pages/paths.ts';
+import { CONSOLE_PATHS, signInPath } from '../page-kit/paths.ts';
 import { DIST } from '../paths.ts';
-import { contentSecurityPolicy, formToken } from '../pages/pages-plugin.tsx';
+import { contentSecurityPolicy, formToken } from '../page-kit/pages-plugin.tsx';
 
 /** The build output of the console: its page, and its assets in `files`. */
 const FOLDER = fileURLToPath(new URL('console', DIST));

@@ -1,5 +1,5 @@
 import { MAX_TYPED_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../auth/passwords.ts';
-import { Field } from '../pages/forms.tsx';
+import { Field } from '../page-kit/forms.tsx';
 import { MESSAGES } from './messages.ts';
 
 interface NewPasswordFieldProps {

@@ -9,9 +9,9 @@ import { hasPassword, hasSecondFactor, secondFactorsOf } from '../domain/sign-in
 import { renameUser } from '../domain/users/users.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { changeContextOf, sessionLimits, requireSignedInSession } from '../http/browser-sessions.ts';
-import { Button, Field, Form, Notice } from '../pages/forms.tsx';
-import { sendHtmlPage } from '../pages/pages-plugin.tsx';
-import { RelativeTime } from '../pages/relative-time.tsx';
+import { Button, Field, Form, Notice } from '../page-kit/forms.tsx';
+import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
+import { RelativeTime } from '../page-kit/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { signInMethodLabel } from './sessions-page.tsx';
 import { MESSAGES } from './messages.ts';

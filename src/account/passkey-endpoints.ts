@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { encryptSecret, decryptSecret } from '../auth/sealing.ts';
+import { encryptSecret, decryptSecret } from '../auth/encrypt-secret.ts';
 import { MAX_RESPONSE_LENGTH, relyingPartyOf, verifyPasskeyRegistration } from '../auth/webauthn.ts';
 import type { Context } from '../runtime/context.ts';
 import type { PasskeyAssertion } from '../domain/sign-in/verify-passkey.ts';

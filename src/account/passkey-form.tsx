@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { relyingPartyOf } from '../auth/webauthn.ts';
 import type { Context } from '../runtime/context.ts';
-import { safeReturnPath } from '../pages/paths.ts';
-import { Button, Form } from '../pages/forms.tsx';
+import { safeReturnPath } from '../page-kit/paths.ts';
+import { Button, Form } from '../page-kit/forms.tsx';
 import type { PasskeyPurpose } from './passkey-endpoints.ts';
 import { MESSAGES } from './messages.ts';
 

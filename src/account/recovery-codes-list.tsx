@@ -1,5 +1,5 @@
-import { CopyField } from '../pages/copy-field.tsx';
-import { Notice } from '../pages/forms.tsx';
+import { CopyField } from '../page-kit/copy-field.tsx';
+import { Notice } from '../page-kit/forms.tsx';
 import { MESSAGES } from './messages.ts';
 
 /** Shows recovery codes, once. */

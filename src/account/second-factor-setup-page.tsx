@@ -9,10 +9,10 @@ import { addTotp, totpStep } from '../domain/sign-in/totp.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { changeContextOf } from '../http/browser-sessions.ts';
 import { cspFormActionFor } from '../oauth/authorization-request.ts';
-import { safeReturnPath } from '../pages/paths.ts';
-import { Notice } from '../pages/forms.tsx';
-import { Page } from '../pages/layout.tsx';
-import { sendHtmlPage } from '../pages/pages-plugin.tsx';
+import { safeReturnPath } from '../page-kit/paths.ts';
+import { Notice } from '../page-kit/forms.tsx';
+import { Page } from '../page-kit/layout.tsx';
+import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
 import {
   AuthenticatorForm,
   CodeSchema,

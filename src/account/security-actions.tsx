@@ -13,7 +13,7 @@ import { endOtherSessionsAndRotate } from '../domain/sign-in/sessions.ts';
 import { addTotp, removeTotp, totpStep } from '../domain/sign-in/totp.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { changeContextOf, requireSignedInSession, setSessionCookie } from '../http/browser-sessions.ts';
-import { sendHtmlPage } from '../pages/pages-plugin.tsx';
+import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
 import {
   AuthenticatorForm,

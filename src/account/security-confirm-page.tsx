@@ -14,7 +14,7 @@ import { verifyTotp } from '../domain/sign-in/totp.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { changeContextOf, openSession, requireSignedInSession } from '../http/browser-sessions.ts';
 import { CredentialSchema, parsePasskeyAssertion } from './passkey-endpoints.ts';
-import { safeReturnPath } from '../pages/paths.ts';
+import { safeReturnPath } from '../page-kit/paths.ts';
 import { ReturnTo } from './second-factor-page.tsx';
 import { CONFIRM_PATH, SECURITY_PATH } from './security-sections.tsx';
 import { sendSecurityPage } from './security-page.tsx';

@@ -11,8 +11,8 @@ import {
 import type { Session } from '../domain/sign-in/sessions.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { requireSignedInSession } from '../http/browser-sessions.ts';
-import { Notice } from '../pages/forms.tsx';
-import { sendHtmlPage } from '../pages/pages-plugin.tsx';
+import { Notice } from '../page-kit/forms.tsx';
+import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { PASSKEY_SCRIPTS } from './passkey-form.tsx';
 import { ReturnTo } from './second-factor-page.tsx';

@@ -2,9 +2,9 @@ import { MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
 import type { Context } from '../runtime/context.ts';
 import type { ListedPasskey } from '../domain/sign-in/passkeys.ts';
 import { hasSecondFactor, type SecondFactors } from '../domain/sign-in/second-factors.ts';
-import { Button, Field, Form } from '../pages/forms.tsx';
-import { safeReturnPath } from '../pages/paths.ts';
-import { RelativeTime } from '../pages/relative-time.tsx';
+import { Button, Field, Form } from '../page-kit/forms.tsx';
+import { safeReturnPath } from '../page-kit/paths.ts';
+import { RelativeTime } from '../page-kit/relative-time.tsx';
 import { PasskeyForm } from './passkey-form.tsx';
 import { MESSAGES } from './messages.ts';
 

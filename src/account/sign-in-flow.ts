@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../runtime/context.ts';
 import type { Session, SignInCredential } from '../domain/sign-in/sessions.ts';
 import { openSession } from '../http/browser-sessions.ts';
-import { safeReturnPath } from '../pages/paths.ts';
+import { safeReturnPath } from '../page-kit/paths.ts';
 
 /** The first factor of a sign-in. */
 export interface SignInProof extends SignInCredential {

@@ -1,7 +1,7 @@
 import { type Scope, SCOPES } from '../auth/scopes.ts';
 import { describeFieldProblem, type FieldError } from '../domain/shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
-import { Button, Checkbox, Field, Form, Select } from '../pages/forms.tsx';
+import { Button, Checkbox, Field, Form, Select } from '../page-kit/forms.tsx';
 import { MESSAGES } from './messages.ts';
 
 /** By days. */

@@ -7,10 +7,10 @@ import { issueToken, type IssuedToken, MAX_USER_TOKENS, revokeUserToken } from '
 import { listUserTokens, type UserToken } from '../domain/tokens/token-list.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { changeContextOf, requireSignedInSession } from '../http/browser-sessions.ts';
-import { SecretField } from '../pages/copy-field.tsx';
-import { Button, Form, Notice } from '../pages/forms.tsx';
-import { sendHtmlPage } from '../pages/pages-plugin.tsx';
-import { RelativeTime } from '../pages/relative-time.tsx';
+import { SecretField } from '../page-kit/copy-field.tsx';
+import { Button, Form, Notice } from '../page-kit/forms.tsx';
+import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
+import { RelativeTime } from '../page-kit/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
 import {
   EXPIRIES,

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { AssayError } from '#client';
 import { type Config, ConfigError, databaseLocation } from '../config/config.ts';
 import { DatabaseMissing } from '../runtime/context.ts';
-import { StorageError } from '../db/engine.ts';
+import { StorageError } from '../db/database.ts';
 import { IncompatibleDatabase } from '../db/migrate.ts';
 import {
   describeFieldError,
@@ -11,7 +11,7 @@ import {
   type FieldMessage,
   isInputError,
 } from '../domain/shared/errors.ts';
-import { KeysMissing, MasterKeyMismatch } from '../domain/tokens/deployment-keys.ts';
+import { KeysMissing, MasterKeyMismatch } from '../domain/tokens/server-keys.ts';
 import { ReportError } from '../importers/report.ts';
 import { findOption, displayNameOf } from './command.ts';
 import { exampleValueOf } from './operation-options.ts';

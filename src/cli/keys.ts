@@ -4,7 +4,7 @@ import { generateSigningKey } from '../auth/keys.ts';
 import { masterKeyFingerprint, readMasterKeyFile, createMasterKeyFile } from '../auth/master-key.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { hasSqlite, openDatabase } from '../db/open-database.ts';
-import { MasterKeyMismatch } from '../domain/tokens/deployment-keys.ts';
+import { MasterKeyMismatch } from '../domain/tokens/server-keys.ts';
 import { resealKeys } from '../domain/tokens/reseal-keys.ts';
 import { listSigningKeys, removeSigningKey, rotateSigningKey } from '../domain/tokens/signing-keys.ts';
 import { addCommand, addCommandGroup, type CommonOptions } from './command.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { cliChangeContext } from '../auth/callers.ts';
-import type { ReadConnection } from '../db/engine.ts';
+import type { ReadConnection } from '../db/database.ts';
 import {
   addOrganizationToGroup,
   createOrganizationGroup,

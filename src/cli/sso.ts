@@ -12,7 +12,7 @@ import {
   removeIdentityProvider,
   setIdentityProvider,
 } from '../domain/sign-in/identity-providers.ts';
-import { callbackUrl, encryptClientSecret } from '../sso/registration.ts';
+import { callbackUrl, encryptClientSecret } from '../sso/provider-setup.ts';
 import { addCommand, addCommandGroup, type CommonOptions } from './command.ts';
 import { streams } from './streams.ts';
 import { withContext } from './with-context.ts';

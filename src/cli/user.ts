@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { cliChangeContext } from '../auth/callers.ts';
 import { invitationUrl, passwordResetUrl } from '../auth/account-links.ts';
 import type { Addresses, Config } from '../config/config.ts';
-import type { ReadConnection } from '../db/engine.ts';
+import type { ReadConnection } from '../db/database.ts';
 import { banUser } from '../domain/users/ban-user.ts';
 import { renewInvitation } from '../domain/users/invitations.ts';
 import { createPasswordReset } from '../domain/sign-in/password-resets.ts';

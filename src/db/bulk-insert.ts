@@ -1,5 +1,5 @@
 import { CompiledQuery, sql as query } from 'kysely';
-import type { Transaction } from './engine.ts';
+import type { Transaction } from './database.ts';
 import { chunked } from './chunks.ts';
 import { markPipelined } from './prepared-queries.ts';
 

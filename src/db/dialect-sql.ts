@@ -1,5 +1,5 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { ReadConnection, Transaction } from './engine.ts';
+import type { ReadConnection, Transaction } from './database.ts';
 
 /**
  * `column in (…)` for a list of any length, with one parameter.

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Engine } from './engine.ts';
+import type { Engine } from './database.ts';
 import { initial } from './migrations/0001-initial.ts';
 import { foreignKeyIndexes } from './migrations/0002-foreign-key-indexes.ts';
 import { mailDelivery } from './migrations/0003-mail-delivery.ts';

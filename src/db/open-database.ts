@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Database, DatabaseConfig } from './engine.ts';
+import type { Database, DatabaseConfig } from './database.ts';
 import { withWriteProbe } from './write-probe.ts';
 
 /** @returns whether a data folder has a SQLite database; `true` also for a folder that opening will fail to read */

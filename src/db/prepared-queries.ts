@@ -1,5 +1,5 @@
 import type { CompiledQuery } from 'kysely';
-import type { Engine, ReadConnection, Transaction } from './engine.ts';
+import type { Engine, ReadConnection, Transaction } from './database.ts';
 
 /** Stands for a parameter while the query is built. */
 class Placeholder {

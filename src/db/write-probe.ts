@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Database, StorageError, type Transaction } from './engine.ts';
+import { type Database, StorageError, type Transaction } from './database.ts';
 
 /** The least milliseconds between two probes. */
 const PROBE_INTERVAL = 5_000;

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/engine.ts';
+import type { Transaction } from '../db/database.ts';
 import { unwrapOutcome } from '../domain/shared/errors.ts';
 import { updateListingAssets, planListingUpdate } from '../domain/assessments/update-listing.ts';
 import { createAssetTags, planAssetTags } from '../domain/assets/create-asset-tags.ts';

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/engine.ts';
+import type { Transaction } from '../db/database.ts';
 import { attachFiles, type NewAttachment } from '../domain/vulnerabilities/attachments.ts';
 import { createComment } from '../domain/vulnerabilities/comments.ts';
 import { decideRetest, requestRetest } from '../domain/vulnerabilities/retests.ts';

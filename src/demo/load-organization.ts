@@ -1,5 +1,5 @@
 import type { ChangeContext, Caller } from '../auth/callers.ts';
-import type { Transaction } from '../db/engine.ts';
+import type { Transaction } from '../db/database.ts';
 import { createAssessmentTag } from '../domain/assessments/assessment-tags.ts';
 import { addGroupMembers } from '../domain/assessments/add-group-members.ts';
 import { grantAssessmentAccess } from '../domain/assessments/assessment-access.ts';

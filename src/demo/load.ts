@@ -1,6 +1,6 @@
 import { type ChangeContext, cliChangeContext } from '../auth/callers.ts';
 import type { Keys } from '../auth/keys.ts';
-import type { ReadConnection, Transaction } from '../db/engine.ts';
+import type { ReadConnection, Transaction } from '../db/database.ts';
 import { recordEvent } from '../domain/audit/record-event.ts';
 import { setPassword } from '../domain/sign-in/passwords.ts';
 import { issueToken } from '../domain/tokens/tokens.ts';

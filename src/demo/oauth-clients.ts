@@ -1,5 +1,5 @@
 import type { ChangeContext } from '../auth/callers.ts';
-import type { Transaction } from '../db/engine.ts';
+import type { Transaction } from '../db/database.ts';
 import {
   createOAuthClient,
   DOCS_CLIENT,

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/engine.ts';
+import type { Transaction } from '../db/database.ts';
 import type { ScannedHost } from '../domain/assets/scans/apply-scans.ts';
 import { upsertScannedHosts } from '../domain/assets/scans/upsert-hosts.ts';
 import { type ObservedPort, ScannedPorts } from '../domain/assets/scans/diff-ports.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '../db/engine.ts';
+import type { Database } from '../db/database.ts';
 import type { ByteStream, FileStore } from './file-store.ts';
 
 /** Bytes a row. Fixed, so that the rows of a range are known without a search. */

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Database } from '../db/engine.ts';
+import type { Database } from '../db/database.ts';
 import {
   startBlobRemoval,
   finishBlobRemoval,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { AttachmentStoreConfig } from '../config/attachment-store.ts';
-import type { Database } from '../db/engine.ts';
+import type { Database } from '../db/database.ts';
 import { DatabaseStore } from './database-store.ts';
 import { FolderStore } from './folder-store.ts';
 import { S3Store } from './s3-store.ts';

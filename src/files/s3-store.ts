@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pipeline } from 'node:stream/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import type { S3Settings } from '../config/attachment-store.ts';
-import { StorageError } from '../db/engine.ts';
+import { StorageError } from '../db/database.ts';
 import type { ByteStream, FileStore } from './file-store.ts';
 
 /** Milliseconds without traffic. */

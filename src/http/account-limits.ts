@@ -1,7 +1,7 @@
 import type { Caller } from '../auth/callers.ts';
 import type { Context } from '../runtime/context.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { OperationAborted } from '../db/engine.ts';
+import { OperationAborted } from '../db/database.ts';
 import { MemoryBudget, type Reservation } from '../runtime/memory-budget.ts';
 import { Problem } from './problems.ts';
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Database, OperationAborted } from '../db/engine.ts';
+import { type Database, OperationAborted } from '../db/database.ts';
 import { renameFieldErrors } from '../domain/shared/errors.ts';
 import type { Context } from '../runtime/context.ts';
 import { type Area, publicBaseUrl } from './areas.ts';

@@ -6,7 +6,7 @@ import type { Context } from '../runtime/context.ts';
 import type { FieldError } from '../domain/shared/errors.ts';
 import type { PartialInput } from '../domain/shared/partial-input.ts';
 import type { ExpectedVersion } from '../domain/shared/versions.ts';
-import type { Database } from '../db/engine.ts';
+import type { Database } from '../db/database.ts';
 import type { Access } from './access.ts';
 import type { BodyItemLimit } from './validation/array-limits.ts';
 import type { IdempotentWrite, IdempotencyOptions } from './idempotency.ts';

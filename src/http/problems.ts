@@ -1,9 +1,9 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { IssuerUnreachable } from '../auth/external-issuer.ts';
 import { PasswordQueueFull } from '../auth/passwords.ts';
-import { OperationAborted, StorageError } from '../db/engine.ts';
+import { OperationAborted, StorageError } from '../db/database.ts';
 import { describeFieldError, DomainError, type FieldMessage } from '../domain/shared/errors.ts';
-import { MasterKeyMismatch } from '../domain/tokens/deployment-keys.ts';
+import { MasterKeyMismatch } from '../domain/tokens/server-keys.ts';
 import type { Area, ErrorBodyFormat } from './areas.ts';
 import { formatRejectedValue } from './validation/rejected-value.ts';
 import { PROBLEM_TYPES, type ProblemTypeName } from './problem-types.ts';

@@ -8,7 +8,7 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import { operatorCaller } from '../auth/callers.ts';
-import { OperationAborted } from '../db/engine.ts';
+import { OperationAborted } from '../db/database.ts';
 import type { Context } from '../runtime/context.ts';
 import { DomainError, renameFields } from '../domain/shared/errors.ts';
 import { type AccessDependencies, authorizeRequest, limitAnonymous } from './access.ts';

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type AbortState, StorageError } from '../db/engine.ts';
+import { type AbortState, StorageError } from '../db/database.ts';
 import { Problem } from './problems.ts';
 
 const MAX_SWEEP_INTERVAL = 1_000;

@@ -1,4 +1,4 @@
-import type { Database } from '../db/engine.ts';
+import type { Database } from '../db/database.ts';
 import {
   type ImportJob,
   type ImportOutcome,
@@ -7,7 +7,7 @@ import {
   EMPTY_RESULT,
 } from '../domain/imports/import-types.ts';
 import { AdaptiveWriter } from '../db/concurrency/adaptive-writer.ts';
-import { countAlreadyApplied } from '../domain/imports/previous-runs.ts';
+import { countAlreadyApplied } from '../domain/imports/resume-point.ts';
 import { alignReportTimes, earliestReportTime, saveReportTime } from '../domain/imports/report-times.ts';
 import { applyFindings, applyGone } from './apply/findings.ts';
 import { HostApplier } from './apply/hosts.ts';

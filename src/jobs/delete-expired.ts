@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../db/engine.ts';
+import type { Database } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import type { Context } from '../runtime/context.ts';
 import type { JobHandler } from './runner.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { DatabaseConfig } from '../db/engine.ts';
+import type { DatabaseConfig } from '../db/database.ts';
 import { openDatabase } from '../db/open-database.ts';
 import { indexPending } from '../db/vulnerability-search.ts';
 import { lowerThreadPriority } from '../runtime/thread-priority.ts';

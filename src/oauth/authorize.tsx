@@ -7,9 +7,9 @@ import { SessionEnded } from '../domain/sign-in/sessions.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { changeContextOf, clearSessionCookie, loadSignedInSession } from '../http/browser-sessions.ts';
 import { toProblem } from '../http/problems.ts';
-import { signInPath } from '../pages/paths.ts';
-import { ErrorPage } from '../pages/error-page.tsx';
-import { sendHtmlPage } from '../pages/pages-plugin.tsx';
+import { signInPath } from '../page-kit/paths.ts';
+import { ErrorPage } from '../page-kit/error-page.tsx';
+import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
 import { type AuthorizationApproval, grantByNewConsent, grantByStoredConsent } from './approvals.ts';
 import {
   AuthorizationQuery,

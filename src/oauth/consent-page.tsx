@@ -1,8 +1,8 @@
 import { type Scope, SCOPES } from '../auth/scopes.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
-import { Button, Form } from '../pages/forms.tsx';
-import { Page } from '../pages/layout.tsx';
-import { formatDuration } from '../pages/relative-time.tsx';
+import { Button, Form } from '../page-kit/forms.tsx';
+import { Page } from '../page-kit/layout.tsx';
+import { formatDuration } from '../page-kit/relative-time.tsx';
 
 interface ConsentPageProps {
   /** The page's own path and query, to which the decision is posted. */

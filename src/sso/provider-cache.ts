@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Context } from '../runtime/context.ts';
 import type { IdentityProvider } from '../domain/sign-in/identity-providers.ts';
 import { type DiscoveredProvider, discoverProvider, ProviderError } from './provider.ts';
-import { decryptClientSecret } from './registration.ts';
+import { decryptClientSecret } from './provider-setup.ts';
 
 const MAX_PROVIDERS = 200;
 const LIFETIME = 600_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatRelativeTime } from '../../src/pages/relative-time.tsx';
+import { formatRelativeTime } from '../../src/page-kit/relative-time.tsx';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

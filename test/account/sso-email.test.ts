@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { findUser } from '../../src/domain/users/user-list.ts';
-import { callbackUrl, encryptClientSecret } from '../../src/sso/registration.ts';
+import { callbackUrl, encryptClientSecret } from '../../src/sso/provider-setup.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
-import { callbackUrl, encryptClientSecret } from '../../src/sso/registration.ts';
+import { callbackUrl, encryptClientSecret } from '../../src/sso/provider-setup.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { startIdentityProvider, type TestIdentityProvider } from '../harness/identity-provider.ts';

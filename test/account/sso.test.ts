@@ -5,7 +5,7 @@ import type { ProviderSettings } from '../../src/domain/sign-in/identity-provide
 import { removeIdentityProvider, setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { unlinkIdentities } from '../../src/domain/sign-in/sign-in-with-provider.ts';
 import { findUser, listUsers } from '../../src/domain/users/user-list.ts';
-import { callbackUrl, encryptClientSecret } from '../../src/sso/registration.ts';
+import { callbackUrl, encryptClientSecret } from '../../src/sso/provider-setup.ts';
 import {
   type IdentityProviderUser,
   startIdentityProvider,

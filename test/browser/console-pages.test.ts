@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { CONSOLE_HOME, CONSOLE_PATHS } from '../../src/pages/paths.ts';
+import { CONSOLE_HOME, CONSOLE_PATHS } from '../../src/page-kit/paths.ts';
 import { expectAccessibleInAllViews } from '../harness/accessibility.ts';
 import { describeInBrowser } from '../harness/browser.ts';
 import { useSharedConsole } from '../harness/console.ts';

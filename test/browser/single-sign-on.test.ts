@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
-import { callbackUrl, encryptClientSecret } from '../../src/sso/registration.ts';
+import { callbackUrl, encryptClientSecret } from '../../src/sso/provider-setup.ts';
 import { describeInBrowser, useBrowser } from '../harness/browser.ts';
 import { startIdentityProvider, type TestIdentityProvider } from '../harness/identity-provider.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';

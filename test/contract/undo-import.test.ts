@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cliChangeContext, operatorCaller } from '../../src/auth/callers.ts';
-import type { Transaction } from '../../src/db/engine.ts';
+import type { Transaction } from '../../src/db/database.ts';
 import { requestUndo } from '../../src/domain/imports/cancel-import.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { updateUser } from '../../src/domain/users/update-user.ts';

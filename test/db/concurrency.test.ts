@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database, Transaction } from '../../src/db/engine.ts';
+import type { Database, Transaction } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { SingleFlight } from '../../src/db/concurrency/single-flight.ts';
 import { WriteBatcher } from '../../src/db/concurrency/write-batcher.ts';

@@ -4,7 +4,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Database, type QueryBuilder, StorageError, type Transaction } from '../../src/db/engine.ts';
+import { type Database, type QueryBuilder, StorageError, type Transaction } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { inList, withoutIndex } from '../../src/db/dialect-sql.ts';
 import { prepareQuery, prepareRowCount, prepareWrite } from '../../src/db/prepared-queries.ts';

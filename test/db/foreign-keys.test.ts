@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../src/db/engine.ts';
+import type { Database } from '../../src/db/database.ts';
 import { REFERENCES_BY_ACTIONS } from '../../src/domain/users/ban-user.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { StorageError } from '../../src/db/engine.ts';
+import { StorageError } from '../../src/db/database.ts';
 import { type GroupCommitConnection, GroupCommit } from '../../src/db/sqlite/group-commit.ts';
 
 /** A connection with a list in place of tables that can fail on demand. */

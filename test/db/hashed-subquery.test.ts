@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inSelected } from '../../src/db/dialect-sql.ts';
-import type { Database } from '../../src/db/engine.ts';
+import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';

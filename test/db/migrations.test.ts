@@ -5,7 +5,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Database, StorageError } from '../../src/db/engine.ts';
+import { type Database, StorageError } from '../../src/db/database.ts';
 import { checksumOf, dialects, IncompatibleDatabase, migrations } from '../../src/db/migrate.ts';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import { caseFolding } from '../../src/db/migrations/0006-case-folding.ts';

@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import type { ReadConnection, Transaction } from '../../src/db/engine.ts';
+import type { ReadConnection, Transaction } from '../../src/db/database.ts';
 import { prepareQuery, prepareWrite } from '../../src/db/prepared-queries.ts';
 
 type Build<Prepare extends (build: never) => unknown> = Parameters<Prepare>[0];

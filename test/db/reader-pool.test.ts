@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type Database, type ReadConnection, StorageError } from '../../src/db/engine.ts';
+import { type Database, type ReadConnection, StorageError } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { ReaderPool } from '../../src/db/sqlite/reader-pool.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';

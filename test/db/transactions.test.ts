@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, type Transaction, StorageError, TransactionEnded } from '../../src/db/engine.ts';
+import { type Database, type Transaction, StorageError, TransactionEnded } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { prepareQuery, preparePipelined } from '../../src/db/prepared-queries.ts';
 import type { Tables } from '../../src/db/schema.ts';

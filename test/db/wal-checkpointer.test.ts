@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Database } from '../../src/db/engine.ts';
+import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { CHECKPOINT_FRAMES } from '../../src/db/sqlite/wal-checkpointer.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';

@@ -1,11 +1,11 @@
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
-import type { Database, Transaction } from '../../src/db/engine.ts';
+import type { Database, Transaction } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { unwrapOutcome } from '../../src/domain/shared/errors.ts';
 import { createAssets } from '../../src/domain/assets/create-assets.ts';
-import { updateLastSeen } from '../../src/domain/assets/scans/queries.ts';
+import { updateLastSeen } from '../../src/domain/assets/scans/host-queries.ts';
 import { createOrganization } from '../../src/domain/users/staff-organizations.ts';
 import {
   addDeltas,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from 'kysely';
 import type { ChangeContext } from '../../src/auth/callers.ts';
-import type { Database } from '../../src/db/engine.ts';
+import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { type DeniedAttempt, DeniedAttempts } from '../../src/domain/audit/denied-attempts.ts';
 import { signInWithPassword } from '../../src/domain/sign-in/sign-in-with-password.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import S3rver from 's3rver';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAttachmentStore } from '../../src/config/attachment-store.ts';
-import type { Database } from '../../src/db/engine.ts';
+import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { reserveBlob } from '../../src/domain/shared/files.ts';
 import { DatabaseStore } from '../../src/files/database-store.ts';

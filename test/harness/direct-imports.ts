@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Caller, operatorCaller } from '../../src/auth/callers.ts';
-import type { Database } from '../../src/db/engine.ts';
+import type { Database } from '../../src/db/database.ts';
 import { finishUndo } from '../../src/domain/imports/import-lifecycle.ts';
 import type { ImportOptions, ImportOutcome } from '../../src/domain/imports/import-types.ts';
 import { undoImport } from '../../src/domain/imports/undo-import.ts';

@@ -1,7 +1,7 @@
 import { hash } from '@node-rs/argon2';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { randomText } from '../../src/auth/secrets.ts';
-import type { Transaction } from '../../src/db/engine.ts';
+import type { Transaction } from '../../src/db/database.ts';
 import { unwrapOutcome } from '../../src/domain/shared/errors.ts';
 import { createAssessmentTag } from '../../src/domain/assessments/assessment-tags.ts';
 import { grantAssessmentAccess } from '../../src/domain/assessments/assessment-access.ts';

@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import { expect } from 'vitest';
-import type { Transaction } from '../../src/db/engine.ts';
+import type { Transaction } from '../../src/db/database.ts';
 import { engine, type TestServer } from './server.ts';
 
 const WAITING = CompiledQuery.raw(

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Transaction } from '../../src/db/engine.ts';
+import type { Transaction } from '../../src/db/database.ts';
 import { type Port, allPortDeltas, refreshPortCounts } from '../../src/domain/assets/ports.ts';
 import { addDeltas } from '../../src/domain/shared/counters.ts';
 import { lockRows } from '../../src/domain/shared/lock-rows.ts';

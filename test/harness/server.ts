@@ -8,7 +8,7 @@ import { resolveAddresses, type Config, issuerName, loadConfig } from '../../src
 import { type Context, openContext } from '../../src/runtime/context.ts';
 import { ensureRecurringJob, JobNotifier } from '../../src/domain/shared/jobs.ts';
 import { DeniedAttempts } from '../../src/domain/audit/denied-attempts.ts';
-import { loadKeys } from '../../src/domain/tokens/deployment-keys.ts';
+import { loadKeys } from '../../src/domain/tokens/server-keys.ts';
 import { createTestDatabase, type InitialState, type TestDatabase } from './database.ts';
 import { createResponseCheck } from './response-schema-check.ts';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { OperationAborted } from '../../src/db/engine.ts';
+import { OperationAborted } from '../../src/db/database.ts';
 import { blockWrites } from '../harness/block-writes.ts';
 import { createFixtures, type TestUser } from '../harness/fixtures.ts';
 import { eventually } from '../harness/eventually.ts';

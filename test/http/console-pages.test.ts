@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CONSOLE_PATHS } from '../../src/pages/paths.ts';
+import { CONSOLE_PATHS } from '../../src/page-kit/paths.ts';
 
 const CONSOLE = join(import.meta.dirname, '../../console/src/app');
 

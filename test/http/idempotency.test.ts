@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import { API_SCOPE } from '../../src/auth/scopes.ts';
-import type { Transaction } from '../../src/db/engine.ts';
+import type { Transaction } from '../../src/db/database.ts';
 import { lockIdempotencyKey, idempotencyId } from '../../src/domain/shared/idempotency-keys.ts';
 import { handleErrors, registerArea } from '../../src/http/register-area.ts';
 import { AREAS } from '../../src/http/areas.ts';

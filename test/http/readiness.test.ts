@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { StorageError } from '../../src/db/engine.ts';
+import { StorageError } from '../../src/db/database.ts';
 import { logServerError } from '../../src/http/error-log.ts';
 import { Problem, toProblem } from '../../src/http/problems.ts';
 import { engine, startTestServer, type TestServer } from '../harness/server.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/db/engine.ts';
+import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { checkSequences } from '../harness/import-sequences/check-sequences.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cliChangeContext, operatorCaller } from '../../src/auth/callers.ts';
-import { type Database } from '../../src/db/engine.ts';
+import { type Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { enqueueForSearchIndex, indexPending } from '../../src/db/vulnerability-search.ts';
 import { createAssessment } from '../../src/domain/assessments/create-assessment.ts';

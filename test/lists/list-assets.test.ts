@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { upsertScannedHosts } from '../../src/domain/assets/scans/upsert-hosts.ts';
 import { ScannedPorts } from '../../src/domain/assets/scans/diff-ports.ts';
 import { cliChangeContext } from '../../src/auth/callers.ts';
-import { counterDeltas } from '../../src/domain/vulnerabilities/vulnerability-counters.ts';
+import { counterDeltas } from '../../src/domain/vulnerabilities/counter-deltas.ts';
 import { addDeltas } from '../../src/domain/shared/counters.ts';
 import { verifyListContract } from '../harness/list-contract.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';

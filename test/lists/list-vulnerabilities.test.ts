@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operatorCaller, type Caller } from '../../src/auth/callers.ts';
-import { planIdFilters } from '../../src/domain/vulnerabilities/id-filters.ts';
+import { planIdFilters } from '../../src/domain/vulnerabilities/related-filters.ts';
 import { verifyListContract } from '../harness/list-contract.ts';
 import { insertImport, insertGoneFindings } from '../harness/imports.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';

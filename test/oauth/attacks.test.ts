@@ -1,9 +1,9 @@
 import { createHash, createPublicKey, type JsonWebKey } from 'node:crypto';
 import { decodeJwt, exportJWK, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decryptSecret } from '../../src/auth/sealing.ts';
+import { decryptSecret } from '../../src/auth/encrypt-secret.ts';
 import { randomText } from '../../src/auth/secrets.ts';
-import { signingKeyPurpose } from '../../src/domain/tokens/deployment-keys.ts';
+import { signingKeyPurpose } from '../../src/domain/tokens/server-keys.ts';
 import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, REDIRECT, type TestClient } from './applications.ts';

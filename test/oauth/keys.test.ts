@@ -11,7 +11,7 @@ import {
   removeSigningKey,
   rotateSigningKey,
 } from '../../src/domain/tokens/signing-keys.ts';
-import type { Transaction } from '../../src/db/engine.ts';
+import type { Transaction } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { type CommandLine, startCommandLine } from '../cli/command-line.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';

@@ -8,7 +8,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { type Context, openContext } from '../../src/runtime/context.ts';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { generateSigningKey } from '../../src/auth/keys.ts';
-import { KeysMissing, MasterKeyMismatch } from '../../src/domain/tokens/deployment-keys.ts';
+import { KeysMissing, MasterKeyMismatch } from '../../src/domain/tokens/server-keys.ts';
 import { resealKeys } from '../../src/domain/tokens/reseal-keys.ts';
 import { toProblem } from '../../src/http/problems.ts';
 import { listSigningKeys, rotateSigningKey } from '../../src/domain/tokens/signing-keys.ts';

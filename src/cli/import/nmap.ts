@@ -9,7 +9,7 @@ import type { FileResult } from './results.ts';
 import { requireOrganization } from '../organization.ts';
 import { withContext } from '../with-context.ts';
 import type { Flags } from '../../config/config.ts';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import { listHosts } from '../../domain/assets/list-hosts.ts';
 import { streamNmapReport } from '../../importers/formats/nmap/nmap.ts';
 import { decompress } from '../../importers/parsing/decompress.ts';

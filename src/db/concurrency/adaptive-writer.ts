@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database, Engine, Transaction } from '../engine.ts';
+import type { Database, Engine, Transaction } from '../database.ts';
 import { analyzeGrownTables } from '../postgres/analyze.ts';
 
 /** Target duration of a transaction, in milliseconds. On PostgreSQL only writers of the same rows wait for it. */

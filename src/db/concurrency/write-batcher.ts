@@ -5,7 +5,7 @@ import {
   OperationAborted,
   StorageError,
   type Transaction,
-} from '../engine.ts';
+} from '../database.ts';
 
 /** Limits the time for which a batch blocks other writers. */
 const MAX_BATCH_SIZE = 200;

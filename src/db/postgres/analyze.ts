@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Transaction } from '../engine.ts';
+import type { Transaction } from '../database.ts';
 
 /** Smaller tables are fast under any plan; larger ones already have statistics that lead to a good one. */
 const MIN_PAGES = 4;

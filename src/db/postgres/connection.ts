@@ -14,7 +14,7 @@ import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { isConnectionLost, isStalePlan, rethrowTranslated, translatePostgresError } from './errors.ts';
 import type { Semaphore } from '../../runtime/semaphore.ts';
-import { type AbortState, QueryBuilder, throwIfAborted } from '../engine.ts';
+import { type AbortState, QueryBuilder, throwIfAborted } from '../database.ts';
 
 const MAX_NAMED_STATEMENTS = 500;
 /** Longer statements contain a list of rows, and are rarely repeated. */

@@ -1,4 +1,4 @@
-import { StorageError } from '../engine.ts';
+import { StorageError } from '../database.ts';
 
 function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';

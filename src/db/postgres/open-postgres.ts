@@ -8,7 +8,7 @@ import {
   StorageError,
   throwIfAborted,
   type Transaction,
-} from '../engine.ts';
+} from '../database.ts';
 import { isMigrated, migrate } from '../migrate.ts';
 import { createConnectionAcquirer, connectionPerQuery, createQueryBuilder } from './connection.ts';
 import {

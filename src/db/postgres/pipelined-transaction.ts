@@ -1,6 +1,6 @@
 import type { CompiledQuery, ConnectionProvider, DatabaseConnection, QueryResult } from 'kysely';
 import type pg from 'pg';
-import { StorageError, type Transaction, TransactionEnded } from '../engine.ts';
+import { StorageError, type Transaction, TransactionEnded } from '../database.ts';
 import { type PostgresConnection, createQueryBuilder, toQueryResult, streamQuery } from './connection.ts';
 import { isPipelined } from '../prepared-queries.ts';
 

@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '../../runtime/yield-to-event-loop.ts';
-import { type AbortState, StorageError, throwIfAborted } from '../engine.ts';
+import { type AbortState, StorageError, throwIfAborted } from '../database.ts';
 
 /** The operations that group commit needs of the one writing connection. */
 export interface GroupCommitConnection {

@@ -11,7 +11,7 @@ import {
   type ReadConnection,
   StorageError,
   throwIfAborted,
-} from '../engine.ts';
+} from '../database.ts';
 import { GroupCommit } from './group-commit.ts';
 import { isMigrated, migrate } from '../migrate.ts';
 import { CHECKPOINT_FRAMES, WalCheckpointer } from './wal-checkpointer.ts';

@@ -9,7 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { type AbortState, OperationAborted, StorageError } from '../engine.ts';
+import { type AbortState, OperationAborted, StorageError } from '../database.ts';
 import type { QueryMessage, ReaderWorkerData, ResultMessage } from './reader-worker.ts';
 
 /** Two, so that one slow statement leaves a worker to the others. */

@@ -11,7 +11,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { yieldToEventLoop } from '../../runtime/yield-to-event-loop.ts';
-import { QueryBuilder, type Transaction, TransactionEnded } from '../engine.ts';
+import { QueryBuilder, type Transaction, TransactionEnded } from '../database.ts';
 import type { StatementCache } from './statement-cache.ts';
 
 /** How long statements may run back to back before the event loop gets a turn. */

@@ -1,7 +1,7 @@
 import { type DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite';
 import type { SqliteDatabase } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { StorageError } from '../engine.ts';
+import { StorageError } from '../database.ts';
 
 const MAX_PREPARED_STATEMENTS = 500;
 

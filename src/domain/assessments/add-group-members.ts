@@ -1,5 +1,5 @@
 import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.ts';
-import { type Transaction, StorageError } from '../../db/engine.ts';
+import { type Transaction, StorageError } from '../../db/database.ts';
 import { inList, forKeyShare, forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, type FieldError, invalidInput } from '../shared/errors.ts';

@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Principal, ChangeContext } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { inList, pairsTable, withoutIndex, forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { bumpUserVersion } from '../shared/account-rights.ts';

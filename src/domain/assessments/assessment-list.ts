@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { notFound } from '../shared/errors.ts';
 import { integerFilter, searchFilter, textFilter } from '../lists/filters.ts';

@@ -1,5 +1,5 @@
 import { isAdminOf, type Caller } from '../../auth/callers.ts';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { DomainError, invalidInput } from '../shared/errors.ts';
 import type { GroupRole } from './groups.ts';

@@ -1,5 +1,5 @@
 import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { prepareQuery, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { ASSESSMENT_UID } from './assessments.ts';

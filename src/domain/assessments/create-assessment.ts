@@ -1,6 +1,6 @@
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
-import type { Transaction } from '../../db/engine.ts';
-import { selectOrganization } from '../organizations/resolve-organization.ts';
+import type { Transaction } from '../../db/database.ts';
+import { selectOrganization } from '../organizations/select-organization.ts';
 import { insertWithUniqueUid, randomUid } from '../organizations/unique-uids.ts';
 import { DomainError, type FieldError, invalidInput } from '../shared/errors.ts';
 import { recordEvent } from '../audit/record-event.ts';

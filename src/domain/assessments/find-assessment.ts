@@ -1,5 +1,5 @@
 import type { Caller } from '../../auth/callers.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { notFound } from '../shared/errors.ts';
 import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
 import { lockRows } from '../shared/lock-rows.ts';
 import { forKeyShare, forNoKeyUpdate } from '../../db/dialect-sql.ts';

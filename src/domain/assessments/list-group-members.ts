@@ -1,5 +1,5 @@
 import { isAdminOf, isMemberOf, type Caller } from '../../auth/callers.ts';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import type { GroupRole } from './groups.ts';

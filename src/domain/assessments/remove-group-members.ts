@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { type ChangeContext, isMemberOf, type Caller } from '../../auth/callers.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { inList, forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';

@@ -1,6 +1,6 @@
 import type { ChangeContext } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { type AttributedChange, recordEvents } from '../audit/record-event.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
 import { sessionEnd, isSessionRunning } from './testing-sessions.ts';

@@ -1,6 +1,6 @@
 import { sql, type SqlBool } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import { notFound } from '../shared/errors.ts';
 import { integerFilter, sinceFilter, textFilter, untilFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';

@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { ChangeContext } from '../../auth/callers.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { type AttributedChange, recordEvent, recordEvents } from '../audit/record-event.ts';
 import { DomainError } from '../shared/errors.ts';
 

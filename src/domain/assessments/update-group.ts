@@ -1,7 +1,7 @@
 import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate, forUpdate, type RowLock } from '../../db/dialect-sql.ts';
-import { selectOrganization } from '../organizations/resolve-organization.ts';
+import { selectOrganization } from '../organizations/select-organization.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError } from '../shared/errors.ts';
 import { requireName, requireNewName } from '../shared/names.ts';

@@ -3,7 +3,7 @@ import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import { chunked } from '../../db/chunks.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate, inList, withoutIndex, parseRows, rowsAsJson } from '../../db/dialect-sql.ts';
 import { prepareQuery, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
 import { ASSESSMENT_UID } from './assessments.ts';

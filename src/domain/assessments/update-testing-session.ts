@@ -1,6 +1,6 @@
 import { nameableByPair } from './assessment-access.ts';
 import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';

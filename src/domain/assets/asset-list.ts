@@ -1,5 +1,5 @@
 import { type SqlBool, sql } from 'kysely';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import { anyOf, inList } from '../../db/dialect-sql.ts';
 import {
   ASSET_COLUMNS,

@@ -1,7 +1,7 @@
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
 import { chunked } from '../../db/chunks.ts';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import { inList, withoutIndex, parseRows, rowsAsJson } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';

@@ -1,7 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import { TAG_SCOPES } from '../../auth/scopes.ts';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { notFound } from '../shared/errors.ts';
 import { type Filter, integerFilter, type ListContext, searchFilter } from '../lists/filters.ts';

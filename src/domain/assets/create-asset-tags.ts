@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { prepareGroupedInsert } from '../../db/bulk-insert.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { jsonRowsTable } from '../../db/dialect-sql.ts';
 import { recordEvents } from '../audit/record-event.ts';
 import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';

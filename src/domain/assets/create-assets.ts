@@ -1,6 +1,6 @@
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES, type ScopeRule } from '../../auth/scopes.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { normalizeLocation } from './asset-locations.ts';
 import { ASSET_COLUMNS, type Asset, hydrateAssets } from './read-asset.ts';

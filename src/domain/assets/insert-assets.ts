@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ChangeContext } from '../../auth/callers.ts';
 import { prepareInsert, type InsertRow } from '../../db/bulk-insert.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { addressKey } from './asset-locations.ts';

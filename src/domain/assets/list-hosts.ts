@@ -1,5 +1,5 @@
-import type { ReadConnection } from '../../db/engine.ts';
-import { selectHostsByAddress, selectPortCounts } from './scans/queries.ts';
+import type { ReadConnection } from '../../db/database.ts';
+import { selectHostsByAddress, selectPortCounts } from './scans/host-queries.ts';
 
 export interface ListedHost {
   uid: string;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import type { PortChange } from './scans/diff-ports.ts';
 import { LISTED_STATES, type Port, portDelta } from './ports.ts';

@@ -1,5 +1,5 @@
 import { prepareInsert, type InsertRow } from '../../db/bulk-insert.ts';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import type { Caller } from '../../auth/callers.ts';
 import type { PortChange } from './scans/diff-ports.ts';
 import { comparePorts, findVisibleAsset, type Port } from './ports.ts';

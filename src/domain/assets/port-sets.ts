@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import type { PortRange } from './scans/diff-ports.ts';
 

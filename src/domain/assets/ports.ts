@@ -1,6 +1,6 @@
 import { type OrderByItemBuilder, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { inList, forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery, preparePipelined } from '../../db/prepared-queries.ts';
 import type { PortTable } from '../../db/schema/assets.ts';

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import { ASSET_READ_SCOPES } from '../../auth/scopes.ts';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import type { ASSET_TYPES, CRITICALITIES, WRITABLE_BY } from './asset-enums.ts';
 import { groupBy } from '../shared/group-by.ts';

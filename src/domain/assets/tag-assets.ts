@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { chunked, CHUNK_ROWS } from '../../db/chunks.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { inList, withoutIndex, forKeyShare } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';

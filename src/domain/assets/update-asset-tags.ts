@@ -1,6 +1,6 @@
 import type { Caller } from '../../auth/callers.ts';
 import { chunked } from '../../db/chunks.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { inList, forNoKeyUpdate, forUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareRowCount, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent, recordEvents } from '../audit/record-event.ts';

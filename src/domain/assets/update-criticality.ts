@@ -1,7 +1,7 @@
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import { chunked } from '../../db/chunks.ts';
-import { type Transaction, StorageError } from '../../db/engine.ts';
+import { type Transaction, StorageError } from '../../db/database.ts';
 import { inList, withoutIndex } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareRowCount } from '../../db/prepared-queries.ts';
 import type { CRITICALITIES } from './asset-enums.ts';

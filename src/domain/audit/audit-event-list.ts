@@ -1,6 +1,6 @@
 import { sql, type SqlBool } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { STAFF_OBJECT_TYPES } from './actions.ts';
 import { DomainError } from '../shared/errors.ts';

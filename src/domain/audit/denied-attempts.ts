@@ -1,7 +1,7 @@
 import { networkPrefix } from '../../auth/ip-addresses.ts';
 import type { ChangeContext } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
-import type { Database, ReadConnection, Transaction } from '../../db/engine.ts';
+import type { Database, ReadConnection, Transaction } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareRowCount, prepareWrite } from '../../db/prepared-queries.ts';
 import { OVERFLOW_ACTION, OVERFLOW_OBJECT_TYPE, type DeniedObject } from './actions.ts';

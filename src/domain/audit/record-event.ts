@@ -1,6 +1,6 @@
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { type ColumnKind, prepareInsert, prepareBatchInsert } from '../../db/bulk-insert.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
 import { type ChangedObject, type ExportAction, type ExportedObject, exportedObject } from './actions.ts';
 

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { addNewAssetsToListing } from '../assessments/update-listing.ts';
 import type { ScannedHost, TimedRecord } from '../assets/scans/apply-scans.ts';
 import { upsertScannedHosts } from '../assets/scans/upsert-hosts.ts';

@@ -1,9 +1,9 @@
 import { type SqlBool, sql } from 'kysely';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import { forKeyShare, inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
-import { updateSeenRange } from '../assets/scans/queries.ts';
+import { updateSeenRange } from '../assets/scans/host-queries.ts';
 import type { ImportJob } from './import-types.ts';
 
 const insertDetections = prepareInsert(

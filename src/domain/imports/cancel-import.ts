@@ -1,6 +1,6 @@
 import { type ChangeContext, type Caller, isAdminOf } from '../../auth/callers.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError } from '../shared/errors.ts';
 import { releaseBlobs } from '../shared/files.ts';

@@ -1,7 +1,7 @@
 import { sql, type SqlBool } from 'kysely';
 import { prepareInsert, reserveIds } from '../../db/bulk-insert.ts';
 import { inList } from '../../db/dialect-sql.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { enqueueForSearchIndex } from '../../db/vulnerability-search.ts';
 import { foldName } from '../../runtime/fold-case.ts';
 import { portSetKey } from '../assets/port-sets.ts';
@@ -12,11 +12,11 @@ import { statusTimelineEntry } from '../vulnerabilities/change-status.ts';
 import { buildVulnerabilityRow, insertVulnerabilities } from '../vulnerabilities/insert-vulnerabilities.ts';
 import { resolveTags } from '../vulnerabilities/resolve-tags.ts';
 import { recordTimelineEntries, type TimelineEntry } from '../vulnerabilities/timeline.ts';
-import { counterDeltas } from '../vulnerabilities/vulnerability-counters.ts';
+import { counterDeltas } from '../vulnerabilities/counter-deltas.ts';
 import {
   insertVulnerabilityAssets,
   insertVulnerabilityTags,
-} from '../vulnerabilities/vulnerability-links.ts';
+} from '../vulnerabilities/vulnerability-assets.ts';
 import { type CoveringScope, deriveFinding, type DerivedFinding } from './derive-finding.ts';
 import type { Detection } from './detection.ts';
 import { storeContents } from './finding-contents.ts';

@@ -8,7 +8,7 @@ import {
   jsonRowsTable,
   type RowLock,
 } from '../../db/dialect-sql.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { prepareWrite } from '../../db/prepared-queries.ts';
 import { foldCase } from '../../runtime/fold-case.ts';
 import { memoizeByLock } from '../shared/lock-rows.ts';

@@ -1,5 +1,5 @@
 import { prepareInsertSharing } from '../../db/bulk-insert.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { portSetKey, storePortSets } from '../assets/port-sets.ts';
 import { groupBy } from '../shared/group-by.ts';
 import type { Detection } from './detection.ts';

@@ -1,5 +1,5 @@
 import { inList } from '../../db/dialect-sql.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { groupBy } from '../shared/group-by.ts';
 import { STATUS } from '../shared/statuses-and-severities.ts';
 import type { Retest } from '../vulnerabilities/retests.ts';

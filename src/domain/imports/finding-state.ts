@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { ChangeContext } from '../../auth/callers.ts';
 import { inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { changeStatuses } from '../vulnerabilities/change-status.ts';
 import type { TimelineEntry } from '../vulnerabilities/timeline.ts';
 import type { DerivedFinding } from './derive-finding.ts';

@@ -1,7 +1,7 @@
 import { sql, type SqlBool } from 'kysely';
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { releaseBlobs } from '../shared/files.ts';

@@ -1,6 +1,6 @@
 import { sql, type SqlBool } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import type { ImportState } from '../../db/schema/imports.ts';
 import { containsSubstring } from '../../db/dialect-sql.ts';
 import { notFound } from '../shared/errors.ts';

@@ -6,11 +6,11 @@ import {
   type Scope,
   type ScopeRule,
 } from '../../auth/scopes.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { requireAssessment } from '../assessments/find-assessment.ts';
 import { canWrite } from '../assets/create-assets.ts';
 import type { AssetValues } from '../assets/insert-assets.ts';
-import { selectListedAssets } from '../assets/scans/queries.ts';
+import { selectListedAssets } from '../assets/scans/host-queries.ts';
 import { DomainError } from '../shared/errors.ts';
 import { visibilityByScopes } from '../shared/visibility.ts';
 import { findAccountRights } from '../tokens/active-tokens.ts';

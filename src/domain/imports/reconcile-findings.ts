@@ -1,12 +1,12 @@
 import { forNoKeyUpdate, inList, type RowLock } from '../../db/dialect-sql.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import type { DeltaAccumulator } from '../shared/counters.ts';
 import { lockRows } from '../shared/lock-rows.ts';
 import { STATUS } from '../shared/statuses-and-severities.ts';
 import { buildVulnerabilityRow, insertVulnerabilities } from '../vulnerabilities/insert-vulnerabilities.ts';
 import { recordTimelineEntries, type TimelineEntry } from '../vulnerabilities/timeline.ts';
-import { counterDeltas } from '../vulnerabilities/vulnerability-counters.ts';
-import { insertVulnerabilityAssets, linkedIds } from '../vulnerabilities/vulnerability-links.ts';
+import { counterDeltas } from '../vulnerabilities/counter-deltas.ts';
+import { insertVulnerabilityAssets, linkedIds } from '../vulnerabilities/vulnerability-assets.ts';
 import { deriveFinding, type DerivedFinding } from './derive-finding.ts';
 import type { ScannerColumns } from './detection.ts';
 import {

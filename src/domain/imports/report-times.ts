@@ -1,7 +1,7 @@
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import type { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
 import { inList } from '../../db/dialect-sql.ts';
-import type { Database, ReadConnection, Transaction } from '../../db/engine.ts';
+import type { Database, ReadConnection, Transaction } from '../../db/database.ts';
 import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
 import { affectedFindings } from './scan-scopes.ts';
 import { retimeAssetDetections } from './undo-assets.ts';

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { addNewAssetsToListing } from '../assessments/update-listing.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { groupBy } from '../shared/group-by.ts';

@@ -1,6 +1,6 @@
 import { sql, type SqlBool } from 'kysely';
 import { inList } from '../../db/dialect-sql.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
 import { STATUS } from '../shared/statuses-and-severities.ts';
 import { lastDetection, parseLastDetection } from '../vulnerabilities/last-detection.ts';

@@ -1,7 +1,7 @@
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { lockAssessment, type VisibleAssessment, requireAssessment } from '../assessments/find-assessment.ts';
-import { selectOrganization } from '../organizations/resolve-organization.ts';
+import { selectOrganization } from '../organizations/select-organization.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, invalidInput } from '../shared/errors.ts';
 import { retainBlob, type StoredBlob } from '../shared/files.ts';

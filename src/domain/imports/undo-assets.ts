@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import type { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
 import { forNoKeyUpdate, forUpdate, inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { allPortDeltas } from '../assets/ports.ts';
 import { deriveHost } from '../assets/scans/derive-ports.ts';
 import { countDetections } from '../assets/scans/host-detections.ts';

@@ -1,7 +1,7 @@
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
 import { forUpdate, inList } from '../../db/dialect-sql.ts';
-import type { Database, Engine, ReadConnection, Transaction } from '../../db/engine.ts';
+import type { Database, Engine, ReadConnection, Transaction } from '../../db/database.ts';
 import { deleteDetections } from '../assets/scans/host-detections.ts';
 import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
 import { deleteUnusedContents } from './finding-contents.ts';

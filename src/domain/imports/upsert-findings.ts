@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { forNoKeyUpdate, inList, rowsAsJson, parseRows } from '../../db/dialect-sql.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { portSetKey } from '../assets/port-sets.ts';
 import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
@@ -13,7 +13,7 @@ import { type NewContent, storeContents } from './finding-contents.ts';
 import { contentOf, insertDetections, storePortsOf } from './finding-detections.ts';
 import { type FindingContent, loadContentsOf } from './finding-facts.ts';
 import type { FindingsJob } from './import-types.ts';
-import { earlierOutcomes } from './previous-runs.ts';
+import { earlierOutcomes } from './resume-point.ts';
 import { reconcileFindings } from './reconcile-findings.ts';
 import { assetKey, resolveFindingAssets, type ResolvedAssets } from './resolve-assets.ts';
 

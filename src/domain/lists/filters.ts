@@ -1,6 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import { containsSubstring, inList } from '../../db/dialect-sql.ts';
 import type { FieldProblem } from '../shared/errors.ts';
 import type { ListPlan } from './plan.ts';

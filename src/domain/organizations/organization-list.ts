@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import { isAdminOf, isMemberOf, type Caller } from '../../auth/callers.ts';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import type { Tables } from '../../db/schema.ts';
 import { DomainError, notFound } from '../shared/errors.ts';

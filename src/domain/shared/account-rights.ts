@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Principal } from '../../auth/callers.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate, inList } from '../../db/dialect-sql.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
 import { lockRows } from './lock-rows.ts';

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 
 /** What is attempted, and from where. */
 export interface AttemptKey {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { prepareInsert } from '../../db/bulk-insert.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { inList, pairsTable, forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
 import { lockRows } from './lock-rows.ts';

@@ -1,5 +1,5 @@
 import type { ChangeContext } from '../../auth/callers.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { type AttemptKey, type AttemptLimit, lockAttempts, recordAttempt } from './attempt-limits.ts';
 import { DomainError } from './errors.ts';

@@ -1,4 +1,4 @@
-import { type ReadConnection, type Transaction, StorageError } from '../../db/engine.ts';
+import { type ReadConnection, type Transaction, StorageError } from '../../db/database.ts';
 import { inList, forKeyShare } from '../../db/dialect-sql.ts';
 
 /** Content in the file store. */

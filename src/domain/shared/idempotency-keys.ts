@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { tryAdvisoryLock } from '../../db/dialect-sql.ts';
 import { prepareQuery, preparePipelined } from '../../db/prepared-queries.ts';
 

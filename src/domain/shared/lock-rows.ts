@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { inList, type RowLock } from '../../db/dialect-sql.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
 
 /** In the order in which a transaction locks their rows (src/db/concurrency/README.md). */

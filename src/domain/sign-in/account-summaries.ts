@@ -1,4 +1,4 @@
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import type { SessionLimits } from './sessions.ts';
 
 /** The number of active sessions, tokens and applications of an account. */

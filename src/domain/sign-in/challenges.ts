@@ -1,5 +1,5 @@
 import { hashSecret } from '../../auth/secrets.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 
 /**
  * Consumes a challenge, so that only one of several concurrent responses is accepted.

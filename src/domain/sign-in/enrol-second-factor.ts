@@ -1,5 +1,5 @@
 import type { ChangeContext } from '../../auth/callers.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { DomainError } from '../shared/errors.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';
 import { lockFactors, type FactorOwner, hasSecondFactor, secondFactorsOf } from './second-factors.ts';

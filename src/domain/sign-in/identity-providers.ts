@@ -1,6 +1,6 @@
 import type { ChangeContext } from '../../auth/callers.ts';
 import { emailHost } from '../../auth/email-addresses.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, invalidInput, notFound } from '../shared/errors.ts';

@@ -1,6 +1,6 @@
 import type { AuthenticatorTransportFuture } from '@simplewebauthn/server';
 import type { ChangeContext } from '../../auth/callers.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import { requireName } from '../shared/names.ts';

@@ -1,7 +1,7 @@
 import { type ChangeContext, onBehalfOf } from '../../auth/callers.ts';
 import { normalizeEmail } from '../../auth/email-addresses.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { clearAllAttempts } from '../shared/attempt-limits.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { revokeConsent } from '../tokens/consents.ts';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { ChangeContext } from '../../auth/callers.ts';
 import { hashSecret } from '../../auth/secrets.ts';
-import type { Database, Transaction } from '../../db/engine.ts';
+import type { Database, Transaction } from '../../db/database.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { consumeChallenge } from './challenges.ts';
 import type { FactorOwner } from './second-factors.ts';

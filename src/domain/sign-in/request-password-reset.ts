@@ -1,5 +1,5 @@
 import { networkPrefix } from '../../auth/ip-addresses.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { addJob } from '../shared/jobs.ts';
 
 /** The kind of job that mails a password reset link. */

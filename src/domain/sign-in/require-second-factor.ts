@@ -1,7 +1,7 @@
 import type { ChangeContext } from '../../auth/callers.ts';
 import { chunked } from '../../db/chunks.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { notFound } from '../shared/errors.ts';
 import { revokeGrantsOfUsers } from '../tokens/grants.ts';

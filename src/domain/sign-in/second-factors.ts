@@ -1,6 +1,6 @@
 import type { ChangeContext } from '../../auth/callers.ts';
 import { verifyPassword } from '../../auth/passwords.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate, forShare } from '../../db/dialect-sql.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
 import { recordAttempt, clearAttempts, withdrawAttempt } from '../shared/attempt-limits.ts';

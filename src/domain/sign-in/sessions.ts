@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Principal, type ChangeContext, onBehalfOf } from '../../auth/callers.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { forKeyShare } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { canStartSession, selectSignInStates, usablePasswordHash } from '../users/sign-in-eligibility.ts';

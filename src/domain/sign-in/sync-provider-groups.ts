@@ -1,5 +1,5 @@
 import type { ChangeContext } from '../../auth/callers.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { grantAssessmentAccess, revokeAssessmentAccess } from '../assessments/assessment-access.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { lockAndCheckLastAdmin } from '../users/last-admin.ts';

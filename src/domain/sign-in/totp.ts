@@ -1,7 +1,7 @@
 import { generateSecret, generateURI, verifySync } from 'otplib';
 import type { ChangeContext } from '../../auth/callers.ts';
-import { encryptSecret, decryptSecret } from '../../auth/sealing.ts';
-import type { Database, Transaction } from '../../db/engine.ts';
+import { encryptSecret, decryptSecret } from '../../auth/encrypt-secret.ts';
+import type { Database, Transaction } from '../../db/database.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import {

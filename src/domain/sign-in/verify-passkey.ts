@@ -1,6 +1,6 @@
 import type { ChangeContext } from '../../auth/callers.ts';
 import { parseAssertionResponse, type RelyingParty, verifyPasskeyAssertion } from '../../auth/webauthn.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import type { DatabaseWithDenials } from '../audit/denied-attempts.ts';
 import { consumeChallenge } from './challenges.ts';
 import type { FactorOwner } from './second-factors.ts';

@@ -3,7 +3,7 @@ import type { Principal, ChangeContext } from '../../auth/callers.ts';
 import type { Keys } from '../../auth/keys.ts';
 import { isScope, type Scope, grantableScopes } from '../../auth/scopes.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
-import type { Database, ReadConnection, Transaction } from '../../db/engine.ts';
+import type { Database, ReadConnection, Transaction } from '../../db/database.ts';
 import { inList, forKeyShare } from '../../db/dialect-sql.ts';
 import { prepareWrite } from '../../db/prepared-queries.ts';
 import { WriteBatcher } from '../../db/concurrency/write-batcher.ts';

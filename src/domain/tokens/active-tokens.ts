@@ -1,7 +1,7 @@
 import type { Principal } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
 import { hashSecret } from '../../auth/secrets.ts';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { accountOf, RIGHTS_COLUMNS, type RightsRow } from '../shared/account-rights.ts';
 import { type Credential, effectiveScopes, TOKEN_USER_COLUMNS, isActive } from './credentials.ts';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Database } from '../../db/engine.ts';
+import type { Database } from '../../db/database.ts';
 import { SingleFlight } from '../../db/concurrency/single-flight.ts';
 import { tokenAccount, type TokenAccount } from './token-claims.ts';
 import { type CredentialVersions, readCredentialVersions } from './credentials.ts';

@@ -1,6 +1,6 @@
 import type { ChangeContext } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
-import { type ReadConnection, type Transaction, StorageError } from '../../db/engine.ts';
+import { type ReadConnection, type Transaction, StorageError } from '../../db/database.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';

@@ -1,5 +1,5 @@
 import { normalizeEmail } from '../../auth/email-addresses.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { isScope, type Scope, grantableScopes } from '../../auth/scopes.ts';

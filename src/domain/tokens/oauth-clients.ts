@@ -1,7 +1,7 @@
 import type { ChangeContext } from '../../auth/callers.ts';
 import { isScope, type Scope } from '../../auth/scopes.ts';
 import { hashSecret, newSecret, randomText } from '../../auth/secrets.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { revokeTokens } from './revoke-tokens.ts';

@@ -2,7 +2,7 @@ import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { firstBlockOutside } from '../../auth/ip-addresses.ts';
 import type { Keys } from '../../auth/keys.ts';
 import { ALL_SCOPES, isScope } from '../../auth/scopes.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { DomainError, type FieldError, invalidInput } from '../shared/errors.ts';
 import { validateName } from '../shared/names.ts';
 import type { PartialInput } from '../shared/partial-input.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ChangeContext } from '../../auth/callers.ts';
 import { isScope, type Scope } from '../../auth/scopes.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { prepareQuery, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 

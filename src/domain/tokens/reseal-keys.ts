@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import type { ChangeContext } from '../../auth/callers.ts';
 import { masterKeyFingerprint } from '../../auth/master-key.ts';
-import { encryptSecret, decryptSecret } from '../../auth/sealing.ts';
-import type { Transaction } from '../../db/engine.ts';
+import { encryptSecret, decryptSecret } from '../../auth/encrypt-secret.ts';
+import type { Transaction } from '../../db/database.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { bumpSigningKeyVersion } from './credentials.ts';
 import {
@@ -11,7 +11,7 @@ import {
   SECRET_PURPOSE,
   sealedSecret,
   MasterKeyMismatch,
-} from './deployment-keys.ts';
+} from './server-keys.ts';
 
 /**
  * Seals all keys with another master key. Running instances continue with the keys that they have opened, and need

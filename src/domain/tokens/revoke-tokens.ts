@@ -1,6 +1,6 @@
 import type { ChangeContext } from '../../auth/callers.ts';
 import { inList } from '../../db/dialect-sql.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { recordEvents } from '../audit/record-event.ts';
 
 /** A token, the access tokens of grants, or those of a client: for some accounts, or for all without `userIds`. */

@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import type { ChangeContext } from '../../auth/callers.ts';
 import type { PrivateKey, SigningKey } from '../../auth/keys.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import { bumpSigningKeyVersion } from './credentials.ts';
-import { lockKeys, insertSigningKey } from './deployment-keys.ts';
+import { lockKeys, insertSigningKey } from './server-keys.ts';
 
 /**
  * Milliseconds for which a key may sign after its successor was added, for requests in progress and differing

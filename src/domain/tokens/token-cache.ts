@@ -6,7 +6,7 @@ import type { Keys } from '../../auth/keys.ts';
 import type { Principal, CredentialBounds } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
 import { hashSecret, isPersonalToken, hasPersonalPrefix } from '../../auth/secrets.ts';
-import type { Database } from '../../db/engine.ts';
+import type { Database } from '../../db/database.ts';
 import { BatchLoader } from '../../db/concurrency/batch-loader.ts';
 import { SingleFlight } from '../../db/concurrency/single-flight.ts';
 import { accountOf } from '../shared/account-rights.ts';

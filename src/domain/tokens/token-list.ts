@@ -1,5 +1,5 @@
 import { isExternalCredential } from '../../auth/external-issuer.ts';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import { defineList } from '../lists/define-list.ts';
 
 /** A token as its owner sees it, valid or not. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { lockAccount } from '../shared/account-rights.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { credentialById, credentialBySecret, bumpCredentialVersion } from './credentials.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { type VisibleAssessment, lockAssessment, requireAssessment } from '../assessments/find-assessment.ts';
 import { bumpUserVersions } from '../shared/account-rights.ts';

@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import { type Principal, type ChangeContext, type Actor, isMemberOf } from '../../auth/callers.ts';
 import { normalizeEmail } from '../../auth/email-addresses.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { anyOf, forNoKeyUpdate, forUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';

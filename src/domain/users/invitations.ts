@@ -1,6 +1,6 @@
 import { type ChangeContext, onBehalfOf } from '../../auth/callers.ts';
 import { readInvitationUid, verifyInvitationToken, type InvitationClaims } from '../../auth/account-links.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import { addJob } from '../shared/jobs.ts';

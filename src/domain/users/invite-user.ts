@@ -1,6 +1,6 @@
 import { type Principal, type ChangeContext, isAdminOf } from '../../auth/callers.ts';
 import { emailHost, normalizeEmail } from '../../auth/email-addresses.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { requireAssessments } from '../assessments/assessment-access.ts';
 import { findOrganization, type Organization } from '../organizations/organizations.ts';
 import { recordDiscovery, requireDiscoveriesLeft } from '../shared/discovery-limits.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate, type RowLock } from '../../db/dialect-sql.ts';
 import { preparePipelined, prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { memoizeByLock } from '../shared/lock-rows.ts';

@@ -1,4 +1,4 @@
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 
 /** Why an account cannot sign in with a password or a passkey. */
 export type SignInBlocker =

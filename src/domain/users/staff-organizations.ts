@@ -1,5 +1,5 @@
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import {
   insertOrganization,

@@ -1,5 +1,5 @@
 import { type ChangeContext, isMemberOf, type Caller } from '../../auth/callers.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { lockAccount } from '../shared/account-rights.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, invalidInput, notFound } from '../shared/errors.ts';

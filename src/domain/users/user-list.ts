@@ -1,7 +1,7 @@
 import { sql, type SqlBool } from 'kysely';
 import { type Principal, type Caller, isAdminOf } from '../../auth/callers.ts';
 import { normalizeEmail } from '../../auth/email-addresses.ts';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { grantedAssessments } from '../assessments/assessment-access.ts';
 import { DomainError, notFound } from '../shared/errors.ts';

@@ -1,7 +1,7 @@
 import { normalizeEmail, isEmail } from '../../auth/email-addresses.ts';
 import { randomText } from '../../auth/secrets.ts';
 import type { ChangeContext } from '../../auth/callers.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';
 import { requireAssessments, replaceGrantedAssessments } from '../assessments/assessment-access.ts';

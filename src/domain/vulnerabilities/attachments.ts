@@ -1,6 +1,6 @@
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { isAdminOf } from '../../auth/callers.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { groupBy } from '../shared/group-by.ts';

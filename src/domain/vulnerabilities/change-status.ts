@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import type { ChangeContext } from '../../auth/callers.ts';
 import { itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { preparePipelined, prepareQuery } from '../../db/prepared-queries.ts';
 import { addDeltas, type CounterDelta } from '../shared/counters.ts';
 import type { VisibleVulnerability } from './lock-vulnerability.ts';
 import { closedAt, STATUS_NAMES } from '../shared/statuses-and-severities.ts';
 import { recordTimeline, recordTimelineEntries, type TimelineEntry } from './timeline.ts';
-import { counterDeltas } from './vulnerability-counters.ts';
-import { linkedIds } from './vulnerability-links.ts';
+import { counterDeltas } from './counter-deltas.ts';
+import { linkedIds } from './vulnerability-assets.ts';
 
 /** One object for each status: entries that share it serialize it once. */
 const SNAPSHOTS: ReadonlyMap<number, object> = new Map(

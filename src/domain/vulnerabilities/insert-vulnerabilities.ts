@@ -1,8 +1,8 @@
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import { closedAt } from '../shared/statuses-and-severities.ts';
 import type { VulnerabilityFieldColumns } from './vulnerability-fields.ts';
-import type { VulnerabilityRow } from './vulnerability-state.ts';
+import type { VulnerabilityRow } from './vulnerability-row.ts';
 import { foldCase } from '../../runtime/fold-case.ts';
 
 const COLUMNS = {

@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { inList, withoutIndex } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { nameableByPair } from '../assessments/assessment-access.ts';

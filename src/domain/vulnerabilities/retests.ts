@@ -1,6 +1,6 @@
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { isAdminOf } from '../../auth/callers.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';

@@ -1,6 +1,6 @@
 import type { ChangeContext } from '../../auth/callers.ts';
 import { prepareInsert, prepareBatchInsert } from '../../db/bulk-insert.ts';
-import type { Transaction } from '../../db/engine.ts';
+import type { Transaction } from '../../db/database.ts';
 
 /** `seen` and `gone` come from imports. */
 export const TIMELINE_KINDS = [

@@ -1,4 +1,4 @@
-import type { Database } from '../../db/engine.ts';
+import type { Database } from '../../db/database.ts';
 import { upsertFindings, type DetectionOutcome } from '../../domain/imports/upsert-findings.ts';
 import { previewFindings, findStaleFindings, markStale } from '../../domain/imports/stale-findings.ts';
 import {

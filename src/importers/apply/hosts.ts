@@ -1,4 +1,4 @@
-import type { Database } from '../../db/engine.ts';
+import type { Database } from '../../db/database.ts';
 import type { ScannedHost, TimedRecord } from '../../domain/assets/scans/apply-scans.ts';
 import { ScannedPorts, type PortRange } from '../../domain/assets/scans/diff-ports.ts';
 import { replaceControlCharacters } from '../../domain/shared/names.ts';

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { AttachmentStoreConfig } from '../../config/attachment-store.ts';
-import type { DatabaseConfig } from '../../db/engine.ts';
+import type { DatabaseConfig } from '../../db/database.ts';
 import { openDatabase } from '../../db/open-database.ts';
 import type { ImportOutcome, RunProgress } from '../../domain/imports/import-types.ts';
 import type { RunnableImport } from '../../domain/imports/import-lifecycle.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '../../../src/db/engine.ts';
+import type { Database } from '../../../src/db/database.ts';
 import { dayOf, type ImportStep, type Sequence } from './generate.ts';
 import { SequenceOrganization, type Touched } from './organization.ts';
 import { FINDING_FORMATS, ownTimeOf, reportText, type SequenceFormat } from './reports.ts';

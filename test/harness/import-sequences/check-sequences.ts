@@ -1,4 +1,4 @@
-import type { Database } from '../../../src/db/engine.ts';
+import type { Database } from '../../../src/db/database.ts';
 import { differencesAfter } from './check-sequence.ts';
 import { dayOf, generateSequence, type GeneratorOptions, type Sequence, type Step } from './generate.ts';
 import { createPerson } from './organization.ts';

@@ -1,5 +1,5 @@
 import { cliChangeContext } from '../../../src/auth/callers.ts';
-import type { Database } from '../../../src/db/engine.ts';
+import type { Database } from '../../../src/db/database.ts';
 import { createUser } from '../../../src/domain/users/users.ts';
 import { importDirectly, type ImportPlace, undoDirectly } from '../direct-imports.ts';
 import { dayOf, type ImportStep, type TouchStep } from './generate.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '../../../src/db/engine.ts';
+import type { Database } from '../../../src/db/database.ts';
 import { operatorCaller } from '../../../src/auth/callers.ts';
 import { readAssessment } from '../../../src/domain/assessments/assessment-list.ts';
 import { phaseOf } from '../../../src/domain/shared/statuses-and-severities.ts';

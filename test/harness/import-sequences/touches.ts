@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Caller, operatorCaller } from '../../../src/auth/callers.ts';
-import type { Database, Transaction } from '../../../src/db/engine.ts';
+import type { Database, Transaction } from '../../../src/db/database.ts';
 import { planListingUpdate, updateListingAssets } from '../../../src/domain/assessments/update-listing.ts';
 import { DomainError } from '../../../src/domain/shared/errors.ts';
 import { reserveBlob } from '../../../src/domain/shared/files.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import type { Database } from '../../../src/db/engine.ts';
+import type { Database } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/open-database.ts';
 import {
   IDLE_LIMIT,

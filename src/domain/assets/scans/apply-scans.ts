@@ -1,6 +1,6 @@
 import type { ChangeContext } from '../../../auth/callers.ts';
 import type { InsertRow } from '../../../db/bulk-insert.ts';
-import type { Transaction } from '../../../db/engine.ts';
+import type { Transaction } from '../../../db/database.ts';
 import { type AuditedChange, recordEvents } from '../../audit/record-event.ts';
 import { addDeltas } from '../../shared/counters.ts';
 import {
@@ -11,7 +11,7 @@ import {
   lockPorts,
   PORT_FIELDS,
   toPortRow,
-} from './queries.ts';
+} from './host-queries.ts';
 import { portChangeDeltas } from '../organization-ports.ts';
 import { toPortEventRow, insertPortEvents } from '../port-events.ts';
 import { type HostDetection, partOf, storeDetections, storeShownPorts } from './host-detections.ts';

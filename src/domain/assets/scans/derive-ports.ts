@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { InsertRow } from '../../../db/bulk-insert.ts';
 import { inList } from '../../../db/dialect-sql.ts';
-import type { Transaction } from '../../../db/engine.ts';
+import type { Transaction } from '../../../db/database.ts';
 import { addDeltas } from '../../shared/counters.ts';
 import { portChangeDeltas, removedPortDeltas } from '../organization-ports.ts';
 import { countTransitions, insertPortEvents, toPortEventRow } from '../port-events.ts';
@@ -9,7 +9,7 @@ import { refreshPortCounts } from '../ports.ts';
 import { CHUNKS, LARGE_HOST_PORTS } from './apply-scans.ts';
 import { diffPorts, HostPorts, type PortNumberRange, type PortsDiff } from './diff-ports.ts';
 import { readDetections, storeShownPorts } from './host-detections.ts';
-import { deletePorts, insertPorts, lockPorts, selectLargeHosts, toPortRow } from './queries.ts';
+import { deletePorts, insertPorts, lockPorts, selectLargeHosts, toPortRow } from './host-queries.ts';
 
 /** How the ports of a host changed, for the audit log, and how often an import opened and closed one in addition. */
 export interface DerivedChange extends Pick<PortsDiff, 'before' | 'after'> {

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { prepareInsert } from '../../../db/bulk-insert.ts';
 import { inList, itemInteger, itemText, jsonRowsTable } from '../../../db/dialect-sql.ts';
-import type { Transaction } from '../../../db/engine.ts';
+import type { Transaction } from '../../../db/database.ts';
 import { prepareQuery } from '../../../db/prepared-queries.ts';
 import type { Port } from '../ports.ts';
 import { loadPortSets, portSetKey, storePortSets } from '../port-sets.ts';
-import { lockPorts } from './queries.ts';
+import { lockPorts } from './host-queries.ts';
 import type { ScannedPorts, PortNumberRange } from './diff-ports.ts';
 import {
   coverageFromText,

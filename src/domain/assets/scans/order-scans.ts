@@ -1,4 +1,4 @@
-import type { Transaction } from '../../../db/engine.ts';
+import type { Transaction } from '../../../db/database.ts';
 import { recordEvent } from '../../audit/record-event.ts';
 import {
   CHUNKS,
@@ -18,7 +18,7 @@ import {
   storeBaseline,
   storeDetections,
 } from './host-detections.ts';
-import { lockPorts } from './queries.ts';
+import { lockPorts } from './host-queries.ts';
 
 /** Detections that a transaction reads again, at least of one host. */
 const MAX_REREAD = 1_000;

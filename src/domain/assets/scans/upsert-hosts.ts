@@ -1,5 +1,5 @@
 import type { ChangeContext } from '../../../auth/callers.ts';
-import type { Transaction } from '../../../db/engine.ts';
+import type { Transaction } from '../../../db/database.ts';
 import type { InsertRow } from '../../../db/bulk-insert.ts';
 import { addressKey } from '../asset-locations.ts';
 import { newAssetUids } from '../insert-assets.ts';
@@ -23,7 +23,7 @@ import {
   type KnownHost,
   type SeenRange,
   updateSeenRange,
-} from './queries.ts';
+} from './host-queries.ts';
 import { foldCase } from '../../../runtime/fold-case.ts';
 import { lockRows } from '../../shared/lock-rows.ts';
 import { forNoKeyUpdate } from '../../../db/dialect-sql.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { ChangeContext } from '../../../auth/callers.ts';
 import { chunked } from '../../../db/chunks.ts';
-import type { Transaction } from '../../../db/engine.ts';
+import type { Transaction } from '../../../db/database.ts';
 import { inList } from '../../../db/dialect-sql.ts';
 import { recordEvents } from '../../audit/record-event.ts';
 import { EVENT_CHUNK_ROWS, type LockedVulnerability } from '../lock-vulnerability.ts';

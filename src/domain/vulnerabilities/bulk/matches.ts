@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { ChangeContext, Caller } from '../../../auth/callers.ts';
 import { inList } from '../../../db/dialect-sql.ts';
-import type { Transaction } from '../../../db/engine.ts';
+import type { Transaction } from '../../../db/database.ts';
 import type { FilterInput, ListContext } from '../../lists/filters.ts';
 import { DomainError, type FieldError, invalidInput } from '../../shared/errors.ts';
 import { type LockedVulnerability, lockVulnerabilities } from '../lock-vulnerability.ts';

@@ -1,5 +1,5 @@
 import type { ChangeContext } from '../../../auth/callers.ts';
-import type { Transaction } from '../../../db/engine.ts';
+import type { Transaction } from '../../../db/database.ts';
 import { inList } from '../../../db/dialect-sql.ts';
 import { type FieldError, invalidInput } from '../../shared/errors.ts';
 import { validateName, validateNameLength } from '../../shared/names.ts';

@@ -1,5 +1,5 @@
 import type { ChangeContext, Caller } from '../../../auth/callers.ts';
-import type { Transaction } from '../../../db/engine.ts';
+import type { Transaction } from '../../../db/database.ts';
 import { inList } from '../../../db/dialect-sql.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import { accessByPair } from '../../assessments/assessment-access.ts';

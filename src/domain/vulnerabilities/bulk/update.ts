@@ -1,5 +1,5 @@
 import type { ChangeContext, Caller } from '../../../auth/callers.ts';
-import type { ReadConnection, Transaction } from '../../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../../db/database.ts';
 import { countUnindexed, MIN_TRIGRAM_LENGTH } from '../../../db/vulnerability-search.ts';
 import { DomainError, type FieldError, invalidInput } from '../../shared/errors.ts';
 import type { ListContext } from '../../lists/filters.ts';

@@ -2,15 +2,15 @@ import { sql } from 'kysely';
 import type { ChangeContext } from '../../../auth/callers.ts';
 import { prepareBatchInsert } from '../../../db/bulk-insert.ts';
 import { chunked } from '../../../db/chunks.ts';
-import type { Transaction } from '../../../db/engine.ts';
+import type { Transaction } from '../../../db/database.ts';
 import { inList, itemInteger, itemText, jsonRowsTable } from '../../../db/dialect-sql.ts';
 import { recordEventForEach, recordEvents } from '../../audit/record-event.ts';
 import { insertDeltas, DeltaAccumulator } from '../../shared/counters.ts';
 import { isClosed } from '../../shared/statuses-and-severities.ts';
 import { BULK_CHUNK_ROWS, EVENT_CHUNK_ROWS, type MutableFields } from '../lock-vulnerability.ts';
 import { recordTimelineForEach, recordTimelineEntries } from '../timeline.ts';
-import { assetCounterDeltas, counterDeltas } from '../vulnerability-counters.ts';
-import { insertVulnerabilityTags, linkedIds } from '../vulnerability-links.ts';
+import { assetCounterDeltas, counterDeltas } from '../counter-deltas.ts';
+import { insertVulnerabilityTags, linkedIds } from '../vulnerability-assets.ts';
 import {
   auditedChange,
   EDITED_FIELDS,

@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import { prepareInsert, type InsertRow } from '../../../db/bulk-insert.ts';
-import type { ReadConnection, Transaction } from '../../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../../db/database.ts';
 import {
   forNoKeyUpdate,
   inList,

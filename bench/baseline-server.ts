@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { generateKeyPair, SignJWT } from 'jose';
-import { connectPostgres, connectSqlite } from './bare-connection.ts';
+import { connectPostgres, connectSqlite } from './baseline-connection.ts';
 
 /**
  * The bare handler that the product is compared with: `node:http`, the prepared statements of each operation, and

@@ -1,4 +1,4 @@
-import { encryptSecret, decryptSecret } from '../auth/sealing.ts';
+import { encryptSecret, decryptSecret } from '../auth/encrypt-secret.ts';
 import type { Addresses } from '../config/config.ts';
 
 const SECRET_PURPOSE = 'identity provider';

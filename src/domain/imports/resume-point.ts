@@ -1,5 +1,5 @@
 import { inList } from '../../db/dialect-sql.ts';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { countTransitions } from '../assets/port-events.ts';
 import { STATUS } from '../shared/statuses-and-severities.ts';
 import type { AssetLocation } from './detection.ts';

@@ -6,11 +6,11 @@ import { createPasswordReset } from '../domain/sign-in/password-resets.ts';
 import { type ManagedUser, managedUserByUid } from '../domain/users/user-list.ts';
 import { changeContextOf, requireSignedInSession } from '../http/browser-sessions.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { SecretField } from '../pages/copy-field.tsx';
-import { Button, Form, Notice } from '../pages/forms.tsx';
-import { Page } from '../pages/layout.tsx';
-import { sendHtmlPage } from '../pages/pages-plugin.tsx';
-import { RelativeTime } from '../pages/relative-time.tsx';
+import { SecretField } from '../page-kit/copy-field.tsx';
+import { Button, Form, Notice } from '../page-kit/forms.tsx';
+import { Page } from '../page-kit/layout.tsx';
+import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
+import { RelativeTime } from '../page-kit/relative-time.tsx';
 import { MESSAGES } from './messages.ts';
 
 const PEOPLE_PATH = '/account/people';

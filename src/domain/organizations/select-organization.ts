@@ -1,5 +1,5 @@
 import { isMemberOf, type Caller } from '../../auth/callers.ts';
-import type { ReadConnection } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import { invalidInput } from '../shared/errors.ts';
 import { type Organization, findOrganization } from './organizations.ts';
 

@@ -8,8 +8,8 @@ import {
   type SigningKeys,
 } from '../../auth/keys.ts';
 import { masterKeyFingerprint, readMasterKeyFile, createMasterKeyFile } from '../../auth/master-key.ts';
-import { encryptSecret, decryptSecret } from '../../auth/sealing.ts';
-import { type Database, type ReadConnection, type Transaction, StorageError } from '../../db/engine.ts';
+import { encryptSecret, decryptSecret } from '../../auth/encrypt-secret.ts';
+import { type Database, type ReadConnection, type Transaction, StorageError } from '../../db/database.ts';
 import { SingleFlight } from '../../db/concurrency/single-flight.ts';
 import { readCredentialVersions, bumpSigningKeyVersion } from './credentials.ts';
 

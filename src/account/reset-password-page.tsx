@@ -12,9 +12,9 @@ import {
 import { queueResetMail, type PasswordResetRequest } from '../domain/sign-in/request-password-reset.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { changeContextOf } from '../http/browser-sessions.ts';
-import { Button, Field, Form, Notice } from '../pages/forms.tsx';
-import { Page } from '../pages/layout.tsx';
-import { sendHtmlPage } from '../pages/pages-plugin.tsx';
+import { Button, Field, Form, Notice } from '../page-kit/forms.tsx';
+import { Page } from '../page-kit/layout.tsx';
+import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
 import { InvalidLink, LINK_SCRIPTS, MAX_LINK_TOKEN_LENGTH } from './invalid-link.tsx';
 import { NewPasswordField } from './new-password-field.tsx';
 import { continueSignIn } from './sign-in-flow.ts';
