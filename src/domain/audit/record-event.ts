@@ -1,4 +1,4 @@
-import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { Actor, Attribution, Caller } from '../../auth/callers.ts';
 import { type ColumnKind, prepareInsert, prepareInsertVarying } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
@@ -21,7 +21,7 @@ interface EventRow {
   object_type: string;
   object_id: string | null;
   organization_id: number | null;
-  actor_kind: string;
+  actor_kind: Actor['kind'];
   user_id: number | null;
   credential_id: string | null;
   address: string | null;

@@ -109,7 +109,7 @@ export async function deletePorts(tx: Transaction, assetId: number, ports: reado
 
 /** The values of `STORED_FIELDS`. */
 type PortValues = [
-  string,
+  Port['protocol'],
   number,
   string,
   string | null,
