@@ -46,6 +46,7 @@ export const SCHEMA_COMMENTS: Readonly<Record<string, string>> = {
 
   'attachments.user_id':
     '`null` if no account created it, or the account was deleted. The same in `comments` and `retests`.',
+  'attachments.file_size': 'In bytes.',
   'comments.internal': '1 if only staff may see it.',
 
   blobs:

@@ -125,6 +125,7 @@ export interface Tables {
     user_id: number | null;
     filename: string;
     content_type: string;
+    /** In bytes. */
     file_size: number;
     created_at: number;
   };

@@ -10,17 +10,12 @@ import {
   pairsTable,
 } from '../../../db/dialect-sql.ts';
 import { prepareQuery, preparePipelined } from '../../../db/prepared-queries.ts';
+import type { Row } from '../../../db/schema.ts';
 import { type Port } from '../ports.ts';
 import { lockRows } from '../../shared/lock-rows.ts';
 import type { PortNumberRange } from './diff-ports.ts';
 
-export interface KnownHost {
-  id: number;
-  uid: string;
-  address: string;
-  writable_by: string;
-  import_id: number | null;
-}
+export type KnownHost = Pick<Row<'assets'>, 'id' | 'uid' | 'writable_by' | 'import_id'> & { address: string };
 
 export const selectListedAssets = prepareQuery<
   { assessment: number; ids: readonly number[] },
