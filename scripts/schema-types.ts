@@ -53,9 +53,11 @@ const COLUMNS = `select t.name as "table", t.sql, c.name, c.type, c."notnull" = 
 /** @returns the columns of all tables that the migrations create on SQLite, by table, in order */
 export async function readCatalog(): Promise<CatalogColumn[]> {
   const database = new DatabaseSync(':memory:');
-  const rows = (sql: string) => database.prepare(sql).all() as never[];
-  await migrate('sqlite', { execute: async (sql) => database.exec(sql), query: async (sql) => rows(sql) });
-  return rows(COLUMNS);
+  await migrate('sqlite', {
+    execute: async (sql) => database.exec(sql),
+    query: async (sql) => database.prepare(sql).all() as Record<string, string>[],
+  });
+  return database.prepare(COLUMNS).all() as CatalogColumn[];
 }
 
 /** @returns the comment above a table or a column; lines of 113 characters end at 120 when they are indented */

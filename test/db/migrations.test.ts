@@ -362,7 +362,7 @@ describe('Migrations', () => {
     async () => {
       const db = await open();
       await db.migrate();
-      const { rows } = await sql`select table_name as "table", column_name as name,
+      const { rows } = await sql<Row>`select table_name as "table", column_name as name,
           case data_type when 'bigint' then 'INTEGER' when 'double precision' then 'REAL' when 'text' then 'TEXT'
             when 'bytea' then 'BLOB' else data_type end as type,
           (is_nullable = 'YES')::int as nullable, (column_default is not null or is_identity = 'YES')::int as optional,
@@ -371,7 +371,7 @@ describe('Migrations', () => {
         order by table_name collate "C", ordinal_position`.execute(db.read);
       expect(rows.length).toBeGreaterThan(400);
       const onSqlite = (await readCatalog()).map(({ sql: _statement, ...column }) => column);
-      expect(rows.map((row) => ({ ...(row as Row) }))).toEqual(onSqlite.map((column) => ({ ...column })));
+      expect(rows.map((row) => ({ ...row }))).toEqual(onSqlite.map((column) => ({ ...column })));
     },
   );
 
