@@ -13,7 +13,7 @@ import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
 /**
  * In the order of application. Forward only: a migration that a release contained is never edited, as databases store its
- * checksum (ADR 6).
+ * checksum (ADR 6). After adding one, run `npm run schema` to update the types of the tables.
  */
 export const migrations: readonly Migration[] = [
   initial,

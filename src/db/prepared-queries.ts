@@ -20,6 +20,7 @@ type Build<D, P, R> = (db: D, parameters: P) => Query<R>;
 /**
  * Compiles a query once an engine instead of at every call, as building a query costs more than running it. `build` gets
  * placeholders for its parameters: it may pass them on, but not inspect them or choose its SQL by them.
+ * Annotate the parameters in `build`, and Kysely infers the rows.
  * @returns a function that runs the query with parameters and resolves with the rows
  */
 export function prepareQuery<P extends object, R>(

@@ -175,7 +175,7 @@ describe('Operation 14: get ports of a host asset', () => {
       all = [];
       for (let i = 0; i < 12; i += 1) {
         // Each number has one, two or three protocols.
-        const protocols = ['udp', 'tcp', 'sctp'].slice(i % 3);
+        const protocols = (['udp', 'tcp', 'sctp'] as const).slice(i % 3);
         for (const protocol of protocols) {
           const text = texts[(all.length * 5) % texts.length] as string | null;
           const banner = texts[(all.length * 7 + 2) % texts.length] as string | null;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
+import type { Row } from '../../src/db/schema.ts';
 import { renameUser } from '../../src/domain/users/users.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -33,7 +34,7 @@ const idsOf = async (token: string, query = '') =>
 /** Inserts an event. @returns its id */
 async function event(values: {
   organization_id: number | null;
-  actor_kind?: string;
+  actor_kind?: Row<'audit_events'>['actor_kind'];
   object_type?: string;
 }): Promise<number> {
   const { id } = await server.context.db.write((tx) =>

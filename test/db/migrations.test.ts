@@ -5,6 +5,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readCatalog } from '../../scripts/schema-types.ts';
 import { type Database, StorageError } from '../../src/db/database.ts';
 import { checksumOf, dialects, IncompatibleDatabase, migrations } from '../../src/db/migrate.ts';
 import { operatorCaller } from '../../src/auth/callers.ts';
@@ -168,7 +169,7 @@ describe('Migrations', () => {
     [
       'a newer version',
       "insert into migrations (name, checksum) values ('9999-later', '')",
-      /9999-later, which this version does not know\. Run a newer version/,
+      /9999-later, which this version does not know\. IndexRange a newer version/,
     ],
     [
       'another build',
@@ -355,6 +356,24 @@ describe('Migrations', () => {
       detections.flatMap((row) => (row.vulnerability_id === first + n ? [row.import_id] : []));
     expect([importsOf(1), importsOf(2)]).toEqual([[1, 3, 101], [1]]);
   });
+
+  it.runIf(engine() === 'postgres')(
+    'create the columns on PostgreSQL that they create on SQLite, of which schema.ts has the types',
+    async () => {
+      const db = await open();
+      await db.migrate();
+      const { rows } = await sql<Row>`select table_name as "table", column_name as name,
+          case data_type when 'bigint' then 'INTEGER' when 'double precision' then 'REAL' when 'text' then 'TEXT'
+            when 'bytea' then 'BLOB' else data_type end as type,
+          (is_nullable = 'YES')::int as nullable, (column_default is not null or is_identity = 'YES')::int as optional,
+          (is_generated = 'ALWAYS')::int as generated
+        from information_schema.columns where table_schema = current_schema() and table_name <> 'migrations'
+        order by table_name collate "C", ordinal_position`.execute(db.read);
+      expect(rows.length).toBeGreaterThan(400);
+      const onSqlite = (await readCatalog()).map(({ sql: _statement, ...column }) => column);
+      expect(rows.map((row) => ({ ...row }))).toEqual(onSqlite.map((column) => ({ ...column })));
+    },
+  );
 
   it.runIf(engine() === 'sqlite')('fold the case of tags in linear time', () => {
     const statements = caseFolding.statements(dialects.sqlite).filter((text) => text.includes('asset_tags'));

@@ -81,7 +81,7 @@ describe('Downloads', () => {
       object_type: 'organization',
       object_id: 'large',
       organization_id: id,
-      actor_kind: 'system',
+      actor_kind: 'system' as const,
       after,
     };
     for (let count = 0; count < 120; count += 20)

@@ -59,7 +59,7 @@ async function importInto(db: Database, uid: string, count: number): Promise<num
     const row = {
       organization_id: organizationId,
       assessment_id: assessmentId,
-      severity: 'Low',
+      severity: 'Low' as const,
       status_id: 1,
       status_set_at: 1,
       created_at: 1,

@@ -84,7 +84,7 @@ it('links to the next page from a page that is read in several batches', async (
     object_type: 'organization',
     object_id: 'large',
     organization_id: organizationId,
-    actor_kind: 'system',
+    actor_kind: 'system' as const,
   };
   await server.context.db.write((tx) =>
     tx

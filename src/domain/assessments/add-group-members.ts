@@ -39,7 +39,7 @@ interface Target {
   uid: string;
   organizationId: number | null;
   membership: number | null;
-  role: string | null;
+  role: GroupRole | null;
 }
 
 /** Before the group, as a ban locks a user and then their groups. */
@@ -245,7 +245,7 @@ async function insertMembers(
  * @throws StorageError `conflict` when a role changed concurrently
  */
 async function changeRoles(tx: Transaction, members: readonly MemberAddition[]): Promise<void> {
-  const moves = new Map<string, { from: string; to: GroupRole; ids: number[] }>();
+  const moves = new Map<string, { from: GroupRole; to: GroupRole; ids: number[] }>();
   for (const { result, target, role } of members) {
     if (target.membership === null || target.role === null) continue;
     result.id = target.membership;

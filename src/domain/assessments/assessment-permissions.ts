@@ -7,13 +7,8 @@ import type { GroupRole } from './groups.ts';
 const CREATOR_ROLES: readonly GroupRole[] = ['assessment_creator', 'rbac_group_admin'];
 const EDITOR_ROLES: readonly GroupRole[] = ['assessment_operator', 'rbac_group_admin'];
 
-interface GroupOfCaller {
-  organization_id: number;
-  /** `null` unless the caller is a member. */
-  role: string | null;
-}
-
-const selectGroupOfCaller = prepareQuery<{ group: number; caller: number }, GroupOfCaller>((db, p) =>
+/** `role` is `null` unless the caller is a member. */
+const selectGroupOfCaller = prepareQuery((db, p: { group: number; caller: number }) =>
   db
     .selectFrom('assessment_groups')
     .leftJoin('assessment_group_members', (join) =>

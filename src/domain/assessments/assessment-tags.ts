@@ -35,13 +35,6 @@ interface Assessment {
   organization_id: number;
 }
 
-interface AssessmentTagRow {
-  id: number;
-  organization_id: number;
-  name: string;
-  version: number;
-}
-
 const selectVisibleAssessment = memoizeByVisibility((visibility) =>
   prepareQuery<VisibilityParameters & { uid: string }, Assessment>((db, p) =>
     db
@@ -55,7 +48,7 @@ const selectVisibleAssessment = memoizeByVisibility((visibility) =>
 /** Locks a tag, so that the audit log is exact. */
 const lockTag = memoizeByLock((lock) =>
   memoizeByVisibility((visibility) =>
-    prepareWrite<VisibilityParameters & { id: number }, AssessmentTagRow>((tx, p) =>
+    prepareWrite((tx, p: VisibilityParameters & { id: number }) =>
       tx
         .selectFrom('assessment_tags')
         .where('id', '=', p.id)

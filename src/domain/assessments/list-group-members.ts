@@ -2,7 +2,7 @@ import { isAdminOf, isMemberOf, type Caller } from '../../auth/callers.ts';
 import type { ReadConnection } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
-import type { GroupRole } from './groups.ts';
+import { GROUP_ROLES, type GroupRole } from './groups.ts';
 import { memoizeByShape, type PageRequest, readPage, type IndexRange } from '../lists/reverse-paging.ts';
 
 export const MEMBER_SORT_FIELDS = ['createdAt', 'role', 'userUid'] as const;
@@ -114,7 +114,7 @@ export async function listGroupMembers(
     throw new DomainError('forbidden', { code: 'group-members-list' });
   }
   const counts = rows
-    .map((row): RoleRun => ({ role: row.role ?? '', rows: row.members ?? 0 }))
+    .map((row): RoleRun => ({ role: GROUP_ROLES.find((name) => name === row.role), rows: row.members ?? 0 }))
     .filter((run) => role === undefined || run.role === role);
   const total = counts.reduce((sum, run) => sum + run.rows, 0);
   // Sorted by role, the list is one run of members per role, each sorted by membership id.
@@ -128,7 +128,7 @@ export async function listGroupMembers(
         byRole: run.role !== undefined,
         descending: (descending && sort !== 'role') !== reversed,
         reversed,
-      })(db, { group: groupId, role: run.role ?? '', ...window }),
+      })(db, { group: groupId, role: run.role ?? GROUP_ADMIN, ...window }),
   }));
   const members = await readPage(readable, (page - 1) * perPage, perPage);
   return { members, total, canManage: canManageMembers(caller, group) };
@@ -136,7 +136,7 @@ export async function listGroupMembers(
 
 /** Adjacent members of a list. */
 interface RoleRun {
-  role: string | undefined;
+  role: GroupRole | undefined;
   rows: number;
 }
 
@@ -153,7 +153,8 @@ function storableId(id: number): number {
 
 interface PageParameters {
   group: number;
-  role: string;
+  /** Used by queries with `byRole` only. */
+  role: GroupRole;
   limit: number;
   offset: number;
 }

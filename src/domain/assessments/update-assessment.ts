@@ -23,6 +23,7 @@ import {
 } from './tag-assessment.ts';
 import { ASSESSMENT_UID, type AssessmentFields, validateDates } from './assessments.ts';
 import { endTestingSessions } from './testing-sessions.ts';
+import type { Row } from '../../db/schema.ts';
 import { foldCase } from '../../runtime/fold-case.ts';
 import { memoizeByLock } from '../shared/lock-rows.ts';
 import { lockReferencedGroup } from './groups.ts';
@@ -57,18 +58,7 @@ const selectLocked = memoizeByLock((lock) =>
   ),
 );
 
-interface AssessmentRow {
-  id: number;
-  organization_id: number;
-  version: number;
-  name: string;
-  description: string;
-  type: string;
-  state: string;
-  group_id: number | null;
-  starts_on: string | null;
-  ends_on: string | null;
-}
+type AssessmentRow = Omit<Row<'assessments'>, 'uid' | 'search_name' | 'created_at' | 'updated_at'>;
 
 /**
  * Updates an assessment (operation 39). Writes and records only what differs. Ends running sessions when it is no

@@ -3,6 +3,7 @@ import type { Caller } from '../../auth/callers.ts';
 import { TAG_SCOPES } from '../../auth/scopes.ts';
 import type { ReadConnection } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
+import type { Row } from '../../db/schema.ts';
 import { notFound } from '../shared/errors.ts';
 import { type Filter, integerFilter, type ListContext, searchFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
@@ -27,13 +28,7 @@ export interface AssetTagView {
   entities?: string[];
 }
 
-interface AssetTagRow {
-  id: number;
-  uid: string;
-  name: string;
-  org_uid: string;
-  version: number;
-}
+type AssetTagRow = Pick<Row<'asset_tags'>, 'id' | 'uid' | 'name' | 'version'> & { org_uid: string };
 
 /** Assets listed with a tag. */
 export const MAX_ENTITIES = 1_000;

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { prepareGroupedInsert } from '../../db/bulk-insert.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { jsonRowsTable } from '../../db/dialect-sql.ts';
+import type { Row } from '../../db/schema.ts';
 import { recordEvents } from '../audit/record-event.ts';
 import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';
 import { validateName } from '../shared/names.ts';
@@ -178,12 +179,7 @@ export async function createAssetTags(
   return tags.map((tag) => ({ uid: tag.uid, name: tag.name, orgUid, assets: tag.assets }));
 }
 
-interface NewTagRow {
-  uid: string;
-  organization_id: number;
-  name: string;
-  normalized_name: string;
-}
+type NewTagRow = Omit<Row<'asset_tags'>, 'id' | 'version'>;
 
 /** @returns the inserted tags; tags whose name exists are absent */
 async function insertTags(

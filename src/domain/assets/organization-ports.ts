@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { ReadConnection } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
+import type { Row } from '../../db/schema.ts';
 import type { PortChange } from './scans/diff-ports.ts';
 import { LISTED_STATES, type Port, portDelta } from './ports.ts';
 import { notFound } from '../shared/errors.ts';
@@ -140,13 +141,9 @@ async function readFromCounters({ db, organizationId, query }: PortQueryContext)
   };
 }
 
-interface CountRow {
-  number: number;
-  protocol: string;
-  service_name: string | null;
-  product_name: string | null;
+type CountRow = Pick<Row<'ports'>, 'number' | 'protocol' | 'service_name' | 'product_name'> & {
   assets: number;
-}
+};
 
 async function countFromPorts(context: PortQueryContext) {
   const { db, query } = context;

@@ -1,5 +1,6 @@
 import { prepareInsert, type InsertRow } from '../../db/bulk-insert.ts';
 import type { ReadConnection } from '../../db/database.ts';
+import type { Row } from '../../db/schema.ts';
 import type { Caller } from '../../auth/callers.ts';
 import type { PortChange } from './scans/diff-ports.ts';
 import { comparePorts, findVisibleAsset, type Port } from './ports.ts';
@@ -147,20 +148,12 @@ export async function readPortHistory(
   return { events, total: Math.min(total, limit) };
 }
 
-interface EventRow {
-  id: number;
-  at: number;
-  import_id: number | null;
-  changes_count: number;
-  changes: string;
-}
-
 function readRows(
   db: ReadConnection,
   assetId: number,
   since: number,
   last: { at: number; id: number } | undefined,
-): Promise<EventRow[]> {
+) {
   return db
     .selectFrom('port_events')
     .select(['id', 'at', 'import_id', 'changes_count', 'changes'])
@@ -177,7 +170,11 @@ function readRows(
     .execute();
 }
 
-function eventsOf({ at, import_id, changes }: EventRow): PortEvent[] {
+function eventsOf({
+  at,
+  import_id,
+  changes,
+}: Pick<Row<'port_events'>, 'at' | 'import_id' | 'changes'>): PortEvent[] {
   return (JSON.parse(changes) as StoredChange[]).map(([number, protocol, before, after]) => ({
     at,
     number,

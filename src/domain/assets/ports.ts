@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { inList, forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery, preparePipelined } from '../../db/prepared-queries.ts';
-import type { PortTable } from '../../db/schema/assets.ts';
+import type { Row } from '../../db/schema.ts';
 import { notFound } from '../shared/errors.ts';
 import {
   assetIsVisible,
@@ -21,7 +21,7 @@ export const PORT_SORT_FIELDS = ['number', 'service_name', 'service_banner'] as 
 export const PROTOCOLS = ['tcp', 'udp', 'sctp'] as const;
 
 /** Times are milliseconds since 1970; `null` means unknown. */
-export type Port = Omit<PortTable, 'asset_id'>;
+export type Port = Omit<Row<'ports'>, 'asset_id'>;
 
 /** By number, then protocol. */
 type PortId = Pick<Port, 'number' | 'protocol'>;

@@ -3,6 +3,7 @@ import type { Caller } from '../../auth/callers.ts';
 import { ASSET_READ_SCOPES } from '../../auth/scopes.ts';
 import type { ReadConnection } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
+import type { Row } from '../../db/schema.ts';
 import type { ASSET_TYPES, CRITICALITIES, WRITABLE_BY } from './asset-enums.ts';
 import { groupBy } from '../shared/group-by.ts';
 import type { ListContext } from '../lists/filters.ts';
@@ -69,23 +70,10 @@ export const ASSET_COLUMNS = [
   'assets.version',
 ] as const;
 
-export interface AssetRow {
-  id: number;
-  uid: string;
-  organization_id: number;
-  type: string;
-  name: string;
-  location: string;
-  description: string;
-  criticality: string;
-  writable_by: string;
-  open_vulnerabilities: number;
-  first_seen: number | null;
-  last_seen: number | null;
-  created_at: number;
-  updated_at: number;
-  version: number;
-}
+export type AssetRow = Omit<
+  Row<'assets'>,
+  'search_location' | 'search_name' | 'address_hex' | 'criticality_rank' | 'import_id'
+>;
 
 export const assetReadVisibility = (caller: Caller): Visibility =>
   visibilityByScopes(caller, ASSET_READ_SCOPES);
@@ -136,12 +124,12 @@ export async function hydrateAssets(
     uid: row.uid,
     organizationUid: organizations.get(row.organization_id) ?? '',
     // A check constraint of the table.
-    type: row.type as Asset['type'],
+    type: row.type,
     name: row.name,
     location: row.location,
     description: row.description,
-    criticality: row.criticality as Asset['criticality'],
-    writableBy: row.writable_by as Asset['writableBy'],
+    criticality: row.criticality,
+    writableBy: row.writable_by,
     listings: listings.get(row.id) ?? [],
     tags: tags.get(row.id) ?? [],
     openPorts: row.type === 'host' ? (ports.get(row.id) ?? 0) : 0,

@@ -49,8 +49,7 @@ export async function updateAsset(
   if (invalid.length > 0) throw invalidInput(invalid);
   const row = await lockAsset(tx, caller, uid, ASSET_WRITE_SCOPES);
   requireVersion(expected, row.version);
-  // A check constraint of the table.
-  const type = row.type as AssetValues['type'];
+  const { type } = row;
   const name = patch.name === undefined ? row.name : (patch.name ?? '').trim();
   const located = hasLocation(type);
   const wanted = patch.location === undefined ? (located ? row.location : undefined) : patch.location;
@@ -59,10 +58,7 @@ export async function updateAsset(
     (path) => path,
     row.name,
   );
-  const writable_by =
-    patch.writableBy === undefined
-      ? (row.writable_by as AssetValues['writable_by'])
-      : (patch.writableBy ?? 'any');
+  const writable_by = patch.writableBy === undefined ? row.writable_by : (patch.writableBy ?? 'any');
   if (writable_by !== row.writable_by && !(await staysWritable(tx, caller, row.id, writable_by)))
     errors.push({
       property: 'writableBy',
@@ -74,10 +70,7 @@ export async function updateAsset(
     location,
     name,
     description: patch.description === undefined ? row.description : (patch.description ?? ''),
-    criticality:
-      patch.criticality === undefined
-        ? (row.criticality as AssetValues['criticality'])
-        : (patch.criticality ?? 'undefined'),
+    criticality: patch.criticality === undefined ? row.criticality : (patch.criticality ?? 'undefined'),
     writable_by,
   };
   const changed = (Object.keys(after) as (keyof typeof after)[]).filter((key) => after[key] !== row[key]);

@@ -32,7 +32,7 @@ const selectVisibleOrganization = memoizeByVisibility((visibility) =>
 const selectAssetsToUpdate = memoizeByVisibility((visibility) =>
   prepareQuery<
     VisibilityParameters & { organization: number; uids: readonly string[]; criticality: Criticality },
-    { id: number; uid: string; criticality: string }
+    { id: number; uid: string; criticality: Criticality }
   >((db, p) =>
     db
       .selectFrom('assets')
@@ -46,7 +46,7 @@ const selectAssetsToUpdate = memoizeByVisibility((visibility) =>
 
 const setCriticality = prepareRowCount<{
   ids: readonly number[];
-  previous: string;
+  previous: Criticality;
   criticality: Criticality;
   now: number;
 }>((tx, p) =>
@@ -98,7 +98,7 @@ export async function updateCriticality(
     );
   if (assets.length === 0) return 0;
 
-  const byPrevious = new Map<string, { ids: number[]; uids: string[] }>();
+  const byPrevious = new Map<Criticality, { ids: number[]; uids: string[] }>();
   for (const asset of assets) {
     let same = byPrevious.get(asset.criticality);
     if (same === undefined) byPrevious.set(asset.criticality, (same = { ids: [], uids: [] }));

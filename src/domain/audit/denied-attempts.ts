@@ -4,6 +4,7 @@ import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { Database, ReadConnection, Transaction } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareRowCount, prepareWrite } from '../../db/prepared-queries.ts';
+import type { Row } from '../../db/schema.ts';
 import { OVERFLOW_ACTION, OVERFLOW_OBJECT_TYPE, type DeniedObject } from './actions.ts';
 import { EVENT_COLUMNS, auditJson } from './record-event.ts';
 
@@ -26,24 +27,7 @@ export interface DatabaseWithDenials {
   deniedAttempts: DeniedAttempts;
 }
 
-/** Columns of a row that stands for several attempts; `null` where they differ. */
-interface SharedColumns {
-  object_id: string | null;
-  organization_id: number | null;
-  user_id: number | null;
-  credential_id: string | null;
-  request_id: string | null;
-  after: string | null;
-}
-
-interface PendingRow extends SharedColumns {
-  at: number;
-  action: string;
-  object_type: string;
-  actor_kind: string;
-  address: string | null;
-  count: number;
-}
+type PendingRow = Omit<Row<'audit_events'>, 'id' | 'before' | 'denied_key'>;
 
 /** The attempts of a minute that are not written yet. */
 interface MinuteBuffer {
@@ -52,6 +36,7 @@ interface MinuteBuffer {
   overflow: number;
 }
 
+/** Columns that are `null` in a row that stands for several attempts where these differ. */
 const SHARED_COLUMNS = [
   'object_id',
   'organization_id',

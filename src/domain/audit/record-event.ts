@@ -2,6 +2,7 @@ import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { type ColumnKind, prepareInsert, prepareBatchInsert } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/database.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
+import type { Row } from '../../db/schema.ts';
 import { type ChangedObject, type ExportAction, type ExportedObject, exportedObject } from './actions.ts';
 
 /** Characters. */
@@ -15,20 +16,7 @@ export type AuditedChange = (ChangedObject | ExportedObject) & {
   after: unknown;
 };
 
-interface EventRow {
-  at: number;
-  action: string;
-  object_type: string;
-  object_id: string | null;
-  organization_id: number | null;
-  actor_kind: string;
-  user_id: number | null;
-  credential_id: string | null;
-  address: string | null;
-  request_id: string;
-  before: string | null;
-  after: string | null;
-}
+type EventRow = Omit<Row<'audit_events'>, 'id' | 'count' | 'denied_key'>;
 
 const insertEvent = preparePipelined<EventRow>((tx, p) =>
   tx.insertInto('audit_events').values({

@@ -10,6 +10,7 @@ import {
 } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/database.ts';
 import { prepareWrite } from '../../db/prepared-queries.ts';
+import type { Row } from '../../db/schema.ts';
 import { foldCase } from '../../runtime/fold-case.ts';
 import { memoizeByLock } from '../shared/lock-rows.ts';
 import type { ScannerColumns } from './detection.ts';
@@ -46,15 +47,10 @@ const JSON_LIST_COLUMNS: ReadonlySet<ScannerColumn> = new Set([
 const MAX_SNAPSHOT_LOCATIONS = 20;
 
 /** A locked vulnerability without what its scanner says, which most changes do not need. */
-export interface LockedFinding {
-  id: number;
-  severity: string;
-  status_id: number;
-  closed_at: number | null;
-  status_before_retest: number | null;
-  import_id: number | null;
-  first_seen_at: number;
-}
+export type LockedFinding = Pick<
+  Row<'vulnerabilities'>,
+  'id' | 'severity' | 'status_id' | 'closed_at' | 'status_before_retest' | 'import_id' | 'first_seen_at'
+>;
 
 export const lockFindings = memoizeByLock((lock: RowLock) =>
   prepareWrite<{ ids: readonly number[] }, LockedFinding>((tx, p) =>

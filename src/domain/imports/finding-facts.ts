@@ -1,5 +1,6 @@
 import { inList } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/database.ts';
+import type { Row } from '../../db/schema.ts';
 import { groupBy } from '../shared/group-by.ts';
 import { STATUS } from '../shared/statuses-and-severities.ts';
 import type { Retest } from '../vulnerabilities/retests.ts';
@@ -23,15 +24,7 @@ export interface FactsOf {
 }
 
 /** What a scanner said about a finding, without its columns. */
-export interface FindingContent {
-  number: number;
-  content_hash: string;
-  cover_key: string | null;
-  cover_host: string | null;
-  cover_ports: string;
-  /** JSON; `null` for none. */
-  tags: string | null;
-}
+export type FindingContent = Omit<Row<'finding_contents'>, 'vulnerability_id' | 'asset_id' | 'columns'>;
 
 /** A stored finding with everything that decides what it is. */
 export interface FindingWithFacts {

@@ -1,7 +1,7 @@
 import { sql, type SqlBool } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { ReadConnection } from '../../db/database.ts';
-import type { ImportState } from '../../db/schema/imports.ts';
+import type { Row } from '../../db/schema.ts';
 import { containsSubstring } from '../../db/dialect-sql.ts';
 import { notFound } from '../shared/errors.ts';
 import { textFilter } from '../lists/filters.ts';
@@ -20,6 +20,8 @@ import type {
   ImportResult,
   SkippedRecords,
 } from './import-types.ts';
+
+type ImportState = Row<'imports'>['state'];
 
 export const IMPORT_STATES = [
   'queued',

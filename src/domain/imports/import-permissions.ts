@@ -7,9 +7,9 @@ import {
   type ScopeRule,
 } from '../../auth/scopes.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
+import type { Row } from '../../db/schema.ts';
 import { requireAssessment } from '../assessments/find-assessment.ts';
 import { canWrite } from '../assets/create-assets.ts';
-import type { AssetValues } from '../assets/insert-assets.ts';
 import { selectListedAssets } from '../assets/scans/host-queries.ts';
 import { DomainError } from '../shared/errors.ts';
 import { visibilityByScopes } from '../shared/visibility.ts';
@@ -54,12 +54,7 @@ export async function findLostPermission(
 }
 
 /** An asset that an import found. */
-export interface FoundAsset {
-  id: number;
-  writable_by: string;
-  /** The import that created it. */
-  import_id: number | null;
-}
+export type FoundAsset = Pick<Row<'assets'>, 'id' | 'writable_by' | 'import_id'>;
 
 /**
  * @param hasAssessment whether the import has an assessment: without one, listing scopes apply to nothing
@@ -93,11 +88,10 @@ export async function permittedAssets(
 }
 
 /** @returns whether the caller of an undo may delete an asset that the import created, as in operation 78 */
-export function canDeleteCreatedAsset(caller: Caller, writableBy: string): boolean {
+export function canDeleteCreatedAsset(caller: Caller, writableBy: FoundAsset['writable_by']): boolean {
   return coversAsset(visibilityByScopes(caller, ASSET_DELETE_SCOPES).rules, writableBy);
 }
 
-function coversAsset(rules: readonly ScopeRule[], writableBy: string): boolean {
-  // A check constraint of the table.
-  return rules.some((rule) => canWrite(rule, writableBy as AssetValues['writable_by']));
+function coversAsset(rules: readonly ScopeRule[], writableBy: FoundAsset['writable_by']): boolean {
+  return rules.some((rule) => canWrite(rule, writableBy));
 }

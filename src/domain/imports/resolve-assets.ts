@@ -18,10 +18,7 @@ export interface ResolvedAssets {
 
 export const assetKey = ({ type, location }: AssetLocation): string => `${type} ${location}`;
 
-const findAssetsByLocation = prepareQuery<
-  { organization: number; locations: readonly string[] },
-  { id: number; type: string; location: string; writable_by: string; import_id: number | null }
->((db, p) =>
+const findAssetsByLocation = prepareQuery((db, p: { organization: number; locations: readonly string[] }) =>
   db
     .selectFrom('assets')
     .select(['id', 'type', 'location', 'writable_by', 'import_id'])

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import { inList } from '../../db/dialect-sql.ts';
+import type { Row } from '../../db/schema.ts';
 import { groupBy } from '../shared/group-by.ts';
 import type { CoveringScope } from './derive-finding.ts';
 import type { FindingsJob } from './import-types.ts';
@@ -25,13 +26,10 @@ export interface ScanScope {
 }
 
 /** What must be covered for a finding to be gone, as its row stores it. */
-export interface StoredCoverage {
-  source: string;
-  cover_key: string | null;
-  cover_host: string | null;
-  /** A port list, or its key in `port_sets`. */
-  cover_ports: string;
-}
+export type StoredCoverage = Pick<
+  Row<'scanner_findings'>,
+  'source' | 'cover_key' | 'cover_host' | 'cover_ports'
+>;
 
 /** The key of scan scopes begins with the source. */
 const sourcesOf = (findings: readonly StoredCoverage[]) => [...new Set(findings.map(({ source }) => source))];

@@ -3,6 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { tryAdvisoryLock } from '../../db/dialect-sql.ts';
 import { prepareQuery, preparePipelined } from '../../db/prepared-queries.ts';
+import type { Row } from '../../db/schema.ts';
 
 /** Milliseconds. */
 export const RESPONSE_TTL = 24 * 3_600_000;
@@ -30,14 +31,7 @@ export interface StoredResponse {
   body: string;
 }
 
-interface StoredRow {
-  request_hash: string;
-  status: number;
-  headers: string;
-  version: number | null;
-  body: string;
-  body_is_gzip: number;
-}
+type StoredRow = Omit<Row<'idempotency_keys'>, 'id' | 'user_id' | 'created_at'>;
 
 const selectRow = prepareQuery<{ id: string; after: number }, StoredRow>((db, p) =>
   db

@@ -20,19 +20,6 @@ export interface IdentityProvider extends Omit<ProviderSettings, 'domains' | 'gr
   organizationName: string;
 }
 
-interface ProviderRow {
-  organization_id: number;
-  uid: string;
-  name: string;
-  issuer: string;
-  client_id: string;
-  sealed_secret: string | null;
-  groups_claim: string;
-  admin_group: string | null;
-  sso_only: number;
-  trust_email: number;
-}
-
 const selectProviders = (db: ReadConnection) =>
   db
     .selectFrom('identity_providers as provider')
@@ -50,13 +37,13 @@ const selectProviders = (db: ReadConnection) =>
       'provider.trust_email',
     ]);
 
-const byDomain = prepareQuery<{ domain: string }, ProviderRow>((db, p) =>
+const byDomain = prepareQuery((db, p: { domain: string }) =>
   selectProviders(db)
     .innerJoin('identity_provider_domains as domain', 'domain.organization_id', 'provider.organization_id')
     .where('domain.domain', '=', p.domain),
 );
 
-const byOrganization = prepareQuery<{ organization: string }, ProviderRow>((db, p) =>
+const byOrganization = prepareQuery((db, p: { organization: string }) =>
   selectProviders(db).where('organizations.uid', '=', p.organization),
 );
 
@@ -268,7 +255,7 @@ async function providerDetails(db: ReadConnection, organization: string): Promis
   };
 }
 
-function fromRow(row: ProviderRow): IdentityProvider {
+function fromRow(row: Awaited<ReturnType<typeof byOrganization>>[number]): IdentityProvider {
   return {
     organizationId: row.organization_id,
     organization: row.uid,

@@ -5,7 +5,7 @@ import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { forKeyShare } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { canStartSession, selectSignInStates, usablePasswordHash } from '../users/sign-in-eligibility.ts';
-import { accountOf, RIGHTS_COLUMNS, type RightsRow } from '../shared/account-rights.ts';
+import { accountOf, RIGHTS_COLUMNS } from '../shared/account-rights.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { endSessions } from './end-sessions.ts';
 import { hasPasskey } from './passkeys.ts';
@@ -49,20 +49,7 @@ export interface SessionLimits {
   lifetime: number;
 }
 
-interface SessionRow extends RightsRow {
-  id: string;
-  state: 'pending' | 'complete';
-  method: string;
-  created_at: number;
-  expires_at: number;
-  last_used_at: number;
-  user_id: number;
-  uid: string;
-  email: string;
-  name: string | null;
-}
-
-const bySecret = prepareQuery<{ hash: string }, SessionRow>((db, p) =>
+const bySecret = prepareQuery((db, p: { hash: string }) =>
   db
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.user_id')

@@ -4,6 +4,7 @@ import { emailHost, normalizeEmail, isEmail } from '../../auth/email-addresses.t
 import { replaceHiddenCharacters } from '../../auth/plain-text.ts';
 import { type ReadConnection, type Transaction, StorageError } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
+import type { Row } from '../../db/schema.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import type { DeniedAttempts } from '../audit/denied-attempts.ts';
 import { DomainError, notFound, type DomainProblem } from '../shared/errors.ts';
@@ -26,13 +27,7 @@ export interface VerifiedIdentity {
   groups: readonly string[];
 }
 
-interface LinkedAccount {
-  id: number;
-  organization_id: number | null;
-  admin: number;
-  accepted_at: number | null;
-  banned_at: number | null;
-}
+type LinkedAccount = Pick<Row<'users'>, 'id' | 'organization_id' | 'admin' | 'accepted_at' | 'banned_at'>;
 
 const byIdentity = prepareQuery<{ organization: number; issuer: string; subject: string }, LinkedAccount>(
   (db, p) =>

@@ -4,7 +4,7 @@ import type { ReadConnection, Transaction } from '../../db/database.ts';
 import type { DatabaseWithDenials } from '../audit/denied-attempts.ts';
 import { consumeChallenge } from './challenges.ts';
 import type { FactorOwner } from './second-factors.ts';
-import { signInBlocker, type SignInState, selectSignInStates } from '../users/sign-in-eligibility.ts';
+import { signInBlocker, selectSignInStates } from '../users/sign-in-eligibility.ts';
 
 /** The response of a browser to a passkey request. */
 export interface PasskeyAssertion {
@@ -16,14 +16,7 @@ export interface PasskeyAssertion {
   endsAt: number;
 }
 
-interface Passkey extends SignInState {
-  id: string;
-  public_key: string;
-  counter: number;
-  user_id: number;
-  uid: string;
-  organization_id: number | null;
-}
+type Passkey = NonNullable<Awaited<ReturnType<typeof findPasskey>>>;
 
 /**
  * Signs in with a passkey alone, which counts as two factors: the authenticator, and its verification of the user.
@@ -62,7 +55,7 @@ export async function verifyPasskey(
   return passkey?.user_id === owner.userId && verifyAssertion(database, by, passkey, assertion);
 }
 
-async function findPasskey(db: ReadConnection, assertion: PasskeyAssertion): Promise<Passkey | undefined> {
+async function findPasskey(db: ReadConnection, assertion: PasskeyAssertion) {
   const response = await parseAssertionResponse(assertion.credential);
   if (response === undefined) return undefined;
   return selectSignInStates(db)

@@ -72,18 +72,7 @@ export interface AuthorizationCode {
   usedAt: number | null;
 }
 
-interface CodeRow {
-  client_id: string;
-  user_id: number;
-  grant_id: string;
-  redirect_uri: string | null;
-  scopes: string;
-  code_challenge: string;
-  expires_at: number;
-  used_at: number | null;
-}
-
-const byHash = prepareQuery<{ hash: string }, CodeRow>((db, p) =>
+const byHash = prepareQuery((db, p: { hash: string }) =>
   db.selectFrom('authorization_codes').selectAll().where('code_hash', '=', p.hash),
 );
 

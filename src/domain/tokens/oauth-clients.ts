@@ -3,6 +3,7 @@ import { isScope, type Scope } from '../../auth/scopes.ts';
 import { hashSecret, newSecret, randomText } from '../../auth/secrets.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
+import type { Row } from '../../db/schema.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { revokeTokens } from './revoke-tokens.ts';
 import { bumpCredentialVersion } from './credentials.ts';
@@ -37,19 +38,7 @@ export interface OAuthClient {
   createdAt: number;
 }
 
-interface ClientRow {
-  id: string;
-  name: string;
-  kind: 'public' | 'confidential';
-  secret_hash: string | null;
-  redirect_uris: string;
-  implicit: number;
-  scopes: string | null;
-  user_id: number | null;
-  created_at: number;
-}
-
-const byId = prepareQuery<{ id: string }, ClientRow>((db, p) =>
+const byId = prepareQuery((db, p: { id: string }) =>
   db.selectFrom('oauth_clients').selectAll().where('id', '=', p.id),
 );
 
@@ -232,7 +221,7 @@ export async function requireOAuthClient(db: ReadConnection, id: string): Promis
   return client;
 }
 
-function fromRow(row: ClientRow): OAuthClient {
+function fromRow(row: Row<'oauth_clients'>): OAuthClient {
   return {
     id: row.id,
     name: row.name,

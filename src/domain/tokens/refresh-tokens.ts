@@ -34,19 +34,7 @@ export interface NewRefreshToken {
   grantExpiresAt: number;
 }
 
-interface RefreshTokenRow {
-  id: string;
-  client_id: string;
-  user_id: number;
-  grant_id: string;
-  scopes: string;
-  expires_at: number;
-  grant_expires_at: number;
-  used_at: number | null;
-  revoked_at: number | null;
-}
-
-const bySecret = prepareQuery<{ hash: string }, RefreshTokenRow>((db, p) =>
+const bySecret = prepareQuery((db, p: { hash: string }) =>
   db.selectFrom('refresh_tokens').selectAll().where('secret_hash', '=', p.hash),
 );
 

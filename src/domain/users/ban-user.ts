@@ -30,22 +30,7 @@ export interface BannedUser {
   assessmentIds: string[];
 }
 
-interface UserRow {
-  id: number;
-  version: number;
-  uid: string;
-  email: string;
-  name: string | null;
-  organization_id: number | null;
-  admin: number;
-  staff: number;
-  accepted_at: number | null;
-  banned_at: number | null;
-  created_at: number;
-  invited_at: number | null;
-}
-
-const userById = prepareQuery<{ id: number }, UserRow>((db, p) =>
+const userById = prepareQuery((db, p: { id: number }) =>
   db
     .selectFrom('users')
     .select([
@@ -64,6 +49,8 @@ const userById = prepareQuery<{ id: number }, UserRow>((db, p) =>
     ])
     .where('id', '=', p.id),
 );
+
+type UserRow = Awaited<ReturnType<typeof userById>>[number];
 
 const assessmentsOfOrganization = prepareQuery<{ organization: number }, { uid: string }>((db, p) =>
   db.selectFrom('assessments').select('uid').where('organization_id', '=', p.organization).orderBy('uid'),

@@ -1,6 +1,7 @@
 import { type ChangeContext, onBehalfOf } from '../../auth/callers.ts';
 import { readInvitationUid, verifyInvitationToken, type InvitationClaims } from '../../auth/account-links.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
+import type { Row } from '../../db/schema.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import { addJob } from '../shared/jobs.ts';
@@ -137,10 +138,7 @@ export async function renewInvitation(
   return { uid: user.uid, invitedAt };
 }
 
-interface InvitedRow {
-  invited_at: number | null;
-  created_at: number;
-}
+type InvitedRow = Pick<Row<'users'>, 'invited_at' | 'created_at'>;
 
 /** Whether the invitation of that time is the latest one and can still be accepted. Does not check its lifetime. */
 function isOpen(account: SignInState & InvitedRow, invitedAt: number): boolean {

@@ -36,18 +36,7 @@ export interface NewAttachment {
   content: StoredBlob;
 }
 
-interface AttachmentRow {
-  vulnerability_id: number;
-  id: number;
-  filename: string;
-  content_type: string;
-  file_size: number;
-  created_at: number;
-  user_id: number | null;
-  sha256: string;
-}
-
-const selectByVulnerability = prepareQuery<{ ids: readonly number[] }, AttachmentRow>((db, p) =>
+const selectByVulnerability = prepareQuery((db, p: { ids: readonly number[] }) =>
   db
     .selectFrom('attachments')
     .innerJoin('files', 'files.id', 'attachments.file_id')

@@ -2,6 +2,7 @@ import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { isAdminOf } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import type { Row } from '../../db/schema.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import { type Filter, integerFilter } from '../lists/filters.ts';
@@ -23,16 +24,7 @@ export interface Comment {
   user: UserRef | null;
 }
 
-interface CommentRow {
-  id: number;
-  organization_id: number;
-  user_id: number | null;
-  text: string;
-  internal: number;
-  created_at: number;
-  updated_at: number;
-  version: number;
-}
+type CommentRow = Pick<Row<'comments'>, (typeof COLUMNS)[number]>;
 
 const COLUMNS = [
   'id',

@@ -2,6 +2,7 @@ import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { isAdminOf } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import type { Row } from '../../db/schema.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import { type Filter, integerFilter } from '../lists/filters.ts';
@@ -31,18 +32,7 @@ export interface Retest {
   decisionMessage: string | null;
 }
 
-interface RetestRow {
-  id: number;
-  organization_id: number;
-  user_id: number | null;
-  message: string;
-  status: string;
-  created_at: number;
-  decided_at: number | null;
-  decided_by: number | null;
-  decision_message: string | null;
-  version: number;
-}
+type RetestRow = Pick<Row<'retests'>, (typeof COLUMNS)[number]>;
 
 const COLUMNS = [
   'id',
@@ -248,7 +238,7 @@ async function hydrateRetests(db: ReadConnection, rows: readonly RetestRow[]): P
     id: row.id,
     version: row.version,
     message: row.message,
-    status: row.status as Retest['status'],
+    status: row.status,
     createdAt: row.created_at,
     user: userOf(row.user_id),
     decidedAt: row.decided_at,

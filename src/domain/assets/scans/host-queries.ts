@@ -10,17 +10,12 @@ import {
   pairsTable,
 } from '../../../db/dialect-sql.ts';
 import { prepareQuery, preparePipelined } from '../../../db/prepared-queries.ts';
+import type { Row } from '../../../db/schema.ts';
 import { type Port } from '../ports.ts';
 import { lockRows } from '../../shared/lock-rows.ts';
 import type { PortNumberRange } from './diff-ports.ts';
 
-export interface KnownHost {
-  id: number;
-  uid: string;
-  address: string;
-  writable_by: string;
-  import_id: number | null;
-}
+export type KnownHost = Pick<Row<'assets'>, 'id' | 'uid' | 'writable_by' | 'import_id'> & { address: string };
 
 export const selectListedAssets = prepareQuery<
   { assessment: number; ids: readonly number[] },
@@ -109,7 +104,7 @@ export async function deletePorts(tx: Transaction, assetId: number, ports: reado
 
 /** The values of `STORED_FIELDS`. */
 type PortValues = [
-  string,
+  Port['protocol'],
   number,
   string,
   string | null,

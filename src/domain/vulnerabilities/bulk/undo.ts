@@ -1,6 +1,7 @@
 import type { ChangeContext, Caller } from '../../../auth/callers.ts';
 import type { Transaction } from '../../../db/database.ts';
 import { inList } from '../../../db/dialect-sql.ts';
+import type { Severity } from '../../shared/statuses-and-severities.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import { accessByPair } from '../../assessments/assessment-access.ts';
 import { lockVulnerabilities, type MutableFields } from '../lock-vulnerability.ts';
@@ -16,7 +17,7 @@ type UndoRecord = readonly [
   statusId: number,
   statusSetAt: number,
   closedAt: number | null,
-  severity: string,
+  severity: Severity,
   assigneeId: number | null,
   dueOn: string | null,
   tags: readonly number[],

@@ -16,7 +16,7 @@ import { buildUndo, storeUndo } from './undo.ts';
 import { type FieldChange, hasChanges } from './field-changes.ts';
 import { writeFieldChanges } from './write.ts';
 import type { LockedVulnerability, MutableFields } from '../lock-vulnerability.ts';
-import { closedAt, validateStatus } from '../../shared/statuses-and-severities.ts';
+import { closedAt, type Severity, validateStatus } from '../../shared/statuses-and-severities.ts';
 import { nameableByPair } from '../../assessments/assessment-access.ts';
 import { findMatches, lockMatches, type Match, type VulnerabilityFilters } from './matches.ts';
 
@@ -30,7 +30,7 @@ export const MAX_BULK_COMMENT_BYTES = 8 * 1024 * 1024;
 /** Absent fields stay. */
 export interface BulkUpdateFields extends TagUpdate {
   statusId?: number | undefined;
-  severity?: string | undefined;
+  severity?: Severity | undefined;
   assigneeId?: number | null | undefined;
   /** A day: `2026-11-22`. */
   dueOn?: string | null | undefined;
