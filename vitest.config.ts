@@ -6,14 +6,14 @@ import { COMPILED_MODULES, compiledModules } from './test/harness/build-product.
 import { EVERY_FILE, IN_BROWSER, ON_SQLITE_ALONE } from './test/engine-matrix.ts';
 
 const shared = {
-  // These end what hangs. On a slow machine, a test that passes may take long.
+  // Stop hanging tests only: on a slow machine, a passing test may take long.
   testTimeout: 3 * WAIT_TIMEOUT,
-  // What the hook of one file makes for all of them, those of others wait for.
+  // A hook may wait for data that the hook of another file prepares for all files.
   hookTimeout: 5 * WAIT_TIMEOUT,
   expect: { poll: { timeout: WAIT_TIMEOUT } },
-  // Nothing is mocked, so that files may share the modules of a worker: the application is loaded once in each.
+  // Load the application once per worker. Files can share its modules, as no test mocks any.
   isolate: false,
-  // Where something fails, vitest tells the source of it: `--enable-source-maps` would have each thread read all maps.
+  // Vitest maps stack traces to the sources; with `--enable-source-maps`, each thread would read every map.
   server: { deps: { external: [COMPILED_MODULES] } },
 };
 const plugins = [compiledModules];
@@ -44,7 +44,7 @@ export default defineConfig({
     ],
     sequence: { sequencer: LongestFirst },
     globalSetup: 'test/harness/skipped-notice.ts',
-    // Many a test waits for a process or a browser that it started: as many workers as processors leave these idle.
+    // Tests often wait for child processes and browsers, so run more workers than processors.
     maxWorkers: availableParallelism() + 1,
   },
 });
