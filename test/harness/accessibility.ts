@@ -7,11 +7,11 @@ import { expect } from 'vitest';
 const MIN_WIDTH = 320;
 const HEIGHT = 900;
 
-/** The minified build is half as much for the browser to parse. */
+/** The minified build, which the browser parses in half the time. */
 const AXE = `${readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')}
   axe.configure({ noHtml: true });`;
 
-/** What depends on colours and widths. The other rules look at the markup, which `expectAccessibleInAllViews` checks once. */
+/** The rules that depend on colours and widths. The other rules read the markup, which needs one check. */
 const RULES_OF_APPEARANCE = [
   'color-contrast',
   'scrollable-region-focusable',
@@ -67,7 +67,7 @@ async function violationsOn(page: Page, part?: Locator, rules?: readonly string[
   if (await page.evaluate<boolean>("typeof axe === 'undefined'")) await page.evaluate(AXE);
   const violations = await page.evaluate(
     async ({ element, only }) => {
-      // Passed rules are neither collected nor sent: that takes as long as running them.
+      // Omits the rules that passed: collecting and sending them takes as long as running them.
       const options = { resultTypes: ['violations' as const], elementRef: true };
       const result = await axe.run(element ?? document, only ? { ...options, runOnly: [...only] } : options);
       return result.violations.flatMap(({ id, nodes }) =>

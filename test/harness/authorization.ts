@@ -8,7 +8,7 @@ export const PKCE = { code_challenge: CHALLENGE, code_challenge_method: 'S256' }
 
 export const CALLBACK = 'https://app.example/callback';
 
-/** @returns the path of an authorization request; a list repeats its parameter, and what is `undefined` is left out */
+/** @returns the path of an authorization request; lists repeat their parameter, `undefined` omits it */
 export function authorizePath(parameters: Record<string, string | string[] | undefined>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters))
@@ -16,7 +16,7 @@ export function authorizePath(parameters: Record<string, string | string[] | und
   return `/oauth/authorize?${query}`;
 }
 
-/** An authorization response, taken apart. */
+/** A parsed authorization response. */
 export interface AuthorizationResponse {
   /** Everything before the parameters. */
   address: string;
@@ -24,7 +24,7 @@ export interface AuthorizationResponse {
   fragment: Record<string, string>;
 }
 
-/** @returns the response that a redirect carries; it must be a 303 that no cache and no referrer tells of */
+/** @returns the response in a redirect, which must be a 303 with headers against caches and referrers */
 export function responseOf({ status, headers }: FormPage): AuthorizationResponse {
   expect(status).toBe(303);
   expect(headers.get('cache-control')).toBe('no-store');
@@ -48,7 +48,7 @@ export async function decide(
 
 function parametersIn(text: string): Record<string, string> {
   const parameters = new URLSearchParams(text);
-  // RFC 6749, section 3.1: no parameter of a response is there twice.
+  // RFC 6749, section 3.1: a response repeats no parameter.
   expect(new Set(parameters.keys()).size).toBe([...parameters.keys()].length);
   return Object.fromEntries(parameters);
 }

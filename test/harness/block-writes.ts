@@ -3,7 +3,7 @@ import type { TestServer } from './server.ts';
 /** More transactions than PostgreSQL's write pool has connections; SQLite needs one. */
 const TRANSACTIONS = 12;
 
-/** Keeps every writing connection busy. @returns a function that releases them */
+/** Blocks every connection that writes. @returns a function that releases them */
 export async function blockWrites({ context }: TestServer): Promise<() => Promise<unknown>> {
   let entered: () => void = () => undefined;
   const inside = new Promise<void>((resolve) => (entered = resolve));

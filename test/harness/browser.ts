@@ -40,7 +40,7 @@ interface Profile {
   used: Page[];
   idle: Page[];
   allowed: Pick<OpenOptions, 'otherOrigins' | 'expectedStatuses' | 'expectedConsoleErrors'>;
-  /** What the page did that no test expects. */
+  /** Errors of the page that the test does not expect. */
   complaints: string[];
 }
 
@@ -58,11 +58,11 @@ function launchBrowser(): Promise<Browser> {
       '--disable-gpu',
       '--in-process-gpu',
       '--process-per-site',
-      // Pages do not live long enough to make up for the time that an optimizing compiler takes.
+      // Pages close before optimized code would save time.
       '--js-flags=--no-opt',
-      // Avoids spare processes for sites that no test visits.
+      // Starts no spare processes for other sites.
       '--disable-site-isolation-trials',
-      // Chromium's sandbox does not run as root.
+      // Chromium's sandbox refuses to run as root.
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
     ],
   });
@@ -151,7 +151,7 @@ async function reset(profile: Profile): Promise<void> {
   for (const page of pages) {
     if (page.isClosed()) continue;
     page.removeAllListeners();
-    // A handler may still hold a request, which Playwright now answers itself: the handler's own answer fails.
+    // Playwright continues the requests that a handler still holds; the handler's own response then fails.
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.goto(BLANK_PATH);
     await page.evaluate('try { localStorage.clear(); sessionStorage.clear(); } catch {}');
@@ -172,7 +172,7 @@ export async function signIn(
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-/** Continues to the account from the console, where a sign-in leads. */
+/** Opens the account page from the console, which a sign-in opens. */
 export async function openAccount(page: Page): Promise<void> {
   // Does not wait for the console to load.
   await page.waitForURL((url) => url.pathname === '/', { waitUntil: 'commit' });

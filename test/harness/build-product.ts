@@ -9,29 +9,29 @@ import type { TestProject } from 'vitest/node';
 declare module 'vitest' {
   interface ProvidedContext {
     engine: 'sqlite' | 'postgres';
-    /** A folder for what is made once in the run, and copied. */
+    /** The folder of templates that are created once per run and copied. */
     templates: string;
-    /** A migrated database that holds nothing, to copy; empty on PostgreSQL. */
+    /** A migrated, empty SQLite database to copy; an empty string on PostgreSQL. */
     sqliteTemplate: string;
-    /** The address of the cluster's `postgres` database; empty on SQLite. */
+    /** The URL of the cluster's `postgres` database; an empty string on SQLite. */
     postgresUrl: string;
-    /** A folder with the product in it, built as a release is, `dist/main.js`, and each of its sources compiled, `src`. */
+    /** A folder with the built product: `dist/main.js` as in a release, and `src` with each source compiled. */
     product: string;
   }
 }
 
 const ROOT = join(import.meta.dirname, '../..');
-/** The folder of a run, named by the process that starts it. */
+/** The folder of a run, named after the process that started it. */
 const COMPILED = join(realpathSync(tmpdir()), `assay-modules-${process.pid}`);
 const CLIENT = join(ROOT, 'client/src/client.ts');
 const SOURCES = [join(ROOT, 'src/'), CLIENT];
 
-/** What `server.deps.external` is to name. */
+/** Matches compiled modules, for `server.deps.external`. */
 export const COMPILED_MODULES = /\/assay-modules-\d+\//;
 
 /**
- * Has tests that import a source of the product get it as it is compiled for the run. Node.js loads that by itself, once
- * for a worker, where each project would have each of some hundred sources transformed and evaluated anew.
+ * Resolves imports of the product's sources to their compiled modules. Node.js loads these once per worker; otherwise
+ * Vitest would transform and evaluate several hundred sources for each project.
  */
 export const compiledModules = {
   name: 'assay-compiled-modules',
@@ -47,7 +47,7 @@ export const compiledModules = {
 const compiled = (path: string): string =>
   join(COMPILED, path.slice(ROOT.length)).replace(/(?<=\.)tsx?$/, 'js');
 
-/** Builds the product, and compiles every source of it to a module of its own, unless another project of the run has. */
+/** Builds the product and compiles each source to a module, once per run. */
 export default async function setup(project: TestProject): Promise<(() => void) | undefined> {
   project.provide('product', COMPILED);
   try {
@@ -56,7 +56,7 @@ export default async function setup(project: TestProject): Promise<(() => void) 
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined;
     throw error;
   }
-  // What the product reads beside its sources.
+  // Files that the product reads at run time.
   for (const name of ['assets', 'node_modules', 'openapi.json', 'package.json'])
     symlinkSync(join(ROOT, name), join(COMPILED, name));
   cpSync(join(ROOT, 'bin'), join(COMPILED, 'bin'), { recursive: true });
@@ -65,7 +65,7 @@ export default async function setup(project: TestProject): Promise<(() => void) 
   await Promise.all([
     compileModules(),
     script('bundle.js', join(COMPILED, 'dist')),
-    // Into the product's own folder, which is built again only where its sources have changed.
+    // The folder of the product, where only changed sources are built again.
     script('prepare-console.js'),
   ]);
   symlinkSync(join(ROOT, 'dist/console'), join(COMPILED, 'dist/console'));
@@ -80,7 +80,7 @@ async function compileModules(): Promise<void> {
       .map((name) => join(ROOT, 'src', name)),
     platform: 'node',
     resolve: { alias: { '#client': CLIENT } },
-    // Packages, but for what the compiler itself adds, before and after it has found it.
+    // Packages, except the helpers of the compiler, before and after it resolves them.
     external: /^(?!#client$|@oxc-project\/)[^./\0]/,
     tsconfig: 'tsconfig.json',
     treeshake: false,

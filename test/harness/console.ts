@@ -27,8 +27,8 @@ export const useConsole = (): ConsoleUnderTest =>
 let shared: Promise<TestServer> | undefined;
 
 /**
- * The same on a server that the files of a worker use one after another. For tests that change nothing but what they
- * create, and expect nothing of lists that show what other files create.
+ * Does the same on the server that the files of a worker share. For tests that change only what they create, and do not
+ * depend on lists with the data of other files.
  */
 export const useSharedConsole = (): ConsoleUnderTest =>
   createConsole(async () => {
@@ -53,7 +53,7 @@ function createConsole(start: () => Promise<TestServer>, isShared: boolean): Con
       const account = demo.users[user] as Required<DemoAccount>;
       if ((await page.context().cookies()).length === 0) await addSession(page, server, account);
       await page.goto(path);
-      // A test before has ended the session.
+      // An earlier test ended the session.
       if (new URL(page.url()).pathname === '/sign-in') await signIn(page, account);
       await page.waitForURL((url) => url.pathname + url.search === path);
       return page;
@@ -67,7 +67,7 @@ function createConsole(start: () => Promise<TestServer>, isShared: boolean): Con
   };
 }
 
-/** Signs a page in without its sign-in form, which has tests of its own. */
+/** Signs a page in without the sign-in form, which other tests cover. */
 export async function addSession(
   page: Page,
   server: TestServer,

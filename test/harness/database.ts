@@ -6,20 +6,20 @@ import { demoTemplate } from './demo-template.ts';
 import { copyPostgres, dropPostgres } from './postgres-copies.ts';
 import { temporaryFolder } from './temporary.ts';
 
-/** A database of a test's own, on the engine that the run is for, and a folder for its keys. */
+/** A test's own database on the engine of the run, and a folder for its keys. */
 export interface TestDatabase {
   dataDirectory: string;
   databaseUrl: string | undefined;
   drop(): Promise<void>;
 }
 
-/** What a database begins with. */
+/** The initial content of a database. */
 export type InitialState = 'unmigrated' | 'migrated' | 'demo';
 
 /**
- * Makes a database: a copy of the run's migrated template, which holds nothing, or, with `'unmigrated'`, not even tables.
- * With `'demo'` it is a server's with the demo data; the folder then has its key, its attachments and `demo.json`.
- * @param within a folder that the database's own goes with, where nobody drops it
+ * Creates a database: a copy of the run's migrated, empty template, or with `'unmigrated'` one without tables. With
+ * `'demo'` it has the demo data, and the folder has the master key, the attachments and `demo.json`.
+ * @param within the parent folder, whose removal also removes the database
  */
 export async function createTestDatabase(
   state: InitialState = 'migrated',

@@ -8,7 +8,7 @@ import { openContext } from '../../src/runtime/context.ts';
 import type { DemoManifest } from '../../src/demo/manifest.ts';
 import { copyPostgres, dropPostgres } from './postgres-copies.ts';
 
-/** A database with the demo data, to be copied and not opened. */
+/** A database with the demo data. Copy it; do not open it. */
 export interface DemoTemplate {
   /** Contains `assay.db` on SQLite, `keys/master.key`, `attachments` and `demo.json`. */
   dataDirectory: string;
@@ -19,7 +19,7 @@ export interface DemoTemplate {
 const DATABASE = 'assay_demo_template';
 
 /**
- * Loads the demo data at the first call of a run on an engine; other workers wait. All copies have the same secrets.
+ * Loads the demo data at the first call of a run for each engine; other workers wait. All copies share their secrets.
  */
 export async function demoTemplate(): Promise<DemoTemplate> {
   const dataDirectory = join(inject('templates'), 'demo');

@@ -19,15 +19,15 @@ export interface Upload {
   format: string;
   report: string;
   options?: Partial<ImportOptions> | undefined;
-  /** Milliseconds since 1970. Nothing in the report may be later. */
+  /** The time of the import, in milliseconds since 1970. No time in the report may be later. */
   at: number;
 }
 
 const CALLER = operatorCaller('an import');
 
 /**
- * Imports a report as operation 65 and its job do, but in this thread and without a queue, which takes milliseconds.
- * @param caller staff unless told
+ * Imports a report like operation 65 and its job, but in this thread and without the queue, which takes milliseconds.
+ * @param caller defaults to staff
  */
 export async function importDirectly(
   db: Database,
@@ -55,7 +55,7 @@ export async function importDirectly(
         organization_id: organizationId,
         assessment_id: assessment?.id ?? null,
         created_by: caller.userId,
-        // As after the run, which does not look at it.
+        // The run ignores this flag.
         state: 'succeeded',
         format: name,
         filename: 'report',
@@ -98,7 +98,7 @@ export async function importDirectly(
   return { ...outcome, id };
 }
 
-/** Undoes an import as operation 82 and its job do. */
+/** Undoes an import like operation 82 and its job. */
 export async function undoDirectly(
   db: Database,
   { id, at }: { id: number; at: number },

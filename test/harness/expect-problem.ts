@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { TestResponse, TestServer } from './server.ts';
 
-/** What a body of shape B must say; members that are left out must be absent. */
+/** The expected members of a problem (shape B). Omitted members must be absent. */
 export interface ProblemExpectation {
   area: 'v1' | 'tagging' | 'asset';
   status: number;
@@ -13,7 +13,7 @@ export interface ProblemExpectation {
   batchSize?: number;
 }
 
-/** Holds a response to shape B, the specification's validation problem, member by member. */
+/** Asserts that a response has error shape B, the specification's validation problem, with exactly these members. */
 export function expectProblem(
   { context }: TestServer,
   response: TestResponse,
@@ -31,7 +31,7 @@ export function expectProblem(
   expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
 }
 
-/** Holds a response to shape A: the request's id and a message. */
+/** Asserts that a response has error shape A: the request id and a message. */
 export function expectSimpleError(response: TestResponse, status: number): void {
   expect(response.body).toEqual({
     id: response.headers.get('x-request-id'),

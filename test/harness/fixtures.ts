@@ -31,7 +31,7 @@ export interface TestUser {
   id: number;
   uid: string;
   email: string;
-  /** A personal access token with everything that the account may hold. */
+  /** A personal access token with all scopes of the account. */
   token: string;
 }
 
@@ -44,10 +44,10 @@ interface TokenOptions {
 }
 
 let counter = 0;
-/** As the product hashes, at the least cost there is: a hash says how it is compared, and most of a sign-in is that. */
+/** Hashes with the lowest cost, as hashing takes most of the time of a sign-in. The hash contains its parameters. */
 const hashCheaply = (password: string) => hash(password, { memoryCost: 8, timeCost: 1, parallelism: 1 });
 let unknownHash: Promise<string> | undefined;
-/** What every account of a worker signs in with. */
+/** The password of every account of a worker. */
 let known: Promise<{ password: string; passwordHash: string }> | undefined;
 async function makePassword() {
   const password = `password ${randomText(12)}`;
@@ -55,12 +55,12 @@ async function makePassword() {
 }
 const next = () => (counter += 1);
 
-/** Makes what a test needs, through the same functions that the product uses. */
+/** Creates the data of a test with the functions of the product. */
 export function createFixtures(server: Pick<TestServer, 'context' | 'eventsBefore'>) {
   const { db } = server.context;
   return {
     ...fixturesWith(server, (unit) => db.write(unit)),
-    /** Makes many things in one unit of work, which takes half as long as one for each. */
+    /** Creates several objects in one transaction, which takes half the time. */
     together: <T>(make: (world: ReturnType<typeof fixturesWith>) => Promise<T>) =>
       db.write((tx) => make(fixturesWith(server, (unit) => unit(tx)))),
   };
@@ -81,9 +81,9 @@ function fixturesWith(
     token,
     organization: (uid = `org${next()}`) =>
       write((tx) => createOrganization(tx, act(), { uid, name: `Organization ${uid}` })),
-    /** A user who has signed in, and has a token; with `organization` absent, platform staff. */
+    /** A user who has signed in and has a token; platform staff if `organization` is absent. */
     async user(input: Partial<NewUser> = {}): Promise<TestUser> {
-      // Another one for all of them, which nobody knows.
+      // All of them share one unknown password.
       const passwordHash = await (unknownHash ??= hashCheaply(randomText(20)));
       const email = `user${next()}@example.com`;
       return write(async (tx) => {
@@ -101,7 +101,7 @@ function fixturesWith(
       );
       return { ...created, password };
     },
-    /** Lets the users of an organization sign in through a provider alone; nothing answers at its address. */
+    /** Restricts the users of an organization to sign-in with a provider. No provider runs at its URL. */
     async ssoOnly(organization: string): Promise<void> {
       const { id } = await db.read
         .selectFrom('organizations')
@@ -189,7 +189,7 @@ function fixturesWith(
       ),
     assessmentTag: (assessment: string, name = `tag ${next()}`) =>
       write((tx) => createAssessmentTag(tx, act(), { assessment, name })),
-    /** Of any length; times are milliseconds since 1970, `null` while the session runs. */
+    /** Times are milliseconds since 1970; the end is `null` while the session runs. */
     testingSession: (assessment: string, testerId: number, startedAt: number, endedAt: number | null) =>
       write(async (tx) => {
         const session = await insertTestingSession(
@@ -215,7 +215,7 @@ function fixturesWith(
         if (session === undefined) throw sessionRunningError();
         return session;
       }),
-    /** An application; public and with one redirect address unless told. */
+    /** An OAuth client; by default public, with one redirect URI. */
     client: (input: Partial<NewOAuthClient> = {}) =>
       write((tx) =>
         createOAuthClient(tx, act(), {
@@ -228,8 +228,8 @@ function fixturesWith(
         }),
       ),
     /**
-     * Every audit event since the server was started or taken, oldest first.
-     * @param ofJobs whether with those of its jobs; those of a shared server look after what other files left, too
+     * All audit events since the file started the server or got the shared one, oldest first.
+     * @param ofJobs includes the events of jobs, which on a shared server also process data of other files
      */
     async auditEvents({ ofJobs = eventsBefore === undefined } = {}) {
       await context.deniedAttempts.flush();

@@ -4,19 +4,19 @@ export interface FormPage {
   status: number;
   headers: Headers;
   text: string;
-  /** Where a redirect leads, absolute; `undefined` when it is none. */
+  /** The absolute URL of a redirect; `undefined` for other responses. */
   location: string | undefined;
 }
 
-/** Someone with a browser that has no JavaScript: cookies, pages, forms; redirects are followed only when asked to. */
+/** A browser without JavaScript: cookies, pages and forms. It follows redirects only on request. */
 export interface FormClient {
   cookies: Map<string, string>;
   get(path: string, headers?: Record<string, string>): Promise<FormPage>;
-  /** Sends fields as a form, without loading the page first: no `_csrf` is added. */
+  /** Sends fields as a form without loading the page first, so without `_csrf`. */
   post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<FormPage>;
   /**
-   * Fills in the form on a page and sends it: its hidden fields, what is given, and the button if one is named by a field.
-   * @param action the form's address when the page has several; `undefined` for the only one
+   * Submits the form on a page: its hidden fields, the given fields, and the button whose name is among them.
+   * @param action of the form, if the page has several
    */
   submit(
     page: FormPage & { url: string },
@@ -92,7 +92,7 @@ export function createFormClient({ origin }: Pick<TestServer, 'origin'>): FormCl
   return visitor;
 }
 
-/** The forms of a page of ours: their addresses and hidden fields. */
+/** The forms of a page, with their actions and hidden fields. */
 function parseForms(html: string): { action: string | undefined; hidden: Record<string, string> }[] {
   return [...html.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gs)].map(([, head = '', body = '']) => ({
     action: attribute(head, 'action'),

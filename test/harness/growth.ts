@@ -1,15 +1,15 @@
-/** Into so many pieces a text is cut: linear work takes as long for all of them as for the whole, quadratic work a 16th. */
+/** The number of pieces of a text. Linear work takes as long for all pieces as for the text, quadratic work a 16th. */
 const PIECES = 16;
-/** Work is linear below the first, which is as far from 1 as from `PIECES`, and not linear from the second on. */
+/** Ratios below the first count as linear, from the second on as not linear. The first is halfway between 1 and `PIECES`. */
 const [LIMIT, CLEAR] = [4, 8];
-/** Between them, a text up to this many times as long decides, whose pieces leave the processor's caches too. */
+/** For ratios between them, a text up to this many times as long decides, whose pieces do not fit the caches either. */
 const LONGEST = 8;
-/** Rounds before work counts as linear, and before it does not. Other processes slow some of them down, but never all. */
+/** Rounds until work counts as linear, and until it does not. Other processes slow down some rounds, but never all. */
 const [MIN_ROUNDS, MAX_ROUNDS] = [3, 12];
-/** Microseconds. Nothing that is quadratic or worse handles a text as long as those of the tests in this time. */
+/** In microseconds. Quadratic work cannot process a text of the tests in this time. */
 const TRIFLE = 3_000;
 
-/** @returns the processor time of this process in microseconds: others that run meanwhile do not count */
+/** @returns the processor time of this process in microseconds, which excludes other processes */
 function processorTime(work: () => void): number {
   const before = process.cpuUsage();
   work();
@@ -18,10 +18,10 @@ function processorTime(work: () => void): number {
 }
 
 /**
- * Whether the time of work grows no faster than the length of its text. Compares times with each other and not with a
- * limit, so that neither the speed nor the load of the machine matters.
- * @param textOf makes a text of about as many characters
- * @param length how many the longer text has; a quadratic pattern reads the default in tens of milliseconds
+ * Whether the time of some work grows at most linearly with the length of its text. Compares times with each other, not
+ * with a limit, so that the speed and the load of the machine do not matter.
+ * @param textOf creates a text of about this many characters
+ * @param length characters of the longer text; a quadratic pattern reads the default in tens of milliseconds
  */
 export function isLinear(
   work: (text: string) => unknown,
@@ -36,7 +36,7 @@ export function isLinear(
   return false;
 }
 
-/** @returns how many times as long the work takes for a text as for its pieces, at most until that is below `LIMIT` */
+/** @returns the time for a text divided by the time for its pieces; stops early once it is below `LIMIT` */
 function growth(work: (text: string) => unknown, textOf: (length: number) => string, length: number): number {
   const whole = textOf(length);
   let piece: string | undefined;

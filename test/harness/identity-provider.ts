@@ -7,7 +7,7 @@ import { Provider } from 'oidc-provider';
 export interface IdentityProviderUser {
   sub: string;
   email?: string;
-  /** Text, a number or null is what no conforming provider sends. */
+  /** A conforming provider sends a boolean only. */
   email_verified?: boolean | string | number | null;
   name?: string;
   preferred_username?: string;

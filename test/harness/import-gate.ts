@@ -8,24 +8,24 @@ import { host, port, report } from '../importers/reports.ts';
 import type { TestServer } from './server.ts';
 
 export const HELD_HOSTS = 60;
-/** A report of whose first half an import applies something: it has more ports than a transaction. */
+/** A report with more ports than one transaction, so that an import applies part of its first half. */
 export const HELD_REPORT = report(
   Array.from({ length: HELD_HOSTS }, (_host, index) =>
     host(`10.0.0.${index}`, Array.from({ length: 100 }, (_port, number) => port(number + 1)).join('')),
   ).join(''),
 );
 
-/** Milliseconds between the bytes that a held reader gets, which would otherwise give the store up. */
+/** Milliseconds between the bytes that a waiting reader gets, so that it does not time out. */
 const DRIP_INTERVAL = 250;
 
 export interface ImportGate {
-  /** Environment variables of processes that keep their files behind the gate. */
+  /** Environment variables of processes that store their files behind the gate. */
   environment: Record<string, string>;
   /** The same for the configuration of a server in this process. */
   attachments: AttachmentStoreConfig;
-  /** From now on, an import gets the first half of its report and then waits for the rest. */
+  /** From now on, an import receives the first half of its report and waits for the rest. */
   hold(): void;
-  /** Gives the rest to all that wait, and whole reports to others. */
+  /** Sends the rest to waiting imports, and complete reports to later ones. */
   release(): void;
   /** The number of stored files. */
   size(): number;
@@ -33,8 +33,8 @@ export interface ImportGate {
 }
 
 /**
- * Starts a store like S3 that gives reports out as far as the test lets it. An import that it holds is running, however
- * fast the machine is. The gate is open at first.
+ * Starts an S3-compatible store that sends as much of a report as the test allows. An import that waits for it is running
+ * on any machine, however fast. The gate is open at first.
  */
 export async function startImportGate(): Promise<ImportGate> {
   const files = new Map<string, Buffer>();
@@ -98,8 +98,8 @@ export async function startImportGate(): Promise<ImportGate> {
 const OTHER_INSTANCE = 'another instance';
 
 /**
- * Has every import of a server wait in the queue, as if another instance ran as many as may run at once.
- * @returns a function that lets them begin
+ * Blocks the import queue of a server, as if another instance ran the maximum number of imports.
+ * @returns a function that unblocks it
  */
 export async function holdQueue({
   context: { db },

@@ -6,7 +6,7 @@ import type { RequestOptions, TestResponse, TestServer } from './server.ts';
 /** A part of a form: a field, or a file with a name. */
 export type FormPart = readonly [name: string, content: string | Buffer, filename?: string];
 
-/** Returns a multipart request with these parts in order. */
+/** @returns a multipart request with these parts in order */
 export function formOf(parts: readonly FormPart[], headers: Record<string, string> = {}): RequestOptions {
   const boundary = 'between-the-parts';
   const pieces = parts.flatMap(([name, content, filename]) => [
@@ -103,7 +103,7 @@ export async function insertImport(
   return id;
 }
 
-/** Makes vulnerabilities findings that an import has marked as gone; it also created those without an import. */
+/** Turns vulnerabilities into findings that an import marked as gone. Those without an import become its own. */
 export async function insertGoneFindings(
   { context }: TestServer,
   { ids, by, at }: { ids: readonly number[]; by: number; at: number },

@@ -8,10 +8,10 @@ const WAITING = CompiledQuery.raw(
 );
 
 /**
- * Begins a second transaction while the first one is open. The first one goes on when the second one waits for it or is
- * done, and ends. SQLite runs them one after the other.
- * @param rest of the first one
- * @throws what either of them throws
+ * Starts a second transaction while the first is open. The first continues and ends once the second waits for it or has
+ * ended. SQLite runs them one after the other.
+ * @param rest of the first transaction
+ * @throws the error of either
  */
 export function interleave(
   server: TestServer,
@@ -22,7 +22,7 @@ export function interleave(
   return duringTransaction(server, first, () => server.context.db.write(second), rest);
 }
 
-/** The same with work that begins its own transactions. */
+/** Like `interleave`, with second work that starts its own transactions. */
 export async function duringTransaction(
   { context: { db } }: TestServer,
   first: (tx: Transaction) => Promise<unknown>,

@@ -1,4 +1,4 @@
-/** Path ids that no row can have, of every kind that could trip a database. */
+/** Path ids that no row can have, of every kind that could cause a database error. */
 export const INVALID_IDS = [
   '0',
   '-1',
@@ -30,7 +30,7 @@ export const UNPRINTABLE_NAMES = [
   'a\u2029b',
 ];
 
-/** Names that break the rule of 1 to 255 characters after trimming, on one line, or that a database cannot keep. */
+/** Names that are not 1 to 255 characters after trimming, on one line, or that a database cannot store. */
 export const INVALID_NAMES = [
   '',
   '   ',

@@ -3,11 +3,11 @@ import type { TestResponse, TestServer } from './server.ts';
 
 type Row = Readonly<Record<string, any>>;
 
-/** A value of a filter, and which rows it lets through. */
+/** A value of a filter, and the rows that match it. */
 export interface FilterCase {
   value: string | readonly string[];
   fits(row: Row): boolean;
-  /** That rows which fit are left out unless they are asked for. */
+  /** Whether the list omits matching rows unless the request includes them. */
   hides?: boolean;
 }
 
@@ -15,17 +15,17 @@ export interface ListContract {
   operation: string;
   path: string;
   token: string;
-  /** What tells rows apart. */
+  /** The unique field of a row. */
   key: string;
-  /** How pages are asked for, and where the total is told. */
+  /** The parameters of pages, and the place of the total. */
   style: 'v1' | 'flat' | 'log';
-  /** By parameter. Every filter of the list has a case that leaves out some rows and lets others through. */
+  /** By parameter. Each filter of the list has a case that excludes some rows and includes others. */
   filters: Readonly<Record<string, FilterCase>>;
-  /** Parameters that say how rows are told, and narrow nothing. */
+  /** Parameters that change the representation and do not filter. */
   responseOnly?: readonly string[];
-  /** By name of an order: what a row is sorted by; `null` is last. */
+  /** The sort key of a row, by the name of the sort; `null` is last. */
   orders: Readonly<Record<string, (row: Row) => string | number | null>>;
-  /** How many rows the caller sees at least. */
+  /** The minimum number of rows that the caller sees. */
   atLeast: number;
 }
 
@@ -36,8 +36,8 @@ const PAGE = {
 } as const;
 
 /**
- * Reads a list in every way that it can be read: whole, by pages and by cursor, by each filter, by two of them, by each
- * order in both directions. Each row is there once, and totals are right.
+ * Reads a list in every way: in one response, by page and by cursor, with each filter and with two, in each order and both
+ * directions. Checks that each row appears once, and that totals are correct.
  */
 export async function verifyListContract(server: TestServer, walk: ListContract): Promise<Row[]> {
   await expectFullCoverage(server, walk);
@@ -101,7 +101,7 @@ async function expectFullCoverage(
     'sortDir',
     'fields',
   ]);
-  // Every list of V1 has it; that it narrows staff alone is tested once.
+  // Every V1 list has this filter. Another test checks that it filters for staff only.
   paging.add(style === 'flat' ? '' : 'filter[organization_uid][]');
   expect(names.filter((name) => !paging.has(name)).sort()).toEqual(
     [...Object.keys(filters), ...responseOnly].sort(),
@@ -186,7 +186,7 @@ async function readByCursor(
   return rows;
 }
 
-/** @returns the address of a relation of `Link` */
+/** @returns the URL of a relation in the `Link` header */
 export function linkOf({ headers }: TestResponse, relation: string): string | undefined {
   const links = (headers.get('link') ?? '').split(', ');
   return links
@@ -219,7 +219,7 @@ function expectSame(one: readonly unknown[], other: readonly unknown[]): void {
   expect(other).toEqual(one);
 }
 
-/** By code point, as both engines compare; nothing is last in both directions. */
+/** Compares by code point, like both engines; `null` is last in both directions. */
 function sortValues(values: readonly (string | number | null)[], descending: boolean) {
   const known = values.filter((value) => value !== null).sort(compare);
   if (descending) known.reverse();

@@ -1,10 +1,10 @@
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Ends with the one that has many short files, so that no worker is left alone with a long one. */
+/** The last project has many short files, so that no worker ends with a long one. */
 const PROJECTS = ['browser', 'postgres', 'sqlite'];
 
-/** The files that take longest, longest first. Started last, one of them would run alone at the end. */
+/** The slowest files, slowest first. If one started last, it would run alone at the end. */
 const LONGEST = [
   'test/browser/console-imports.test.ts',
   'test/browser/console-vulnerabilities.test.ts',
@@ -37,9 +37,9 @@ const LONGEST = [
 ];
 
 /**
- * Runs the files of one project after those of another, so that Vitest keeps its workers: it ends a worker whenever the
- * next file in the queue is of another project, and with it the modules, the shared server and the browser of the worker.
- * Within a project, the longest files run first. Vitest knows durations of earlier runs only, which a clean checkout lacks.
+ * Runs the projects one after another: Vitest ends a worker, with its modules, its shared server and its browser, when the
+ * next file in the queue belongs to another project. Within a project, the slowest files run first; on a clean checkout,
+ * Vitest has no durations of earlier runs.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** Programs that tests need and a machine may lack, with what is skipped without them. */
+/** Programs that tests need and a machine may lack, with the tests that are skipped without them. */
 export const PROGRAMS = {
   bash: 'the completion in bash',
   zsh: 'the completion in zsh',

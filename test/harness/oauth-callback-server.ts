@@ -2,20 +2,20 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 
-/** What a program on someone's device opens to take an answer (RFC 8252, section 7.3). */
+/** The loopback server of a native application, which receives authorization responses (RFC 8252, section 7.3). */
 export interface CallbackServer {
   origin: string;
   /** Registered as `REGISTERED_REDIRECT_URI`, without the port. */
   redirectUri: string;
-  /** Waits until a browser is there, and takes the answer out of its address. */
+  /** Waits until the browser opens the redirect URI. @returns its URL with the response */
   redirectIn(page: Page): Promise<URL>;
   close(): Promise<void>;
 }
 
-/** What is registered for it; the port is only known when it listens. */
-export const REGISTERED_REDIRECT_URI = 'http://127.0.0.1/callback';
+/** The registered redirect URI, without the port, which is known only after the server listens. */
+export const REGISTERED = 'http://127.0.0.1/callback';
 
-/** Starts to listen on a free port. */
+/** Starts the server on a free port. */
 export async function startCallbackServer(): Promise<CallbackServer> {
   const listener = createServer((_request, response) =>
     response.setHeader('content-type', 'text/html').end('<!doctype html><title>Done</title>'),

@@ -9,7 +9,7 @@ import { forNoKeyUpdate } from '../../src/db/dialect-sql.ts';
 const ROWS_PER_STATEMENT = 500;
 
 /**
- * Upserts ports of an asset. The later of two observations of a port wins; the times of the first and the last are kept.
+ * Upserts ports of an asset. The later of two observations of a port wins; the first and last times are stored.
  */
 export async function putPorts(tx: Transaction, assetId: number, ports: readonly Port[]): Promise<void> {
   // A statement cannot upsert the same row twice.

@@ -1,16 +1,16 @@
 import pg from 'pg';
 import { inject } from 'vitest';
 
-/** Makes a database in the run's cluster. @returns its address */
+/** Creates a database in the cluster of the run. @returns its URL */
 export async function copyPostgres(name: string, template: string): Promise<string> {
-  // Through the write-ahead log, as is usual, each of some thousand blocks would be written twice.
+  // The default strategy, WAL_LOG, would write each of some thousand blocks twice.
   await administer(`create database ${name} template ${template} strategy file_copy`);
   const url = new URL(inject('postgresUrl'));
   url.pathname = `/${name}`;
   return url.href;
 }
 
-/** Removes one, whoever is connected to it. */
+/** Drops a database, even while clients are connected. */
 export const dropPostgres = (name: string): Promise<void> => administer(`drop database ${name} with (force)`);
 
 async function administer(statement: string): Promise<void> {

@@ -6,10 +6,10 @@ import { temporaryFolder } from './temporary.ts';
 
 /** Starts one PostgreSQL for the whole run, with a migrated template that each test file copies. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Compiled by now.
+  // Imported late, because it is compiled first.
   const { openDatabase } = await import('../../src/db/open-database.ts');
-  // What these tests write need not outlive them; test/crash has a cluster of its own, which flushes. None of their
-  // databases lives as long as it takes to be worth looking after, or to be worth machine code for its statements.
+  // The data of these tests need not be durable; test/crash starts its own cluster, which flushes. Autovacuum and JIT do
+  // not pay off in databases that live for seconds.
   const cluster = await startPostgres(
     ['fsync=off', 'full_page_writes=off', 'max_wal_size=256MB', 'autovacuum=off', 'jit=off'].flatMap(
       (one) => ['-c', one],

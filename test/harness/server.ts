@@ -27,24 +27,24 @@ export interface RequestOptions {
   headers?: Record<string, string> | undefined;
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent as it is, with `Content-Type: application/json` unless the headers say otherwise. */
+  /** Sent unchanged, with `Content-Type: application/json` unless the headers have another one. */
   raw?: string | undefined;
-  /** The same of bytes. */
+  /** Like `rawBody`, as bytes. */
   bytes?: Buffer<ArrayBuffer> | undefined;
 }
 
 export interface TestServer {
   context: Context;
   origin: string;
-  /** Everything that was logged so far, one object a line; of a shared server, since it was taken. */
+  /** The log so far, one JSON object per line; for a shared server, since the file got it. */
   logs(): Record<string, unknown>[];
-  /** The last audit event that the files before this one left in a shared server. */
+  /** The id of the last audit event of earlier files on a shared server. */
   eventsBefore?: number;
   request(method: string, path: string, options?: RequestOptions): Promise<TestResponse>;
   close(): Promise<void>;
 }
 
-/** Starts the real server in this process, on a free port, over a database of its own on the engine of the run. */
+/** Starts the server in this process, on a free port, with its own database on the engine of the run. */
 export const startTestServer = async (
   overrides: Partial<Config> = {},
   clock: () => number = Date.now,
@@ -55,11 +55,9 @@ let shared: Promise<TestServer & { forgetLogs(): void }> | undefined;
 let sharedClock: () => number;
 
 /**
- * The server that the files of a worker use one after another, which ends with the worker: to start one, and to have it
- * plan each of its statements anew, takes longer than most files do. It is for tests that look at what they made and
- * at nothing else, not at the lists that staff have of everything, nor at how many transactions there were, as its jobs
- * make some; and in which no sign-in is refused.
- * Where another configuration is needed, `startSecondServer` it.
+ * The server that the files of a worker share: starting a server and preparing its statements takes longer than most
+ * files. For tests that check only what they created, neither the lists of staff nor the number of transactions, which its
+ * jobs also start, and in which no sign-in fails. For another configuration, use `startSecondServer`.
  */
 export async function useSharedServer(clock: () => number = Date.now): Promise<TestServer> {
   sharedClock = clock;
@@ -77,14 +75,14 @@ export async function useSharedServer(clock: () => number = Date.now): Promise<T
   return { ...server, eventsBefore: last ?? 0, close: async () => undefined };
 }
 
-/** Has a server delete nothing that has expired: files move its clock ahead, and back to when that was good. */
+/** Keeps a server from deleting expired rows, because files move its clock forward and back. */
 async function postponeExpiry({ db }: Context): Promise<void> {
   await db.write((tx) => ensureRecurringJob(tx, 'delete-expired', Date.now() + 1_000 * YEAR));
 }
 
 /**
- * Starts another server over the database and the connections of one that runs, to be closed before that one. Limits of
- * the database's own, as a request's time, stay as they are there.
+ * Starts a second server on the database and the connections of a running one. Close it first. Limits of the database,
+ * such as the timeout of requests, are those of the first server.
  */
 export async function startSecondServer(
   server: TestServer,
@@ -102,8 +100,8 @@ export async function startSecondServer(
 }
 
 /**
- * The same over a database that there is, which goes with it.
- * @param prepare done before it listens
+ * Starts a server on an existing database, which it closes at the end.
+ * @param prepare runs before the server listens
  */
 export async function serve(
   database: TestDatabase,
@@ -156,7 +154,7 @@ async function start(
   };
 }
 
-/** By the areas that are described: nothing else of a configuration changes what an answer looks like. */
+/** By described areas, the only setting that changes the form of responses. */
 const checks = new Map<string, ReturnType<typeof createResponseCheck>>();
 
 function checkOf(app: FastifyInstance, { areas }: Config): ReturnType<typeof createResponseCheck> {
@@ -169,7 +167,7 @@ function checkOf(app: FastifyInstance, { areas }: Config): ReturnType<typeof cre
   return check;
 }
 
-/** Connections are used again, as those of a browser are. */
+/** Reuses connections, as browsers do. */
 const agent = new Agent({ keepAlive: true });
 
 /** Sends one request, without following redirects. */
@@ -181,7 +179,7 @@ export function send(
 ): Promise<TestResponse> {
   const content = bytes ?? raw ?? (body === undefined ? undefined : JSON.stringify(body));
   return new Promise((resolve, reject) => {
-    // As a browser writes it, with escapes for what is not ASCII.
+    // Escapes non-ASCII characters, as browsers do.
     const { hostname, port, pathname, search } = new URL(origin + path);
     const sent = askHttp({
       agent,
@@ -231,5 +229,5 @@ function headersOf(raw: readonly string[]): Headers {
   return headers;
 }
 
-/** The engine that this run is for. */
+/** The engine of this run. */
 export const engine = (): 'sqlite' | 'postgres' => inject('engine');

@@ -2,7 +2,7 @@ import type { TestProject } from 'vitest/node';
 import { findBrowser } from './browser-path.ts';
 import { has, HAS_TERMINAL, PROGRAMS } from './machine.ts';
 
-/** Reports in the last lines of the run which tests did not run: the machine lacks something, or `npm test` leaves them out. */
+/** Names the skipped tests in the last lines of the run: the machine lacks a program, or `npm test` omits them. */
 export default function setup({ vitest }: TestProject): (() => void) | undefined {
   const runs = (name: string) => vitest.projects.some((project) => project.name === name);
   const names = Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[];

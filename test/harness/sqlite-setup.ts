@@ -6,12 +6,12 @@ import { temporaryFolder } from './temporary.ts';
 
 /** Makes one migrated database for the whole run, which each test file copies. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Compiled by now.
+  // Imported late, because it is compiled first.
   const { openDatabase } = await import('../../src/db/open-database.ts');
   const dataDirectory = temporaryFolder();
   const template = await openDatabase({ dataDirectory, timeout: 30_000 });
   await template.migrate();
-  // The last connection to close brings everything into the one file.
+  // Closing the last connection checkpoints the WAL.
   await template.close();
   project.provide('templates', dataDirectory);
   project.provide('sqliteTemplate', join(dataDirectory, 'assay.db'));
@@ -21,7 +21,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const onSqlite = project.vitest.projects.filter(({ name }) => name !== 'postgres');
     const alone = await clausesOnSqliteAlone(onSqlite, project.getProvidedContext().product);
     if (alone.size === 0) return;
-    // Vitest prints what a teardown throws, and succeeds.
+    // Vitest prints the error of a teardown, but the run would succeed.
     process.exitCode = 1;
     throw new Error(explain(alone));
   };

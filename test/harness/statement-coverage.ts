@@ -4,10 +4,10 @@ import type { TestProject } from 'vitest/node';
 import { isIn, ON_SQLITE_ALONE, SQL_OF_TESTS, WITH_OWN_SQL } from '../engine-matrix.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** The folder of the records, in the folder of the product, which all projects of a run share. */
+/** The folder of the records, in the folder of the built product, which all projects of a run share. */
 export const STATEMENTS_FOLDER = 'statements';
 
-/** What one test file ran on SQLite. */
+/** The statements of one test file on SQLite. */
 export interface StatementRecord {
   /** An absolute path. */
   file: string;
@@ -15,8 +15,8 @@ export interface StatementRecord {
 }
 
 /**
- * Splits a statement into its columns, tables, joins, conditions and orders. Lists combine any filter with any order and
- * any caller, so whole statements would differ in nearly every test.
+ * Splits a statement into its columns, tables, joins, conditions and orders. Complete statements would differ in nearly
+ * every test, because lists combine any filter with any order and caller.
  */
 export function clausesOf(sql: string): string[] {
   return sql
@@ -29,10 +29,10 @@ export function clausesOf(sql: string): string[] {
 }
 
 /**
- * Compares the records of a complete run on SQLite. Each file that is not in `ON_SQLITE_ALONE` runs the same on PostgreSQL.
+ * Finds SQL clauses that only files of `ON_SQLITE_ALONE` run, and that are thus untested on PostgreSQL.
  * @param projects those on SQLite
- * @param product the folder of the product
- * @returns each clause that no such file runs, with a file that does; nothing when files of the projects did not run
+ * @param product the folder of the built product
+ * @returns each such clause with a file that runs it; nothing after an incomplete run
  */
 export async function clausesOnSqliteAlone(
   projects: readonly TestProject[],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const MEMORY = '/dev/shm';
-/** The default of containers is 64 MiB, too little for a few databases. */
+/** In containers, /dev/shm has 64 MiB by default, too little for a few databases. */
 const ENOUGH_BYTES = 2 * 1024 ** 3;
 
 const base = hasMemoryRoom() ? MEMORY : tmpdir();

@@ -1,2 +1,2 @@
-/** Milliseconds that a test waits for what must happen at last. Only a test that fails waits so long. */
+/** Milliseconds that a test waits for an event. Only failing tests wait this long. */
 export const WAIT_TIMEOUT = 120_000;

@@ -1,8 +1,8 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
 /**
- * A file of a zip archive.
- * @param options `described`: whether the sizes follow the data, as tools that stream write them
+ * An entry of a zip archive.
+ * @param options `described`: whether the sizes follow the data, as streaming tools write them
  */
 export function entry(
   name: string,
@@ -27,5 +27,5 @@ export function entry(
 
 const DIRECTORY = Buffer.concat([Buffer.from('PK\x01\x02', 'latin1'), Buffer.alloc(60)]);
 
-/** A zip archive, with a directory that says nothing. */
+/** A zip archive with an empty central directory. */
 export const zip = (...entries: Buffer[]) => Buffer.concat([...entries, DIRECTORY]);
