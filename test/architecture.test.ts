@@ -131,7 +131,7 @@ describe('A comment', () => {
 });
 
 describe('A URL', () => {
-  // After some thousand calls, `URL.canParse` of Node.js 20 and 22 rejects those with characters such as "ü".
+  // `URL.canParse` of Node.js 20 and 22 rejects characters such as "ü" after some thousand calls.
   it('is parsed by `URL.parse`', () => {
     const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((file) =>
       /\.tsx?$/.test(file),
@@ -151,11 +151,11 @@ describe('A command', () => {
   it('reads and writes what it was given, and leaves the process to `serve`', () => {
     expect(naming(/\bprocess\.(stdin|stdout|stderr|env|argv)\b|\bconsole\./)).toEqual([]);
     expect(naming(/\bprocess\.(exit|exitCode|on|once)\b/)).toEqual([
-      // It hears Ctrl-C, as what it follows may go on without it.
+      // Handles Ctrl-C, because the work that it follows may continue without it.
       'cli/import/api.ts',
       'cli/serve.ts',
     ]);
-    // Without a second argument the configuration is the process's.
+    // Without a second argument, it reads the environment of the process.
     expect(naming(/\bloadConfig\([^,()]*\)/)).toEqual([]);
   });
 });
@@ -170,7 +170,7 @@ describe('A file of tests', () => {
   it('runs on both engines, unless a list says where it does', () => {
     expect(tests.length).toBeGreaterThan(50);
     expect(tests.filter((file) => !isIn([EVERY_FILE], file))).toEqual([]);
-    // What calls itself a test in another way would run nowhere.
+    // Files with another suffix would not run.
     const others = files.filter((file) => /\b(test|spec)\.\w+$/.test(file) && !tests.includes(file));
     expect(others).toEqual([]);
     for (const pattern of ON_SQLITE_ALONE) {
@@ -182,7 +182,7 @@ describe('A file of tests', () => {
     const wrong = tests.flatMap((file) =>
       conditionsIn(textOf(file))
         .filter((condition) => {
-          // A program that a machine may lack: `skipped-notice.ts` says what is skipped.
+          // Needs a program that a machine may lack; `skipped-notice.ts` reports skipped tests.
           if (/^(has\('(bash|zsh|fish|curl)'\)|HAS_TERMINAL)$/.test(condition)) return false;
           const [, name] = /^engine\(\) === '(sqlite|postgres)'$/.exec(condition) ?? [];
           return name === undefined || (name === 'postgres' && isIn(ON_SQLITE_ALONE, file));
@@ -197,18 +197,18 @@ describe('A file of tests', () => {
       /vi\.waitFor|performance\.now|waitForTimeout|setTimeout as delay|pg_sleep\(\d\.|Date\.now\(\) - \w+At/;
     const found = files.filter((file) => /\.tsx?$/.test(file) && clocks.test(textOf(file)));
     expect(found.sort()).toEqual([
-      // This test.
+      // This file.
       'test/architecture.test.ts',
-      // Its limit is the minute for which a server would keep the connection.
+      // Its limit is the minute for which a server keeps a connection.
       'test/cli/serve.test.ts',
-      // Its clock is a fake one.
+      // Uses a fake clock.
       'test/contract/follow-import.test.ts',
-      // A wait that is longer than a timeout, which a slow machine cannot make too short.
+      // Waits for longer than a timeout, which is reliable on slow machines.
       'test/db/migrations.test.ts',
-      // It asks again and again.
+      // Polls.
       'test/harness/demo-template.ts',
       'test/harness/eventually.ts',
-      // These measure time, and do not run in Vitest.
+      // Measure time, outside Vitest.
       'test/hostile/attacker.ts',
       'test/hostile/run.ts',
     ]);
@@ -224,7 +224,7 @@ describe('A file of tests', () => {
   });
 });
 
-/** What a file of tests says about which of its tests run: a word, or the condition of a `runIf`. */
+/** The modifiers in a test file that skip tests: a word, or the condition of a `runIf`. */
 function conditionsIn(text: string): string[] {
   const said = /\.(?:(skip|only|todo|fails|skipIf)\b|runIf\(\s*((?:[^()]|\([^()]*\))*?),?\s*\))/g;
   return [...text.matchAll(said)].map(([, word, condition]) => word ?? condition ?? '');

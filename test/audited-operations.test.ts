@@ -27,7 +27,7 @@ interface AuditedOperation {
   unchanged?: readonly Attempt[];
   /** Requests that fail also for an admin, and a dry run. */
   refused?: readonly Attempt[];
-  /** The same for staff. */
+  /** Requests that fail for staff. */
   refusedToStaff?: readonly Attempt[];
   dryRun?: Attempt;
   /** For operations that admins may not call. */
@@ -75,7 +75,7 @@ const bodyOf = (attempt: Attempt) => done(admin.token, attempt).then(({ body }) 
 let count = 0;
 const name = () => `name ${(count += 1)}`;
 
-/** Each operation that changes something, on objects of its own. */
+/** Every operation that changes something, each on its own objects. */
 const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
   '1 delete a vulnerability tag': async () => ({
     request: { method: 'DELETE', path: `${TAGS}/${(await world.vulnerabilityTag(organization.uid)).id}` },

@@ -5,9 +5,9 @@ export const EVERY_FILE = 'test/**/*.test.ts';
 export const IN_BROWSER = 'test/browser/**/*.test.ts';
 
 /**
- * Files that run on SQLite alone, because they open no database, or because other files run every clause of their
- * statements on PostgreSQL too: after a complete run, `harness/statement-coverage.ts` lists the clauses of which that is no
- * longer true. Concurrency, order and failures of the database are tested on both engines.
+ * Files that run on SQLite only, because they open no database, or because other files run every clause of their
+ * statements on PostgreSQL. After a complete run, `harness/statement-coverage.ts` lists clauses that no other file runs.
+ * Concurrency, order and failures of the database are tested on both engines.
  */
 export const ON_SQLITE_ALONE = [
   'test/account/console.test.ts',
@@ -118,7 +118,7 @@ export const ON_SQLITE_ALONE = [
 /** Files of `ON_SQLITE_ALONE` with SQL of their own: they test parts of the SQLite engine, or insert many rows. */
 export const WITH_OWN_SQL = ['test/db/**/*.test.ts', 'test/http/event-loop.test.ts'];
 
-/** Clauses by which files of `ON_SQLITE_ALONE` read or prepare what they test. */
+/** Clauses that files of `ON_SQLITE_ALONE` use only to set up or check their data. */
 export const SQL_OF_TESTS = [
   'select "after"',
   'select "times"',

@@ -96,7 +96,7 @@ const OPERATIONS: Record<string, (estate: Estate) => Attempt> = {
   }),
 };
 
-/** An operation whose right no account can lose, and one about the caller's own account. */
+/** Operations whose right no account can lose, or that are about the caller's own account. */
 const WITHOUT_ROW = ['createOrganization', 'createToken'];
 
 let server: TestServer;
@@ -135,11 +135,11 @@ const change = (unit: (tx: Transaction, by: ReturnType<typeof cliChangeContext>)
 interface Loss {
   gain(estate: Estate): Promise<TestUser>;
   lose(estate: Estate, user: TestUser): Promise<unknown>;
-  /** The operations that the right is for; absent for all. */
+  /** The operations that need the right; absent for all. */
   only?: readonly string[];
 }
 
-/** By the right that is lost. */
+/** By the lost right. */
 const LOSSES: Record<string, Loss> = {
   'staff lose the organization': {
     gain: ({ organization }) => world.user({ assignedTo: [organization.uid] }),
@@ -151,7 +151,7 @@ const LOSSES: Record<string, Loss> = {
   'an admin becomes an ordinary user': {
     gain: ({ organization }) => world.user({ organization: organization.uid, admin: true }),
     lose: (_estate, user) => change((tx, by) => updateUser(tx, by, user.id, { admin: false })),
-    // Everyone of the organization may create a tag.
+    // Every user of the organization can create tags.
     only: Object.keys(OPERATIONS).filter((name) => name !== 'createVulnerabilityTag'),
   },
   'a user loses the assessment': {

@@ -716,7 +716,7 @@ let previousRows: string;
 let operations: RoutedOperation[];
 
 beforeAll(async () => {
-  // Not the shared server: each test compares all rows.
+  // Not the shared server, because each test compares all rows.
   server = await startTestServer();
   operations = await operationsOf(server);
   world = createFixtures(server);

@@ -58,7 +58,7 @@ const patterns = Object.entries(SOURCES).flatMap(([prefix, folder]) =>
     .flatMap((file) => patternsIn(prefix + file, join(folder, file))),
 );
 
-/** Prefixes that some pattern matches, so that it tests what follows. */
+/** Prefixes that patterns match, so that they test the text after them. */
 const BEGINNINGS = [
   '',
   'a',
@@ -95,10 +95,10 @@ const REPEATED = [
 ];
 const ENDINGS = ['', '\u0001', '\n\u0001'];
 
-/** Text that makes a pattern read much before it fails, of any length. */
+/** Texts of any length that a pattern reads almost to the end before it fails. */
 type Hostile = (length: number) => string;
 
-/** Makes each text once, and flat: V8 stores a repeated text as a tree, which it would flatten for every pattern. */
+/** Creates each text once, as a flat string: V8 stores a repeated text as a tree, and would flatten it for each pattern. */
 function memoized(textOf: Hostile): Hostile {
   const texts = new Map<number, string>();
   return (length) => {
@@ -119,10 +119,10 @@ const HOSTILE = new Map(
   ]),
 );
 
-/** In characters. What takes a time that doubles with each of them shows it here; it would never end with many. */
+/** In characters. Exponential patterns are slow even for a text this short, and would not end for a longer one. */
 const SHORT = 22;
 
-/** @returns the first text, if any, for which work takes more than linear time */
+/** @returns the first text for which work takes more than linear time, if any */
 function tooSlow(work: (text: string) => unknown, beginnings = BEGINNINGS): string | undefined {
   const texts = beginnings.flatMap((beginning) => HOSTILE.get(beginning) ?? []);
   const isSlow = (textOf: Hostile) => [SHORT, undefined].some((length) => !isLinear(work, textOf, length));
@@ -130,7 +130,7 @@ function tooSlow(work: (text: string) => unknown, beginnings = BEGINNINGS): stri
   return slow === undefined ? undefined : JSON.stringify(slow(SHORT));
 }
 
-/** @returns what the analysis of a pattern says about texts for which it takes more than linear time */
+/** @returns the analysis of a pattern for texts that take more than linear time */
 const findings = (pattern: RegExp): string[] =>
   analyse(pattern, { reportTypes: { Move: true, Self: true, Trade: true } }).reports.map(
     ({ type, exponential }) => `${type}${exponential ? ', exponential' : ''}`,
@@ -159,13 +159,13 @@ describe('Regular expressions are linear', () => {
 
   it.each(patterns)('$where', ({ pattern }) => {
     expect(findings(pattern)).toEqual([]);
-    // An unanchored one is tried at every position anyway.
+    // Unanchored patterns are tried at every position.
     expect(tooSlow(applying(pattern), pattern.source.startsWith('^') ? BEGINNINGS : [''])).toBeUndefined();
   });
 });
 
 describe('Growth', () => {
-  /** Work of so many steps, some nanoseconds each. */
+  /** Work of this many steps, some nanoseconds each. */
   const takeSteps = (steps: number): number => {
     let sum = 0;
     for (let step = 0; step < steps; step += 1) sum = (sum * 31 + step) % 65_521;

@@ -1,6 +1,6 @@
 /**
- * Words that names and screens no longer use, each with what says it better (docs/glossary.md). Matched as whole words of
- * file names and identifiers, whatever their case.
+ * Words that names and screens no longer use, each with its replacement (docs/glossary.md). Matched as complete words of
+ * file names and identifiers, in any case.
  */
 export const RETIRED_WORDS: Readonly<Record<string, string>> = {
   told: 'notify, print, snapshot or describe, by what it does',
@@ -55,7 +55,7 @@ export const RETIRED_WORDS: Readonly<Record<string, string>> = {
   lots: 'batches',
 };
 
-/** Words and phrases that people no longer read on screens and in help, each with what says it better. */
+/** Phrases that screens and help no longer use, each with its replacement. */
 export const RETIRED_PHRASES: Readonly<Record<string, string>> = {
   'whole vulnerabilit': 'vulnerability',
   'what keys do here': 'Keyboard shortcuts',

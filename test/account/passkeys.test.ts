@@ -86,7 +86,7 @@ describe('A passkey that is removed during a sign-in with it', () => {
     let writes = 0;
     db.write = async (transaction) => {
       writes += 1;
-      // After the one that verifies the passkey, and before the one that starts the session.
+      // Between the transaction that verifies the passkey and the one that starts the session.
       if (writes === 2) await write((tx) => tx.deleteFrom('passkeys').where('user_id', '=', id).execute());
       return write(transaction);
     };

@@ -56,7 +56,7 @@ function configure(provider: TestIdentityProvider, trustEmail: boolean): Promise
 let counter = 0;
 type PersonClaims = Omit<IdentityProviderUser, 'sub'>;
 
-/** Signs in a person who was never here. @returns `in`, or the message that the person sees */
+/** Signs in a new user. @returns `in`, or the message on the page */
 async function signIn(provider: TestIdentityProvider, claims: PersonClaims): Promise<string> {
   const sub = `subject-${(counter += 1)}`;
   provider.people.set(sub, { sub, ...claims });
@@ -76,7 +76,7 @@ const TRUSTED = [
   ['whose addresses are trusted', true],
 ] as const;
 
-/** @returns the message that a person sees: a trusted provider need not say that it has verified the address */
+/** @returns the message on the page; a trusted provider may omit `email_verified` */
 const messageFor = (message: RegExp | undefined, trustEmail: boolean) =>
   trustEmail && message === UNSTATED ? undefined : message;
 
@@ -84,7 +84,7 @@ const UNSTATED = /does not say that it has verified/;
 const UNVERIFIED = /has not verified/;
 
 /**
- * The claims of a person with an address, and the message that they see if addresses are not trusted; `undefined` if they
+ * The claims of a user with an address, and the message that they get if addresses are not trusted; `undefined` if they
  * are signed in.
  */
 const CLAIMS: readonly (readonly [string, (email: string) => PersonClaims, RegExp | undefined])[] = [

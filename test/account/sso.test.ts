@@ -94,7 +94,7 @@ const linkIn = (page: FormPage): string => {
   return href.replaceAll('&amp;', '&');
 };
 
-/** Submits the e-mail address and follows the link. @returns the URL at the provider */
+/** Submits the email address and follows the link. @returns the URL at the provider */
 async function begin(visitor: FormClient, email: string, to?: string): Promise<string> {
   const page = await visitor.open(
     `/sign-in/organization${to === undefined ? '' : `?to=${encodeURIComponent(to)}`}`,
@@ -106,7 +106,7 @@ async function begin(visitor: FormClient, email: string, to?: string): Promise<s
   return start.location ?? '';
 }
 
-/** Signs in: e-mail address, provider, callback. */
+/** Signs in: email address, provider, callback. */
 async function signIn(
   someone: IdentityProviderUser,
   {
@@ -124,7 +124,7 @@ const isSignedIn = async (visitor: FormClient) => (await visitor.get('/account')
 const accountOf = (email: string) => findUser(server.context.db.read, { email });
 const eventsSince = async (count: number) => (await world.auditEvents()).slice(count);
 const countEvents = async () => (await world.auditEvents()).length;
-/** Counts refused sign-ins of all providers; those of a minute share an event. */
+/** Counts rejected sign-ins of all providers; those of one minute share an event. */
 const countDeniedSignIns = async () =>
   (await world.auditEvents())
     .filter(({ action }) => action === 'identity-provider.refuse')
@@ -646,7 +646,7 @@ describe('Groups', () => {
         admin: true,
         email: 'only@lonely.example',
       });
-      // Who was invited may never sign in.
+      // An invited user may never sign in.
       await world.invited({ organization: 'lonely', admin: true });
       const someone = person({ email: admin.email, groups: [] }, provider);
       const before = await countEvents();

@@ -8,7 +8,7 @@ describe('Password hashing', () => {
       Array.from({ length: 300 }, (_, index) => verifyPassword(null, `guess number ${index}`)),
     );
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
-    // Those in the queue, and one for each processor but one.
+    // The queue, plus one for each processor but one.
     expect(outcomes.length - refused.length).toBeGreaterThan(64);
     expect(refused.length).toBeGreaterThan(100);
     for (const { reason } of refused) expect(reason).toBeInstanceOf(PasswordQueueFull);

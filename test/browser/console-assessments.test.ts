@@ -192,7 +192,7 @@ describeInBrowser('Console: assessments', () => {
         const isFirst = route.request().method() === 'GET' && (requests += 1) === 1;
         const response = await route.fetch();
         if (isFirst) await refresh;
-        // The page may have given the request up.
+        // The page may have aborted the request.
         await route.fulfill({ response }).catch(() => undefined);
       },
     );

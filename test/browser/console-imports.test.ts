@@ -127,7 +127,7 @@ describeInBrowser('Console: imports', () => {
     expect(await row('It accepted').getByText('Gone', { exact: true }).count()).toBe(0);
     await row('It accepted').getByRole('checkbox').uncheck();
 
-    // The filter has one value: selecting the other replaces it.
+    // The filter has one value, so selecting another replaces it.
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Gone from latest report' }).click();
     await page.getByRole('checkbox', { name: 'Yes' }).check();

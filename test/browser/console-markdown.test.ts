@@ -40,7 +40,7 @@ describeInBrowser('Console: Markdown', () => {
       await comment(id, text);
       await comment(id, 'A **remark**.');
       const page = await assay.enter('admin', `/vulnerabilities/${id}`);
-      // The ordinary text does not wait for the other one.
+      // The ordinary text does not wait for the slow one.
       await page.locator('strong', { hasText: 'impact' }).waitFor();
       await commentsOf(page).first().waitFor();
       await expect.poll(() => page.getByText(NOTICE).count()).toBe(2);
@@ -54,7 +54,7 @@ describeInBrowser('Console: Markdown', () => {
   it('lays out the next text after one whose parser error is not a RangeError', async () => {
     const id = await create({
       description: HOSTILE.quotes,
-      // Longer than the other one, which is thus parsed first.
+      // Longer than the other text, which is thus parsed first.
       impact: `Some **impact**. ${'word '.repeat(HOSTILE.quotes.length / 5)}`,
     });
     const page = await assay.enter('admin', '/vulnerabilities');

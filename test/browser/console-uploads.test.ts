@@ -16,7 +16,7 @@ const refuse = (route: Route) =>
 describeInBrowser('Console: uploads', () => {
   const assay = useSharedConsole();
 
-  /** Passes each POST to a path on to `answer`. */
+  /** Handles each POST to a path with `answer`. */
   const intercept = (page: Page, path: string, answer: (route: Route) => Promise<void>) =>
     page.route(path, (route) => (route.request().method() === 'POST' ? answer(route) : route.continue()));
 
@@ -53,7 +53,7 @@ describeInBrowser('Console: uploads', () => {
     await page.getByText(WAITING).waitFor();
     expect(held).toHaveLength(2);
     await Promise.all(held.splice(0).map(refuse));
-    // The same ones keep their turn.
+    // The order of the uploads stays the same.
     await expect.poll(() => held.length).toBe(2);
     expect(await page.getByText('Could not import this report').count()).toBe(0);
     isHeld = false;

@@ -157,7 +157,7 @@ describeInBrowser('Console: vulnerability list', () => {
     await dialog.getByText('Tags that do not exist yet are created.').waitFor();
     expect(await page.getByRole('option').count()).toBe(0);
     await dialog.getByRole('combobox').press('ArrowDown');
-    // Enter would take none if the options have come after the key.
+    // Enter selects nothing while the options are still loading.
     await page.getByRole('option').first().click();
     // The options stay open for another tag, and must not cover the button.
     await page.getByRole('option').first().waitFor();

@@ -80,7 +80,7 @@ class CollectedOutput extends Writable {
 
 /**
  * Creates a database on the engine of the run, and the command line over it.
- * @param settings environment variables of every command; of them, servers in this process have the store of files
+ * @param settings environment variables of every command; servers in this process use only their attachment store
  */
 export async function startCommandLine(
   state: InitialState = 'migrated',

@@ -25,7 +25,7 @@ function feed(shell: string, args: readonly string[], input: string): Promise<st
 }
 
 describe.runIf(has('bash'))('completion in bash', () => {
-  /** Returns what bash suggests for the last word of each line. */
+  /** Returns bash's suggestions for the last word of each line. */
   async function suggestions(...lines: readonly (readonly string[])[]): Promise<string[][]> {
     const completions = lines.map(
       (words) => `COMP_WORDS=(assay ${words.map((word) => `'${word}'`).join(' ')})

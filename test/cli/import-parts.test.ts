@@ -44,7 +44,7 @@ function job(changes: Partial<RemoteImport> = {}): RemoteImport {
   };
 }
 
-/** Returns what `work` prints to standard output. */
+/** Returns the standard output of `work`. */
 async function printed(work: () => void): Promise<string> {
   const stdout = new PassThrough();
   await withStreams({ stdin: new PassThrough(), stdout, stderr: new PassThrough() }, async () => work());
@@ -119,7 +119,7 @@ describe('Reports to import', () => {
     onTestFinished(() => void vi.useRealTimers());
     const ended = new AbortController();
     const seen: string[] = [];
-    // It is asked in each round: whatever the machine does, the file has grown since the last.
+    // Called in each round, so that the file has grown since the last round on any machine.
     Object.defineProperty(ended.signal, 'aborted', {
       get() {
         if (seen.length === 0) appendFileSync(growing, 'x');

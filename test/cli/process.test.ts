@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 
-/** What only a separate process has; other tests run commands in their own process. Signals are in serve.test.ts. */
+/** Behaviour that needs a separate process; other tests run commands in their own. serve.test.ts tests signals. */
 let assay: CommandLine;
 beforeAll(async () => {
   assay = await startCommandLine();

@@ -227,7 +227,7 @@ describe('Operation 38: create an assessment', () => {
       const created = await create({ name: 'x', assessment_group_id: group.id }, member.token);
       expect(created.status).toBe(status);
       if (status === 403) return;
-      // The creator gets access to it, which increments the version of the user.
+      // The creator gets access, which increments the version of the user.
       const read = await server.request('GET', `/v1/assessments/${created.body.uid}`, {
         token: member.token,
       });

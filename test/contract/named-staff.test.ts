@@ -59,7 +59,7 @@ const OPERATIONS: [string, Send, number][] = [
   ['49 (tester_id)', logSession, 201],
 ];
 
-/** What a response says, without the id that was sent. */
+/** The body of a response, without the id in the request. */
 const answerOf = async (send: Send, id: number) => {
   const { status, body } = await send(id);
   return [

@@ -42,7 +42,7 @@ interface Finding {
 
 let database: TestDatabase;
 let release: Release;
-/** Of this process, over the same database and store. */
+/** The store of this process, over the same database. */
 let context: Context;
 let assessment: string;
 let token: string;
@@ -89,7 +89,7 @@ async function startS3(): Promise<Record<string, string>> {
   };
 }
 
-/** Returns the keys in the store, of complete and incomplete files, without the product's code. */
+/** Returns the keys of complete and incomplete files in the store, without the product's code. */
 async function keysStored(): Promise<string[]> {
   if (store === 'database') {
     const chunks = await context.db.read.selectFrom('blob_chunks').select('key').distinct().execute();
@@ -159,7 +159,7 @@ async function beginUpload(
   return socket;
 }
 
-/** One file store per engine; imports.test.ts uses one like S3. */
+/** One file store per engine; imports.test.ts uses an S3-compatible one. */
 const STORES = engine() === 'sqlite' ? ['folder'] : ['database'];
 
 describe.each(STORES)('A server that is killed while it stores evidence in its %s', (name) => {

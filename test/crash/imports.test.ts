@@ -8,7 +8,7 @@ import { send } from '../harness/server.ts';
 import { host, port, report } from '../importers/reports.ts';
 import { type Release, releaseOver } from './killed-server.ts';
 
-/** Half of them are more than a transaction. */
+/** Half of them exceed one transaction. */
 const HOSTS = 2_000;
 const REPORT = report(
   Array.from({ length: HOSTS }, (_, index) =>

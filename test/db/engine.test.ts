@@ -163,7 +163,7 @@ describe('Transaction', () => {
 
   onSqlite('shares a commit with those that wait at the same time', async () => {
     let fewest = Number.POSITIVE_INFINITY;
-    // A group ends after some milliseconds, in which a busy machine may do little.
+    // A group ends after some milliseconds, which may be too few on a busy machine.
     for (let round = 0; round < 10 && fewest > 5; round += 1) {
       const before = db.statistics();
       await Promise.all(
@@ -236,7 +236,7 @@ describe('Transaction', () => {
       db.write((tx) => sql`alter table planned add column ${sql.id(column)} int`.execute(tx));
     const select = sql`select * from planned where a is distinct from ${1}::int`;
     let attempts = 0;
-    // As many at once as there are connections, so that each has the plan.
+    // As many concurrent queries as connections, so that each connection has the plan.
     const selectOnAll = () => {
       let arrived = 0;
       let meet: () => void;

@@ -75,7 +75,7 @@ it('Each foreign key has an index, as a deletion looks for the rows that refer t
   expect(without).toEqual([]);
 });
 
-/** Tables with data of an account alone, which are deleted with an account that was never used. */
+/** Tables with an account's own data, which are deleted with an unused account. */
 const TABLES_OF_ACCOUNTS = [
   'assessment_access',
   'assessment_group_members',

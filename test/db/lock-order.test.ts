@@ -6,7 +6,7 @@ import { uploadReport, waitForImport } from '../harness/imports.ts';
 import { engine, serve, type TestServer } from '../harness/server.ts';
 
 const ROUNDS = 12;
-/** Deleted in a round, while other requests use them. */
+/** Objects that a round deletes while other requests use them. */
 const OBJECTS_PER_ROUND = 3;
 
 interface World {
@@ -248,7 +248,7 @@ describe.runIf(engine() === 'postgres')('No two transactions deadlock: requests 
 
   it.each(Object.entries(CASES))('%s', async (_title, prepare) => {
     const before = await countDeadlocks(database);
-    // A server of its own: PostgreSQL counts the deadlocks of a connection at its end.
+    // Its own server, because PostgreSQL counts the deadlocks of a connection when it closes.
     const server = await serve({ ...database, drop: async () => undefined });
     try {
       const make = createFixtures(server);
@@ -286,7 +286,7 @@ describe.runIf(engine() === 'postgres')('No two transactions deadlock: requests 
   });
 });
 
-/** @returns how many there have been in the database, once no other connection is left */
+/** @returns the number of deadlocks in the database, once all other connections are closed */
 async function countDeadlocks({ databaseUrl }: TestDatabase): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

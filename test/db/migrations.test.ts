@@ -284,20 +284,20 @@ describe('Migrations', () => {
       ).rows;
       const of = (n: number) => `vulnerability_id = ${(finding?.id ?? 0) + n}`;
       const vulnerability = (n: number) => `id = ${(finding?.id ?? 0) + n}`;
-      // Gone by an import whose coverage another replaced since, and set to Fixed by it.
+      // Gone and set to Fixed by an import whose scan scope a later import replaced.
       await run(`update scanner_findings set gone_at = 1795168801500, gone_import_id = 3 where ${of(0)}`);
       await run(
         `update vulnerabilities set status_id = 5, closed_at = 1795168801500 where ${vulnerability(0)}`,
       );
       await run(`insert into import_status_changes
         select 3, id, organization_id, 1, 5, 1, null, 2 from vulnerabilities where ${vulnerability(0)}`);
-      // Reopened by the last import, after a fix that is not known any more.
+      // Reopened by the last import, after a fix whose import is unknown.
       await run(`update vulnerabilities set status_id = 2 where ${vulnerability(1)}`);
       await run(`insert into import_status_changes
         select 101, id, organization_id, 5, 2, 1, 1, 2 from vulnerabilities where ${vulnerability(1)}`);
       await run(`update scanner_findings set last_import_id = 101, last_seen_at = last_seen_at + 5000,
         previous_import_id = 3, previous_seen_at = last_seen_at + 2000 where ${of(1)}`);
-      // Last seen by an import that was undone, which earlier versions left there.
+      // Last seen by an undone import, which earlier versions left there.
       await run(
         `update scanner_findings set last_import_id = 102, last_seen_at = last_seen_at + 5000 where ${of(2)}`,
       );

@@ -20,7 +20,7 @@ const countSql = (many: number) =>
   `with recursive n (v) as (select 1 union all select v + 1 from n where v < ${many}) select count(*) as many from n`;
 const countTo = (many: number) => sql<{ many: number }>`${sql.raw(countSql(many))}`;
 const LONG = 1_500_000;
-/** Of `LONG` and its doubles. */
+/** The results of `LONG` and its multiples. */
 const ATTEMPTS = 8;
 
 let testDatabase: TestDatabase;
@@ -41,7 +41,7 @@ afterAll(async () => {
 describe('Slow query', () => {
   it('does not delay later queries, here and on another thread', async () => {
     await count(db.readLong, 1);
-    /** @returns what has ended, in this order */
+    /** @returns the names of the finished queries, in order */
     const orderWith = async (many: number): Promise<string[]> => {
       const order: string[] = [];
       const recordOrder = (name: string) => () => void order.push(name);
@@ -54,7 +54,7 @@ describe('Slow query', () => {
       return order;
     };
     let order: string[] = [];
-    // If others waited for it, it would end first however long it took. A busy machine may need a longer one.
+    // If others waited for it, it would always end first. A busy machine may need a longer query.
     for (let attempt = 0; attempt < ATTEMPTS && order.at(-1) !== 'long'; attempt += 1)
       order = await orderWith(LONG * 2 ** attempt);
     expect(order.at(-1)).toBe('long');
@@ -140,7 +140,7 @@ describe('Reader pool', () => {
         some
           .query({ sql: text, parameters: [] }, { aborted: false, account })
           .then(() => void order.push(name));
-      // Keeps one thread busy, so that the other one runs the rest in turn.
+      // Keeps one thread busy, so that the other one runs the rest one after another.
       const long = query(1, 'long', countSql(many));
       const greedy = Array.from({ length: 101 }, (_, index) => query(1, `greedy ${index}`));
       const refused = query(1, 'one more').catch((error: Error) => error.message);

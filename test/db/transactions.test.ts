@@ -199,7 +199,7 @@ describe.runIf(engine() === 'postgres')('Transaction on PostgreSQL', () => {
     let resolved = false;
     const transaction = remote.write((tx) => add(tx, 'patient')).then(() => (resolved = true));
     await committed;
-    // Others see the row, so it is durable, and a round trip has passed.
+    // Other connections see the row, so it is durable, and a round trip has passed.
     while ((await nameOf('patient')) === undefined) await db.check(Date.now());
     expect(resolved).toBe(false);
     network.release();

@@ -131,7 +131,7 @@ describe.runIf(engine() === 'postgres')('Concurrent transactions that write the 
       });
     let written: Promise<unknown> | undefined;
     await db.write(async (tx) => {
-      // Both wait for the asset in the middle, and the other's is what they write after it.
+      // Both wait for the asset in the middle, and then write the asset of the other.
       await tx
         .updateTable('assets')
         .set({ name: 'held' })

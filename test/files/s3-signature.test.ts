@@ -19,7 +19,7 @@ interface Seen {
   url: string;
   headers: IncomingMessage['headers'];
   body: Buffer;
-  /** Errors in its signature. */
+  /** The errors in the signature. */
   errors: string[];
 }
 

@@ -168,7 +168,7 @@ it.each(['s3 without a bucket', 's3 that takes no key'])(
   },
 );
 
-/** Starts a server that answers as S3, and opens a store there. */
+/** Starts an S3-compatible server and opens a store on it. */
 async function openStoreAt(service: Server) {
   await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
   const { port } = service.address() as AddressInfo;

@@ -1,7 +1,7 @@
 import { ATTACKS } from './attacks.ts';
 import { Client } from './client.ts';
 
-/** What the process that attacks needs to know. */
+/** The settings of the attacking process. */
 export interface AttackJob {
   port: number;
   seconds: number;
@@ -12,10 +12,10 @@ export interface AttackJob {
   vulnerability: number;
 }
 
-/** How often each attack was made. */
+/** The number of runs of each attack. */
 export type AttackCounts = Record<string, number>;
 
-/** Repeats every attack with every account until the time is over. */
+/** Repeats every attack with every account until the time is up. */
 async function attack({
   port,
   seconds,

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { Client, formBody } from './client.ts';
 import { entry, zip } from '../harness/zip.ts';
 
-/** Where an attacker acts: what the account could reach, whether it may or not. */
+/** The targets of an attacker, with and without access. */
 export interface Target {
   client: Client;
   /** Without a credential. */
@@ -11,7 +11,7 @@ export interface Target {
   vulnerability: number;
 }
 
-/** Sends a few requests. It is repeated until the time is over. */
+/** Sends a few requests. Repeated until the time is up. */
 export type Attack = (target: Target) => Promise<unknown>;
 
 const MIB = 1024 * 1024;
@@ -28,7 +28,7 @@ const together = (count: number, send: (index: number) => Promise<unknown>) =>
   Promise.all(Array.from({ length: count }, (_, index) => send(index)));
 const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Small files whose start is expensive to recognise. */
+/** Small files whose format is expensive to detect. */
 const UNRECOGNISABLE = [
   `<${'!'.repeat(MIB)}`,
   `<a ${'b=c '.repeat(MIB / 4)}`,
@@ -73,7 +73,7 @@ function skippedEntries(count: number, size: number): Buffer[] {
   return Array.from({ length: count }, () => one);
 }
 
-/** Every attack by its name. Each is made with an account that has access, and with one that has not. */
+/** Every attack by its name. Each runs with an account that has access and with one that has none. */
 export const ATTACKS: Readonly<Record<string, Attack>> = {
   'files that are hard to recognise': (target) =>
     together(3, (index) => upload(target, 'auto', pick(UNRECOGNISABLE, index))),

@@ -1,7 +1,7 @@
 import { Agent, type ClientRequest, request as sendHttp } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
-/** Milliseconds after which a request is given up. */
+/** The timeout of a request in milliseconds. */
 const PATIENCE = 60_000;
 
 export interface Answer {
@@ -14,7 +14,7 @@ interface Sent {
   body?: string | Buffer;
 }
 
-/** A client at an address of its own, so that the limits of addresses tell it from others. */
+/** A client with its own IP address, so that it has its own rate limits. */
 export class Client {
   readonly #port: number;
   readonly #address: string;
@@ -28,7 +28,7 @@ export class Client {
     this.#agent = new Agent({ keepAlive: true, localAddress: address, maxSockets: 64, maxFreeSockets: 64 });
   }
 
-  /** @returns the answer; status 0 if the connection ended without one */
+  /** @returns the response; status 0 if the connection closed without one */
   send(method: string, path: string, sent: Sent = {}): Promise<Answer> {
     return new Promise((resolve) => {
       const request = this.open(method, path, sent.headers, (status, text) => resolve({ status, text }));
@@ -43,7 +43,7 @@ export class Client {
     });
   }
 
-  /** Begins a request whose body the caller writes. */
+  /** Starts a request whose body the caller writes. */
   open(
     method: string,
     path: string,
@@ -71,7 +71,7 @@ export class Client {
     return request;
   }
 
-  /** A bare connection. */
+  /** A TCP connection. */
   connect(): Socket {
     const socket = connect({ port: this.#port, host: '127.0.0.1', localAddress: this.#address });
     socket.on('error', () => undefined);

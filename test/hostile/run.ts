@@ -10,19 +10,19 @@ import type { AttackCounts, AttackJob } from './attacker.ts';
 import { Client, formBody } from './client.ts';
 
 /**
- * Attacks a server as two accounts and a stranger, and measures what another tenant notices: `npm run test:hostile`.
- * It fails if the other tenant waits too long, or if the server uses too much memory or disk.
+ * Attacks a server as two accounts and without credentials, and measures the effect on another tenant: `npm run test:hostile`.
+ * Fails if the other tenant waits too long, or if the server uses too much memory or disk.
  */
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '60' },
-    /** Milliseconds for 99 of 100 requests of the other tenant. */
+    /** The limit for 99% of the other tenant's requests, in milliseconds. */
     p99: { type: 'string', default: '250' },
-    /** Milliseconds for each of them. */
+    /** The limit for all of them, in milliseconds. */
     most: { type: 'string', default: '1000' },
-    /** MiB of memory more than before. */
+    /** The limit of additional memory, in MiB. */
     memory: { type: 'string', default: '300' },
-    /** The attacks whose name contains this. */
+    /** Runs only attacks whose name contains this text. */
     only: { type: 'string', default: '' },
   },
 });
@@ -34,11 +34,11 @@ const LIMITS = {
   disk: 128,
 };
 const INTERVAL = 100;
-/** Large vulnerabilities that the account with access has created before. */
+/** Large vulnerabilities that the account with access creates first. */
 const LARGE = 100;
 const LARGE_TEXT = 'x'.repeat(65_000);
 const MAX_DISK_WAIT = 60_000;
-/** Of the other tenant. */
+/** The requests of the other tenant. */
 const CONNECTIONS = 32;
 
 const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -58,7 +58,7 @@ async function run(): Promise<boolean> {
   const member = new Client(server.port, '127.0.0.2', demo.users.member.token);
   await prepare(member, demo.assessment.uid);
   const tenant = new Client(server.port, '127.0.0.1', demo.other.users.admin.token);
-  // Opens connections, which a browser or a proxy would keep as well: a process accepts one connection a turn of its loop.
+  // Opens connections first, as browsers and proxies keep theirs: a process accepts one per turn of the event loop.
   await Promise.all(
     Array.from({ length: CONNECTIONS }, () => tenant.send('GET', '/v1/vulnerabilities/summary')),
   );
@@ -66,7 +66,7 @@ async function run(): Promise<boolean> {
   const before = { memory: server.memory(), disk: diskUsage(folder) };
 
   const attacker = fork(new URL('attacker.ts', import.meta.url), { execArgv: ['--import', 'tsx'] });
-  // Attackers have processors of their own; this one should leave them to the server.
+  // Real attackers have their own processors, so this one runs with a lower priority.
   setPriority(attacker.pid ?? 0, constants.priority.PRIORITY_LOW);
   const job: AttackJob = {
     port: server.port,
@@ -131,7 +131,7 @@ async function prepare(member: Client, assessment: string): Promise<void> {
     const { status, text } = await member.json('POST', '/v1/vulnerabilities', body);
     if (status !== 201) throw new Error(`A vulnerability could not be created: ${status} ${text}`);
   }
-  // Fills the caches of the database and starts its threads, as ordinary use does.
+  // Warms up the caches and the threads.
   const list = '/v1/vulnerabilities?page[size]=200';
   for (const sort of ['', '&sort=-title']) await member.send('GET', list + sort);
   await member.send('GET', list, { headers: { accept: 'application/x-ndjson' } });
@@ -147,7 +147,7 @@ async function prepare(member: Client, assessment: string): Promise<void> {
   if (status !== 202) throw new Error(`A report could not be imported: ${status} ${text}`);
 }
 
-/** Sends requests at a steady pace until something has ended. @returns the time of each in ms */
+/** Sends requests at a constant rate until the attack ends. @returns the duration of each in ms */
 async function measureTenant(
   tenant: Client,
   vulnerability: number,
@@ -197,7 +197,7 @@ function diskUsage(path: string): number {
     try {
       return file.isFile() ? sum + statSync(join(file.parentPath, file.name)).size : sum;
     } catch {
-      // It was deleted meanwhile.
+      // Deleted concurrently.
       return sum;
     }
   }, 0);

@@ -73,7 +73,7 @@ describe('Aborted requests', () => {
       const release = await blockWrites(hasty);
       expect((await create(hasty.origin, 'late', {})).status).toBe(503);
       await release().catch(() => undefined);
-      // What waited in the queue is written before it.
+      // The queued writes precede it.
       await create(server.origin, 'last', {});
       expect(await names()).toEqual(['first', 'last']);
     });

@@ -198,7 +198,7 @@ describe('Token lifetime', () => {
     async (kind) => {
       const other = await secondInstance();
       try {
-        // Repeated, as an instance that learns of it late would pass most attempts.
+        // Repeated, because an instance that notices the change late would still pass some attempts.
         for (let attempt = 0; attempt < 20; attempt += 1) {
           const { token, id } = await world.token(staff.id, { kind, expiresAt: now + 3_600_000 });
           expect((await other.probe(token)).status).toBe(404);

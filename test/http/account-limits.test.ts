@@ -17,7 +17,7 @@ it.each(Object.keys(CONCURRENCY_LIMITS) as (keyof typeof CONCURRENCY_LIMITS)[])(
     for (let count = 0; count < perOrganization; count += 1)
       releases.push(acquire(-1 - Math.floor(count / perAccount)));
     expect(() => acquire(-1)).toThrow('This account already has');
-    // A colleague without any.
+    // Another user of the organization, without requests.
     expect(() => acquire(-1_000)).toThrow('Your organization already has');
     acquire(-2_000, -2)();
     const release = releases.pop() as () => void;

@@ -33,12 +33,12 @@ function open({ origin }: Pick<TestServer, 'origin'>): Socket {
   return socket;
 }
 
-/** @returns the status of a request on a connection of its own; `undefined` if that is closed without an answer */
+/** @returns the status of a request on its own connection; `undefined` if that closes without a response */
 async function ask(socket: Socket): Promise<string | undefined> {
   socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
   let received = '';
   socket.on('data', (chunk) => (received += chunk.toString()));
-  // It may also be reset.
+  // The connection may also be reset.
   await Promise.race([once(socket, 'data'), once(socket, 'close')]).catch(() => undefined);
   return /^HTTP\/1\.1 (\d+)/.exec(received)?.[1];
 }
@@ -73,7 +73,7 @@ type Done = (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]
 
 it('A server listens on one address of localhost, as the limits hold only there', async () => {
   const { lookup } = dns;
-  // This machine may know only one. Fastify would listen on all that exist.
+  // The machine may have only one of them. Fastify would listen on all that exist.
   vi.spyOn(dns, 'lookup').mockImplementation(((name: string, options: dns.LookupAllOptions, done: Done) =>
     name === 'localhost' && options.all
       ? done(

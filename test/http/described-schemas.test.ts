@@ -76,7 +76,7 @@ describe('Schemas of the API description', () => {
   });
 
   it('have no names that are words or types of a language', () => {
-    // Of TypeScript, Java, Go and Python; a name may differ from a word in its case alone.
+    // Keywords of TypeScript, Java, Go and Python; a name may differ from one in its case only.
     const words =
       'abstract any as assert async await bool boolean break byte case catch chan char class const continue date debugger default defer def del delete do double elif else enum error except export extends false final finally float for from func function global go goto if implements import in instanceof int integer interface is lambda let list long map module native new nil none nonlocal not null number object or package pass private protected public raise range record return select set short static string struct super switch symbol synchronized this throw throws transient true try type typeof undefined unknown var void volatile while with yield';
     const library = createRequire(new URL('../../client/package.json', import.meta.url)).resolve(
@@ -144,7 +144,7 @@ describe('Schemas of the API description', () => {
         const isNamed = status === 422 && text.includes(`"property":"${at.join('.')}"`);
         if (isNamed) rejected += 1;
         if (!validate(body)) {
-          // Of several members, each has a result of its own.
+          // Requests with several members return a result for each.
           if (status < 400 && !text.includes('"role_invalid"')) accepted.push(where);
         } else if (isNamed && !UNKNOWN_OBJECT.test(text) && !ADDRESSES.test(at.join('.'))) {
           undescribed.push(`${where}: ${text}`);

@@ -6,7 +6,7 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 /** No request may block the event loop, which is SQLite's too. */
 
 const MANY = 20_000;
-/** Turns; two or three if the statements run on this thread. */
+/** Minimum number of turns; two or three if the statements run on this thread. */
 const FEW = 20;
 let server: TestServer;
 let admin: TestUser;

@@ -25,7 +25,7 @@ afterAll(() => server.close());
 const INFO = 30;
 const JSON_TYPE = 'Content-Type: application/json';
 const FORM_TYPE = 'Content-Type: application/x-www-form-urlencoded';
-/** A request of each error format, and a part of the answer. */
+/** A request for each error format, and a part of its response. */
 const REQUESTS = [
   ['V1', 'POST /v1/vulnerabilities', JSON_TYPE, '"status":408'],
   [
@@ -118,7 +118,7 @@ it('A head that never arrives is a 408', async () => {
   expect(answer).toContain('/problems/server/request-timeout"');
 });
 
-/** Sends part of a request, and nothing after it. @returns everything that is received until the server closes */
+/** Sends an incomplete request. @returns everything received until the server closes the connection */
 async function sendPart(origin: string, part: string): Promise<string> {
   const { hostname, port } = new URL(origin);
   const socket = connect(Number(port), hostname);

@@ -27,7 +27,7 @@ async function outcome(content: string, fields: Record<string, string>) {
   return { state, result, skips };
 }
 
-/** Imports a report, first as a dry run. Returns what both had as their result. */
+/** Imports a report, first as a dry run. Returns both results. */
 async function imported(content: string, format = 'auto', more: Record<string, string> = {}) {
   const dry = await outcome(content, { format, dry_run: 'true', ...more });
   const run = await outcome(content, { format, ...more });
@@ -49,7 +49,7 @@ const naabu = (lines: readonly (readonly [address: string, port: number, second?
     )
     .join('\n');
 
-/** Addresses that no batch of hosts holds together. */
+/** More addresses than one batch of hosts. */
 const MANY = Array.from({ length: 1_500 }, (_, index) => `10.1.${index >> 8}.${index & 255}`);
 
 describe('A dry run has the result of the run', () => {

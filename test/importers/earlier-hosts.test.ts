@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** An organization of its own that imports reports. */
+/** A new organization that imports reports. */
 async function createScope() {
   const organization = await world.organization();
   const { token } = await world.user({ organization: organization.uid, admin: true });
@@ -31,7 +31,7 @@ async function createScope() {
         ids.set(name, body.id);
       }
     },
-    /** Applies the hosts of an import as a run that died at its end does when it is taken up again. */
+    /** Applies the hosts of an import again, like a run that resumes after a crash at its end. */
     async repeat(name: keyof typeof REPORTS) {
       const { db, clock } = server.context;
       await runImport({
@@ -65,7 +65,7 @@ async function createScope() {
       expect((await server.request('POST', `/v1/imports/${id}/undo`, { token })).status).toBe(202);
       await waitForImport(server, token, id, (job) => job.undone !== null);
     },
-    /** Everything that the API says about the ports of the organization's hosts, with imports by name. */
+    /** All data of the API about the ports of the organization's hosts, with imports by name. */
     async state() {
       const names = new Map([...ids].map(([name, id]) => [id, name]));
       const assets: any[] = await get('/api/asset/v2/assets?fields=uid,location,firstSeen,lastSeen');

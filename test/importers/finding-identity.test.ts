@@ -124,7 +124,7 @@ it.each([
 });
 
 it('does not depend on how many URLs were read before', () => {
-  // A function of Node.js that is wrong only once V8 has optimized it is so after some thousand calls.
+  // Some functions of Node.js become wrong once V8 optimizes them, after some thousand calls.
   const keys = Array.from({ length: 20_000 }, () => canonicalUrl('https://b\u00fcro.example/?b=1&a=2'));
   expect(new Set(keys)).toEqual(new Set([canonicalUrl('https://xn--bro-hoa.example/?a=2&b=1')]));
 });

@@ -22,7 +22,7 @@ interface HarnessOptions {
   /** Files in the fixture folder that are not reports. */
   besides?: readonly string[];
   mapping?: ColumnMapping;
-  /** Whether a report is read twice, so that its end changes the texts of earlier records. */
+  /** Whether the format reads a report twice, because its end affects earlier records. */
   readsTwice?: boolean;
   /** Reports that no format detects, such as CSV with unknown columns. */
   unrecognised?: readonly string[];
@@ -136,7 +136,7 @@ export function describeFormat(format: ReportFormat, options: HarnessOptions = {
         const { records } = await read(report).catch((error: unknown) => {
           throw new Error(`Variant ${variant} threw what is no ReportError.`, { cause: error });
         });
-        // What yields without reading would go on for ever.
+        // A generator that yields without reading would never end.
         expect(records.length).toBeLessThanOrEqual(report.length);
       }
     });
@@ -199,7 +199,7 @@ function inRandomOrder<T>(items: readonly T[], random: Random): T[] {
   return items.map(() => rest.splice(random(rest.length), 1)[0] as T);
 }
 
-/** Returns what must be the same in a truncated report, which may have further records about the truncation. */
+/** Returns the records without those about a truncation, which only a truncated report has. */
 function comparableParts(record: ReportRecord, { readsTwice }: HarnessOptions): unknown[] {
   if (record.kind === 'host') return [JSON.stringify(record.host)];
   if (record.kind !== 'finding') return [];

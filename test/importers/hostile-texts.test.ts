@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { HostileReport } from './hostile-texts.ts';
 
-/** Milliseconds after which the process is ended: linear time takes a tenth of it, quadratic time many times as long. */
+/** The timeout of the process in milliseconds. Linear work takes a tenth of it, quadratic work many times as long. */
 const DEADLINE = 60_000;
 const READER = fileURLToPath(new URL('hostile-texts.ts', import.meta.url));
 
-/** Reports of every format, with § where a text of the account's choice may be. */
+/** Reports of every format, with § in place of texts that a user controls. */
 const REPORTS: Readonly<Record<string, string>> = {
   burp: '<issues burpVersion="1"><issue><serialNumber>1</serialNumber><type>1</type><name>§</name><host ip="192.0.2.1">http://a</host><path>/</path><severity>High</severity><issueBackground>§</issueBackground></issue></issues>',
   csv: 'title,severity,url,host,cve,references\n"§",high,"§","§","§","§"\n',
@@ -37,10 +37,10 @@ const REPORTS: Readonly<Record<string, string>> = {
   zap: '{"@version":"2","site":[{"@name":"http://a","alerts":[{"pluginid":"1","name":"§","riskcode":"3","confidence":"2","desc":"§","reference":"§","instances":[{"uri":"§","method":"GET"}]}]}]}',
 };
 
-/** Punycode takes a step for each distinct character, and each looks at the whole text. */
+/** Punycode takes one pass over the text for each distinct character. */
 const HAN = String.fromCharCode(...Array.from({ length: 16_384 }, (_, at) => 0x4e00 + at));
 
-/** Texts that can be in both JSON and XML as they are. */
+/** Texts that need no escapes in JSON or XML. */
 const TEXTS: readonly HostileReport['text'][] = [
   ['a', ' ', 'a'],
   ['', ' See: http', ''],
@@ -59,9 +59,9 @@ const TEXTS: readonly HostileReport['text'][] = [
   ['', HAN, ''],
 ];
 
-/** Characters: enough for a quadratic expression, and for a search that compares a twentieth of them at each place. */
+/** Characters, enough to expose quadratic expressions and searches. */
 const [LENGTH, LONG] = [256 * 1024, 200_000];
-/** Searches of one text of a report in another. */
+/** Reports that make an importer search one of their texts in another. */
 const SEARCHES: readonly HostileReport[] = [
   {
     name: 'generic: a version in a title',
@@ -108,7 +108,7 @@ describe('long texts of an account', () => {
     });
     const read = new Set(stdout.split('\n'));
     expect(stderr).toBe('');
-    // The first of these is the one that took too long.
+    // The first missing report is the one that took too long.
     expect(all.map(({ name }) => name).filter((name) => !read.has(name))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** Reads each report of a JSON list from standard input, and names those that it has read. */
+/** Reads each report of a JSON list from standard input, and prints the name of each when it is done. */
 import { text } from 'node:stream/consumers';
 import { REPORT_FORMATS } from '../../src/importers/formats/index.ts';
 import { identityOf } from '../../src/importers/finding-identity.ts';
@@ -6,13 +6,13 @@ import { normalizeFinding } from '../../src/importers/normalize-finding.ts';
 import { ReportError } from '../../src/importers/report.ts';
 import { scanScopeKeyOf } from '../../src/importers/targets.ts';
 
-/** `§` in the report stands for the text: a beginning, a unit that is repeated, and an end. */
+/** `§` in the report is replaced by the text: a start, a repeated unit, and an end. */
 export interface HostileReport {
   name: string;
   format: string;
   report: string;
   text: readonly [begin: string, unit: string, end: string];
-  /** Characters that the units take. */
+  /** Characters of all units together. */
   length: number;
 }
 

@@ -15,7 +15,7 @@ import { host, port, report } from './reports.ts';
 const SITE = 'https://shop.example';
 /** 10:00 of a day in January 2026; halves are 22:00. */
 const day = (number: number): number => Date.UTC(2026, 0, 1, 10) + (number - 1) * 86_400_000;
-/** Every upload and undo is later than every report, and than the one before. */
+/** Uploads and undos are later than every report, and each is later than the previous one. */
 let now = day(100);
 
 let server: TestServer;

@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { checkSequences } from '../harness/import-sequences/check-sequences.ts';
 import { engine } from '../harness/server.ts';
 
-/** Sequences per test. `scripts/import-sequences.ts` runs as many as one likes. */
+/** Sequences per test. `scripts/import-sequences.ts` runs any number. */
 const PER_TEST = 100;
 const TESTS = engine() === 'sqlite' ? 10 : 2;
 /** Enough to keep the processor busy while another one waits for the database. */

@@ -3,12 +3,12 @@ import { REPORT_FORMATS } from '../../src/importers/formats/index.ts';
 import { findingsOf } from './format-harness.ts';
 
 const LONG = 'http://a/' + 'a b/'.repeat(50_000);
-/** The name of a member has at most 64 KiB. */
+/** Member names have at most 64 KiB. */
 const KEY = LONG.slice(0, 60_000);
-/** Characters that each finding may take of a text that it shares with others: of a name, and of evidence. */
+/** Characters that each finding stores of a shared text: of a name, and of evidence. */
 const [MAX_NAME, MAX_EVIDENCE] = [2_100, 110_000];
 
-/** Reports of two findings, with a name that they share. */
+/** Reports of two findings that share a name. */
 const REPORTS: Readonly<Record<string, readonly [format: string, report: string]>> = {
   'the host of Nessus': [
     'nessus',

@@ -34,7 +34,7 @@ const TRANSACTIONS = 5;
 const REPORT = Array.from({ length: FINDINGS }, (_, index) =>
   finding(index, `Rule ${index} has found something.`),
 ).join('\n');
-/** MiB: a worker starts with it, and exceeds it with a finding of that size. */
+/** MiB of memory, enough to start a worker but not for a finding of this size. */
 const MEMORY = 12;
 const ROUNDS = 5;
 
@@ -69,7 +69,7 @@ describe('While an import runs', () => {
     const { id } = await world.vulnerability(uid);
     gate.hold();
     const { body } = await uploadReport(server, token, HELD_REPORT, { assessment_id: uid });
-    // It has applied something. If its transaction lasted as long as its report, no change would get through.
+    // It has applied part of the report. If one transaction lasted for the whole report, no other change would succeed.
     await eventually(async () => expect(await countAssets(uid)).toBeGreaterThan(0));
     if (process.platform === 'linux') expect(niceThreads()).toBeGreaterThan(0);
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -152,7 +152,7 @@ describe('An import that makes no progress', () => {
       const { body } = await uploadReport(watched, token, HELD_REPORT, { assessment_id: uid });
       const applied = watched.context.db.read.selectFrom('assets').select('id');
       await eventually(async () => expect((await applied.execute()).length).toBeGreaterThan(0));
-      // All at once, so that no message of the worker arrives between.
+      // In one turn, so that no message of the worker arrives in between.
       vi.advanceTimersByTime(SILENCE_LIMIT * 2);
       const ended = await waitForImport(watched, token, body.id);
       expect(ended).toMatchObject({

@@ -190,7 +190,7 @@ describe.runIf(engine() === 'sqlite')('Beside a running import', () => {
     await db.migrate();
     const large = await importInto(db, 'large', 250);
     const small = await importInto(db, 'small', 120);
-    // What is deleted meanwhile takes its turn too.
+    // Rows that are deleted meanwhile stay in the queue.
     const deleted = await importInto(db, 'deleted', 20);
     await db.write((tx) =>
       tx

@@ -76,7 +76,7 @@ describe('The next import', () => {
     const [a, b, c, d] = [await queueIn(one), await queueIn(one), await queueIn(one), await queueIn(one)];
     const running = [await take('x', 2, now + 1), await take('x', 2, now + 2)];
     expect(running.map((taken) => taken?.id)).toEqual([a, b]);
-    // Whoever comes new waits for one run to end, whatever was served before.
+    // A new organization waits for one run to end, however many runs others had before.
     const e = await queueIn(two);
     const f = await queueIn(two);
     const g = await queueIn(three);

@@ -37,7 +37,7 @@ export function applicationsOf(server: TestServer) {
       headers: { ...FORM, ...headers },
     });
 
-  /** The same with client authentication: Basic, or the id of a public client. */
+  /** Sends a form with client authentication: Basic, or the id of a public client. */
   const postAs = (client: TestClient, path: string, fields: Record<string, string>) =>
     client.secret === null
       ? post(path, { ...fields, client_id: client.id })

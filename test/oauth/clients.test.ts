@@ -245,7 +245,7 @@ describe('Client of the API documentation', () => {
 
   it.each([
     ['https://assay.example', 'https://assay.example/docs/oauth2-redirect.html', true],
-    // As a browser normalizes the address.
+    // The URL as browsers normalize it.
     ['https://Assay.Example:443', 'https://assay.example/docs/oauth2-redirect.html', true],
     ['https://Assay.Example:443', 'https://assay.example:8443/docs/oauth2-redirect.html', false],
     ['https://assay.example/team', 'https://assay.example/team/docs/oauth2-redirect.html', true],

@@ -345,7 +345,7 @@ describe('Consent', () => {
         let done = false;
         withdrawal = db.write((other) => revokeConsent(other, cliChangeContext(now), consenter));
         void withdrawal.then(() => (done = true));
-        // Either it waits for this transaction, or it is done before the token exists.
+        // The revocation either waits for this transaction or ends before the token exists.
         await expect.poll(async () => done || (await waitsForLock()) > 0).toBe(true);
         await storeAccessToken(tx, cliChangeContext(now), signed);
       });

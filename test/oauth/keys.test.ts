@@ -144,7 +144,7 @@ describe('Signing key rotation', () => {
     expect(await outOfUse()).toEqual(['first']);
     await apps.postAs(script, '/oauth/revoke', { token: body.access_token });
     expect(await outOfUse()).toEqual(['second', 'first']);
-    // The signing key is kept in any case.
+    // The signing key is never removed.
     expect(await findUnusedKeys(db.read, keys.slice(2), now + 100 * HOUR)).toEqual([]);
   });
 });

@@ -187,7 +187,7 @@ describe('With ASSAY_MASTER_KEY', () => {
   it('no file is created, and neither instances nor commands need a folder', async () => {
     const testDatabase = await newDatabase();
     const env = { ASSAY_MASTER_KEY: newText() };
-    // Also if a command comes first.
+    // Also if a command runs first.
     const first = await start(testDatabase, env, { command: true });
     const elsewhere = engine() === 'postgres' ? newFolder() : testDatabase.dataDirectory;
     await expectSameKeys(first, await start(testDatabase, env, { dataDirectory: elsewhere }));

@@ -17,7 +17,7 @@ it.each([
 ])('Folds %s', (_what, text, folded) => expect(foldCase(text)).toBe(folded));
 
 it('Folds each character as it folds its capital and its lower case', () => {
-  // Unicode has three exceptions: the capital and the lower case of these have other meanings in Turkic languages.
+  // Unicode's three exceptions, whose upper and lower case differ in Turkic languages.
   const exceptions = new Set(['ı', 'İ']);
   for (let code = 0; code <= 0x10_ff_ff; code += 1) {
     const character = String.fromCodePoint(code);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { memoizeAsync } from '../../src/runtime/memoize-async.ts';
 
-/** Makes what the test gives, in turn; counts how often it is asked to. */
+/** Returns the given results one after another, and counts the calls. */
 function makerOf(...given: Promise<number>[]) {
   let count = 0;
   const get = memoizeAsync(() => given[count++] as Promise<number>);

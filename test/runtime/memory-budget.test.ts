@@ -3,7 +3,7 @@ import { MemoryBudget, type Reservation } from '../../src/runtime/memory-budget.
 
 const owner = (account: string, organization = 'own') => ({ account, organization });
 
-/** Lets everything that was granted go on. */
+/** Lets all granted work continue. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 function createBudget() {

@@ -20,7 +20,7 @@ describe('A stack trace of what was built', () => {
     const stack = `Error: broken\n    at f (${built.href}main.js:${from})${others}`;
     const [, source = '', rest] =
       /^Error: broken\n    at f \((\S+)\)(.*)$/s.exec(mapStackTrace(stack, built)) ?? [];
-    // What leads up from the folder of the run, which is elsewhere, is not told.
+    // Paths above the folder of the run are omitted.
     expect(`${join(import.meta.dirname, '../../src/main.ts')}:${to}`.endsWith(source)).toBe(true);
     expect(source).toContain(`src/main.ts:${to}`);
     expect(rest).toBe(others);

@@ -10,17 +10,17 @@ interface Upload {
   step: ImportStep;
   /** The time of its report, or of its upload. */
   own: number;
-  /** Its place among all events. */
+  /** Its position among all events. */
   order: number;
 }
 
-/** After every sequence. */
+/** A time after every sequence. */
 const END = dayOf(30);
 
 /**
- * Runs a sequence in an organization. Then imports what stands in the order of the reports' times into another one, each
- * report when it was made, and has people touch the same things when they did.
- * @returns how the organizations differ; nothing if imports and undos may be in any order
+ * Runs a sequence in one organization. Then imports the remaining reports into another one in the order of their times, each
+ * at the time of the report, and repeats the changes of people at their times.
+ * @returns the differences of the organizations; none if the order of imports and undos does not matter
  */
 export async function differencesAfter(
   db: Database,
@@ -72,8 +72,8 @@ const namesOf =
     id === null ? null : (names.get(id) ?? 'another import');
 
 /**
- * The same bytes have the earliest time of the imports of them. Of equal times the later upload wins.
- * @returns the imports in the order of their times, with these
+ * Identical bytes have the time of their earliest import. Of equal times, the later upload wins.
+ * @returns the imports with these times, in order
  */
 function inOrderOfTime<U extends Upload>(uploads: readonly U[]): (U & { time: number })[] {
   const keyOf = ({ step }: Upload) => `${step.assessment} ${reportText(step.content)}`;
@@ -84,7 +84,7 @@ function inOrderOfTime<U extends Upload>(uploads: readonly U[]): (U & { time: nu
     .sort((one, other) => one.time - other.time || one.order - other.order);
 }
 
-/** @returns the state, and the keys of the things whose touches cannot be repeated */
+/** @returns the state, and the keys of the objects whose changes cannot be repeated */
 async function replay(
   db: Database,
   person: Person,
@@ -109,7 +109,7 @@ async function replay(
     }
   };
   for (const { step, time } of inTime) {
-    // A touch at the time of a report comes after it.
+    // A change at the time of a report follows it.
     await touchUntil(time);
     const options = { ...step.options, scannedAt: time };
     names.set(await organization.import({ ...step, options, at: time }), `import ${step.key}`);
@@ -119,8 +119,8 @@ async function replay(
 }
 
 /**
- * @param touched what people touched, which no undo may delete
- * @param unclear what people touched when no import that stands had made it: of it, only that it exists is compared
+ * @param touched the objects that people changed, which no undo may delete
+ * @param unclear changed objects that no remaining import had created at the time: only their existence is compared
  */
 function compare(
   actual: OrganizationState,

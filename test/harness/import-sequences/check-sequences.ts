@@ -6,7 +6,7 @@ import type { Person } from './touches.ts';
 
 export interface SequenceFailure {
   seed: number;
-  /** The smallest sequence that was found to fail, with what is wrong after it. */
+  /** The smallest failing sequence found, with its differences. */
   text: string;
 }
 
@@ -14,9 +14,9 @@ export interface SequencesToCheck extends GeneratorOptions {
   /** The seed of the first sequence; that of the next one is 1 higher. */
   seed: number;
   count: number;
-  /** How many are run at the same time. */
+  /** The number of concurrent sequences. */
   parallel?: number;
-  /** The check ends after so many failures. */
+  /** The check ends after this many failures. */
   mostFailures?: number;
   onProgress?: (done: number) => void;
 }
@@ -54,7 +54,7 @@ async function problemsOf(db: Database, person: Person, sequence: Sequence): Pro
   }
 }
 
-/** @returns a sequence that fails too and from which nothing can be taken without it passing */
+/** @returns a failing sequence that passes without any one of its steps */
 async function shrink(db: Database, person: Person, sequence: Sequence): Promise<Sequence> {
   for (let smallest = sequence; ;) {
     let smaller: Sequence | undefined;

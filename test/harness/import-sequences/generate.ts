@@ -16,7 +16,7 @@ export const dayOf = (number: number): number => Date.UTC(2026, 0, 1, 10) + (num
 
 export interface ImportStep {
   kind: 'import';
-  /** By which undos name it. */
+  /** The name by which undos refer to it. */
   key: number;
   /** The time of the upload, in milliseconds since 1970; of other steps, when they are done. */
   at: number;
@@ -26,29 +26,29 @@ export interface ImportStep {
   options: Partial<ImportOptions>;
 }
 
-/** Undoes an import. Without one that stands, nothing happens. */
+/** Undoes an import. Does nothing if none is left. */
 export interface UndoStep {
   kind: 'undo';
   at: number;
   key: number;
 }
 
-/** A person changes a finding or the scope of an asset. Without one, nothing happens. */
+/** A person changes a finding or the scope of an asset. Does nothing if there is none. */
 export interface TouchStep {
   kind: 'touch';
   at: number;
-  /** Which finding or asset, modulo their number. */
+  /** The index of the finding or asset, modulo their number. */
   which: number;
   touch: Touch;
 }
 
-/** Values are such that no report has them. */
+/** No report has these values. */
 export type Touch =
   /** Operation 5. */
   | { do: 'status'; status: number }
   | { do: 'add-tag'; tag: string }
   | { do: 'remove-tag'; tag: string }
-  /** Operation 19, with all other fields as they are. */
+  /** Operation 19, with all other fields unchanged. */
   | {
       do: 'replace';
       fields: { severity?: 'Critical'; title?: string; description?: string; impact?: string };
@@ -98,7 +98,7 @@ export function generateSequence(
     const imports = steps.filter((step) => step.kind === 'import');
     const undone = new Set(steps.flatMap((step) => (step.kind === 'undo' ? [step.key] : [])));
     const standing = imports.filter(({ key }) => !undone.has(key));
-    // Half a day is between the times of reports, a whole one is the time of a report.
+    // Half days are between the times of reports, whole days are the times of reports.
     day = Math.min(12, day + random.of([0, 0.5, 0.5, 1, 1, 2]));
     const at = dayOf(day);
     const kind = random.next();
@@ -111,7 +111,7 @@ export function generateSequence(
           ? { ...last, at }
           : { kind: 'touch', at, which: random.of(WHICH), touch: chooseTouch(random, index) },
       );
-      // A report of the same time would come before it.
+      // A report with the same time would precede it.
       if (inOrder) day += 0.5;
     } else
       steps.push(
@@ -121,13 +121,13 @@ export function generateSequence(
   return { steps, hasDecisions };
 }
 
-/** Some are touched more often than others. */
+/** Some objects are changed more often than others. */
 const WHICH = [0, 0, 0, 1, 2, 3, 5, 7] as const;
 
-/** Whether a touch is more interesting when it is done a second time. */
+/** Whether a repeated change is an interesting case. */
 const isToggle = (touch: Touch): boolean => touch.do === 'retest' || touch.do === 'attach';
 
-/** Few, so that imports have to do with each other. */
+/** Few, so that imports overlap. */
 function chooseFormats(random: Random): SequenceFormat[] {
   const kind = random.next();
   if (kind < 0.25) return [...HOST_FORMATS];
@@ -165,7 +165,7 @@ function chooseImport(
       minimumSeverity: random.chance(0.15) ? 'High' : null,
       carry: carries && random.chance(0.6),
       tags: random.chance(0.25) ? [random.of(['scan-a', 'scan-b'])] : [],
-      // Reports with a time of their own ignore it.
+      // Reports that state a time ignore it.
       scannedAt: !inOrder && random.chance(0.5) ? dayOf(earlier) : null,
     },
   });

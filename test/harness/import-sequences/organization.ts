@@ -19,14 +19,14 @@ export const createPerson = (db: Database): Promise<Person> =>
     }),
   );
 
-/** A thing that a person touched, by an identity that the same thing has in another organization. */
+/** An object that a person changed, by an identity that its counterpart in another organization shares. */
 export interface Touched {
   key: string;
   touch: TouchStep['touch'];
   at: number;
 }
 
-/** An organization with two assessments that imports go to, and one with decisions. */
+/** An organization with two assessments for imports, and one with decisions. */
 export class SequenceOrganization {
   readonly #db: Database;
   readonly #person: Person;
@@ -54,7 +54,7 @@ export class SequenceOrganization {
     const uid = `sequence${(created += 1)}`;
     const at = dayOf(0);
     const names = ['a', 'b', ...(decided.length > 0 ? ['c'] : [])];
-    // Inserted directly, as this is a good part of the work.
+    // Inserted directly, because it would take much of the time.
     const organization = await db.write(async (tx) => {
       const { id } = await tx
         .insertInto('organizations')
@@ -135,7 +135,7 @@ export class SequenceOrganization {
     await undoDirectly(this.#db, { id, at });
   }
 
-  /** @returns what the step touched; `undefined` if there is nothing to touch, or nothing changed */
+  /** @returns the object that the step changed; `undefined` if it changed none */
   async touch({ touch, which, at }: TouchStep): Promise<Touched | undefined> {
     const keys = [...(await (touch.do === 'scope' ? this.#assets() : this.#findings())).keys()].sort();
     const key = keys[which % keys.length];
@@ -144,7 +144,7 @@ export class SequenceOrganization {
     return (await this.repeat(touched)) ? touched : undefined;
   }
 
-  /** @returns whether there is such a thing, and it could be touched */
+  /** @returns whether the object exists and can be changed */
   async repeat({ key, touch, at }: Touched, isFirst = true): Promise<boolean> {
     const assessment = this.#assessments[0]?.uid ?? '';
     if (touch.do === 'scope') {

@@ -1,27 +1,27 @@
 import { host, port, report } from '../../importers/reports.ts';
 
-/** A finding, or a port, as a report has it. */
+/** A finding or a port in a report. */
 export interface ReportedItem {
-  /** Which one, from 0 to 3. */
+  /** Its index, from 0 to 3. */
   item: number;
   /** 0: severity Medium, or an open port. 1: High, or a closed one. */
   level: number;
-  /** Which of two texts, or versions of a service. */
+  /** The index of its text, or of its service version, from 0 to 1. */
   text: number;
-  /** How many locations, 1 or 2. */
+  /** The number of locations, 1 or 2. */
   locations: number;
 }
 
 export interface ReportContent {
   format: SequenceFormat;
-  /** Milliseconds since 1970; `null` for a report that has no time of its own. */
+  /** Milliseconds since 1970; `null` for a report that states no time. */
   at: number | null;
   items: readonly ReportedItem[];
-  /** Whether a scan of ports left out those above 100. */
+  /** Whether a port scan omitted ports above 100. */
   isNarrow: boolean;
 }
 
-/** The formats of findings whose reports have a time of their own. */
+/** The formats of findings whose reports state a time. */
 export const TIMED_FORMATS = ['zap', 'nessus', 'nuclei', 'trivy', 'sarif'] as const;
 export const UNTIMED_FORMATS = ['generic', 'csv'] as const;
 export const HOST_FORMATS = ['nmap', 'masscan'] as const;
@@ -41,12 +41,12 @@ const pathsOf = ({ item, locations }: ReportedItem): string[] =>
 const severityOf = ({ level }: ReportedItem, names: readonly [string, string]): string =>
   names[level === 0 ? 0 : 1];
 
-/** @returns a report as its tool writes it; equal content gives equal bytes */
+/** @returns a report as written by its tool; equal content gives equal bytes */
 export function reportText(content: ReportContent): string {
   return TEXTS[content.format](content);
 }
 
-/** @returns the time that a report states; Nuclei states that of each finding alone */
+/** @returns the time that a report states; Nuclei states only the time of each finding */
 export const ownTimeOf = ({ format, at, items }: ReportContent): number | null =>
   format === 'nuclei' && items.length === 0 ? null : at;
 

@@ -8,7 +8,7 @@ import { summarizeVulnerabilities } from '../../../src/domain/vulnerabilities/vu
 
 type Facts = Record<string, unknown>;
 
-/** What an organization has, by the identity of each thing. Ids, uids and times of changes are left out. */
+/** The content of an organization by the identity of each object, without ids, uids and times of changes. */
 export interface OrganizationState {
   findings: Map<string, Facts & { assets: string[] }>;
   assets: Map<string, Facts>;

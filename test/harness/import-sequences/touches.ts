@@ -14,7 +14,7 @@ import { updateVulnerability } from '../../../src/domain/vulnerabilities/update-
 import type { Severity } from '../../../src/domain/shared/statuses-and-severities.ts';
 import type { Touch } from './generate.ts';
 
-/** A staff account that may do everything. */
+/** A staff account with all scopes. */
 export interface Person {
   id: number;
   uid: string;
@@ -31,8 +31,8 @@ export const requestOf = ({ id, uid }: Person): Caller => ({
 });
 
 /**
- * Has a person change a finding.
- * @returns whether anything changed: an operation that leaves everything as it is, or is refused, is no touch
+ * Changes a finding as a person.
+ * @returns whether anything changed
  */
 export async function touchFinding(
   db: Database,
@@ -130,7 +130,7 @@ async function change(
   }
 }
 
-/** Has a person set the scope rules of an asset in an assessment (operation 11). */
+/** Sets the scope rules of an asset in an assessment as a person (operation 11). */
 export async function touchScope(
   db: Database,
   person: Person,
