@@ -207,7 +207,7 @@ async function countAll(tx: Transaction, organization: number): Promise<void> {
 /** `number`, which is below 100, with two digits. */
 const twoDigits = sql`case when number < 10 then '0' else '' end || cast(number as text)`;
 
-/** The ids of the next rows of each table: there are no concurrent writers. */
+/** The next id of each table, which is known because nothing else writes. */
 async function firstIds(db: Database) {
   const next = async (table: 'assets' | 'vulnerabilities') => {
     const { rows } = await sql<{

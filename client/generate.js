@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import openapiTypescript, { astToString, stringToAST } from 'openapi-typescript';
 
-/** Bodies of uploads are sent as they are, so only a form fits. */
+/** An upload is sent unchanged, so its body must be a form. */
 const FORM_BODY = /\/requestBody\/content\/multipart~1form-data$/;
 const [{ type: formData }] = stringToAST('type Form = FormData;');
 

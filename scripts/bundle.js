@@ -31,8 +31,8 @@ const { output } = await bundle.write({
   entryFileNames: '[name].js',
   // Otherwise the names of all entries that share packages would become part of the name.
   chunkFileNames: ({ name }) => `${name.startsWith('packages') ? 'packages' : name}-[hash].js`,
-  // Packages in chunks of their own, so that reading our source maps for a stack trace is fast; each entry loads only
-  // what it uses.
+  // Separate chunks for packages, so that reading the source maps of our code for a stack trace is fast. Each entry
+  // loads only the packages that it uses.
   codeSplitting: { groups: [{ name: 'packages', test: /[\\/]node_modules[\\/]/, entriesAware: true }] },
   sourcemap: true,
   // A stack trace needs names and lines only.

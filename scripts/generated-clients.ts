@@ -3,9 +3,9 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { npm } from './npm.ts';
 
-/** A public generator of clients, and a program that uses the client which it makes of the API description. */
+/** A public client generator, and a program that uses the client generated from the API description. */
 interface Generator {
-  /** Packages with versions, the generator first; those after it are what its clients or the generator itself need. */
+  /** Packages with versions: the generator, then the dependencies of the generator and of its clients. */
   packages: readonly string[];
   /** The command in `node_modules/.bin`, with its arguments. */
   command: readonly string[];
@@ -123,7 +123,7 @@ export async function use(): Promise<string | undefined> {
 ];
 
 /**
- * Makes a client of `openapi.json` with each of five public generators, and compiles it with a program that uses it.
+ * Generates a client from `openapi.json` with each of five public generators, and compiles it with a program that uses it.
  * The generators are installed into the folder; none needs an install script.
  */
 export function tryGenerators(folder: string): void {

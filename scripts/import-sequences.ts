@@ -11,7 +11,7 @@ import { temporaryFolder } from '../test/harness/temporary.ts';
 const { values } = parseArgs({
   options: {
     count: { type: 'string', default: '1000' },
-    /** Of the first sequence. */
+    /** The seed of the first sequence. */
     seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
     engine: { type: 'string', default: 'sqlite' },
     /** Failures after which it stops. */
@@ -24,7 +24,7 @@ const { values } = parseArgs({
 const [count, seed, mostFailures, most] = [values.count, values.seed, values.failures, values.steps].map(
   Number,
 ) as [number, number, number, number];
-/** A database grows slower the more it holds. */
+/** Databases become slower as they grow. */
 const PER_DATABASE = 2_000;
 const isPostgres = values.engine === 'postgres';
 

@@ -8,7 +8,7 @@ import { safeReturnPath } from '../page-kit/paths.ts';
 export interface SignInProof extends SignInCredential {
   userId: number;
   organizationId: number | null;
-  /** As shown in sessions and the audit log. */
+  /** The method, as shown in sessions and the audit log. */
   method: 'password' | 'passkey' | 'sso' | 'invitation' | 'reset';
   /** Whether it counts as two factors: a passkey with user verification, or a trusted provider. */
   isMultiFactor: boolean;

@@ -4,7 +4,7 @@ import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import { Button, Checkbox, Field, Form, Select } from '../page-kit/forms.tsx';
 import { MESSAGES } from './messages.ts';
 
-/** By days. */
+/** Lifetimes by their days. */
 export const EXPIRIES = {
   '30': MESSAGES.tokens.in30Days,
   '90': MESSAGES.tokens.in90Days,
@@ -43,7 +43,7 @@ export function TokenForm({ action, allowed, fields, errors, readingScopesTag }:
   const errorOf = (property: string, subject: string): string | undefined => {
     const error = errors.find((candidate) => candidate.property.split('.')[0] === property);
     if (error === undefined) return undefined;
-    // Name the wrong value if there are several.
+    // With several values, name the invalid one.
     return error.property !== property && typeof error.value === 'string'
       ? `“${error.value}” ${describeFieldProblem(error)}.`
       : `${subject} ${describeFieldProblem(error)}.`;

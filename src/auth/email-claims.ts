@@ -21,7 +21,7 @@ export function readEmailClaims(...sources: readonly Claims[]): EmailClaims | un
     return verified === undefined ? [] : [{ verified, sameAddress: claims['email'] === email }];
   });
   const about = statements.find(({ sameAddress }) => sameAddress);
-  // A denial counts for whichever address; a confirmation of another address confirms nothing.
+  // `false` counts for any address; `true` for another address confirms nothing.
   const denied = statements.some(({ verified }) => !verified) ? false : undefined;
   return { email, verified: about?.verified ?? denied };
 }

@@ -29,7 +29,7 @@ const ALGORITHMS = [
 ];
 /** Milliseconds until the keys are requested again for one that is not among them. */
 const FETCH_INTERVAL = 60_000;
-/** Milliseconds until they are requested again if none are known: nothing can be verified without them. */
+/** Milliseconds until the next request for keys if none are known, as no token can be verified without them. */
 const RETRY_DELAY = 2_000;
 /** Milliseconds for which keys are used without asking whether they still are the issuer's. */
 const KEYS_LIFETIME = 600_000;

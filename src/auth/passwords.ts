@@ -13,7 +13,7 @@ export const MAX_TYPED_PASSWORD_LENGTH = 1_024;
 
 /** Leaves one processor to serve other requests. */
 const MAX_CONCURRENT_HASHES = Math.max(1, availableParallelism() - 1);
-/** A waiting password keeps its request open; further ones are better rejected at once. */
+/** A waiting password keeps its request open, so further ones are rejected immediately. */
 const MAX_QUEUED_HASHES = 64;
 
 /** Too many passwords are waiting to be hashed. A retry may succeed. */
@@ -36,7 +36,7 @@ export function requireHashCapacity(): void {
   hashing.requireCapacity();
 }
 
-/** The hash that passwords of unknown accounts are compared with: it takes as long, and never matches. */
+/** Compared with the passwords of unknown accounts: takes the same time and never matches. */
 const decoyHash = memoizeAsync(() => hash('a password without an account', ARGON2_PARAMETERS));
 
 /**

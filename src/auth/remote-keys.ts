@@ -13,7 +13,7 @@ export class RemoteKeys {
   #known: { keys: FetchedKeys; at: number } | undefined;
   #request: { keys: Promise<FetchedKeys>; at: number; running: boolean } | undefined;
 
-  /** @param lifetime how long keys are used without asking whether they still are the issuer's */
+  /** @param lifetime how long keys are used before they are requested again */
   constructor(url: string, lifetime: number) {
     this.#url = url;
     this.#lifetime = lifetime;

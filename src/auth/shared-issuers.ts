@@ -1,4 +1,4 @@
-/** Issuers of which every tenant or account of the service gets tokens. */
+/** Issuers that issue tokens to every tenant or account of a service. */
 const SHARED_HOSTS = [
   'accounts.google.com',
   'api.login.yahoo.com',
@@ -17,7 +17,7 @@ const SHARED_HOSTS = [
   'www.linkedin.com',
 ];
 
-/** Microsoft Entra ID in all clouds, with the domains of which hosts are parts of it. */
+/** Microsoft Entra ID in all clouds, with the domains of its hosts. */
 const ENTRA_HOSTS = [
   'login.chinacloudapi.cn',
   'login.microsoft.com',

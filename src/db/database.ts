@@ -5,10 +5,10 @@ export type Engine = 'sqlite' | 'postgres';
 
 declare const writable: unique symbol;
 
-/** A read-only connection: what functions that read take. */
+/** A read-only connection, the first parameter of functions that read. */
 export type ReadConnection = Pick<QueryBuilder, 'engine' | 'selectFrom' | 'executeQuery' | 'getExecutor'>;
 
-/** A connection inside a transaction: what functions that write take. Only `Database.write` creates one. */
+/** A connection inside a transaction, the first parameter of functions that write. Only `Database.write` creates one. */
 export type Transaction = QueryBuilder & { readonly [writable]: true };
 
 /** Kysely, with the engine that its queries run on: helpers choose their SQL by it. */
@@ -67,9 +67,9 @@ export interface Database {
   readonly engine: Engine;
   /** Sees durable data only, never an open transaction. */
   readonly read: ReadConnection;
-  /** The same for statements that may take long. On SQLite, worker threads run them, off the event loop. */
+  /** Like `read`, for slow statements. On SQLite, worker threads run them, off the event loop. */
   readonly readLong: ReadConnection;
-  /** The same. Statements that have not started when the signal is aborted throw `OperationAborted`. */
+  /** Like `readLong`. Statements that have not started when the signal is aborted throw `OperationAborted`. */
   abortableRead(signal: AbortState | undefined): ReadConnection;
   /**
    * Runs a transaction and resolves once it is durable, or with `relaxedDurability` once it is committed. The engine may

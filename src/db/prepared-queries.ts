@@ -1,7 +1,7 @@
 import type { CompiledQuery } from 'kysely';
 import type { Engine, ReadConnection, Transaction } from './database.ts';
 
-/** Stands for a parameter while the query is built. */
+/** Placeholder of a parameter while the query is built. */
 class Placeholder {
   readonly name: string;
   constructor(name: string) {
@@ -29,14 +29,14 @@ export function prepareQuery<P extends object, R>(
   return compileOnce(build);
 }
 
-/** The same for a statement that writes. */
+/** Like `prepareQuery`, for a statement that writes. */
 export function prepareWrite<P extends object, R>(
   build: Build<Transaction, P, R>,
 ): (tx: Transaction, parameters: P) => Promise<R[]> {
   return compileOnce(build);
 }
 
-/** The same, resolving with the number of changed rows. */
+/** Like `prepareWrite`, but resolves with the number of changed rows. */
 export function prepareRowCount<P extends object>(
   build: Build<Transaction, P, unknown>,
 ): (tx: Transaction, parameters: P) => Promise<number> {
@@ -44,7 +44,7 @@ export function prepareRowCount<P extends object>(
   return async (tx, parameters) => Number((await tx.executeQuery(bind(tx, parameters))).numAffectedRows ?? 0);
 }
 
-/** The same without a result: PostgreSQL sends the statement and does not wait. If it fails, the transaction fails. */
+/** Like `prepareWrite`, without a result: PostgreSQL sends the statement and does not wait. If it fails, the transaction fails. */
 export function preparePipelined<P extends object>(
   build: Build<Transaction, P, unknown>,
 ): (tx: Transaction, parameters: P) => Promise<void> {

@@ -26,7 +26,7 @@ export function openScratchDatabase(tables: readonly string[]): ScratchDatabase 
   connection.exec('pragma synchronous = off');
   connection.exec(`pragma cache_size = -${CACHE_KIB}`);
   for (const table of tables) connection.exec(table);
-  // Never committed: no other connection reads it, and it need not last.
+  // Never committed, because no other connection reads it and it need not be durable.
   connection.exec('begin');
   return {
     prepare: (sql) => adaptScratchStatement(connection.prepare(sql)),

@@ -19,7 +19,7 @@ export function withWriteProbe(db: Database): Database {
   const write: Database['write'] = async (transaction, options) => {
     try {
       const value = await db.write(transaction, options);
-      // It may have written nothing, or less than most writes do: the next check probes.
+      // It may have written nothing or little, so the next check probes.
       nextProbe = 0;
       return value;
     } catch (error) {

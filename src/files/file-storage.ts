@@ -10,12 +10,12 @@ import {
 } from '../domain/shared/files.ts';
 import type { ByteStream, FileStore } from './file-store.ts';
 
-/** Rows a transaction, so that other writers need not wait long. */
+/** Rows per transaction, so that other writers do not wait long. */
 const BATCH_SIZE = 100;
 /** Milliseconds before an unreferenced file is deleted: longer than any request takes. */
 const GRACE_PERIOD = 24 * 3_600_000;
 
-/** The file store, and the database that records what is in it. */
+/** The file store, and the database that records its contents. */
 export interface FileStorage {
   db: Database;
   files: FileStore;

@@ -17,7 +17,7 @@ export interface FileStore {
   write(key: string, content: ByteStream): Promise<void>;
   /** Reads the bytes from `start` to `end`, both included. Throws if they do not exist. */
   read(key: string, start: number, end: number): ByteStream;
-  /** Deletes a file, or what a failed write has left of it. Does nothing for an unknown key. */
+  /** Deletes a file, or the rest of a failed write. Does nothing for an unknown key. */
   remove(key: string): Promise<void>;
 }
 

@@ -174,7 +174,7 @@ async function requireStatus(
     );
 }
 
-/** @returns the status, error code and request id. Nothing else of a response, which may repeat the credentials. */
+/** @returns the status, error code and request id; the rest of a response may repeat the credentials */
 function describeResponse({ statusCode = 0, headers }: IncomingMessage, body = ''): string {
   const code = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(body)?.[1];
   const id = /^[A-Za-z0-9-]{1,64}$/.exec(String(headers['x-amz-request-id'] ?? ''))?.[0];

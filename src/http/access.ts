@@ -134,7 +134,7 @@ async function authenticate(
   }
 }
 
-/** Serializes what the credential may do, so that a stream ends when its caller loses a right. */
+/** Serializes the rights of the credential, so that a stream ends when its caller loses one. */
 function serializeRights({ admin, staff, assignedOrganizations, scopes }: AuthenticatedToken): string {
   return JSON.stringify([admin, staff, assignedOrganizations, ...scopes]);
 }

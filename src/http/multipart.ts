@@ -7,7 +7,7 @@ export interface MultipartPart {
   name: string;
   /** Absent unless the part is a file. */
   filename: string | undefined;
-  /** As sent. */
+  /** The media type in the request. */
   type: string;
   content: AsyncIterable<Uint8Array>;
 }

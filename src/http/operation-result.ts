@@ -42,7 +42,7 @@ export function versionedResult<Body>(
   return new OperationResult(body, version, location === undefined ? {} : { location });
 }
 
-/** A result with headers of its own. */
+/** A result with additional headers. */
 export function withHeaders<Body>(
   body: Body,
   headers: Readonly<Record<string, string>>,

@@ -8,7 +8,7 @@ export interface ProblemType {
   meaning: string;
 }
 
-/** Problem types (RFC 9457): status, title, and what the client can do. */
+/** Problem types (RFC 9457): status, title, and advice for the client. */
 export const PROBLEM_TYPES = {
   'invalid-request': {
     status: 400,

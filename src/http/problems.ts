@@ -158,7 +158,7 @@ function retryAfterOf({ problem: { params } }: DomainError): Record<string, stri
   return params !== undefined && 'retryAfter' in params ? { 'retry-after': String(params.retryAfter) } : {};
 }
 
-/** What the body of a problem needs to know about the request and the deployment. */
+/** The properties of the request and the server that appear in the body of a problem. */
 export interface ProblemContext {
   requestId: string;
   errorTypeBase: string;

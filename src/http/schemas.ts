@@ -44,7 +44,7 @@ export const urlSchema = (example: string) =>
 export const emailSchema = (example: string) =>
   Type.String({ format: 'email', maxLength: MAX_STORED_TEXT, examples: [example] });
 
-/** Keywords of the API description alone. */
+/** Keywords that only the API description uses. */
 export const DESCRIBED = 'x-described';
 
 /**

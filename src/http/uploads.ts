@@ -7,7 +7,7 @@ import { Problem } from './problems.ts';
 
 /** Bytes that have to arrive within `Config.uploadTimeout`. */
 const MIN_BYTES = 1024 * 1024;
-/** Bytes of memory an upload: the fields, and what has arrived but is not stored yet. */
+/** Bytes of memory per upload: the fields, and received data that is not stored yet. */
 const UPLOAD_MEMORY = 2 * 1024 * 1024;
 /** Milliseconds between checks of the credential. */
 const LIVENESS_INTERVAL = 10_000;
@@ -17,7 +17,7 @@ type UploadRequest = Pick<FastifyRequest, 'abortState' | 'headers' | 'isLive' | 
 };
 
 interface UploadLimits {
-  /** Of the whole body. */
+  /** The size of the body. */
   maxBytes: number;
   maxParts: number;
 }

@@ -43,7 +43,7 @@ export async function readSample(source: ByteSource): Promise<ReportSample> {
   return { text, ...jsonIn(text) };
 }
 
-/** Ends the parser, which would otherwise go on after each error, at the cost of a stack trace. */
+/** Stops the parser, which would otherwise continue after each error and create a stack trace. */
 const STOP = new Error('stopped');
 
 /** @returns the root element, without namespace prefix */

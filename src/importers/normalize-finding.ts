@@ -161,7 +161,7 @@ function keyOfLocation({ type, value, address, port, protocol }: LocationInput):
     : JSON.stringify([type, value, address, port, protocol]);
 }
 
-/** @returns the location; what its type does not allow is kept as `other` */
+/** @returns the location, with the type `other` if it is invalid for its own type */
 function toStoredLocation(location: LocationInput): ExploitableLocation[] {
   const { value, address, protocol, port } = location;
   const short = {

@@ -1,6 +1,6 @@
 import type { ImportJob } from '../domain/imports/import-types.ts';
 
-/** Milliseconds. Earlier times are wrong: no supported tool existed. */
+/** In milliseconds. Earlier times are wrong, because no supported tool existed. */
 const EARLIEST_PLAUSIBLE = Date.UTC(1995, 0, 1);
 
 /**

@@ -25,7 +25,7 @@ export class ReportError extends Error {
   }
 }
 
-/** What a finding is about, or a report covers. */
+/** The target of a finding or of a scan. */
 export type ScanTarget =
   | { url: string }
   /** Address or host name. */
@@ -83,7 +83,7 @@ export interface ReportedFinding {
   tags?: readonly string[] | undefined;
 }
 
-/** What a parser yields, in the order of the report. */
+/** A record of a parser, in the order of the report. */
 export type ReportRecord =
   /** A fact about the report; may be repeated, the last one wins. Milliseconds since 1970; NaN if not understood. */
   | { kind: 'report'; scannedAt?: number | undefined }
@@ -102,7 +102,7 @@ export type ReportRecord =
       source?: string | undefined;
       checks?: readonly string[] | 'all' | undefined;
     }
-  /** A check that ran without a result: whether its finding is still there is not known. */
+  /** A check that ran without a result, so that the state of its finding is unknown. */
   | {
       kind: 'untested';
       finding: Pick<ReportedFinding, 'rule' | 'target' | 'locationKey' | 'source'>;
@@ -131,7 +131,7 @@ export interface ReportSample {
 /** For CSV: the report's column by our field. */
 export type ColumnMapping = Readonly<Record<string, string>>;
 
-/** What a person says about a report. */
+/** Information about a report from the user. */
 export interface ReadOptions {
   mapping?: ColumnMapping | undefined;
   /** For dates that leave it open: `3/4/2024`. */
@@ -142,7 +142,7 @@ export interface ReadOptions {
 export interface ReportFormat {
   /** The name in the API and the command line; the `source` of findings that name none. */
   name: string;
-  /** The name that people see: `Nmap XML`. */
+  /** The displayed name: `Nmap XML`. */
   title: string;
   /** Whether it contains findings, which need an assessment. */
   hasFindings: boolean;

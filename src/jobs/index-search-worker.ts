@@ -7,7 +7,7 @@ import { lowerThreadPriority } from '../runtime/thread-priority.ts';
 
 /** Vulnerabilities per transaction. Indexing takes about 0.2 ms each, and an occasional merge of the index 40 ms. */
 const BATCH_SIZE = 100;
-/** The batch size for long queues. Faster in all, but each transaction blocks other writers for twice as long. */
+/** The batch size for long queues: faster overall, but each transaction blocks other writers for twice as long. */
 const LARGE_BATCH_SIZE = 500;
 const LARGE_QUEUE = 50_000;
 

@@ -12,14 +12,14 @@ const TIMEOUT = 10_000;
 export const MAIL_ATTEMPTS = 6;
 
 export interface Mail {
-  /** One e-mail address. */
+  /** One email address. */
   to: string;
   subject: string;
   /** Plain text. */
   text: string;
 }
 
-/** Identifies a mail: the same each time it is sent, without what it is made from. */
+/** Identifies a mail across attempts, without revealing its input. */
 function messageId(job: Job, { to }: Mail, mailFrom: string): string {
   const digest = hash('sha256', JSON.stringify([job.kind, job.id, job.payload, to]), 'base64url');
   const domain = /@([\w.-]{1,253})>?\s*$/.exec(mailFrom)?.[1] ?? 'localhost';
@@ -86,12 +86,12 @@ class MailRejected extends Error {
 /** Codes of errors that end a session before the mail is sent. */
 const SESSION_ERRORS = new Set(['EAUTH', 'EDNS', 'EENVELOPE', 'ENOAUTH', 'EOAUTH2', 'ETLS']);
 
-/** The members of nodemailer's errors that tell how far a mail got. */
+/** The properties of nodemailer's errors that show how far the delivery got. */
 interface MailError {
   code?: string;
-  /** Of the server's response, if there was one. */
+  /** The status code of the server's response, if any. */
   responseCode?: number;
-  /** Of a system call that failed. */
+  /** The error code of a failed system call. */
   syscall?: string;
   timeoutType?: string;
 }

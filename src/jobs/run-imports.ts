@@ -53,7 +53,7 @@ async function runUndoJob(
   undoneBy: Caller,
 ): Promise<void> {
   let caller = undoneBy;
-  // One that has begun goes on after a crash, so that it does not stay half done.
+  // An import that has started continues after a crash, so that it does not stay incomplete.
   if (job.attempts === 1) {
     const started = await db.write((tx) => startUndo(tx, { actor: undoneBy, now: clock() }, id));
     if ('lostPermission' in started) {
@@ -72,7 +72,7 @@ async function runImportJob(context: Context, { job, signal }: JobRun, id: numbe
   if (runnable === undefined) return;
   const finish = async (run: FinishedRun): Promise<void> => {
     const unused = await db.write((tx) => finishRun(tx, id, clock(), run));
-    // The search index of what it added.
+    // Indexes its findings for search.
     context.jobs.notify();
     await deleteUnreferenced(context, unused).catch((err: unknown) =>
       log.warn({ err, import: id }, 'cannot delete the file of an import; the cleanup job will retry'),

@@ -14,7 +14,7 @@ export const SECRET_METHODS = ['client_secret_basic', 'client_secret_post'] as c
 const CHALLENGE = { 'www-authenticate': 'Basic realm="assay", charset="UTF-8"' };
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 
-/** The hash that secrets of unknown clients are compared with: it takes as long, and never matches. */
+/** Compared with the secrets of unknown clients: takes the same time and never matches. */
 const DECOY = '0'.repeat(64);
 
 interface ClientParameters {
@@ -95,7 +95,7 @@ function readBasic(authorization: string): PresentedCredentials | undefined {
   }
 }
 
-/** The same for unknown clients and wrong secrets. A 401 names a scheme (RFC 9110, section 15.5.2). */
+/** One error for unknown clients and wrong secrets. A 401 names a scheme (RFC 9110, section 15.5.2). */
 function invalidClient(): OAuthError {
   return new OAuthError('invalid_client', 'The client is unknown, or its authentication failed.', {
     status: 401,

@@ -47,7 +47,7 @@ export interface CommandDatabaseOptions {
   createsDatabase: boolean;
 }
 
-/** There is no database yet, and the command may not create one. */
+/** The database does not exist, and the command may not create it. */
 export class DatabaseMissing extends Error {
   override name = 'DatabaseMissing';
 }

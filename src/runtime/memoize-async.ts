@@ -1,5 +1,5 @@
 /**
- * Makes a value on the first call and returns it to all. A failure is not cached: the next call tries again.
+ * Creates a value on the first call and shares it with later ones. A failure is not cached: the next call tries again.
  * @returns a function that resolves with the value, or rejects as `make` did
  */
 export function memoizeAsync<T>(make: () => Promise<T>): () => Promise<T> {

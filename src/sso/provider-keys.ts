@@ -39,7 +39,7 @@ export class ProviderKeys {
    */
   provide(configuration: Configuration): void {
     const jwks = this.#keys.known(this.#clock())?.jwks();
-    // By the clock of the machine, which the library compares it with.
+    // By the clock of the machine, which the library uses too.
     const uat = Math.floor(Date.now() / 1_000) - REFETCH_AGE;
     if (jwks !== undefined) setJwksCache(configuration, { jwks, uat });
   }

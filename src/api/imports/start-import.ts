@@ -260,7 +260,7 @@ async function detectUploadFormat(
   return format;
 }
 
-/** Yields what can be decompressed of a file that is truncated. */
+/** Yields the part of a truncated file that can be decompressed. */
 function ignoreTruncation(source: ByteSource): ByteSource {
   return async function* () {
     let size = 0;

@@ -79,7 +79,7 @@ export const pageEnvelopeSchema = <A extends TSchema>(title: string, ofId: strin
   );
 
 interface EnvelopePage {
-  /** What precedes the path: origin and prefix. */
+  /** Origin and prefix, which precede the path. */
   base: string;
   /** Path and query of the request. */
   url: string;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '../../domain/shared/errors.ts';
 
-/** Milliseconds between looks at the search index, and in all. */
+/** Milliseconds between checks of the search index, and the timeout of all checks. */
 const [POLL_INTERVAL, MAX_WAIT] = [100, 5_000];
 
 /**

@@ -17,7 +17,7 @@ interface PendingWrite<Item, Result> {
   reject(reason: unknown): void;
 }
 
-/** Which items share a transaction, and how much one transaction may contain. */
+/** The items that share a transaction, and the maximum size of a transaction. */
 export interface BatchOptions<Item> {
   /** Items of the same partition wait for each other; partitions do not. By default there is one partition. */
   partitionOf?(item: Item): string;
@@ -51,7 +51,7 @@ export class WriteBatcher<Item, Result> {
     this.#options = options;
   }
 
-  /** Resolves with the item's result once its transaction is durable. Throws what `Database.write` throws. */
+  /** Resolves with the item's result once its transaction is durable. Throws the errors of `Database.write`. */
   add(item: Item, signal?: AbortState): Promise<Result> {
     const partition = this.#options.partitionOf?.(item) ?? '';
     return new Promise((resolve, reject) => {

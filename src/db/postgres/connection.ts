@@ -88,7 +88,7 @@ export function createConnectionAcquirer(
   };
 }
 
-/** Sends what is written to the stream in this turn of the event loop in one packet. */
+/** Sends everything written to the stream in this turn of the event loop in one packet. */
 function corkUntilNextTick(stream: pg.Connection['stream']): void {
   stream.cork();
   process.nextTick(() => stream.uncork());

@@ -33,7 +33,7 @@ function isPlanChangeError(error: unknown): boolean {
   return codeOf(error) === '0A000' && error instanceof Error && error.message.includes('cached plan');
 }
 
-/** The same for a translated error. */
+/** Whether a translated error makes its connection unusable. */
 export function isStalePlan(error: unknown): boolean {
   return error instanceof StorageError && isPlanChangeError(error.cause);
 }

@@ -71,7 +71,7 @@ export class GroupCommit {
     try {
       while (this.#queue.length > 0) {
         await this.#commitGroup();
-        // Lets the process send the responses of this group, and read, before the next group starts.
+        // Lets the process send the responses of this group and read requests before the next group starts.
         await yieldToEventLoop();
       }
     } finally {

@@ -81,7 +81,7 @@ export class ReaderPool {
     });
   }
 
-  /** Lets running queries finish, and rejects the ones that wait. */
+  /** Waits for running queries, and rejects waiting ones. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { reject } of this.#waiting)

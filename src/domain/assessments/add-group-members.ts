@@ -28,7 +28,7 @@ export interface AdditionResult {
   userUid: string;
   status: (typeof ADDITION_STATUSES)[number];
   role?: GroupRole;
-  /** Of the membership. */
+  /** When the membership started. */
   id?: number;
   errorCode?: (typeof ADDITION_ERRORS)[number];
   errorDetail?: string;

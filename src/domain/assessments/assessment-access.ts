@@ -187,7 +187,7 @@ export async function requireAssessments(
   return rows;
 }
 
-/** Users have access who were granted it, administer the organization, or are staff who can see it; banned ones do not. */
+/** Users with a grant, admins of the organization, and staff who can see it have access, unless they are banned. */
 const HAS_ACCESS = sql<SqlBool>`(users.banned_at is null and case when users.staff = 1 then
     not exists (select 1 from staff_organizations where staff_organizations.user_id = users.id)
     or exists (select 1 from staff_organizations where staff_organizations.user_id = users.id

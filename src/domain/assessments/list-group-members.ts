@@ -25,7 +25,7 @@ export interface GroupMember {
 
 export interface GroupMemberPage {
   members: GroupMember[];
-  /** Of all pages. */
+  /** The number of members on all pages. */
   total: number;
   /** Whether the caller can add and remove members. */
   canManage: boolean;

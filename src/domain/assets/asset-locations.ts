@@ -6,7 +6,7 @@ import { parseUntrustedUrl } from '../../runtime/parse-untrusted-url.ts';
 
 export const MAX_LOCATION_LENGTH = 2_048;
 
-/** A normalized location, or what is wrong with it. */
+/** A normalized location, or its error. */
 export type NormalizedLocation = { location: string } | { error: FieldProblem };
 
 /**

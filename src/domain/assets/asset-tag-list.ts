@@ -163,7 +163,7 @@ async function readEntities(db: ReadConnection, caller: Caller, tag: number): Pr
 /** The taggings of visible assets: the SQL after `from`, up to and including a condition. */
 function visibleTaggings(visibility: Visibility, p: VisibilityParameters): Expression<unknown> {
   const [rule] = visibility.rules;
-  // A tagging holds the organization of its asset: assets are joined only when something else matters.
+  // A tagging has the organization of its asset, so assets are joined only for their other columns.
   if (visibility.rules.length === 1 && rule?.writableBy === null && rule.level !== 'listing') {
     const within =
       rule.level === 'global'

@@ -122,7 +122,7 @@ async function resolveInputs(
 }
 
 /**
- * Validates what needs no database: names, locations, and that no location is there twice.
+ * Validates names and locations without the database, and that no location is repeated.
  * @param at prefix of the properties of the asset with an index, for errors
  * @returns the errors, by the index of the asset
  */

@@ -7,7 +7,7 @@ import type { DomainError } from '../shared/errors.ts';
 import { assetIsVisible, visibilityByScopes, visibilityParameters } from '../shared/visibility.ts';
 import { type AssetValues, locationConflict } from './insert-assets.ts';
 
-/** A location that an asset is to get. */
+/** The future location of an asset. */
 interface WantedLocation {
   organizationId: number;
   values: AssetValues;

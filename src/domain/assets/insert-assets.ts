@@ -14,7 +14,7 @@ export interface NewAsset {
   organization: string;
   type: (typeof ASSET_TYPES)[number];
   name: string;
-  /** Of a host or a web application. Others are identified by their name. */
+  /** The location of a host or a web application. Other assets are identified by their name. */
   location?: string | undefined;
   description?: string | undefined;
   criticality?: (typeof CRITICALITIES)[number] | undefined;

@@ -11,7 +11,7 @@ export interface ListingAsset {
   type: (typeof ASSET_TYPES)[number];
   criticality: (typeof CRITICALITIES)[number];
   scopeRules: string[];
-  /** Of the asset, in milliseconds since 1970. */
+  /** When the asset was updated, in milliseconds since 1970. */
   createdAt: number;
 }
 

@@ -41,7 +41,7 @@ export interface OrganizationPortQuery extends PageRequest {
 
 const ORGANIZATION_UID = /^[0-9a-z]{1,50}$/;
 const MAX_ASSETS_PER_PORT = 100;
-/** Hosts of one statement, so that none holds the event loop for long. */
+/** Hosts per statement, so that no statement blocks the event loop for long. */
 const HOSTS_PER_QUERY = 500;
 
 /** @returns the counter deltas of port changes */

@@ -9,7 +9,7 @@ import type { PageRequest } from '../lists/reverse-paging.ts';
 
 export const PORT_EVENT_KINDS = ['opened', 'closed', 'changed'] as const;
 
-/** What a scan can change of a port. */
+/** The properties of a port that a scan can change. */
 export type PortFields = Pick<
   Port,
   'observed_state' | 'service_name' | 'service_banner' | 'product_name' | 'product_version' | 'cpe'
@@ -106,7 +106,7 @@ export interface PortHistoryQuery extends PageRequest {
   limit?: number | undefined;
 }
 
-/** Rows of one query, so that none holds the event loop for long. */
+/** Rows per query, so that no query blocks the event loop for long. */
 const ROWS_PER_QUERY = 100;
 
 /**

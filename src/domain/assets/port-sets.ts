@@ -26,7 +26,7 @@ export function formatPorts(ranges: readonly PortRange[]): string {
     .join(' ');
 }
 
-/** @returns what other tables store for a port list: the text itself, or its hash if it is long */
+/** @returns the value that other tables store for a port list: the text, or its hash if it is long */
 export function portSetKey(text: string): string {
   return text.length <= MAX_INLINE_LENGTH
     ? text
@@ -52,7 +52,7 @@ export async function storePortSets(
     .execute();
 }
 
-/** @returns port lists by the keys that stand for them */
+/** @returns port lists by the keys that other tables store */
 export async function loadPortSets(
   db: ReadConnection,
   organizationId: number,
@@ -76,7 +76,7 @@ export async function loadPortSets(
 }
 
 /**
- * Checks whether a scan of some ports would have found what was found on others.
+ * Checks whether a scan of some ports would have detected a finding on others.
  * @param scanned a port list; empty for a scan of the whole host
  * @param needed the ports of a finding; empty for a finding of the host itself, which only a scan of the whole host
  *   covers

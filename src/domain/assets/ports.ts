@@ -40,7 +40,7 @@ export interface PortQuery extends PageRequest {
 
 export interface PortPage {
   ports: Port[];
-  /** Of all pages. */
+  /** The number of ports on all pages. */
   total: number;
 }
 

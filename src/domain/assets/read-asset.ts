@@ -100,7 +100,7 @@ export async function readAsset(reading: ListContext, uid: string): Promise<Asse
 export const ASSET_UID = /^[0-9a-f]{24}$/;
 
 /**
- * Loads what belongs to assets, for all of them at once.
+ * Loads the related rows of assets, with one query for each table.
  * @param most listings, and tags, of each; absent: all
  */
 export async function hydrateAssets(
@@ -221,12 +221,12 @@ async function openPortsOf(db: ReadConnection, ids: readonly number[]): Promise<
   return new Map(rows.map(({ asset_id, ports }) => [asset_id, ports]));
 }
 
-/** Whether the reader can see every vulnerability of the assets that they can see. */
+/** Whether the reader can see every vulnerability of their visible assets. */
 export function seesAllVulnerabilities(caller: Caller): boolean {
   return caller.staff || caller.admin;
 }
 
-/** The open vulnerabilities of assets that a reader can see who cannot see all. */
+/** The open vulnerabilities of assets that are visible to a reader with restricted access. */
 function openVulnerabilities(caller: Caller): RawBuilder<unknown> {
   return sql`from vulnerability_assets
     join vulnerabilities on vulnerabilities.id = vulnerability_assets.vulnerability_id

@@ -59,7 +59,7 @@ const selectInvisibleMembers = memoizeByVisibility((visibility) =>
   ),
 );
 
-/** Tags without assets, or with an asset that the caller cannot see. */
+/** Tags without assets, or with an invisible asset. */
 const selectUnchangeableTags = memoizeByVisibility((visibility) =>
   prepareQuery<VisibilityParameters & { tags: readonly number[] }, { id: number }>((db, p) =>
     db

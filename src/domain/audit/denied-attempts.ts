@@ -117,7 +117,7 @@ export class DeniedAttempts {
     this.#flushLater();
   }
 
-  /** Writes the buffered attempts. What cannot be written stays buffered. */
+  /** Writes the buffered attempts. Those that cannot be written stay buffered. */
   flush(): Promise<void> {
     this.#writing = this.#writing.catch(() => undefined).then(() => this.#write());
     return this.#writing;

@@ -73,7 +73,7 @@ const selectEarlierSeen = prepareQuery<{ ids: readonly number[]; import: number 
   db
     .selectFrom('assets')
     .innerJoin('asset_detections as own', 'own.asset_id', 'assets.id')
-    // Absent if that import was undone, and a person's change kept the asset.
+    // Absent if that import was undone and the asset remains because of a person's change.
     .leftJoin('asset_detections as made', (join) =>
       join.onRef('made.asset_id', '=', 'assets.id').onRef('made.import_id', '=', 'assets.import_id'),
     )
@@ -86,7 +86,7 @@ const selectEarlierSeen = prepareQuery<{ ids: readonly number[]; import: number 
     ),
 );
 
-/** Makes assets those of other imports, and moves their entries in the listings of the imports' assessments. */
+/** Assigns assets to other imports, and moves their entries in the listings of the imports' assessments. */
 export async function moveToImports(
   tx: Transaction,
   moves: readonly (readonly [asset: number, toImport: number])[],
@@ -99,7 +99,7 @@ export async function moveToImports(
     join imports as old on old.id = assets.import_id
     join imports as new on new.id = ${itemInteger(1)}
     where coalesce(new.assessment_id, 0) <> coalesce(old.assessment_id, 0))`;
-  // What a person took off the listing stays off.
+  // An asset that a person removed from the listing stays removed.
   await sql`insert into listing_assets (organization_id, assessment_id, asset_id)
     select organization_id, new_id, asset_id from ${moved} as moved
     where new_id is not null and (old_id is null or exists (select 1 from listing_assets as listed

@@ -1,7 +1,7 @@
 import { closedAt, isClosed, STATUS } from '../shared/statuses-and-severities.ts';
 import type { Retest } from '../vulnerabilities/retests.ts';
 
-/** That a report saw a finding. Times are in milliseconds since 1970. */
+/** A detection of a finding by a report. Times are in milliseconds since 1970. */
 export interface StoredDetection {
   importId: number;
   firstSeenAt: number;
@@ -27,7 +27,7 @@ export interface CoveringScope {
 /** A change of the status by a person: one that they chose, or that of a retest. */
 export type StatusDecision = { at: number } & ({ statusId: number } | { retest: Retest['status'] });
 
-/** Everything that decides what a finding is. The order of the lists does not matter. */
+/** Everything that determines a finding. The order of the lists does not matter. */
 export interface FindingFacts {
   detections: readonly StoredDetection[];
   scopes: readonly CoveringScope[];
@@ -37,7 +37,7 @@ export interface FindingFacts {
 }
 
 export interface DerivedFinding {
-  /** The earliest import that made it; `null` if none that stands did. */
+  /** The earliest remaining import that created it; `null` if there is none. */
   importId: number | null;
   firstSeenAt: number | null;
   goneAt: number | null;
@@ -55,7 +55,7 @@ interface Moment {
   importId: number;
 }
 
-/** By time; of two reports of one time the later upload comes last. */
+/** By time; of two reports with the same time, the later upload comes last. */
 const inOrderOfTime = (one: Moment, other: Moment): number =>
   one.at - other.at || one.importId - other.importId;
 
@@ -72,7 +72,7 @@ export function countedDetections(detections: readonly StoredDetection[]): Store
   return (timed.length > 0 ? timed : [...detections]).sort(inOrderOfDetection);
 }
 
-/** @returns the earliest detection that made the finding */
+/** @returns the earliest detection that created the finding */
 function makerOf(
   counted: readonly StoredDetection[],
   all: readonly StoredDetection[],
@@ -124,14 +124,14 @@ type StatusHistory = DerivedStatus & {
   statusBeforeRetest: number | null;
 };
 
-/** Applies to a status what happened, in the order of time. A person comes after the reports of the same time. */
+/** Applies events to a status in the order of time. A person's change follows the reports of the same time. */
 function deriveStatus(
   { scopes, decisions, touchedAt }: FindingFacts,
   counted: readonly StoredDetection[],
   maker: StoredDetection | undefined,
 ): StatusHistory {
   const madeAt = maker === undefined ? undefined : momentOf(maker);
-  // Someone can only touch what exists, so the finding existed before.
+  // A person can only change an existing finding.
   const isOlder = madeAt === undefined || (touchedAt !== null && touchedAt < madeAt.at);
   const start: Moment = isOlder ? { at: -Infinity, importId: 0 } : madeAt;
   const carried = isOlder ? null : (maker?.carriedStatusId ?? null);
@@ -162,7 +162,7 @@ function deriveStatus(
         ? decision.statusId
         : statusAfterRetest(decision.retest, status.statusId, statusBeforeRetest);
     if ('retest' in decision && decision.retest === 'requested') statusBeforeRetest = status.statusId;
-    // Who decides what stands already changes nothing.
+    // Deciding on the current status changes nothing.
     const stands = statusId === status.statusId;
     status = { statusId, decidedAt: at, closedAt: stands ? status.closedAt : closedAt(statusId, at) };
   };

@@ -1,7 +1,7 @@
 import type { Severity } from '../shared/statuses-and-severities.ts';
 import type { VulnerabilityFieldColumns } from '../vulnerabilities/vulnerability-fields.ts';
 
-/** What a scanner reports about a vulnerability, as columns of its row. */
+/** A scanner's report on a vulnerability, as columns of its row. */
 export type ScannerColumns = Omit<VulnerabilityFieldColumns, 'validation_steps'>;
 
 /** The type and location that identify an asset within its organization. */
@@ -11,7 +11,7 @@ export interface AssetLocation {
   location: string;
 }
 
-/** What a report covers, and what must be covered for a missing finding to be gone. */
+/** A key of what a report covers, which a missing finding needs to be gone. */
 export interface ScanScopeKey {
   /**
    * `site:https://a.example/`, `host:192.0.2.1`, `artifact:app`. A finding of a group of checks has the group and a
@@ -27,14 +27,14 @@ export interface ScanScopeKey {
   ports: string;
 }
 
-/** What a report says about a finding, merged from all its instances. */
+/** A finding in a report, merged from all its instances. */
 export interface Detection {
   /** 22 characters, unique within the assessment. */
   identity: string;
   source: string;
   asset: AssetLocation | null;
   coverage: ScanScopeKey | null;
-  /** Of the first and the last instance, in milliseconds since 1970. */
+  /** The times of the first and the last instance, in milliseconds since 1970. */
   firstSeenAt: number;
   seenAt: number;
   /** Hash of everything that the scanner reports, except for evidence, which differs in every scan. */

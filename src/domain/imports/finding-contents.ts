@@ -46,7 +46,7 @@ const JSON_LIST_COLUMNS: ReadonlySet<ScannerColumn> = new Set([
 /** The most locations that one side of a timeline entry lists. */
 const MAX_SNAPSHOT_LOCATIONS = 20;
 
-/** A locked vulnerability without what its scanner says, which most changes do not need. */
+/** A locked vulnerability without the scanner's content, which most changes do not need. */
 export type LockedFinding = Pick<
   Row<'vulnerabilities'>,
   'id' | 'severity' | 'status_id' | 'closed_at' | 'status_before_retest' | 'import_id' | 'first_seen_at'
@@ -71,7 +71,7 @@ export const lockFindings = memoizeByLock((lock: RowLock) =>
   ),
 );
 
-/** @returns by id, what vulnerabilities show */
+/** @returns the displayed contents of vulnerabilities, by id */
 export async function loadShownColumns(
   tx: Transaction,
   ids: readonly number[],
@@ -112,7 +112,7 @@ export interface NewContent {
   columns: ScannerColumns;
 }
 
-/** Stores contents; those that are stored already stay as they are. */
+/** Stores contents that are not stored yet. */
 export async function storeContents(tx: Transaction, contents: readonly NewContent[]): Promise<void> {
   await insertContents(
     tx,
@@ -130,7 +130,7 @@ export async function storeContents(tx: Transaction, contents: readonly NewConte
   );
 }
 
-/** What a content says, and the asset that it links. */
+/** A content with the asset that it links. */
 export interface LoadedContent {
   columns: ScannerColumns;
   asset: number | null;

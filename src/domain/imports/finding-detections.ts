@@ -49,7 +49,7 @@ export async function insertDetections(
     );
 }
 
-/** @returns what a detection says, without its columns */
+/** @returns the content of a detection, without its columns */
 export function contentOf({ contentHash, coverage, tags }: Detection, number: number): FindingContent {
   return {
     number,

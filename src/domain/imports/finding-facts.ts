@@ -23,10 +23,10 @@ export interface FactsOf {
   scope?: CoveringScope | undefined;
 }
 
-/** What a scanner said about a finding, without its columns. */
+/** A scanner's content of a finding, without its columns. */
 export type FindingContent = Omit<Row<'finding_contents'>, 'vulnerability_id' | 'asset_id' | 'columns'>;
 
-/** A stored finding with everything that decides what it is. */
+/** A stored finding with everything that determines its state. */
 export interface FindingWithFacts {
   /** The id of its vulnerability, or reserved for one. */
   id: number;
@@ -34,7 +34,7 @@ export interface FindingWithFacts {
   source: string;
   /** The content that the vulnerability shows. */
   current: FindingContent;
-  /** What it has to show: the content of the latest detection. */
+  /** The content of the latest detection, which the vulnerability has to show. */
   latest: FindingContent;
   /** The content of each detection of an import, also of one that is being undone. */
   contentOf: (importId: number) => FindingContent | undefined;
@@ -44,7 +44,7 @@ export interface FindingWithFacts {
   touches: Touches;
 }
 
-/** What people changed. */
+/** Changes by people. */
 export interface Touches {
   /** When the first of them did; `null` for never. */
   firstAt: number | null;
@@ -209,7 +209,7 @@ interface TagsSnapshot {
   tags?: readonly { id: number }[];
 }
 
-/** Reads from the timelines what people changed. Entries of imports, and of their undos, name the import. */
+/** Reads the changes of people from the timelines. Entries of imports and of their undos name the import. */
 async function loadTouches(tx: Transaction, ids: readonly number[]): Promise<Map<number, Touches>> {
   const rows = await tx
     .selectFrom('timeline_entries')
@@ -231,7 +231,7 @@ async function loadTouches(tx: Transaction, ids: readonly number[]): Promise<Map
     } else if (kind === 'status') {
       const { status_id: statusId } = parse<StatusSnapshot>(after);
       const last = touched.decisions.at(-1);
-      // A retest tells its status by an entry of its own, which follows.
+      // The status of a retest has its own entry, which follows.
       const isOfRetest =
         last !== undefined &&
         'retest' in last &&

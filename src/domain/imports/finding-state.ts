@@ -26,7 +26,7 @@ export function systemAttribution({ actor, now }: ChangeContext): ChangeContext 
   return { actor: { ...actor, userId: null }, now };
 }
 
-/** An undo is someone's decision; what an import does is not. */
+/** An undo is a person's decision; the changes of an import are not. */
 export function authorOf({ by, without }: StateContext): ChangeContext {
   return without === undefined ? systemAttribution(by) : by;
 }
@@ -101,7 +101,7 @@ async function statusesOf(tx: Transaction, importId: number, ids: readonly numbe
   return rows.map((row) => row.vulnerability_id);
 }
 
-/** Records which import made vulnerabilities, and when they were first seen. */
+/** Records the import that created vulnerabilities, and when they were first seen. */
 export async function applyOrigins(tx: Transaction, plans: readonly StatePlan[]): Promise<void> {
   const changed = plans.flatMap(({ row, derived }) => {
     if (row === undefined || derived === undefined) return [];

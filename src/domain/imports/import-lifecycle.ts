@@ -13,7 +13,7 @@ import { currentRights, findLostPermission, importAssetScopes } from './import-p
 /** Job queue of imports and their undos. */
 export const IMPORT_JOB = 'import';
 
-/** Fills the search index with what an import that has ended added (SQLite). */
+/** Adds the findings of an ended import to the search index (SQLite). */
 export const INDEX_ENDED_IMPORTS_JOB = 'index-ended-imports';
 
 const KEY_PREFIX = 'import:';

@@ -20,7 +20,7 @@ interface TagContext {
   by: ChangeContext;
 }
 
-/** The tags that an import gives what it makes: those of its options, and of the report. */
+/** The tags of an import's new vulnerabilities: those of its options and of the report. */
 export interface TagSource {
   plan: Tagged;
   /** Id of the import; `null` for none. */
@@ -48,7 +48,7 @@ async function tagNamesOf(tx: Transaction, sources: readonly TagSource[]): Promi
   );
 }
 
-/** Adds the tags of the import that makes a vulnerability. */
+/** Adds the tags of the import that creates a vulnerability. */
 export async function addTags(
   tx: Transaction,
   context: TagContext,

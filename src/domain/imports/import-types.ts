@@ -21,7 +21,7 @@ export interface ImportOptions {
   dryRun: boolean;
 }
 
-/** What a run needs to know about its import. */
+/** The import as a run needs it. */
 export interface ImportJob {
   id: number;
   organizationId: number;
@@ -107,7 +107,7 @@ export interface ImportError {
   offset?: number;
 }
 
-/** How a run ended. What it applied stays, whatever the state. */
+/** The result of a run. Applied changes remain in every state. */
 export interface ImportOutcome {
   state: 'succeeded' | 'failed' | 'cancelled';
   result: ImportResult;

@@ -121,7 +121,7 @@ function countedFields({ organizationId, assessmentId }: FactsOf, { row, tags, a
   return { organizationId, assessmentId, statusId: row.status_id, severity: row.severity, tags, assets };
 }
 
-/** Deletes vulnerabilities that no import made and no person touched, and findings that no report saw. */
+/** Deletes vulnerabilities that no import created and no person changed, and findings without detections. */
 async function deleteUnmade(tx: Transaction, plans: readonly Plan[]): Promise<void> {
   const unmade = plans.filter(({ derived }) => derived === undefined);
   if (unmade.length === 0) return;
@@ -165,7 +165,7 @@ export async function deleteFindings(tx: Transaction, ids: readonly number[]): P
       .execute();
 }
 
-/** Stores what vulnerabilities show, before they show something else. @returns it by id */
+/** Stores the displayed contents of vulnerabilities before they change. @returns the contents by id */
 async function storeShown(tx: Transaction, plans: readonly Plan[]): Promise<Map<number, ScannerColumns>> {
   const existing = plans.filter(({ row }) => row !== undefined);
   const shown = await loadShownColumns(
@@ -239,7 +239,7 @@ async function changeMakerTags(tx: Transaction, context: Reconciling, plans: rea
   await changeTags(tx, context, before, after);
 }
 
-/** Creates the vulnerabilities of findings that earlier imports saw and left out. */
+/** Creates the vulnerabilities of findings that earlier imports detected but did not create. */
 async function createMade(tx: Transaction, context: Reconciling, plans: readonly Plan[]): Promise<void> {
   const made = plans.filter(({ row, derived }) => row === undefined && derived !== undefined);
   if (made.length === 0) return;

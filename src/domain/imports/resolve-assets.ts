@@ -103,7 +103,7 @@ async function findOrCreateAssets(
   };
 }
 
-/** A detection, and what it lets an import do to its asset. */
+/** A detection, and the changes of its asset that it allows. */
 export interface DetectionOnAsset {
   detection: Detection;
   /** False below the minimum severity: then the asset was not seen. */

@@ -14,7 +14,7 @@ import type { ScanScopeKey } from './detection.ts';
  */
 export type CoveredChecks = readonly string[] | 'all' | undefined;
 
-/** What a complete report covers, for one source. */
+/** The targets that a complete report covers, for one source. */
 export interface ScanScope {
   source: string;
   keys: readonly ScanScopeKey[];
@@ -25,7 +25,7 @@ export interface ScanScope {
   withSites: boolean;
 }
 
-/** What must be covered for a finding to be gone, as its row stores it. */
+/** The scope that must be scanned for a finding to be gone, as stored in its row. */
 export type StoredCoverage = Pick<
   Row<'scanner_findings'>,
   'source' | 'cover_key' | 'cover_host' | 'cover_ports'
@@ -92,7 +92,7 @@ export async function findCoveringScopes(
   });
 }
 
-/** Stands for all groups of checks. */
+/** The key of all groups of checks. */
 export const ALL_CHECKS = '*';
 const PREFIX = /^([^|:]*)\|/;
 
@@ -132,7 +132,7 @@ const insertScopes = prepareInsert(
   'on conflict do nothing',
 );
 
-/** Stores what a complete report covered. */
+/** Stores the scan scope of a complete report. */
 export async function recordScanScope(
   tx: Transaction,
   job: FindingsJob,

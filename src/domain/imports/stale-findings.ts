@@ -9,7 +9,7 @@ import { coversPorts, loadPortSets } from '../assets/port-sets.ts';
 import { reconcileFindings } from './reconcile-findings.ts';
 import { coverageKeyOfChecks, type ScanScope, splitCoverageKey } from './scan-scopes.ts';
 
-/** A finding that a report covers, that it may no longer contain, and that this may change. */
+/** A finding in the scan scope that the report did not detect and may mark as gone. */
 export interface StaleFinding {
   /** Id of the vulnerability. */
   id: number;

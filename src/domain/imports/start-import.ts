@@ -18,7 +18,7 @@ export const IMPORT_VERSION = 1;
 /** Limit of queued imports per organization. */
 const MAX_QUEUED_IMPORTS = 20;
 
-/** The uids of where a report goes. */
+/** The uids of the target of an import. */
 export interface ImportTarget {
   assessment?: string | undefined;
   organization?: string | undefined;

@@ -259,7 +259,7 @@ async function restoreSeenTimes(tx: Transaction, ids: readonly number[]): Promis
   return earliest;
 }
 
-/** @returns those of the assets that nothing refers to but the listing of the import's assessment */
+/** @returns the assets to which only the listing of the import's assessment refers */
 async function findUntouched(
   tx: Transaction,
   ids: readonly number[],

@@ -17,7 +17,7 @@ import { earlierOutcomes } from './resume-point.ts';
 import { reconcileFindings } from './reconcile-findings.ts';
 import { assetKey, resolveFindingAssets, type ResolvedAssets } from './resolve-assets.ts';
 
-/** What happened to a finding; `below`: not created because it is below the minimum severity. */
+/** The change of a finding; `below`: not created because it is below the minimum severity. */
 export type DetectionOutcome = 'new' | 'again' | 'reopened' | 'below';
 
 export interface UpsertResult {
@@ -38,11 +38,11 @@ interface ExistingFinding {
   gone_at: number | null;
   /** As `lastDetection` selects it. */
   last: string | null;
-  /** `null`: no vulnerability, as no import made it. */
+  /** `null` if no import created a vulnerability. */
   status_id: number | null;
   closed_at: number | null;
   first_seen_at: number | null;
-  /** The import that made the vulnerability. */
+  /** The import that created the vulnerability. */
   import_id: number | null;
   /** An asset that it links. */
   asset_id: number | null;
@@ -150,7 +150,7 @@ export async function upsertFindings(
   const created = read.filter(({ finding }) => finding === undefined);
   const settled = new Set(unchanged.map(({ detection }) => detection));
   const onAssets = read
-    // One below the minimum severity counts only for a vulnerability that exists.
+    // A detection below the minimum severity counts only for an existing vulnerability.
     .filter(({ isMade, finding }) => isMade || finding?.status_id != null)
     .map(({ detection, isMade }) => ({ detection, isMade, mayCreate: !settled.has(detection) }));
   const assets = await resolveFindingAssets(tx, job, onAssets, now);
@@ -190,7 +190,7 @@ export async function upsertFindings(
   return { outcomes, assetsCreated: assets.created };
 }
 
-/** Whether a detection changes nothing but when and by which import the finding was last seen. */
+/** Whether a detection changes only the time and the import of the last detection. */
 function isUnchanged(job: FindingsJob, { detection, finding, last }: RepeatedDetection): boolean {
   const { status_id: statusId, closed_at: closedAt } = finding;
   const { seenAt } = detection;

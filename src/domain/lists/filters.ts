@@ -18,7 +18,7 @@ export interface ListContext {
   plan?: ListPlan;
 }
 
-/** What a filter of each kind is given. */
+/** The input of each kind of filter. */
 export interface FilterValues {
   /** Any of these. */
   integers: readonly number[];

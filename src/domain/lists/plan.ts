@@ -11,13 +11,13 @@ export interface ListPlan {
   strategy: 'index' | 'ids' | 'scan';
   /** Ids by the name of the filter that selects them; filters that select too many are absent. */
   ids: ReadonlyMap<string, readonly number[]>;
-  /** What is read: rows in an order, the number of rows, or the next few rows of an index. */
+  /** The requested result: rows in an order, the number of rows, or the next few rows of an index. */
   mode: 'page' | 'count' | 'probe';
 }
 
 export const INDEX_PLAN: ListPlan = { strategy: 'index', ids: new Map(), mode: 'page' };
 
-/** What planning needs to know of a list. */
+/** The properties of a list that determine its plan. */
 export interface PlannableList<F extends Filters, O extends string> {
   filters: F;
   /** Reads the ids that filters by other tables select, where the list has such filters. */

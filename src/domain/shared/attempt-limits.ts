@@ -1,6 +1,6 @@
 import type { Transaction } from '../../db/database.ts';
 
-/** What is attempted, and from where. */
+/** The attempted action, and its source. */
 export interface AttemptKey {
   /** The action and its target. Typed values are hashed, as people type passwords into any field. */
   subject: string;

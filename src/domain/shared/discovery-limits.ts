@@ -5,7 +5,7 @@ import { type AttemptKey, type AttemptLimit, lockAttempts, recordAttempt } from 
 import { DomainError } from './errors.ts';
 
 const HOUR = 3_600_000;
-/** How often an account, and an organization, may be told of something that it cannot see, until the next hour. */
+/** How many invisible objects an account, and an organization, may discover in an hour. */
 export const MAX_BY_ACCOUNT = 20;
 export const MAX_BY_ORGANIZATION = 100;
 

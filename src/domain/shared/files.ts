@@ -10,7 +10,7 @@ export interface StoredBlob {
   size: number;
 }
 
-/** The content was removed because nothing had referred to it for too long. */
+/** The blob was removed because it was unreferenced for too long. */
 export class BlobMissing extends StorageError {
   override name = 'ContentMissing';
 

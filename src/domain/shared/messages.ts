@@ -123,7 +123,7 @@ export const FIELD_MESSAGES = {
   'user-without-access-to-all': 'is not the id of a user with access to all of the assessments',
 } as const satisfies Messages;
 
-/** Reasons why a rule rejects a request: complete sentences that say what is wrong and, where it helps, what to do. */
+/** Errors of a request: complete sentences with the problem and, where it helps, a solution. */
 export const ERROR_MESSAGES = {
   'assessment-create':
     'Only admins can create assessments, and members with a role that allows it in the group that they choose.',

@@ -15,7 +15,7 @@ const ALL_CONTROL_CHARACTERS = new RegExp(CONTROL_CHARACTERS, 'gu');
 /**
  * The rule for names and titles (docs/decided.md, section 6): 1 to 255 characters after trimming, on one line, without
  * control characters and halves of surrogate pairs.
- * @returns what is wrong with the name, or nothing
+ * @returns the errors of the name
  */
 export function validateName(property: string, name: string): FieldError | undefined {
   return validateNameLength(property, name) ?? validateCharacters(property, name);
@@ -59,7 +59,7 @@ function trimValid(name: string, error: FieldError | undefined): string {
   return name.trim();
 }
 
-/** Replaces control characters by spaces, to make a name of a text from outside, such as a report. */
+/** Replaces control characters by spaces, for names from external texts such as reports. */
 export function replaceControlCharacters(text: string): string {
   return text.replace(ALL_CONTROL_CHARACTERS, ' ');
 }

@@ -11,7 +11,7 @@ const MAX_GROUPS = 1_000;
 
 /** The identity provider of an organization, and what its claims mean. */
 export interface ProviderSettings {
-  /** As in the provider's metadata. */
+  /** The issuer, as in the provider's metadata. */
   issuer: string;
   clientId: string;
   /** Sealed; `null` for a public client. */

@@ -24,14 +24,14 @@ export interface ListedPasskey {
   lastUsedFrom: string | null;
 }
 
-/** What a browser needs to find a passkey. */
+/** The properties by which a browser finds a passkey. */
 export interface PasskeyDescriptor {
   id: string;
   /** As the browser reported them. */
   transports: AuthenticatorTransportFuture[];
 }
 
-/** What an authenticator returned on registration. */
+/** The response of an authenticator to a registration. */
 export interface NewPasskey extends PasskeyDescriptor {
   /** COSE, base64url. */
   publicKey: string;

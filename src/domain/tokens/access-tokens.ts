@@ -106,7 +106,7 @@ export async function signAccessToken(
 }
 
 /**
- * The same for an account that was read before.
+ * Like `signAccessToken`, for an account that was already read.
  * @throws DomainError as `signAccessToken` does; `not-found` without an account
  */
 export async function signTokenForAccount(

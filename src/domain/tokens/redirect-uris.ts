@@ -15,7 +15,7 @@ const IPV4_LOOPBACK_HOSTS = ['127.0.0.1', 'localhost'];
 /**
  * Validates a redirect URI: absolute and without a fragment (RFC 6749, section 3.1.2); with https, with http on a
  * loopback address, or with a private scheme that contains a dot (RFC 8252, section 7.1).
- * @returns what is wrong with it, or nothing
+ * @returns the error, if any
  */
 export function validateRedirectUri(uri: string): FieldProblem | undefined {
   if (uri.length > MAX_LENGTH) return { code: 'too-long', params: { max: MAX_LENGTH } };

@@ -131,7 +131,7 @@ async function lockCreator(tx: Transaction, id: string): Promise<string | null> 
   return creator.client_id;
 }
 
-/** @returns what is wrong with the scopes and addresses */
+/** @returns the errors of the scopes and addresses */
 export function validateToken(scopes: readonly string[], blocks: readonly string[]): FieldError[] {
   return [
     ...scopes.flatMap((scope, index): FieldError[] =>

@@ -11,7 +11,7 @@ export type SignInBlocker =
 /** The method of sessions that began at the organization's provider. */
 export const SSO_METHOD = 'sso';
 
-/** What decides whether an account may sign in. */
+/** The properties that determine whether an account may sign in. */
 export interface SignInState {
   banned_at: number | null;
   accepted_at: number | null;

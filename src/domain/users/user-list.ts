@@ -126,7 +126,7 @@ export async function usersById(db: ReadConnection, ids: readonly number[]): Pro
 export async function requireManagedUser(db: ReadConnection, caller: Caller, id: number): Promise<User> {
   const [user] = await usersById(db, [id]);
   const isOwn = user?.id === caller.userId;
-  // Staff look after the users of organizations, and not after each other.
+  // Staff manage the users of organizations, not each other.
   if (user === undefined || !(isOwn || (!user.staff && isAdminOf(caller, user.organizationId))))
     throw notFound('user');
   return user;

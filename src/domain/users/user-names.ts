@@ -6,8 +6,8 @@ import { validateName } from '../shared/names.ts';
 const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u;
 
 /**
- * Names have to be visible, as others select the user by it.
- * @returns what is wrong with the name, or nothing
+ * Names have to be visible, because people select users by them.
+ * @returns the errors of the name
  */
 export function validateUserName(property: string, name: string): FieldError | undefined {
   const text = replaceHiddenCharacters(name);

@@ -45,7 +45,7 @@ const insertRows = prepareInsert('vulnerabilities', COLUMNS);
 /** A row with its search columns. */
 export type VulnerabilityInsertRow = VulnerabilityRow & { search_title: string; search_description: string };
 
-/** @returns the row of a manually reported vulnerability; importers override what differs */
+/** @returns the row of a manually reported vulnerability; importers override some columns */
 export function buildVulnerabilityRow(
   finding: VulnerabilityFieldColumns,
   {

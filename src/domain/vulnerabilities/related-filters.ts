@@ -13,7 +13,7 @@ import { type Filter, type ListContext } from '../lists/filters.ts';
 import { INDEX_PLAN, type ListPlan } from '../lists/plan.ts';
 import { foldCase, foldName } from '../../runtime/fold-case.ts';
 
-/** Ids. Up to so many are read first and sorted; with more, the index of the order is walked. */
+/** The maximum number of ids that are read first and sorted. For more, the index of the sort is scanned. */
 const MAX_MATERIALIZED_IDS = 3_000;
 
 /** The organizations that a caller can see; `null` for all. */
@@ -83,7 +83,7 @@ interface IdFilterValues {
 
 type IdFilterInput = { readonly [Name in keyof IdFilterValues]?: IdFilterValues[Name] | undefined };
 
-/** By name of the filter. */
+/** The filters by name. */
 const ID_SOURCES: {
   readonly [Name in keyof IdFilterValues]: (reading: ListContext, value: IdFilterValues[Name]) => IdSource;
 } = {

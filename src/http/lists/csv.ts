@@ -1,4 +1,4 @@
-/** One line of RFC 4180, with its line break. */
+/** Formats a record (RFC 4180), with its line break. */
 export function toCsvLine(values: readonly unknown[]): string {
   let line = '';
   for (let column = 0; column < values.length; column += 1)

@@ -18,7 +18,7 @@ interface FilterParameter {
   parse(value: unknown, source: string): unknown;
 }
 
-/** By parameter name. */
+/** The filters by parameter name. */
 export type FilterParameters = ReadonlyMap<string, FilterParameter>;
 
 export function filterParameters(

@@ -132,7 +132,7 @@ export function listOperation<
         ...download,
         type,
         columns: selectedFields ?? columns,
-        // What the path names is not part of the audit event.
+        // The audit event omits the parameters of the path.
         filters,
       });
     },

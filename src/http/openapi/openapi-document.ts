@@ -163,7 +163,7 @@ const SHARED_HEADERS = {
   ),
 };
 
-/** Headers of every response. Those of the rate limit are absent if there is none. */
+/** Headers of every response; without a rate limit, its headers are absent. */
 function responseHeaders(status: number): Record<string, object> {
   const ref = (name: keyof typeof SHARED_HEADERS) => ({ $ref: `#/components/headers/${name}` });
   return {

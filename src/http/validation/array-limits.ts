@@ -5,7 +5,7 @@ import { Problem } from '../problems.ts';
 /** A limit on the total number of items in a body, in addition to those of its arrays. */
 export interface BodyItemLimit<B> {
   max: number;
-  /** What is counted, in the plural. */
+  /** The counted items, in the plural. */
   unit: string;
   /** The property to report. */
   source: string;
@@ -13,7 +13,7 @@ export interface BodyItemLimit<B> {
   count(body: PartialInput<B>): number;
 }
 
-/** An array whose maximum length has an error of its own (413). */
+/** An array that returns 413 when it exceeds its maximum length. */
 export interface ArrayLimit {
   /** From the root of the body; `*` matches every item. */
   path: readonly string[];

@@ -2,14 +2,14 @@
 interface Branch {
   failed: boolean;
   below: Map<string, Branch>;
-  /** Of an array that lost items: the indexes that the remaining ones had. */
+  /** For an array that lost items: the original indexes of the remaining ones. */
   indexes?: number[];
 }
 
 const newBranch = (): Branch => ({ failed: false, below: new Map() });
 
 /**
- * Takes the members that failed out of a body. Copies only what contains them.
+ * Removes the invalid members of a body. Copies only the objects and arrays that contain them.
  * @param failed dotted paths
  * @returns the rest of the body, in which items move up, and a function from a path in it to the path in the body
  */
@@ -57,7 +57,7 @@ function sentPathOf(path: string, root: Branch): string {
   return names.join('.');
 }
 
-/** Returns a function that tells whether a path is one of the paths, or below one. */
+/** Returns a function that checks whether a path is one of the paths, or below one. */
 export function createPathFilter(paths: ReadonlySet<string>): (path: string) => boolean {
   return (path) => {
     if (paths.has('') || paths.has(path)) return true;

@@ -25,7 +25,7 @@ function positionOf(path: string, root: JsonSchema): number[] {
   });
 }
 
-/** A whole comes before its parts. */
+/** A parent precedes its members. */
 function comparePositions(one: readonly number[], other: readonly number[]): number {
   for (const [index, place] of one.entries()) {
     const difference = place - (other[index] ?? -1);

@@ -153,7 +153,7 @@ async function markMissing(run: ApplyContext, writer: AdaptiveWriter, covered: S
 /** @returns `http` for `http/cves`, which is the group of findings whose report does not name the folder */
 const parentOf = (checks: string): string => checks.replace(/\/[^]*/, '');
 
-/** Yields what the report says it covered, then the targets of the import's options. */
+/** Yields the scan scopes of the report, then those of the import's options. */
 function* scanScopesOf({ spool, job }: ApplyContext): Generator<ScanScope> {
   let after: readonly [string, string, string] = ['', '', ''];
   for (;;) {

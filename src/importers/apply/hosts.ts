@@ -14,7 +14,7 @@ import { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
 const FIRST_PORTS = 2_000;
 const MAX_PORTS = 4_000;
 const MAX_HOSTS = 1_000;
-/** Records of a whole host. Each of them may have every port, and a change of the host may need all of them. */
+/** Maximum records per host. Each may have every port, and a change of the host may need all of them. */
 const MAX_RECORDS_PER_HOST = 100;
 
 interface HostApplyContext {

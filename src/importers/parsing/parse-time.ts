@@ -52,7 +52,7 @@ export function dateOrderOf(text: string): DateOrder | 'open' | undefined {
 
 /** With dashes, a year of two digits could come first. */
 const NUMERIC = /^(\d{1,2})(?:\/(\d{1,2})\/(?:\d{4}|\d{2})|-(\d{1,2})-\d{4})\b/;
-/** What tools write for no time. */
+/** Values that tools write for an unknown time. */
 const NONE = /^(?:n\/?a|[-\u2013\u2014]{1,3}|unknown|never|none|null|nil|undefined|nan|0000-00-00.*)$/i;
 
 function fromNumber(value: number): number | undefined {

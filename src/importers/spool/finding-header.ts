@@ -1,6 +1,6 @@
 import type { AssetLocation, ScanScopeKey } from '../../domain/imports/detection.ts';
 
-/** What identifies a finding, apart from what is reported about it. */
+/** The part of a finding that identifies it. */
 export interface FindingHeader {
   identity: string;
   source: string;

@@ -9,7 +9,7 @@ import {
 
 /** Rows per read. */
 const PAGE_SIZE = 500;
-/** Stands for a record of a whole host. */
+/** The number of a record of a whole host. */
 const WHOLE = -1;
 
 type PortValues = [

@@ -23,7 +23,7 @@ const HEARTBEAT_INTERVAL = 5_000;
  */
 export type WorkerProgress = RunProgress & { bytesRead: number; steps: number };
 
-/** What a worker opens. */
+/** The resources of a worker. */
 export interface WorkerSetup {
   database: DatabaseConfig;
   attachments: AttachmentStoreConfig | undefined;

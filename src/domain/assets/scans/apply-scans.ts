@@ -24,7 +24,7 @@ export interface ScannedHost extends HostObservation {
   address: string;
   /** The name of a new host; its address by default. */
   name?: string | undefined;
-  /** Of a new host. */
+  /** The description of a new host. */
   description?: string | undefined;
   /** Milliseconds since 1970; absent: now. */
   seenAt?: number | undefined;
@@ -154,7 +154,7 @@ export async function applyScans(
   return writing.result;
 }
 
-/** Collected to be written in few statements. */
+/** Collected changes, which few statements write. */
 interface PendingWrites {
   source: ScanSource;
   numbers: PortNumberRange | undefined;

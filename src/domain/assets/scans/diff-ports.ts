@@ -17,7 +17,7 @@ export interface ObservedPort {
 /** Ports from the first to the last, both included. */
 export type PortRange = readonly [protocol: ObservedPort['protocol'], first: number, last: number];
 
-/** Which ports a scan covers. */
+/** The ports that a scan covers. */
 export class ScannedPorts {
   readonly #looked = new Map<string, Uint8Array>();
   readonly ranges: readonly PortRange[];
@@ -189,7 +189,7 @@ function mergeObservation(old: Port, port: ObservedPort, seenAt: number): Port {
   return seen;
 }
 
-/** @returns what both observations of a port together say, as `mergeObservation` would apply one after the other */
+/** @returns the combined observation of a port, as `mergeObservation` would apply them one after another */
 export function mergeObservedPorts(earlier: ObservedPort, later: ObservedPort): ObservedPort {
   if (later.probed) return later;
   return {
@@ -214,7 +214,7 @@ const AUDITED_FIELDS = [
   'first_seen',
 ] as const;
 
-/** Whether a scan would see the same of both. Imports call it for each port: a loop over the fields is slower. */
+/** Whether a scan could not distinguish the ports. Imports call it for each port: a loop over the fields is slower. */
 const looksLike = (one: Port, other: Port): boolean =>
   one.observed_state === other.observed_state &&
   one.service_name === other.service_name &&

@@ -53,7 +53,7 @@ const insertObservations = prepareInsert(
   'on conflict (asset_id, name) do nothing',
 );
 
-/** Stores what a scan saw of hosts. A run that is repeated overwrites its own. Lock the hosts first. */
+/** Stores the detections of hosts by a scan. A repeated run overwrites its own. Lock the hosts first. */
 export async function storeDetections(
   tx: Transaction,
   organizationId: number,
@@ -67,7 +67,7 @@ export async function storeDetections(
     if (covered !== undefined) shared.add(covered.text);
     const text = packObservation(observation, covered?.key ?? '');
     if (states === undefined) return { key, text };
-    // The same for most hosts of a scan.
+    // Most hosts of a scan share it.
     const name = shown.get(text) ?? SHOWN + portSetKey(text);
     shown.set(text, name);
     return { key, text: name, name };
@@ -191,7 +191,7 @@ export async function* readDetections(
   numbers?: PortNumberRange,
 ): AsyncGenerator<{ key: DetectionKey; seen: StoredObservation | PortBaseline }> {
   const coverages = new Map<string, ScannedPorts>();
-  // Those of a page, as most scans see the same as the one before.
+  // One page at a time, as most scans see the same as the previous one.
   let cache = new Map<string, StoredObservation | PortBaseline>();
   let after = { seenAt: Number.MIN_SAFE_INTEGER, importId: 0, part: 0 };
   for (;;) {
@@ -254,7 +254,7 @@ async function loadCoverages(
     coverages.set(name, coverageFromText(ports));
 }
 
-/** Deletes what an import saw of hosts. Derive their ports afterwards. */
+/** Deletes the detections of hosts by an import. Derive their ports afterwards. */
 export async function deleteDetections(
   tx: Transaction,
   importId: number,

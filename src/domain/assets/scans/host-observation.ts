@@ -3,7 +3,7 @@ import { formatPorts, parsePorts, portSetKey } from '../port-sets.ts';
 import { comparePorts, type Port } from '../ports.ts';
 import { type HostObservation, type ObservedPort, ScannedPorts, type PortNumberRange } from './diff-ports.ts';
 
-/** What a scan saw of a host, or of a range of its port numbers. */
+/** The observation of a host by a scan, or of a range of its port numbers. */
 export interface StoredObservation extends HostObservation {
   numbers?: PortNumberRange | undefined;
   /** Its ports are those that the host has in these states. Absent: the host may have others. */
@@ -41,7 +41,7 @@ interface Packed {
   e?: number;
 }
 
-/** @returns what `host_detections` stores: the observation itself, or its name if it is long */
+/** @returns the value that `host_detections` stores: the observation, or its name if it is long */
 export function observationName(text: string): string {
   return text.length <= MAX_INLINE_LENGTH ? text : `#${hash('sha256', text, 'base64url').slice(0, 22)}`;
 }

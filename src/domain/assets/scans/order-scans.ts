@@ -24,11 +24,11 @@ import { lockPorts } from './host-queries.ts';
 const MAX_REREAD = 1_000;
 
 interface OrderedScans {
-  /** Of hosts that no stored scan saw later. */
+  /** Records of hosts that no stored scan saw later. */
   later: HostScan[];
-  /** Of hosts that a stored scan saw later. */
+  /** Records of hosts that a stored scan saw later. */
   earlier: HostScan[];
-  /** Those of them that this transaction has no room for. */
+  /** Of those, the records that do not fit into this transaction. */
   deferred: HostScan[];
 }
 
@@ -87,7 +87,7 @@ async function storeBaselines(tx: Transaction, scans: readonly HostScan[]): Prom
   return seen;
 }
 
-/** Stores what scans saw, with the ports that they list; the ports of a large record in chunks. */
+/** Stores the detections of scans with their ports; the ports of a large record in chunks. */
 export async function storeScans(
   tx: Transaction,
   organizationId: number,

@@ -62,7 +62,7 @@ export async function lockMatches(
   if (errors.length > 0) throw invalidInput(errors);
   const all = [...locked.values()];
   if (filter === undefined) return all;
-  // Others may have changed some of them since they were read, or rows that the filter looks at.
+  // Other transactions may have changed them, or rows that the filter uses, since they were read.
   const isByOthers = FILTERS_BY_OTHER_ROWS.some((name) => filter[name] !== undefined);
   const known = new Map(matches.map((match) => [match.id, match]));
   const changed = all.flatMap(({ id, version, updatedAt }) => {

@@ -23,7 +23,7 @@ type UndoRecord = readonly [
   tags: readonly number[],
 ];
 
-/** Stores what a bulk update replaced, in its transaction. */
+/** Stores the replaced values of a bulk update, in its transaction. */
 export async function storeUndo(
   tx: Transaction,
   { actor, now }: ChangeContext,

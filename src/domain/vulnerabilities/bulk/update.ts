@@ -22,7 +22,7 @@ import { findMatches, lockMatches, type Match, type VulnerabilityFilters } from 
 
 /** Vulnerabilities times the tags that the update names. */
 export const MAX_BULK_TAG_PAIRS = 50_000;
-/** Tags that are put on or taken off, also those that the update does not name. */
+/** Added and removed tags, including those that the update does not name. */
 export const MAX_BULK_TAG_CHANGES = 100_000;
 /** Bytes of all comments of a bulk update. */
 export const MAX_BULK_COMMENT_BYTES = 8 * 1024 * 1024;
@@ -44,7 +44,7 @@ export interface BulkUpdate {
   /** Added to every match. */
   comment?: string | undefined;
   dryRun?: boolean | undefined;
-  /** Another number of matches changes nothing. */
+  /** The expected number of matches. With another number, the update changes nothing. */
   expectedCount?: number | undefined;
   /** The id of the request to undo. */
   undo?: string | undefined;
@@ -52,11 +52,11 @@ export interface BulkUpdate {
 
 /** A bulk update whose form is valid and whose size is within the limits. */
 export interface PreparedBulkUpdate extends BulkUpdate {
-  /** Of `filter`. */
+  /** The audited form of `filter`. */
   matches?: readonly Match[];
 }
 
-/** What a bulk update did, or would do. */
+/** The effect of a bulk update, or of its preview. */
 export interface BulkUpdateResult {
   matched: number;
   /** Ids, ascending. */

@@ -82,7 +82,7 @@ export class ComponentIndex {
   }
 }
 
-/** What a BOM says besides its vulnerabilities. */
+/** The data of a BOM besides its vulnerabilities. */
 export class Bom {
   readonly components = new ComponentIndex();
   subject: JsonObject = {};

@@ -13,7 +13,7 @@ const NO_SERVICE = ['', 'general', 'unknown'];
 
 /** A host, or a site of Tenable's web application scanner. */
 export interface NessusHost {
-  /** As in the report: an address, a name or a URL. */
+  /** The target in the report: an address, a name or a URL. */
   name: string;
   address: string | undefined;
   fqdn: string | undefined;

@@ -20,7 +20,7 @@ import type { ElementHandler, LimitedXmlParser } from '../../parsing/limited-xml
 import { hostDescription } from '../../parsing/scanned-hosts.ts';
 import type { ReportRecord } from '../../report.ts';
 
-/** As in Nmap's manual. */
+/** Default ports, as in Nmap's manual. */
 const STATES = ['open', 'closed', 'filtered', 'unfiltered', 'open|filtered', 'closed|filtered', 'unknown'];
 const MAX_PORTS = PROTOCOLS.length * 65_536;
 const MAX_RANGES = 100_000;
@@ -129,7 +129,7 @@ export class NmapElements implements ElementHandler {
         this.#addName(attributes.name, host);
         break;
       case 'osmatch':
-        // The likeliest comes first.
+        // The most frequent comes first.
         host.system ??= this.#clean(attributes.name, MAX_NAME) ?? undefined;
         break;
       case 'ports':

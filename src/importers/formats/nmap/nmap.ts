@@ -26,7 +26,7 @@ async function* readNmap(source: ByteSource): AsyncGenerator<ReportRecord, void>
   }
 }
 
-/** What a chunk of a report added. */
+/** The hosts and findings that a chunk of a report added. */
 export interface NmapBatch {
   /** Hosts that are complete, up or down. */
   hosts: ScannedHost[];

@@ -98,7 +98,7 @@ export class SarifBases {
     }
     const outer = this.#positionOf(parent, depth + 1);
     const path = withoutDots(outer.path + (uri ?? ''));
-    // A folder of a file system says nothing to other machines.
+    // A folder of one machine's file system identifies nothing elsewhere.
     return outer.folder !== undefined && FILE_SYSTEM.test(outer.folder)
       ? { base: name, folder: outer.folder + path, path: '' }
       : { ...outer, path };
@@ -126,7 +126,7 @@ function prefixesOf(
       prefixes.push([working, '../'.repeat(main.slice(working.length).split('/').length - 1)]);
     }
   }
-  // The root of a file system counts if there is no other base.
+  // The root of a file system is used if there is no other base.
   if (folders.length === 0) prefixes.push(...all.map((folder): [string, string] => [folder, '']));
   return prefixes.sort(([one], [other]) => other.length - one.length);
 }

@@ -4,7 +4,7 @@ import { ruleFrom, type SarifRule } from './sarif-rules.ts';
 /** Characters of an id, like those of a rule, and segments that are left out to find its rule. */
 const [MAX_RULE_ID, MAX_SEGMENTS] = [16_384, 32];
 
-/** What results refer to in a tool, in its extensions and in taxonomies: by index, id, or GUID. */
+/** The rules and taxa to which results refer, in a tool, its extensions and taxonomies: by index, id or GUID. */
 export class SarifComponents {
   /** Takes characters from what a run may buffer. */
   readonly #reserve: (size: number) => boolean;

@@ -23,7 +23,7 @@ export function mainLocationOf(locations: readonly ResultLocation[]): ResultLoca
 }
 
 function keyOf({ path, name, snippet, message }: ResultLocation): string {
-  // Files come before what has only a name.
+  // Files precede locations that have only a name.
   const parts = [path ?? '\uFFFF', name ?? '', snippet ?? '', message ?? ''];
   return parts.join('\n');
 }

@@ -29,7 +29,7 @@ export class SarifLocations {
     add(this.#logical, index, member, value);
   }
 
-  /** Whether what a location refers to is read. */
+  /** Whether the target of a location has been read. */
   knows(artifactLocation: JsonObject, logicalLocation: JsonObject): boolean {
     const [artifact, logical] = [numberOf(artifactLocation.index), numberOf(logicalLocation.index)];
     const base = textOf(artifactLocation.uriBaseId);

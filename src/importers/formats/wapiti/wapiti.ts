@@ -89,7 +89,7 @@ function urlOf(found: JsonObject, base: string | undefined): string | undefined 
   return parseUntrustedUrl(path, origin)?.href.replace(/[?#][^]*/, '');
 }
 
-/** What all findings of a category share. */
+/** The properties that all findings of a category share. */
 type Category = Pick<ReportedFinding, 'description' | 'recommendedFix' | 'cweIds' | 'referenceUrls'>;
 
 function categoryOf(description: JsonObject): Category {
