@@ -19,10 +19,10 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   jobs: ['auth', 'config', 'db', 'domain', 'files', 'importers', 'runtime/context'],
   http: ['auth', 'config', 'db', 'domain', 'runtime/context'],
   api: ['auth', 'config', 'domain', 'files', 'http', 'importers', 'runtime/context'],
-  pages: ['domain', 'http', 'runtime/context'],
+  'page-kit': ['domain', 'http', 'runtime/context'],
   sso: ['auth', 'config', 'domain', 'http', 'runtime/context'],
-  oauth: ['auth', 'domain', 'http', 'pages', 'runtime/context'],
-  account: ['auth', 'domain', 'http', 'oauth', 'pages', 'sso', 'runtime/context'],
+  oauth: ['auth', 'domain', 'http', 'page-kit', 'runtime/context'],
+  account: ['auth', 'domain', 'http', 'oauth', 'page-kit', 'sso', 'runtime/context'],
   // prettier-ignore
   cli: ['app', 'auth', 'config', 'db', 'demo', 'domain', 'files', 'http', 'importers', 'sso', 'runtime/context'],
 };
@@ -41,7 +41,7 @@ const DOMAIN_FOLDERS: Readonly<Record<string, readonly string[]>> = {
 
 /** Layers that must not depend on HTTP, and layers without SQL. */
 const WITHOUT_HTTP = ['auth', 'db', 'domain', 'files', 'config', 'runtime', 'importers', 'demo'];
-const WITHOUT_SQL = ['api', 'pages', 'sso', 'oauth', 'account'];
+const WITHOUT_SQL = ['api', 'page-kit', 'sso', 'oauth', 'account'];
 
 const FOLDERS = Object.keys(LAYERS).filter((layer) => layer !== 'runtime');
 /** Files that are layers of their own. Every layer may import the other files of `runtime`. */

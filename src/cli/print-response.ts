@@ -4,7 +4,7 @@ import { CliError } from './errors.ts';
 import { formatCell, printRows, type JsonRow } from './print-rows.ts';
 
 /** Columns of a table by default. */
-export const MAX_COLUMNS = 6;
+export const MAX_TABLE_COLUMNS = 6;
 
 /**
  * Prints the response of an operation; of a resource that was created or updated, only the main fields.
@@ -68,7 +68,7 @@ function nestedRows(data: JsonRow): readonly JsonRow[] | undefined {
 }
 
 async function printRowTables(rows: readonly JsonRow[]): Promise<void> {
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].slice(0, MAX_COLUMNS);
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].slice(0, MAX_TABLE_COLUMNS);
   await printRows(Readable.from(rows), 'table', { all: names, table: names }, 'No results.');
 }
 

@@ -12,7 +12,7 @@ import {
   type OpenApiSchema,
 } from './openapi-operations.ts';
 import { streams } from './streams.ts';
-import { MAX_COLUMNS, printResponse } from './print-response.ts';
+import { MAX_TABLE_COLUMNS, printResponse } from './print-response.ts';
 import { keyValueLines, printJson, printLines, writeText } from './print.ts';
 import { type AnyClient, type TargetFlags, withApiClient } from './command-target.ts';
 import { errorCodeOf, CliError } from './errors.ts';
@@ -155,7 +155,7 @@ function tableColumns(row: OpenApiSchema, { columns }: OperationCommand): string
         name !== 'description' && alternativesOf(schema).some(({ type }) => SCALARS.has(String(type))),
     )
     .map(([name]) => name)
-    .slice(0, MAX_COLUMNS);
+    .slice(0, MAX_TABLE_COLUMNS);
 }
 
 async function buildBody(body: Record<string, unknown>, file: string | undefined): Promise<unknown> {

@@ -13,7 +13,7 @@ export interface CallbackServer {
 }
 
 /** The registered redirect URI, without the port, which is known only after the server listens. */
-export const REGISTERED = 'http://127.0.0.1/callback';
+export const REGISTERED_REDIRECT_URI = 'http://127.0.0.1/callback';
 
 /** Starts the server on a free port. */
 export async function startCallbackServer(): Promise<CallbackServer> {
