@@ -142,3 +142,16 @@ export function useUndoImport() {
     onError: (error) => notifyError(commonMessages.undoFailed, error),
   });
 }
+
+/** Lists running and queued imports, newest first (operation 66). */
+export const runningImports = queryOptions({
+  queryKey: ['imports', 'running'],
+  queryFn: async ({ signal }) =>
+    (
+      await api.GET('/v1/imports', {
+        params: { query: { 'filter[state][]': ['queued', 'running'], 'page[size]': 10 } },
+        signal,
+      })
+    ).data,
+  refetchInterval: 10_000,
+});

@@ -2,10 +2,12 @@ import { Alert, Anchor, Badge, Button, Group, Loader, Stack, Text, Title } from 
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { asset, ASSET_TYPE_LABELS } from '../../queries/assets.ts';
-import { AssayError } from '../../queries/client.ts';
+import { asset as assetQuery, ASSET_TYPE_LABELS } from '../../queries/assets.ts';
+import { AssayError, type Asset } from '../../queries/client.ts';
+import { useDeleteAsset } from '../../queries/edit-asset.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
 import { CriticalityBadge } from '../../components/criticality-badge.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { errorText } from '../../components/notifications.tsx';
@@ -17,7 +19,6 @@ import { AssetListings } from './asset-listings.tsx';
 import { AssetPorts } from './asset-ports.tsx';
 import { AssetVulnerabilities } from './asset-vulnerabilities.tsx';
 import { EditAssetsDialog, type AssetEditKind } from './edit-assets-dialogs.tsx';
-import { DeleteAssetDialog } from './delete-asset-dialog.tsx';
 import { EditAssetDialog } from './edit-asset-dialog.tsx';
 import { assetMessages as messages } from './messages.ts';
 import { LazyMarkdown } from '../../components/lazy-markdown.tsx';
@@ -28,7 +29,7 @@ type OpenDialog = AssetEditKind | 'edit' | 'delete';
 /** The page of an asset: details, listings, ports and vulnerabilities. */
 export function AssetPage() {
   const { uid } = useParams({ from: '/assets/$uid' });
-  const { data, error } = useQuery(asset(uid));
+  const { data, error } = useQuery(assetQuery(uid));
   const rights = useAssetPermissions();
   const navigate = useNavigate();
   const [dialog, setDialog] = useState<OpenDialog>();
@@ -156,5 +157,32 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
       </Title>
       {children}
     </section>
+  );
+}
+
+interface DeleteAssetDialogProps {
+  asset: Asset;
+  onClose: () => void;
+  onDeleted: () => void;
+}
+
+/** Confirms the deletion of an asset and lists what is deleted with it. */
+function DeleteAssetDialog({ asset, onClose, onDeleted }: DeleteAssetDialogProps) {
+  const remove = useDeleteAsset();
+  return (
+    <FormDialog
+      title={messages.deleteTitle}
+      submitLabel="Delete"
+      isDestructive
+      isPending={remove.isPending}
+      error={remove.error === null ? undefined : messages.deleteFailed(errorText(remove.error))}
+      onClose={onClose}
+      onSubmit={() => remove.mutate(asset, { onSuccess: onDeleted })}
+    >
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        <b>{asset.location}</b>
+        {messages.deleteHint(asset.openPortCount, asset.vulnerabilityCount)}
+      </Text>
+    </FormDialog>
   );
 }
