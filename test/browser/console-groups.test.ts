@@ -65,7 +65,7 @@ describeInBrowser('Console: groups', () => {
     await form.getByRole('combobox', { name: 'Person' }).fill('outsider');
     await page.getByRole('option', { name: /outsider@acme\.example/ }).click();
     await form
-      .getByLabel('E-mail addresses')
+      .getByLabel('Email addresses')
       .fill('Marcus Oyelaran <member@acme.example>, spare@acme.example\nnobody@acme.example');
     await form.getByText('3 addresses found').waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
@@ -79,7 +79,7 @@ describeInBrowser('Console: groups', () => {
     const grid = page.getByRole('grid', { name: 'Members' });
     await page.getByText('Member (3)').waitFor();
     await page.getByRole('button', { name: 'Add people' }).click();
-    await form.getByLabel('E-mail addresses').fill('member@acme.example');
+    await form.getByLabel('Email addresses').fill('member@acme.example');
     await form.getByRole('button', { name: 'Add 1 person' }).click();
     await form.getByText('Already a member: 1').waitFor();
     await form.getByRole('button', { name: 'Close' }).last().click();
@@ -119,7 +119,7 @@ describeInBrowser('Console: groups', () => {
     const page = await enterNew('Led');
     await page.getByRole('button', { name: 'Add people' }).first().click();
     const form = page.getByRole('dialog', { name: 'Add people' });
-    await form.getByLabel('E-mail addresses').fill('member@acme.example');
+    await form.getByLabel('Email addresses').fill('member@acme.example');
     await form.getByRole('combobox', { name: 'Role' }).click();
     await page.getByRole('option', { name: 'Group admin' }).click();
     await form.getByRole('button', { name: 'Add 1 person' }).click();

@@ -52,10 +52,12 @@ export const commonMessages = {
     blocked: 'This browser does not allow copying. Select the text and copy it.',
   },
 
+  conflict: { theirs: 'Use theirs', mine: 'Keep mine' },
+
   notSet: 'Not set',
   overdue: (days: number) => `Overdue by ${pluralize(days, 'day')}`,
-  gone: 'The last complete report of its scanner no longer contains it. Decide whether it is fixed.',
-  goneSince: 'Gone since',
+  gone: 'The latest scan no longer detects this. Mark it as fixed?',
+  goneSince: 'Gone since {at}',
   listing: 'A listing is the set of assets that one assessment tests.',
 
   markdown: {
@@ -72,7 +74,7 @@ export const commonMessages = {
   },
 
   person: {
-    nameOrAddress: 'Name or e-mail address',
+    nameOrAddress: 'Name or email address',
     you: (name: string) => `${name} (you)`,
     unassigned: 'Unassigned',
   },

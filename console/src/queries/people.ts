@@ -54,7 +54,7 @@ export const person = (id: number) =>
       (await api.GET('/v1/users/{id}', { params: { path: { id } }, signal })).data,
   });
 
-/** Searches users by name or e-mail address. */
+/** Searches users by name or email address. */
 export async function findPeople(
   search: string,
   signal: AbortSignal,
@@ -73,7 +73,7 @@ export async function findPeople(
   return data;
 }
 
-/** Finds the user with exactly this e-mail address. */
+/** Finds the user with exactly this email address. */
 export async function findPersonByEmail(
   address: string,
   signal: AbortSignal,
@@ -83,7 +83,7 @@ export async function findPersonByEmail(
   return found.find(({ email }) => email.toLowerCase() === address.toLowerCase());
 }
 
-/** @returns a name with the e-mail address: "Ada (ada@acme.example)" */
+/** @returns a name with the email address: "Ada (ada@acme.example)" */
 export const personLabel = ({ name, email }: { name?: string | null; email: string }): string =>
   name == null ? email : `${name} (${email})`;
 

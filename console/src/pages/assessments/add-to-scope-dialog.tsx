@@ -114,16 +114,18 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
       {text.trim() !== '' && (
         <>
           <Text size="xs" c="dimmed" aria-live="polite">
-            {messages.pasted(
-              assets.length,
-              settled === text && known.data !== undefined
-                ? pastedSummary(known.data, assets.length, uid)
-                : undefined,
-            )}
-            {invalid
-              .slice(0, 3)
-              .map((each) => messages.invalidLine(each.line, each.text.slice(0, 60), each.error))}
-            {invalid.length > 3 && messages.moreInvalid(invalid.length - 3)}
+            {[
+              messages.pasted(
+                assets.length,
+                settled === text && known.data !== undefined
+                  ? pastedSummary(known.data, assets.length, uid)
+                  : undefined,
+              ),
+              ...invalid
+                .slice(0, 3)
+                .map((each) => messages.invalidLine(each.line, each.text.slice(0, 60), each.error)),
+              ...(invalid.length > 3 ? [messages.moreInvalid(invalid.length - 3)] : []),
+            ].join(' ')}
           </Text>
           <Checkbox
             size="sm"

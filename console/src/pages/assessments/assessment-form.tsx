@@ -13,6 +13,7 @@ import { ASSESSMENT_STATES, type AssessmentState, type AssessmentType } from '..
 import { findGroups, group as groupQuery } from '../../queries/groups.ts';
 import { parseFieldErrors } from '../../components/field-errors.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
+import { commonMessages } from '../../components/messages.ts';
 import { OrganizationSelect } from '../../components/organization-select.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
 import { type Option, toOptions } from '../../components/filter-definition.ts';
@@ -255,7 +256,7 @@ function ConflictAlert({ uid, onDiscardMine, onKeepMine }: ConflictAlertProps) {
           disabled={now === undefined}
           onClick={() => now && onDiscardMine(now)}
         >
-          {messages.discardMine}
+          {commonMessages.conflict.theirs}
         </Button>
         <Button
           size="compact-sm"
@@ -263,7 +264,7 @@ function ConflictAlert({ uid, onDiscardMine, onKeepMine }: ConflictAlertProps) {
           disabled={now === undefined}
           onClick={() => now && onKeepMine(now)}
         >
-          {messages.keepMine}
+          {commonMessages.conflict.mine}
         </Button>
       </Group>
     </Alert>

@@ -119,7 +119,7 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
             {known.error !== null && <Alert color="red">{errorText(known.error)}</Alert>}
             {add.error !== null && rejected.length === 0 && (
               <Alert color="red" title={messages.addFailed}>
-                {errorText(add.error.cause)}
+                {errorText(add.error.cause)}{' '}
                 {add.error instanceof CreateAssetsError &&
                   add.error.createdCount > 0 &&
                   messages.addedBeforeError(add.error.createdCount)}

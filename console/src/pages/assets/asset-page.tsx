@@ -6,6 +6,7 @@ import { asset as assetQuery, ASSET_TYPE_LABELS } from '../../queries/assets.ts'
 import { AssayError, type Asset } from '../../queries/client.ts';
 import { useDeleteAsset } from '../../queries/edit-asset.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
+import { fillSentence } from '../../components/fill-sentence.ts';
 import { CriticalityBadge } from '../../components/criticality-badge.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -180,8 +181,9 @@ function DeleteAssetDialog({ asset, onClose, onDeleted }: DeleteAssetDialogProps
       onSubmit={() => remove.mutate(asset, { onSuccess: onDeleted })}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        <b>{asset.location}</b>
-        {messages.deleteHint(asset.openPortCount, asset.vulnerabilityCount)}
+        {fillSentence(messages.deleteHint(asset.openPortCount, asset.vulnerabilityCount), {
+          asset: <b>{asset.location}</b>,
+        })}
       </Text>
     </FormDialog>
   );

@@ -5,6 +5,7 @@ import { asset as assetOf } from '../../queries/assets.ts';
 import { AssayError, type Asset } from '../../queries/client.ts';
 import { type AssetEdit, useEditAsset } from '../../queries/edit-asset.ts';
 import { Dialog } from '../../components/dialog.tsx';
+import { commonMessages } from '../../components/messages.ts';
 import { errorText } from '../../components/notifications.tsx';
 import { assetDialogMessages as messages } from './messages.ts';
 
@@ -84,10 +85,10 @@ export function EditAssetDialog({ asset, onClose }: EditAssetDialogProps) {
                 <Text size="sm">{messages.notSaved}</Text>
                 <Group gap="xs">
                   <Button size="compact-sm" variant="default" onClick={() => void reload()}>
-                    {messages.discardMine}
+                    {commonMessages.conflict.theirs}
                   </Button>
                   <Button size="compact-sm" onClick={() => save(true)}>
-                    {messages.overwrite}
+                    {commonMessages.conflict.mine}
                   </Button>
                 </Group>
               </Stack>

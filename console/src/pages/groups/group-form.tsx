@@ -5,6 +5,7 @@ import { AssayError, type AssessmentGroup } from '../../queries/client.ts';
 import { group as groupQuery, useGroupMutations } from '../../queries/groups.ts';
 import { parseFieldErrors } from '../../components/field-errors.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
+import { commonMessages } from '../../components/messages.ts';
 import { OrganizationSelect } from '../../components/organization-select.tsx';
 import { groupMessages } from './messages.ts';
 
@@ -63,10 +64,10 @@ export function GroupFormDialog({ group, onClose, onSaved }: GroupFormProps) {
       {isConflict && (
         <Alert color="yellow" role="alert" title={messages.conflict}>
           <Button size="compact-sm" variant="default" mr="xs" onClick={() => void resolveConflict('theirs')}>
-            {messages.discardMine}
+            {commonMessages.conflict.theirs}
           </Button>
           <Button size="compact-sm" variant="default" onClick={() => void resolveConflict('mine')}>
-            {messages.keepMine}
+            {commonMessages.conflict.mine}
           </Button>
         </Alert>
       )}

@@ -5,6 +5,7 @@ import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { runningImports } from '../../queries/imports.ts';
 import { hoursSince } from '../../queries/testing-sessions.ts';
 import { summary, vulnerabilityTotal, type VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
+import { fillSentence } from '../../components/fill-sentence.ts';
 import { errorText } from '../../components/notifications.tsx';
 import { PageLayout } from '../../components/page.tsx';
 import { SEVERITIES } from '../../queries/enums.ts';
@@ -164,7 +165,7 @@ function AssignedCard() {
           <>
             <Count search={{ created_since: previousVisit }} />
             <Text size="xs" c="dimmed">
-              {messages.lastVisit}: <Time at={previousVisit} />
+              {fillSentence(messages.lastVisit, { at: <Time at={previousVisit} /> })}
             </Text>
           </>
         )}

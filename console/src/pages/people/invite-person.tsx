@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { findAssessments } from '../../queries/assessments.ts';
 import { useInvitePerson } from '../../queries/people.ts';
+import { fillSentence } from '../../components/fill-sentence.ts';
 import { parseFieldErrors } from '../../components/field-errors.ts';
 import type { Option } from '../../components/filter-definition.ts';
 import { SelectedPills } from '../../components/selected-pills.tsx';
@@ -35,10 +36,13 @@ export function InvitePersonDialog({ onClose }: { onClose: () => void }) {
       <Dialog onClose={onClose} title={messages.done}>
         <Stack gap="sm">
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            <Anchor component={Link} to={`/people/${invite.data.id}`} size="sm" onClick={onClose}>
-              {invite.data.email}
-            </Anchor>{' '}
-            {messages.isInvited}
+            {fillSentence(messages.invited, {
+              person: (
+                <Anchor component={Link} to={`/people/${invite.data.id}`} size="sm" onClick={onClose}>
+                  {invite.data.email}
+                </Anchor>
+              ),
+            })}
           </Text>
           <CopyableLink
             label={messages.link}

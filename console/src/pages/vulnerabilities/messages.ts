@@ -118,6 +118,8 @@ export const previewMessages = {
     cancelled: 'Retest cancelled',
   } as Readonly<Record<string, string>>,
   comments: (count: number) => `Comments (${count.toLocaleString()})`,
-  internal: ', internal',
+  commentBy: '{name}, {at}',
+  internalCommentBy: '{name}, {at}, internal',
+  retestBy: '{at} by {name}',
   deletedUser: 'Deleted user',
 } as const;

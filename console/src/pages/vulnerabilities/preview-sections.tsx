@@ -4,6 +4,7 @@ import { lazy, type ReactNode, Suspense } from 'react';
 import type { Vulnerability } from '../../queries/client.ts';
 import { recentComments } from '../../queries/comments.ts';
 import { latestRetest } from '../../queries/retests.ts';
+import { fillSentence } from '../../components/fill-sentence.ts';
 import { AttachmentImage } from '../../components/attachment-image.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { Time } from '../../components/time.tsx';
@@ -131,8 +132,10 @@ export function LatestRetest({ id }: { id: number }) {
           {previewMessages.retestStatuses[data.status] ?? data.status}
         </Badge>
         <Text size="xs" c="dimmed">
-          <Time at={data.decided_at ?? data.created_at} /> by{' '}
-          {user?.name ?? user?.email ?? previewMessages.deletedUser}
+          {fillSentence(previewMessages.retestBy, {
+            at: <Time at={data.decided_at ?? data.created_at} />,
+            name: user?.name ?? user?.email ?? previewMessages.deletedUser,
+          })}
         </Text>
       </Group>
       {message !== '' && (
@@ -155,9 +158,13 @@ export function RecentComments({ data: { id, comment_count } }: SectionProps) {
         {data.map((comment) => (
           <div key={comment.id} className={classes.comment}>
             <Text size="xs" c="dimmed">
-              {comment.user?.name ?? comment.user?.email ?? previewMessages.deletedUser},{' '}
-              <Time at={comment.created_at} />
-              {comment.internal && previewMessages.internal}
+              {fillSentence(
+                comment.internal ? previewMessages.internalCommentBy : previewMessages.commentBy,
+                {
+                  name: comment.user?.name ?? comment.user?.email ?? previewMessages.deletedUser,
+                  at: <Time at={comment.created_at} />,
+                },
+              )}
             </Text>
             <Text component="div" size="sm" className={classes.text}>
               <Suspense fallback={comment.text}>
