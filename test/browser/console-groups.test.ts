@@ -17,6 +17,28 @@ describeInBrowser('Console: groups', () => {
     return assay.enter('admin', `/groups/${id}`);
   }
 
+  it('resolves a conflicting edit in favour of either side', async () => {
+    const { id } = await assay.call('admin', 'POST', '/v1/assessment_groups', { name: 'Edited by two' });
+    const page = await assay.enter('admin', `/groups/${id}`, { expectedStatuses: [412] });
+    const dialog = page.getByRole('dialog', { name: 'Edit group' });
+    const editWhileOthersEdit = async (side: string) => {
+      await page.getByRole('button', { name: 'Edit', exact: true }).click();
+      await dialog.getByLabel('Name').fill(`Mine before ${side}`);
+      await assay.call('staff', 'PATCH', `/v1/assessment_groups/${id}`, { name: `Theirs before ${side}` });
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      const alert = dialog.getByRole('alert').filter({ hasText: 'Someone else changed this group' });
+      await alert.getByRole('button', { name: side }).click();
+      await alert.waitFor({ state: 'detached' });
+    };
+    await editWhileOthersEdit('Use theirs');
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('Theirs before Use theirs');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await editWhileOthersEdit('Keep mine');
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('Mine before Keep mine');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Mine before Keep mine' }).waitFor();
+  });
+
   it('lists, searches, creates, edits and deletes groups', async () => {
     const page = await assay.enter('admin', '/groups', { expectedStatuses: [422] });
     const grid = page.getByRole('grid', { name: 'Groups' });

@@ -52,7 +52,12 @@ export const commonMessages = {
     blocked: 'This browser does not allow copying. Select the text and copy it.',
   },
 
-  conflict: { theirs: 'Use theirs', mine: 'Keep mine' },
+  conflict: {
+    theirs: 'Use theirs',
+    mine: 'Keep mine',
+    notSaved: 'Your changes are not saved yet.',
+    loadFailed: 'Could not load the current version',
+  },
 
   notSet: 'Not set',
   overdue: (days: number) => `Overdue by ${pluralize(days, 'day')}`,

@@ -106,7 +106,6 @@ export const assetDialogMessages = {
   hostLocation: 'IP address or hostname',
   markdown: 'Markdown is supported.',
   conflict: 'Someone else changed this asset',
-  notSaved: 'Your changes are not saved yet.',
 
   titles: {
     criticality: 'Set criticality',
