@@ -27,31 +27,10 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
   const [selectedOrganization, setSelectedOrganization] = useState<string | null>(null);
   const rights = useAssetPermissions();
   const { data: visible = [] } = useQuery(organizations);
-  const ofListing = useQuery({
-    queryKey: ['organization-of', listing],
-    queryFn: async ({ signal }) =>
-      (await api.GET('/v1/assessments/{id}', { params: { path: { id: listing ?? '' } }, signal })).data
-        .organization_uid,
-    enabled: listing !== null,
-    staleTime: Infinity,
-  });
-  const organization =
-    listing === null
-      ? (selectedOrganization ?? (visible.length === 1 ? visible[0]?.uid : undefined))
-      : ofListing.data;
-
-  const [settled] = useDebouncedValue(text, 250);
-  const pasted = useMemo(() => parsePastedAssets(settled), [settled]);
-  const { assets, invalid, duplicates } = pasted;
-  const known = useExistingAssets(organization, { text: settled, assets });
+  const organization = useOrganization(listing, selectedOrganization);
+  const list = usePastedAssets(text, organization, listing);
+  const { invalid, newAssets, toList, isReady } = list;
   const add = useCreateAssets();
-
-  const existing = known.data;
-  const newAssets = existing === undefined ? [] : assets.filter((item) => !existing.has(assetKey(item)));
-  const toList: AssetRow[] =
-    existing === undefined || listing === null
-      ? []
-      : [...existing.values()].filter((row) => findListing(row, listing) === undefined);
   const rejected = add.error instanceof CreateAssetsError ? add.error.rejected : [];
   const invalidLines: InvalidLine[] = [
     ...invalid,
@@ -61,7 +40,6 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
       error: message,
     })),
   ];
-  const isReady = existing !== undefined && settled === text && !known.isFetching;
   const isEmpty = newAssets.length === 0 && toList.length === 0;
   return (
     <Dialog onClose={onClose} title={messages.addTitle} size="lg">
@@ -110,13 +88,13 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
             }}
           />
           <div aria-live="polite">
-            {assets.length > 0 && organization === undefined && (
+            {list.assets.length > 0 && organization === undefined && (
               <Text size="sm" c="dimmed">
                 {messages.chooseListing}
               </Text>
             )}
-            {known.isFetching && <Loader size="sm" aria-label={messages.lookingUp} />}
-            {known.error !== null && <Alert color="red">{errorText(known.error)}</Alert>}
+            {list.isFetching && <Loader size="sm" aria-label={messages.lookingUp} />}
+            {list.error !== null && <Alert color="red">{errorText(list.error)}</Alert>}
             {add.error !== null && rejected.length === 0 && (
               <Alert color="red" title={messages.addFailed}>
                 {errorText(add.error.cause)}{' '}
@@ -125,13 +103,13 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
                   messages.addedBeforeError(add.error.createdCount)}
               </Alert>
             )}
-            {(isReady || (assets.length === 0 && invalid.length > 0)) && (
+            {(isReady || (list.assets.length === 0 && invalid.length > 0)) && (
               <PastedPreview
                 newAssets={newAssets}
-                knownAssets={assets.filter((item) => existing?.has(assetKey(item)) === true)}
+                knownAssets={list.knownAssets}
                 listedCount={toList.length}
                 listing={listing}
-                duplicates={duplicates}
+                duplicates={list.duplicates}
                 invalid={invalidLines}
               />
             )}
@@ -152,4 +130,47 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
       </form>
     </Dialog>
   );
+}
+
+/** @returns the organization of a listing or else the selected one, or the only one; undefined if it is not known yet */
+function useOrganization(listing: string | null, selected: string | null): string | undefined {
+  const { data: visible = [] } = useQuery(organizations);
+  const ofListing = useQuery({
+    queryKey: ['organization-of', listing],
+    queryFn: async ({ signal }) =>
+      (await api.GET('/v1/assessments/{id}', { params: { path: { id: listing ?? '' } }, signal })).data
+        .organization_uid,
+    enabled: listing !== null,
+    staleTime: Infinity,
+  });
+  return listing === null
+    ? (selected ?? (visible.length === 1 ? visible[0]?.uid : undefined))
+    : ofListing.data;
+}
+
+/** Parses a pasted list, and compares it with the existing assets of an organization. */
+function usePastedAssets(text: string, organization: string | undefined, listing: string | null) {
+  const [settled] = useDebouncedValue(text, 250);
+  const pasted = useMemo(() => parsePastedAssets(settled), [settled]);
+  const { assets, invalid, duplicates } = pasted;
+  const known = useExistingAssets(organization, { text: settled, assets });
+
+  const existing = known.data;
+  const newAssets = existing === undefined ? [] : assets.filter((item) => !existing.has(assetKey(item)));
+  const toList: AssetRow[] =
+    existing === undefined || listing === null
+      ? []
+      : [...existing.values()].filter((row) => findListing(row, listing) === undefined);
+  return {
+    assets,
+    invalid,
+    duplicates,
+    newAssets,
+    knownAssets: assets.filter((item) => existing?.has(assetKey(item)) === true),
+    /** Existing assets that the listing lacks. */
+    toList,
+    isReady: existing !== undefined && settled === text && !known.isFetching,
+    isFetching: known.isFetching,
+    error: known.error,
+  };
 }

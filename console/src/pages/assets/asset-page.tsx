@@ -70,63 +70,7 @@ export function AssetPage() {
       }
     >
       <Stack gap="md" className={classes.page}>
-        <section className={classes.sheet} aria-label={messages.details}>
-          <Stack gap="md">
-            <DescriptionList>
-              {data.name !== '' && data.name !== data.location && (
-                <DescriptionItem name="Name">
-                  <bdi>{data.name}</bdi>
-                </DescriptionItem>
-              )}
-              <DescriptionItem name="Criticality">
-                {rights.write ? (
-                  <Button
-                    size="compact-sm"
-                    variant="default"
-                    title={messages.changeCriticality}
-                    onClick={() => setDialog('criticality')}
-                  >
-                    <CriticalityBadge criticality={data.criticality} />
-                  </Button>
-                ) : (
-                  <CriticalityBadge criticality={data.criticality} />
-                )}
-              </DescriptionItem>
-              <DescriptionItem name="Organization">{data.organizationUid}</DescriptionItem>
-              <DescriptionItem name={messages.firstSeen}>
-                {data.firstSeen === null ? messages.neverSeen : <Time at={data.firstSeen} exact />}
-              </DescriptionItem>
-              <DescriptionItem name={messages.lastSeen}>
-                {data.lastSeen === null ? messages.neverSeen : <Time at={data.lastSeen} exact />}
-              </DescriptionItem>
-              <DescriptionItem name="Added">
-                <Time at={data.createdAt} exact />
-              </DescriptionItem>
-            </DescriptionList>
-            <Group gap={4} aria-label="Tags" role="group">
-              {data.tags.map(({ uid: tag, name }) => (
-                <Badge key={tag} variant="default" tt="none" fw={400} maw="100%">
-                  {name}
-                </Badge>
-              ))}
-              {rights.tag && (
-                <Button
-                  size="compact-xs"
-                  variant="subtle"
-                  ml={data.tags.length === 0 ? -8 : 0}
-                  onClick={() => setDialog('tags')}
-                >
-                  {messages.editTags}
-                </Button>
-              )}
-            </Group>
-            {data.description !== '' && (
-              <Text component="div" size="sm" style={{ overflowWrap: 'anywhere' }}>
-                <LazyMarkdown>{data.description}</LazyMarkdown>
-              </Text>
-            )}
-          </Stack>
-        </section>
+        <AssetDetails asset={data} onOpen={setDialog} />
         <Section title="Listings">
           <AssetListings asset={data} onAdd={() => setDialog('listing')} />
         </Section>
@@ -147,6 +91,74 @@ export function AssetPage() {
         <EditAssetsDialog kind={dialog} rows={[data]} onClose={close} />
       )}
     </PageLayout>
+  );
+}
+
+interface AssetDetailsProps {
+  asset: Asset;
+  onOpen: (dialog: OpenDialog) => void;
+}
+
+function AssetDetails({ asset, onOpen }: AssetDetailsProps) {
+  const rights = useAssetPermissions();
+  return (
+    <section className={classes.sheet} aria-label={messages.details}>
+      <Stack gap="md">
+        <DescriptionList>
+          {asset.name !== '' && asset.name !== asset.location && (
+            <DescriptionItem name="Name">
+              <bdi>{asset.name}</bdi>
+            </DescriptionItem>
+          )}
+          <DescriptionItem name="Criticality">
+            {rights.write ? (
+              <Button
+                size="compact-sm"
+                variant="default"
+                title={messages.changeCriticality}
+                onClick={() => onOpen('criticality')}
+              >
+                <CriticalityBadge criticality={asset.criticality} />
+              </Button>
+            ) : (
+              <CriticalityBadge criticality={asset.criticality} />
+            )}
+          </DescriptionItem>
+          <DescriptionItem name="Organization">{asset.organizationUid}</DescriptionItem>
+          <DescriptionItem name={messages.firstSeen}>
+            {asset.firstSeen === null ? messages.neverSeen : <Time at={asset.firstSeen} exact />}
+          </DescriptionItem>
+          <DescriptionItem name={messages.lastSeen}>
+            {asset.lastSeen === null ? messages.neverSeen : <Time at={asset.lastSeen} exact />}
+          </DescriptionItem>
+          <DescriptionItem name="Added">
+            <Time at={asset.createdAt} exact />
+          </DescriptionItem>
+        </DescriptionList>
+        <Group gap={4} aria-label="Tags" role="group">
+          {asset.tags.map(({ uid: tag, name }) => (
+            <Badge key={tag} variant="default" tt="none" fw={400} maw="100%">
+              {name}
+            </Badge>
+          ))}
+          {rights.tag && (
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              ml={asset.tags.length === 0 ? -8 : 0}
+              onClick={() => onOpen('tags')}
+            >
+              {messages.editTags}
+            </Button>
+          )}
+        </Group>
+        {asset.description !== '' && (
+          <Text component="div" size="sm" style={{ overflowWrap: 'anywhere' }}>
+            <LazyMarkdown>{asset.description}</LazyMarkdown>
+          </Text>
+        )}
+      </Stack>
+    </section>
   );
 }
 
