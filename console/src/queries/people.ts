@@ -1,8 +1,8 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ListedUser, NewUser, User, UserChange } from '../../../client/src/description.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
-import { api, parsePage, parseTotal } from './client.ts';
-import { updateCachedRows, type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
+import { api } from './client.ts';
+import { updateCachedRows, type PagedList, usePagedList, v1Pages } from './paged-list.ts';
 import { commonMessages } from '../components/messages.ts';
 import { queryMessages } from './messages.ts';
 
@@ -32,17 +32,7 @@ export function usePeople({ search, state, organization_uid }: PeopleSearch): Pa
   };
   return usePagedList<ListedUser>({
     key: [...PEOPLE_KEY, query],
-    fetchPage: async (cursor, signal) =>
-      parsePage<ListedUser>(
-        await api.GET('/v1/users', {
-          params: { query: { ...query, 'page[size]': PAGE_SIZE, 'page[after]': cursor } },
-          signal,
-        }),
-      ),
-    fetchTotal: async (signal) =>
-      parseTotal(
-        (await api.GET('/v1/users', { params: { query: { ...query, 'page[size]': 1 } }, signal })).response,
-      ),
+    ...v1Pages((page, signal) => api.GET('/v1/users', { params: { query: { ...query, ...page } }, signal })),
   });
 }
 
