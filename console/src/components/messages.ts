@@ -1,5 +1,10 @@
 import { pluralize } from './pluralize.ts';
 
+interface NamedPerson {
+  name: string | null;
+  email: string;
+}
+
 /** Strings that several pages share. */
 export const commonMessages = {
   tryAgain: 'Try again',
@@ -52,6 +57,8 @@ export const commonMessages = {
     blocked: 'This browser does not allow copying. Select the text and copy it.',
   },
 
+  newTagsHint: 'Tags that do not exist yet are created.',
+
   conflict: {
     theirs: 'Use theirs',
     mine: 'Keep mine',
@@ -81,6 +88,7 @@ export const commonMessages = {
   person: {
     nameOrAddress: 'Name or email address',
     you: (name: string) => `${name} (you)`,
-    unassigned: 'Unassigned',
+    assignee: (person: NamedPerson | null) => person?.name ?? person?.email ?? 'Unassigned',
+    author: (person: NamedPerson | null) => person?.name ?? person?.email ?? 'Deleted user',
   },
 } as const;

@@ -13,8 +13,7 @@ import { errorText } from '../../components/notifications.tsx';
 import { type BatchItemResult, BatchResultDialog } from '../../components/batch-result-dialog.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
 import { scopeMessages as messages } from './messages.ts';
-import { parsePastedAssets } from '../assets/pasted-assets.ts';
-import { parseScopeRules } from '../assets/pasted-assets.ts';
+import { parsePastedAssets, parseScopeRules } from '../assets/pasted-assets.ts';
 
 interface AddToScopeDialogProps {
   uid: string;

@@ -112,7 +112,6 @@ export const assetDialogMessages = {
     tags: 'Edit tags',
     listing: 'Edit listing',
   },
-  newTagsHint: 'Tags that do not exist yet are created.',
   action: 'Action',
   scopeRulesHint: 'One per line. If empty, existing rules are kept.',
   addToListing: 'Add to listing',

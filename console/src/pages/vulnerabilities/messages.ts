@@ -33,8 +33,6 @@ export const vulnerabilityListMessages = {
     assignee: 'Set assignee',
     comment: 'Add comment',
   },
-  newTagsHint: 'Tags that do not exist yet are created.',
-  unassigned: 'Unassigned',
   commentHint: 'Markdown is supported.',
   restoredCommentHint: 'Markdown is supported. Your draft was restored from this browser.',
   internalComment: 'Internal (visible to staff only)',
@@ -121,5 +119,4 @@ export const previewMessages = {
   commentBy: '{name}, {at}',
   internalCommentBy: '{name}, {at}, internal',
   retestBy: '{at} by {name}',
-  deletedUser: 'Deleted user',
 } as const;

@@ -4,6 +4,7 @@ import { lazy, type ReactNode, Suspense } from 'react';
 import type { Vulnerability } from '../../queries/client.ts';
 import { recentComments } from '../../queries/comments.ts';
 import { latestRetest } from '../../queries/retests.ts';
+import { commonMessages } from '../../components/messages.ts';
 import { fillSentence } from '../../components/fill-sentence.ts';
 import { AttachmentImage } from '../../components/attachment-image.tsx';
 import { errorText } from '../../components/notifications.tsx';
@@ -134,7 +135,7 @@ export function LatestRetest({ id }: { id: number }) {
         <Text size="xs" c="dimmed">
           {fillSentence(previewMessages.retestBy, {
             at: <Time at={data.decided_at ?? data.created_at} />,
-            name: user?.name ?? user?.email ?? previewMessages.deletedUser,
+            name: commonMessages.person.author(user),
           })}
         </Text>
       </Group>
@@ -161,7 +162,7 @@ export function RecentComments({ data: { id, comment_count } }: SectionProps) {
               {fillSentence(
                 comment.internal ? previewMessages.internalCommentBy : previewMessages.commentBy,
                 {
-                  name: comment.user?.name ?? comment.user?.email ?? previewMessages.deletedUser,
+                  name: commonMessages.person.author(comment.user),
                   at: <Time at={comment.created_at} />,
                 },
               )}
