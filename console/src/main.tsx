@@ -4,14 +4,50 @@ import 'virtual:theme.css';
 import './app/base.css';
 import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
-import { QueryClientProvider } from '@tanstack/react-query';
+import {
+  type InvalidateOptions,
+  type InvalidateQueryFilters,
+  QueryClient,
+  QueryClientProvider,
+} from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { queryClient } from './app/query-client.ts';
 import { router } from './app/router.tsx';
 import { ShortcutsProvider } from './app/shortcuts.tsx';
 import { theme } from './app/theme.ts';
+import { AssayError } from './queries/client.ts';
+
+/**
+ * A client whose invalidation also restarts queries that load for the first time. Otherwise they keep a response that the server
+ * may have sent before the change.
+ */
+class RestartingQueryClient extends QueryClient {
+  override async invalidateQueries(
+    filters: InvalidateQueryFilters = {},
+    options?: InvalidateOptions,
+  ): Promise<void> {
+    await this.cancelQueries({
+      ...filters,
+      predicate: (query) => query.state.data === undefined && filters.predicate?.(query) !== false,
+    });
+    return super.invalidateQueries(filters, options);
+  }
+}
+
+const queryClient = new RestartingQueryClient({
+  defaultOptions: {
+    queries: {
+      // The server has rejected the request; retrying would not help.
+      retry: (count, error) => !(error instanceof AssayError) && count < 2,
+      refetchOnWindowFocus: false,
+      staleTime: 10_000,
+      // A server on this machine is reachable while the browser is offline.
+      networkMode: 'always',
+    },
+    mutations: { networkMode: 'always' },
+  },
+});
 
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>

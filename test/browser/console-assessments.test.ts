@@ -99,7 +99,7 @@ describeInBrowser('Console: assessments', () => {
     await assay.call('staff', 'PATCH', '/v1/assessments/seen-by-two', { name: 'Theirs' });
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByText('Someone else changed this assessment').waitFor();
-    await page.getByRole('button', { name: 'Show theirs, discard mine' }).click();
+    await page.getByRole('button', { name: 'Use theirs' }).click();
     await expect.poll(() => page.getByRole('dialog').getByLabel('Name').inputValue()).toBe('Theirs');
     await page.getByRole('dialog').getByLabel('Name').fill('Ours');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();

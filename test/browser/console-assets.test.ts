@@ -143,7 +143,7 @@ describeInBrowser('Console: assets', () => {
     await ports.getByRole('list', { name: 'Port history' }).getByText('23/tcp').first().waitFor();
     await page
       .getByRole('region', { name: 'Vulnerabilities' })
-      .getByText('No vulnerabilities known.')
+      .getByText('No vulnerabilities yet.')
       .waitFor();
     await expectAccessibleInAllViews(page);
     await page.goto('/assets?sort=-vulnerabilityCount');
@@ -167,7 +167,7 @@ describeInBrowser('Console: assets', () => {
     await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Mine');
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await dialog.getByText('Someone else changed this asset').waitFor();
-    await dialog.getByRole('button', { name: 'Show theirs, discard mine' }).click();
+    await dialog.getByRole('button', { name: 'Use theirs' }).click();
     await expect
       .poll(() => dialog.getByRole('textbox', { name: 'Name', exact: true }).inputValue())
       .toBe('Theirs');

@@ -17,6 +17,28 @@ describeInBrowser('Console: groups', () => {
     return assay.enter('admin', `/groups/${id}`);
   }
 
+  it('resolves a conflicting edit in favour of either side', async () => {
+    const { id } = await assay.call('admin', 'POST', '/v1/assessment_groups', { name: 'Edited by two' });
+    const page = await assay.enter('admin', `/groups/${id}`, { expectedStatuses: [412] });
+    const dialog = page.getByRole('dialog', { name: 'Edit group' });
+    const editWhileOthersEdit = async (side: string) => {
+      await page.getByRole('button', { name: 'Edit', exact: true }).click();
+      await dialog.getByLabel('Name').fill(`Mine before ${side}`);
+      await assay.call('staff', 'PATCH', `/v1/assessment_groups/${id}`, { name: `Theirs before ${side}` });
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      const alert = dialog.getByRole('alert').filter({ hasText: 'Someone else changed this group' });
+      await alert.getByRole('button', { name: side }).click();
+      await alert.waitFor({ state: 'detached' });
+    };
+    await editWhileOthersEdit('Use theirs');
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('Theirs before Use theirs');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await editWhileOthersEdit('Keep mine');
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('Mine before Keep mine');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Mine before Keep mine' }).waitFor();
+  });
+
   it('lists, searches, creates, edits and deletes groups', async () => {
     const page = await assay.enter('admin', '/groups', { expectedStatuses: [422] });
     const grid = page.getByRole('grid', { name: 'Groups' });
@@ -65,7 +87,7 @@ describeInBrowser('Console: groups', () => {
     await form.getByRole('combobox', { name: 'Person' }).fill('outsider');
     await page.getByRole('option', { name: /outsider@acme\.example/ }).click();
     await form
-      .getByLabel('E-mail addresses')
+      .getByLabel('Email addresses')
       .fill('Marcus Oyelaran <member@acme.example>, spare@acme.example\nnobody@acme.example');
     await form.getByText('3 addresses found').waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
@@ -79,7 +101,7 @@ describeInBrowser('Console: groups', () => {
     const grid = page.getByRole('grid', { name: 'Members' });
     await page.getByText('Member (3)').waitFor();
     await page.getByRole('button', { name: 'Add people' }).click();
-    await form.getByLabel('E-mail addresses').fill('member@acme.example');
+    await form.getByLabel('Email addresses').fill('member@acme.example');
     await form.getByRole('button', { name: 'Add 1 person' }).click();
     await form.getByText('Already a member: 1').waitFor();
     await form.getByRole('button', { name: 'Close' }).last().click();
@@ -119,7 +141,7 @@ describeInBrowser('Console: groups', () => {
     const page = await enterNew('Led');
     await page.getByRole('button', { name: 'Add people' }).first().click();
     const form = page.getByRole('dialog', { name: 'Add people' });
-    await form.getByLabel('E-mail addresses').fill('member@acme.example');
+    await form.getByLabel('Email addresses').fill('member@acme.example');
     await form.getByRole('combobox', { name: 'Role' }).click();
     await page.getByRole('option', { name: 'Group admin' }).click();
     await form.getByRole('button', { name: 'Add 1 person' }).click();

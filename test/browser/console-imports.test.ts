@@ -140,7 +140,7 @@ describeInBrowser('Console: imports', () => {
     await page.keyboard.press('Escape');
     await grid.getByRole('link', { name: 'It goes' }).click();
     await page.getByText('Gone since Nov 10, 2025').waitFor();
-    await page.getByText('The last complete report of its scanner no longer contains it').waitFor();
+    await page.getByText('The latest scan no longer detects this').waitFor();
     await page.getByRole('complementary', { name: 'Details' }).getByText('Gone since').waitFor();
     await expectAccessible(page, page.getByRole('main'));
 

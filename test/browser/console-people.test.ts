@@ -28,7 +28,7 @@ describeInBrowser('Console: people', () => {
     const page = await assay.enter('admin', '/people', { expectedStatuses: [409, 422] });
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
     const form = page.getByRole('dialog', { name: 'Invite someone' });
-    const email = form.getByLabel('E-mail address');
+    const email = form.getByLabel('Email address');
     await email.fill('not an address');
     await form.getByRole('button', { name: 'Invite', exact: true }).click();
     await form.getByText('Must be an e-mail address').waitFor();
@@ -128,7 +128,7 @@ describeInBrowser('Console: people', () => {
     const form = page.getByRole('dialog', { name: 'Invite someone' });
     await form.getByRole('combobox', { name: 'Organization' }).fill('halden');
     await page.getByRole('option', { name: /Halden/i }).click();
-    await form.getByLabel('E-mail address').fill('new@halden.example');
+    await form.getByLabel('Email address').fill('new@halden.example');
     await form.getByRole('button', { name: 'Invite', exact: true }).click();
     await page.getByRole('dialog', { name: 'Invitation created' }).getByRole('link').click();
     await page.getByRole('heading', { name: 'new@halden.example' }).waitFor();

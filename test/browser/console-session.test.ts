@@ -120,7 +120,7 @@ describeInBrowser('Console: session', () => {
     // The dialog covers the rest of the page.
     await expectAccessible(page, dialog);
     await dialog.getByRole('button', { name: 'Continue' }).click();
-    await dialog.getByText('You are not signed in in this browser yet.').waitFor();
+    await dialog.getByText("You're not signed in to this browser yet.").waitFor();
     const [tab] = await Promise.all([
       page.context().waitForEvent('page'),
       dialog.getByRole('link', { name: 'Open the sign-in page' }).click(),

@@ -106,7 +106,8 @@ describe('Console messages: assessments', () => {
     expect(assessmentMessages.endedSessions(['Ada', 'Bo'])).toBe(
       'This ends 2 running testing sessions: Ada, Bo. Setting the state back does not restart them.',
     );
-    expect(hoursMessages.running(1)).toBe(', 1 running');
+    expect(hoursMessages.total(0)).toBe('{hours} in total');
+    expect(hoursMessages.total(1)).toBe('{hours} in total, 1 running');
   });
 
   it('summarize a pasted list for a scope', () => {
@@ -114,7 +115,7 @@ describe('Console messages: assessments', () => {
     expect(summary).toBe('1 new, 2 already in scope');
     expect(scopeMessages.pasted(3, summary)).toBe('3 assets found: 1 new, 2 already in scope.');
     expect(scopeMessages.pasted(1, undefined)).toBe('1 asset found.');
-    expect(scopeMessages.moreInvalid(1)).toBe(' 1 more line is invalid.');
+    expect(scopeMessages.moreInvalid(1)).toBe('1 more line is invalid.');
     expect(scopeMessages.addAssets(0)).toBe('Add');
   });
 });
@@ -132,7 +133,7 @@ describe('Console messages: assets', () => {
     expect(assetMessages.deleteHint(1, 2)).toContain('2 open vulnerabilities will stay');
     expect(assetDialogMessages.submit(0, 2)).toBe('Add 2 to the listing');
     expect(assetDialogMessages.submit(3, 2)).toBe('Add 3');
-    expect(assetDialogMessages.addedBeforeError(1)).toBe(' 1 asset was added before the error.');
+    expect(assetDialogMessages.addedBeforeError(1)).toBe('1 asset was added before the error.');
   });
 
   it('parsePastedAssets: reports each invalid line with its reason', () => {

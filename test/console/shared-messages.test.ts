@@ -1,4 +1,7 @@
+import { createElement } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
+import { fillSentence } from '../../console/src/components/fill-sentence.ts';
 import { commonMessages } from '../../console/src/components/messages.ts';
 import { groupMessages } from '../../console/src/pages/groups/messages.ts';
 import { importMessages } from '../../console/src/pages/imports/messages.ts';
@@ -38,6 +41,22 @@ describe('Messages of the console', () => {
     expect(queryMessages.asset.criticality('high', 2, 0)).toBe('Criticality of 2 assets set to high');
     expect(queryMessages.asset.criticality('high', 2, 1)).toBe(
       'Criticality of 2 assets set to high. 1 asset skipped: no permission',
+    );
+  });
+});
+
+describe('fillSentence', () => {
+  it('puts elements into a sentence, wherever they stand', () => {
+    const count = createElement('b', null, '3');
+    expect(renderToStaticMarkup(fillSentence('{count} of {total} done', { count, total: 4 }))).toBe(
+      '<b>3</b> of 4 done',
+    );
+  });
+
+  it('takes values as they are', () => {
+    const values = { name: '{at} <i>Ada</i>', at: 'now' };
+    expect(renderToStaticMarkup(fillSentence('Changed by {name} {at}.', values))).toBe(
+      'Changed by {at} &lt;i&gt;Ada&lt;/i&gt; now.',
     );
   });
 });

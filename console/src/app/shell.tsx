@@ -27,11 +27,11 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { signOut } from '../session/sign-out.ts';
+import { EmptyState } from '../components/empty-state.tsx';
+import { PageLayout } from '../components/page.tsx';
+import { organizations } from '../queries/organizations.ts';
 import { currentUser } from '../session/current-user.ts';
 import { useRestoreFocus } from './restore-focus.ts';
-import { Logo } from './logo.tsx';
-import { NoAccess } from './no-access.tsx';
 import { SessionExpiredDialog } from './session-expired-dialog.tsx';
 import classes from './shell.module.css';
 import { useShortcuts } from './shortcuts.tsx';
@@ -212,4 +212,72 @@ function AccountMenu() {
       </Menu.Dropdown>
     </Menu>
   );
+}
+
+/** Shown in place of pages that are empty for users without access to any assessment. */
+function NoAccess({ title }: { title: string }) {
+  const { data: all } = useQuery(organizations);
+  // Refetched on focus: an admin may have given access meanwhile.
+  const { data: who, isFetching, refetch } = useQuery({ ...currentUser, staleTime: 0 });
+  const organization = all?.[0]?.name ?? appMessages.noAccess.organization;
+  return (
+    <PageLayout title={title}>
+      <EmptyState
+        title={appMessages.noAccess.title}
+        action={
+          <Button variant="light" loading={isFetching} onClick={() => void refetch()}>
+            {appMessages.noAccess.checkAgain}
+          </Button>
+        }
+      >
+        {appMessages.noAccess.hint(organization, who?.email ?? appMessages.noAccess.you)}
+      </EmptyState>
+    </PageLayout>
+  );
+}
+
+/** The logo of Assay, as on the account pages. */
+function Logo() {
+  return (
+    <svg viewBox="0 0 24 24" width={24} height={24} aria-hidden focusable="false">
+      <path
+        fill="var(--mantine-primary-color-filled)"
+        d="M12 2 20 5v6c0 5.2-3.3 9-8 11-4.7-2-8-5.8-8-11V5z"
+      />
+      <path
+        fill="none"
+        stroke="var(--mantine-primary-color-contrast)"
+        strokeWidth={2.5}
+        strokeLinecap="round"
+        strokeLinejoin="round"
+        d="m8 12 3 3 5-6"
+      />
+    </svg>
+  );
+}
+
+/** Signs out, with a CSRF token of the current session, as the page may be of an older one. */
+async function signOut(): Promise<void> {
+  let token = document.querySelector<HTMLMetaElement>('meta[name="form-token"]')?.content ?? '';
+  try {
+    const response = await fetch('/', { cache: 'no-store' });
+    if (new URL(response.url).pathname === '/sign-in') {
+      location.assign('/sign-in');
+      return;
+    }
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+    token = page.querySelector<HTMLMetaElement>('meta[name="form-token"]')?.content ?? token;
+  } catch {
+    // Offline: submitting the form shows the browser's own error page.
+  }
+  const field = Object.assign(document.createElement('input'), {
+    type: 'hidden',
+    name: '_csrf',
+    value: token,
+  });
+  const form = Object.assign(document.createElement('form'), { method: 'post', action: '/sign-out' });
+  form.append(field);
+  // Browsers submit only forms in the document, and the menu with the button is no longer in it.
+  document.body.append(form);
+  form.submit();
 }

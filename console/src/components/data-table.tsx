@@ -46,7 +46,7 @@ interface DataTableProps<Row> {
 
 /** A virtualized table of a paged list: renders the visible rows only, and loads pages on demand. */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  const { label, list, rowId, current, onCurrent, onOpen, selection } = props;
+  const { label, list, rowId, current, selection } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const { ref: frame, width } = useElementSize<HTMLDivElement>();
   const both = useMergedRef(scroller, frame);
@@ -69,24 +69,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   }, [list.listId]);
 
   const { shown, cells, template } = useShownColumns(props, width);
-  // Stable callbacks, so that memoized rows rerender only when they change.
-  const latest = useRef(props);
-  useEffect(() => {
-    latest.current = props;
-  });
-  const { toggle, click } = useMemo(
-    () => ({
-      toggle(row: Row) {
-        const { selection: now, rowId: id } = latest.current;
-        now?.onChange(toggleId(now.selected, id(row)));
-      },
-      click(row: Row, index: number) {
-        latest.current.onCurrent?.(index);
-        latest.current.onOpen?.(row, index);
-      },
-    }),
-    [],
-  );
+  const { toggle, click, move } = useRowHandlers(props);
 
   if (list.error !== null)
     return (
@@ -99,21 +82,6 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     );
   if (!list.isPending && list.total === 0) return <div className={classes.nothing}>{props.empty}</div>;
 
-  const move = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step !== undefined && onCurrent !== undefined) {
-      event.preventDefault();
-      onCurrent(Math.max(0, Math.min(list.total - 1, (current ?? -1) + step)));
-    }
-    const row = current === undefined ? undefined : list.rowAt(current);
-    if (
-      event.key === 'Enter' &&
-      event.target === event.currentTarget &&
-      row !== undefined &&
-      current !== undefined
-    )
-      onOpen?.(row, current);
-  };
   return (
     <div
       ref={both}
@@ -160,6 +128,45 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       </div>
     </div>
   );
+}
+
+/** Handlers of clicks on rows, and of the keys of the grid. */
+function useRowHandlers<Row extends object>(props: DataTableProps<Row>) {
+  const { list, current, onCurrent, onOpen } = props;
+  // Stable callbacks, so that memoized rows rerender only when they change.
+  const latest = useRef(props);
+  useEffect(() => {
+    latest.current = props;
+  });
+  const { toggle, click } = useMemo(
+    () => ({
+      toggle(row: Row) {
+        const { selection: now, rowId: id } = latest.current;
+        now?.onChange(toggleId(now.selected, id(row)));
+      },
+      click(row: Row, index: number) {
+        latest.current.onCurrent?.(index);
+        latest.current.onOpen?.(row, index);
+      },
+    }),
+    [],
+  );
+  const move = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined && onCurrent !== undefined) {
+      event.preventDefault();
+      onCurrent(Math.max(0, Math.min(list.total - 1, (current ?? -1) + step)));
+    }
+    const row = current === undefined ? undefined : list.rowAt(current);
+    if (
+      event.key === 'Enter' &&
+      event.target === event.currentTarget &&
+      row !== undefined &&
+      current !== undefined
+    )
+      onOpen?.(row, current);
+  };
+  return { toggle, click, move };
 }
 
 /** @returns the selected columns, or those that fit */

@@ -1,3 +1,4 @@
+import { useForm } from '@mantine/form';
 import { AssayError } from '../queries/client.ts';
 import { errorText } from './notifications.tsx';
 
@@ -63,6 +64,32 @@ export function parseNestedErrors(
       );
     },
     rest: restOf(error, fields),
+  };
+}
+
+/**
+ * The values of a form whose fields are named as in the API, with the errors of its last request beside the fields.
+ * @param taken the field that a conflict (409) concerns
+ */
+export function useApiForm<Values extends object>(
+  initialValues: Values,
+  error: Error | null,
+  taken?: keyof Values & string,
+) {
+  const { values, setValues, getInputProps } = useForm<Values>({ initialValues });
+  const isConflict = error instanceof AssayError && error.status === 412;
+  const { messageFor, rest } = parseFieldErrors(isConflict ? null : error, Object.keys(values), taken);
+  return {
+    values,
+    setValues,
+    /** Whether someone else has saved a change since the form was opened. */
+    isConflict,
+    rest,
+    field: <Name extends keyof Values & string>(name: Name) => ({
+      ...getInputProps(name),
+      value: values[name],
+      error: messageFor(name),
+    }),
   };
 }
 

@@ -1,6 +1,8 @@
-import { Alert, Button, Group, Stack } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Dialog } from './dialog.tsx';
+import { commonMessages } from './messages.ts';
+import { notifyError } from './notifications.tsx';
 
 interface FormDialogProps {
   title: string;
@@ -65,5 +67,32 @@ export function FormDialog({
         </Stack>
       </form>
     </Dialog>
+  );
+}
+
+interface ConflictAlertProps {
+  title: string;
+  /** Shows the latest version in the form. */
+  onTheirs: () => Promise<void>;
+  onMine: () => Promise<void>;
+}
+
+/** Resolves an edit conflict in favour of one side. */
+export function ConflictAlert({ title, onTheirs, onMine }: ConflictAlertProps) {
+  const { notSaved, theirs, mine, loadFailed } = commonMessages.conflict;
+  const run = (resolve: () => Promise<void>) => () =>
+    void resolve().catch((error: unknown) => notifyError(loadFailed, error));
+  return (
+    <Alert color="yellow" role="alert" title={title}>
+      <Text size="sm">{notSaved}</Text>
+      <Group gap="xs" mt="xs">
+        <Button size="compact-sm" variant="default" onClick={run(onTheirs)}>
+          {theirs}
+        </Button>
+        <Button size="compact-sm" variant="default" onClick={run(onMine)}>
+          {mine}
+        </Button>
+      </Group>
+    </Alert>
   );
 }

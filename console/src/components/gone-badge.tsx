@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core';
 import type { Vulnerability } from '../queries/client.ts';
 import classes from './gone-badge.module.css';
+import { fillSentence } from './fill-sentence.ts';
 import { Time } from './time.tsx';
 import { isClosed } from '../queries/vulnerabilities.ts';
 import { commonMessages } from './messages.ts';
@@ -29,9 +30,7 @@ export function GoneNote(props: GoneProps) {
   if (since === null) return null;
   return (
     <Text size="sm" className={classes.note}>
-      <strong>
-        {commonMessages.goneSince} <Time at={since} exact />
-      </strong>
+      <strong>{fillSentence(commonMessages.goneSince, { at: <Time at={since} exact /> })}</strong>
       <br />
       {commonMessages.gone}
     </Text>

@@ -1,5 +1,10 @@
 import { pluralize } from './pluralize.ts';
 
+interface NamedPerson {
+  name: string | null;
+  email: string;
+}
+
 /** Strings that several pages share. */
 export const commonMessages = {
   tryAgain: 'Try again',
@@ -52,10 +57,19 @@ export const commonMessages = {
     blocked: 'This browser does not allow copying. Select the text and copy it.',
   },
 
+  newTagsHint: 'Tags that do not exist yet are created.',
+
+  conflict: {
+    theirs: 'Use theirs',
+    mine: 'Keep mine',
+    notSaved: 'Your changes are not saved yet.',
+    loadFailed: 'Could not load the current version',
+  },
+
   notSet: 'Not set',
   overdue: (days: number) => `Overdue by ${pluralize(days, 'day')}`,
-  gone: 'The last complete report of its scanner no longer contains it. Decide whether it is fixed.',
-  goneSince: 'Gone since',
+  gone: 'The latest scan no longer detects this. Mark it as fixed?',
+  goneSince: 'Gone since {at}',
   listing: 'A listing is the set of assets that one assessment tests.',
 
   markdown: {
@@ -72,8 +86,9 @@ export const commonMessages = {
   },
 
   person: {
-    nameOrAddress: 'Name or e-mail address',
+    nameOrAddress: 'Name or email address',
     you: (name: string) => `${name} (you)`,
-    unassigned: 'Unassigned',
+    assignee: (person: NamedPerson | null) => person?.name ?? person?.email ?? 'Unassigned',
+    author: (person: NamedPerson | null) => person?.name ?? person?.email ?? 'Deleted user',
   },
 } as const;

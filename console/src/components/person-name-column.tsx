@@ -9,7 +9,7 @@ interface Person {
   email: string;
 }
 
-/** A column with names of people, linked to their pages; in a narrow table also their e-mail addresses. */
+/** A column with names of people, linked to their pages; in a narrow table also their email addresses. */
 export function personNameColumn(width: string): Column<Person> {
   const link = (person: Person) => (
     <RowLink to={`/people/${person.id}`} title={personName(person)}>

@@ -66,7 +66,7 @@ export function PersonPicker({ label, onPick }: PersonPickerProps) {
       ))}
       <UnstyledButton className={classes.person} onClick={() => onPick(null)}>
         <Text size="sm" c="dimmed">
-          {messages.unassigned}
+          {messages.assignee(null)}
         </Text>
       </UnstyledButton>
     </Stack>

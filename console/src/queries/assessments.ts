@@ -2,8 +2,8 @@ import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query
 import type { AssessmentChange, NewAssessment } from '../../../client/src/description.ts';
 import type { Option } from '../components/filter-definition.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
-import { api, type Assessment, parsePage, parseTotal } from './client.ts';
-import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
+import { api, type Assessment } from './client.ts';
+import { type PagedList, usePagedList, v1Pages } from './paged-list.ts';
 import { commonMessages } from '../components/messages.ts';
 import { queryMessages } from './messages.ts';
 
@@ -64,18 +64,9 @@ export function useAssessments(search: AssessmentSearch): PagedList<Assessment> 
   const query = toQuery(search);
   return usePagedList<Assessment>({
     key: [...ASSESSMENTS_KEY, search],
-    fetchPage: async (cursor, signal) =>
-      parsePage<Assessment>(
-        await api.GET('/v1/assessments', {
-          params: { query: { ...query, 'page[size]': PAGE_SIZE, 'page[after]': cursor } },
-          signal,
-        }),
-      ),
-    fetchTotal: async (signal) =>
-      parseTotal(
-        (await api.GET('/v1/assessments', { params: { query: { ...query, 'page[size]': 1 } }, signal }))
-          .response,
-      ),
+    ...v1Pages((page, signal) =>
+      api.GET('/v1/assessments', { params: { query: { ...query, ...page } }, signal }),
+    ),
   });
 }
 

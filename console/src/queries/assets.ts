@@ -102,3 +102,15 @@ export async function searchTags(organizationUid: string, search: string, signal
   });
   return data;
 }
+
+/** Reads the location and the name of an asset (operation 76). */
+export const assetNameQuery = (uid: string) =>
+  queryOptions({
+    queryKey: ['asset-name', uid],
+    async queryFn({ signal }) {
+      const params = { path: { assetUid: uid } };
+      const { data } = await api.GET('/api/asset/v2/assets/{assetUid}', { params, signal });
+      return { location: data.location, name: data.name };
+    },
+    staleTime: 60_000,
+  });

@@ -61,3 +61,26 @@ export function useDeleteComment(id: number) {
     onError: (error) => notifyError(queryMessages.comment.deleteFailed, error),
   });
 }
+
+const SHOWN_COMMENTS = 3;
+const COMMENTS_PAGE_SIZE = 50;
+
+/** Reads the latest of `count` comments, newest first (operation 24). */
+export const recentComments = (id: number, count: number) =>
+  queryOptions({
+    queryKey: ['vulnerability', id, 'last-comments', count],
+    async queryFn({ signal }) {
+      const page = async (number: number) =>
+        (
+          await api.GET('/v1/vulnerabilities/{id}/comments', {
+            params: { path: { id }, query: { 'page[size]': COMMENTS_PAGE_SIZE, 'page[number]': number } },
+            signal,
+          })
+        ).data;
+      const last = Math.max(1, Math.ceil(count / COMMENTS_PAGE_SIZE));
+      const found = await page(last);
+      const before = found.length < SHOWN_COMMENTS && last > 1 ? await page(last - 1) : [];
+      return [...before, ...found].slice(-SHOWN_COMMENTS).toReversed();
+    },
+    enabled: count > 0,
+  });

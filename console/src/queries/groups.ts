@@ -1,8 +1,8 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { AssessmentGroupChange, NewAssessmentGroup } from '../../../client/src/description.ts';
 import { notify } from '../components/notifications.tsx';
-import { api, type AssessmentGroup, parsePage, parseTotal } from './client.ts';
-import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
+import { api, type AssessmentGroup } from './client.ts';
+import { type PagedList, usePagedList, v1Pages } from './paged-list.ts';
 import { queryMessages } from './messages.ts';
 
 /** Filters of operation 42. */
@@ -21,18 +21,9 @@ export function useGroups({ search, organization_uid }: GroupSearch): PagedList<
   };
   return usePagedList<AssessmentGroup>({
     key: [...GROUPS_KEY, query],
-    fetchPage: async (cursor, signal) =>
-      parsePage<AssessmentGroup>(
-        await api.GET('/v1/assessment_groups', {
-          params: { query: { ...query, 'page[size]': PAGE_SIZE, 'page[after]': cursor } },
-          signal,
-        }),
-      ),
-    fetchTotal: async (signal) =>
-      parseTotal(
-        (await api.GET('/v1/assessment_groups', { params: { query: { ...query, 'page[size]': 1 } }, signal }))
-          .response,
-      ),
+    ...v1Pages((page, signal) =>
+      api.GET('/v1/assessment_groups', { params: { query: { ...query, ...page } }, signal }),
+    ),
   });
 }
 

@@ -1,10 +1,10 @@
 import { queryOptions, useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { notify, notifyError } from '../components/notifications.tsx';
-import { api, type ImportJob, parsePage, parseTotal } from './client.ts';
+import { api, type ImportJob } from './client.ts';
 import type { ImportState } from './enums.ts';
 import { followImport } from './import-events.ts';
-import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
+import { type PagedList, usePagedList, v1Pages } from './paged-list.ts';
 import { commonMessages } from '../components/messages.ts';
 import { queryMessages } from './messages.ts';
 
@@ -32,20 +32,9 @@ export function useImports(search: ImportSearch): PagedList<ImportJob> {
   const query = filterParams(search);
   return usePagedList<ImportJob>({
     key: [...IMPORTS_KEY, search],
-    fetchPage: async (cursor, signal) =>
-      parsePage<ImportJob>(
-        await api.GET('/v1/imports', {
-          params: { query: { ...query, 'page[size]': PAGE_SIZE, 'page[after]': cursor } },
-          signal,
-        }),
-      ),
-    async fetchTotal(signal) {
-      const { response } = await api.GET('/v1/imports', {
-        params: { query: { ...query, 'page[size]': 1 } },
-        signal,
-      });
-      return parseTotal(response);
-    },
+    ...v1Pages((page, signal) =>
+      api.GET('/v1/imports', { params: { query: { ...query, ...page } }, signal }),
+    ),
   });
 }
 
@@ -142,3 +131,16 @@ export function useUndoImport() {
     onError: (error) => notifyError(commonMessages.undoFailed, error),
   });
 }
+
+/** Lists running and queued imports, newest first (operation 66). */
+export const runningImports = queryOptions({
+  queryKey: ['imports', 'running'],
+  queryFn: async ({ signal }) =>
+    (
+      await api.GET('/v1/imports', {
+        params: { query: { 'filter[state][]': ['queued', 'running'], 'page[size]': 10 } },
+        signal,
+      })
+    ).data,
+  refetchInterval: 10_000,
+});

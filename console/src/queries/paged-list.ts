@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-query';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo } from 'react';
-import type { CursorPage } from './client.ts';
+import { type CursorPage, parsePage, parseTotal } from './client.ts';
 
 /** The maximum of the V1 lists. */
 export const PAGE_SIZE = 200;
@@ -42,6 +42,23 @@ interface ListOptions<Row> {
   fetchTotal?: (signal: AbortSignal) => Promise<number>;
   pageSize?: number;
 }
+
+interface PageParams {
+  'page[size]': number;
+  'page[after]'?: string;
+}
+
+/**
+ * Reads the pages and the count of a V1 list.
+ * @param get requests the list with the parameters of a page
+ */
+export const v1Pages = <Row>(
+  get: (page: PageParams, signal: AbortSignal) => Promise<{ data: readonly Row[]; response: Response }>,
+): Pick<ListOptions<Row>, 'fetchPage' | 'fetchTotal'> => ({
+  fetchPage: async (cursor, signal) =>
+    parsePage(await get({ 'page[size]': PAGE_SIZE, 'page[after]': cursor }, signal)),
+  fetchTotal: async (signal) => parseTotal((await get({ 'page[size]': 1 }, signal)).response),
+});
 
 type Pages<Row> = InfiniteData<CursorPage<Row>, string>;
 

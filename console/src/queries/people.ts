@@ -1,8 +1,8 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ListedUser, NewUser, User, UserChange } from '../../../client/src/description.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
-import { api, parsePage, parseTotal } from './client.ts';
-import { updateCachedRows, type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
+import { api } from './client.ts';
+import { updateCachedRows, type PagedList, usePagedList, v1Pages } from './paged-list.ts';
 import { commonMessages } from '../components/messages.ts';
 import { queryMessages } from './messages.ts';
 
@@ -32,17 +32,7 @@ export function usePeople({ search, state, organization_uid }: PeopleSearch): Pa
   };
   return usePagedList<ListedUser>({
     key: [...PEOPLE_KEY, query],
-    fetchPage: async (cursor, signal) =>
-      parsePage<ListedUser>(
-        await api.GET('/v1/users', {
-          params: { query: { ...query, 'page[size]': PAGE_SIZE, 'page[after]': cursor } },
-          signal,
-        }),
-      ),
-    fetchTotal: async (signal) =>
-      parseTotal(
-        (await api.GET('/v1/users', { params: { query: { ...query, 'page[size]': 1 } }, signal })).response,
-      ),
+    ...v1Pages((page, signal) => api.GET('/v1/users', { params: { query: { ...query, ...page } }, signal })),
   });
 }
 
@@ -54,7 +44,7 @@ export const person = (id: number) =>
       (await api.GET('/v1/users/{id}', { params: { path: { id } }, signal })).data,
   });
 
-/** Searches users by name or e-mail address. */
+/** Searches users by name or email address. */
 export async function findPeople(
   search: string,
   signal: AbortSignal,
@@ -73,7 +63,7 @@ export async function findPeople(
   return data;
 }
 
-/** Finds the user with exactly this e-mail address. */
+/** Finds the user with exactly this email address. */
 export async function findPersonByEmail(
   address: string,
   signal: AbortSignal,
@@ -83,7 +73,7 @@ export async function findPersonByEmail(
   return found.find(({ email }) => email.toLowerCase() === address.toLowerCase());
 }
 
-/** @returns a name with the e-mail address: "Ada (ada@acme.example)" */
+/** @returns a name with the email address: "Ada (ada@acme.example)" */
 export const personLabel = ({ name, email }: { name?: string | null; email: string }): string =>
   name == null ? email : `${name} (${email})`;
 

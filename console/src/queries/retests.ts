@@ -68,3 +68,16 @@ export function useDecideRetest(id: number) {
     },
   });
 }
+
+/** Reads the latest retest; `null` if there is none (operation 27). */
+export const latestRetest = (id: number) =>
+  queryOptions({
+    queryKey: ['vulnerability', id, 'last-retest'],
+    queryFn: async ({ signal }) => {
+      const { data } = await api.GET('/v1/vulnerabilities/{vulnerability_id}/patch_verifications', {
+        params: { path: { vulnerability_id: id }, query: { 'page[size]': 200 } },
+        signal,
+      });
+      return data.at(-1) ?? null;
+    },
+  });

@@ -1,8 +1,8 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { NewTestingSession, TestingSessionChange } from '../../../client/src/description.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
-import { api, parsePage, type TestingSession, parseTotal } from './client.ts';
-import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
+import { api, type TestingSession } from './client.ts';
+import { type PagedList, usePagedList, v1Pages } from './paged-list.ts';
 import { commonMessages } from '../components/messages.ts';
 import { queryMessages } from './messages.ts';
 
@@ -13,22 +13,9 @@ export function useTestingSessions(uid: string): PagedList<TestingSession> {
   const path = { id: uid };
   return usePagedList<TestingSession>({
     key: sessionsKey(uid),
-    fetchPage: async (cursor, signal) =>
-      parsePage<TestingSession>(
-        await api.GET('/v1/assessments/{id}/testing_sessions', {
-          params: { path, query: { 'page[size]': PAGE_SIZE, 'page[after]': cursor } },
-          signal,
-        }),
-      ),
-    fetchTotal: async (signal) =>
-      parseTotal(
-        (
-          await api.GET('/v1/assessments/{id}/testing_sessions', {
-            params: { path, query: { 'page[size]': 1 } },
-            signal,
-          })
-        ).response,
-      ),
+    ...v1Pages((page, signal) =>
+      api.GET('/v1/assessments/{id}/testing_sessions', { params: { path, query: { ...page } }, signal }),
+    ),
   });
 }
 
@@ -128,3 +115,16 @@ async function fetchServerTime(uid: string): Promise<number> {
   const serverTime = Date.parse(response.headers.get('date') ?? '');
   return Number.isNaN(serverTime) ? Date.now() : serverTime;
 }
+
+/** Sums the testing hours since a time, over all visible assessments (operation 41). */
+export const hoursSince = (since: string) =>
+  queryOptions({
+    queryKey: ['hours-since', since],
+    async queryFn({ signal }) {
+      let hours = 0;
+      const query = { 'filter[since]': since, 'page[size]': 200 };
+      for await (const session of api.rows('/v1/testing_sessions', { params: { query }, signal }))
+        hours += session.hours;
+      return hours;
+    },
+  });

@@ -1,6 +1,6 @@
-import { queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { SummaryOfVulnerabilities, VulnerabilityFilter } from '../../../client/src/description.ts';
-import { api, parsePage, parseTotal, type Vulnerability } from './client.ts';
+import { api, parsePage, parseTotal, type TimelineEntry, type Vulnerability } from './client.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
 /** Fields that the table shows and that edits need. */
@@ -122,3 +122,32 @@ export const summary = (search: VulnerabilitySearch) =>
 export const isClosed = ({
   vulnerability_status: { flow_type },
 }: Pick<Vulnerability, 'vulnerability_status'>) => flow_type === 2;
+
+/** Counts the vulnerabilities that match a search (operation 15). */
+export const vulnerabilityTotal = (search: VulnerabilitySearch) =>
+  queryOptions({
+    queryKey: ['vulnerability-total', search],
+    queryFn: async ({ signal }) => {
+      const query = { ...vulnerabilityFilterParams(search), fields: 'id', 'page[size]': 1 };
+      return parseTotal((await api.GET('/v1/vulnerabilities', { params: { query }, signal })).response);
+    },
+  });
+
+const TIMELINE_PAGE_SIZE = 50;
+
+/** Reads the timeline by page (operation 31). */
+export const timeline = (id: number, newestFirst: boolean) =>
+  infiniteQueryOptions({
+    queryKey: ['vulnerability', id, 'timeline', newestFirst],
+    async queryFn({ pageParam, signal }) {
+      const query = {
+        'page[size]': TIMELINE_PAGE_SIZE,
+        'page[after]': pageParam,
+        sort: newestFirst ? ('-at' as const) : ('at' as const),
+      };
+      const params = { path: { id }, query };
+      return parsePage<TimelineEntry>(await api.GET('/v1/vulnerabilities/{id}/timeline', { params, signal }));
+    },
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next,
+  });

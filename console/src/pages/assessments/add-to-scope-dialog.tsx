@@ -13,8 +13,7 @@ import { errorText } from '../../components/notifications.tsx';
 import { type BatchItemResult, BatchResultDialog } from '../../components/batch-result-dialog.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
 import { scopeMessages as messages } from './messages.ts';
-import { parsePastedAssets } from '../assets/pasted-assets.ts';
-import { parseScopeRules } from '../assets/pasted-assets.ts';
+import { parsePastedAssets, parseScopeRules } from '../assets/pasted-assets.ts';
 
 interface AddToScopeDialogProps {
   uid: string;
@@ -29,7 +28,8 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
   const [rules, setRules] = useState('');
   const [createsMissing, setCreates] = useState(true);
   const run = useAddToScope(uid, organization);
-  const { assets, invalid } = useMemo(() => parsePastedAssets(text), [text]);
+  const parsed = useMemo(() => parsePastedAssets(text), [text]);
+  const { assets, invalid } = parsed;
   const [settled] = useDebouncedValue(text, 250);
   const known = useExistingAssets(organization, { text: settled, assets: parsePastedAssets(settled).assets });
   if (run.data !== undefined)
@@ -73,26 +73,11 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
         )
       }
     >
-      <AsyncSelect
-        label="Asset"
-        placeholder={messages.assetPlaceholder}
-        autoFocus
-        clearsOnSelect
-        optionsKey={['assets', organization, uid]}
-        loadOptions={async (search, signal) => {
-          const { data } = await api.GET('/api/asset/v2/assets', {
-            params: { query: { 'organizationUid[]': [organization], search, perPage: 20 } },
-            signal,
-          });
-          return data.map((asset): Option & { candidate: ScopeCandidate } => {
-            const candidate = toScopeCandidate(asset, uid);
-            return { value: asset.uid, label: candidateLabel(candidate), candidate };
-          });
-        }}
-        value={null}
-        onChange={(one) => {
-          if (one !== null && !selected.some(({ assetUid }) => assetUid === one.value))
-            setSelected([...selected, one.candidate]);
+      <AssetSearch
+        uid={uid}
+        organization={organization}
+        onSelect={(one) => {
+          if (!selected.some(({ assetUid }) => assetUid === one.assetUid)) setSelected([...selected, one]);
         }}
       />
       <SelectedPills
@@ -114,16 +99,12 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
       {text.trim() !== '' && (
         <>
           <Text size="xs" c="dimmed" aria-live="polite">
-            {messages.pasted(
-              assets.length,
+            {pastedText(
+              parsed,
               settled === text && known.data !== undefined
                 ? pastedSummary(known.data, assets.length, uid)
                 : undefined,
             )}
-            {invalid
-              .slice(0, 3)
-              .map((each) => messages.invalidLine(each.line, each.text.slice(0, 60), each.error))}
-            {invalid.length > 3 && messages.moreInvalid(invalid.length - 3)}
           </Text>
           <Checkbox
             size="sm"
@@ -146,8 +127,53 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
   );
 }
 
+interface AssetSearchProps {
+  uid: string;
+  organization: string;
+  onSelect: (asset: ScopeCandidate) => void;
+}
+
+/** Searches the assets of the organization. */
+function AssetSearch({ uid, organization, onSelect }: AssetSearchProps) {
+  return (
+    <AsyncSelect
+      label="Asset"
+      placeholder={messages.assetPlaceholder}
+      autoFocus
+      clearsOnSelect
+      optionsKey={['assets', organization, uid]}
+      loadOptions={async (search, signal) => {
+        const { data } = await api.GET('/api/asset/v2/assets', {
+          params: { query: { 'organizationUid[]': [organization], search, perPage: 20 } },
+          signal,
+        });
+        return data.map((asset): Option & { candidate: ScopeCandidate } => {
+          const candidate = toScopeCandidate(asset, uid);
+          return { value: asset.uid, label: candidateLabel(candidate), candidate };
+        });
+      }}
+      value={null}
+      onChange={(one) => one !== null && onSelect(one.candidate)}
+    />
+  );
+}
+
 const candidateLabel = ({ location, rules }: ScopeCandidate) =>
   rules === undefined ? location : messages.inScope(location);
+
+/** Says how many assets a list has, and what is wrong with its first invalid lines. */
+function pastedText(
+  { assets, invalid }: ReturnType<typeof parsePastedAssets>,
+  summary: string | undefined,
+): string {
+  return [
+    messages.pasted(assets.length, summary),
+    ...invalid
+      .slice(0, 3)
+      .map(({ line, text, error }) => messages.invalidLine(line, text.slice(0, 60), error)),
+    ...(invalid.length > 3 ? [messages.moreInvalid(invalid.length - 3)] : []),
+  ].join(' ');
+}
 
 /** Describes how many of the pasted assets are new, known and already in scope. */
 function pastedSummary(known: ReadonlyMap<string, AssetRow>, pasted: number, uid: string): string {

@@ -4,6 +4,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react';
 import { assessment as assessmentQuery, type VersionedAssessment } from '../../queries/assessments.ts';
 import { group as groupQuery } from '../../queries/groups.ts';
+import { fillSentence } from '../../components/fill-sentence.ts';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { DeleteButton, EditButton } from '../../components/page-actions.tsx';
 import { PageFallback, PageLayout } from '../../components/page.tsx';
@@ -82,16 +83,7 @@ function AssessmentDescriptionList({ assessment }: { assessment: VersionedAssess
       <DescriptionItem name="Organization">{assessment.organization_uid}</DescriptionItem>
       <DescriptionItem name="Group">{groupId === null ? 'None' : <GroupLink id={groupId} />}</DescriptionItem>
       <DescriptionItem name="Dates">
-        {starts_on === null && ends_on === null ? (
-          messages.noDates
-        ) : (
-          <>
-            {starts_on === null ? messages.until : ends_on === null && messages.from}
-            {starts_on !== null && <Day on={starts_on} />}
-            {starts_on !== null && ends_on !== null && messages.to}
-            {ends_on !== null && <Day on={ends_on} />}
-          </>
-        )}
+        <Period start={starts_on} end={ends_on} />
       </DescriptionItem>
       <DescriptionItem name="Created">
         <Time at={assessment.created_at} />
@@ -124,6 +116,13 @@ function GroupLink({ id }: { id: number }) {
   );
 }
 
+function Period({ start, end }: { start: string | null; end: string | null }) {
+  if (start === null && end === null) return messages.noDates;
+  if (start === null) return fillSentence(messages.until, { end: <Day on={end ?? ''} /> });
+  if (end === null) return fillSentence(messages.from, { start: <Day on={start} /> });
+  return fillSentence(messages.fromUntil, { start: <Day on={start} />, end: <Day on={end} /> });
+}
+
 function AssessmentTabs({ assessment }: { assessment: VersionedAssessment }) {
   const { uid, vulnerability_count, asset_count } = assessment;
   const { show = 'vulnerabilities' } = useSearch({ from: '/assessments/$uid' });
@@ -150,8 +149,7 @@ function AssessmentTabs({ assessment }: { assessment: VersionedAssessment }) {
       <Tabs.List mb="sm">
         {tabs.map(({ value, label, count }) => (
           <Tabs.Tab key={value} value={value}>
-            {label}
-            {count !== undefined && <span className={classes.count}>{messages.count(count)}</span>}
+            {label} {count !== undefined && <span className={classes.count}>{messages.count(count)}</span>}
           </Tabs.Tab>
         ))}
       </Tabs.List>

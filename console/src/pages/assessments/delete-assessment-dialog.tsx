@@ -2,6 +2,7 @@ import { Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useDeleteAssessment } from '../../queries/assessments.ts';
 import { AssayError } from '../../queries/client.ts';
+import { fillSentence } from '../../components/fill-sentence.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { assessmentMessages as messages } from './messages.ts';
@@ -28,8 +29,7 @@ export function DeleteAssessmentDialog({ uid, name, onClose }: DeleteAssessmentD
       onSubmit={() => remove.mutate(undefined, { onSuccess: () => void navigate({ to: '/assessments' }) })}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        <b>{name}</b>
-        {messages.deleteHint}
+        {fillSentence(messages.deleteHint, { name: <b>{name}</b> })}
       </Text>
     </FormDialog>
   );

@@ -10,6 +10,7 @@ import {
   useTestingSessionMutations,
   useTestingSessions,
 } from '../../queries/testing-sessions.ts';
+import { fillSentence } from '../../components/fill-sentence.ts';
 import { IconAction } from '../../components/icon-action.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
@@ -54,13 +55,10 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
     <Stack gap="sm">
       <Group justify="space-between">
         <Text size="sm" aria-live="polite">
-          {hours !== undefined && (
-            <>
-              <b>{pluralizeHours(hours.stats_total)}</b>
-              {messages.inTotal}
-              {running.length > 0 && messages.running(running.length)}
-            </>
-          )}
+          {hours !== undefined &&
+            fillSentence(messages.total(running.length), {
+              hours: <b>{pluralizeHours(hours.stats_total)}</b>,
+            })}
         </Text>
         <Group gap="xs">
           {mine === undefined ? (

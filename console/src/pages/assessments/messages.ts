@@ -14,11 +14,11 @@ export const assessmentMessages = {
   loadFailed: 'Could not load the assessment',
   id: 'ID',
   noDates: 'No dates',
-  from: 'From ',
-  until: 'Until ',
-  to: ' to ',
+  from: 'From {start}',
+  until: 'Until {end}',
+  fromUntil: '{start} to {end}',
   groupOf: (id: number) => `Group ${id}`,
-  count: (count: number) => ` (${count.toLocaleString()})`,
+  count: (count: number) => `(${count.toLocaleString()})`,
 
   stateLabel: (label: string) => `State: ${label}`,
   stateChanged: (state: string) => `Assessment is now ${state}`,
@@ -31,9 +31,9 @@ export const assessmentMessages = {
 
   deleteTitle: 'Delete assessment',
   deleteHint:
-    ' will be deleted permanently, with its scope, its rules and its access list. Its assets are not deleted. This cannot be undone.',
+    '{name} will be deleted permanently, with its scope, its rules and its access list. Its assets are not deleted. This cannot be undone.',
   deleteConflict: (message: string) =>
-    `${message} Delete those first, or complete the assessment instead, which takes it off the list of active ones.`,
+    `${message} Delete those first, or complete the assessment instead, which hides it from active assessments.`,
 
   openInList: 'Filter, triage and export',
   vulnerabilitiesLabel: 'Vulnerabilities of the assessment',
@@ -53,14 +53,12 @@ export const assessmentFormMessages = {
   endDate: 'End date',
   tagsHint: 'Press Enter to add a tag. Admins can create new tags.',
   conflict: 'Someone else changed this assessment',
-  discardMine: 'Show theirs, discard mine',
-  keepMine: 'Keep mine',
 } as const;
 
 /** Texts of the testing hours of an assessment. */
 export const hoursMessages = {
-  inTotal: ' in total',
-  running: (count: number) => `, ${count.toLocaleString()} running`,
+  total: (running: number) =>
+    running === 0 ? '{hours} in total' : `{hours} in total, ${running.toLocaleString()} running`,
   start: 'Start timer',
   stop: 'Stop timer',
   logHours: 'Log hours',
@@ -112,8 +110,8 @@ export const scopeMessages = {
       .filter(([count]) => count > 0)
       .map(([count, label]) => `${count.toLocaleString()} ${label}`)
       .join(', '),
-  invalidLine: (line: number, text: string, error: string) => ` Line ${line}: ${text} ${error}.`,
-  moreInvalid: (count: number) => ` ${pluralize(count, 'more line')} ${count === 1 ? 'is' : 'are'} invalid.`,
+  invalidLine: (line: number, text: string, error: string) => `Line ${line}: ${text} ${error}.`,
+  moreInvalid: (count: number) => `${pluralize(count, 'more line')} ${count === 1 ? 'is' : 'are'} invalid.`,
   createMissing: 'Create assets that do not exist yet',
   newRulesHint:
     'Apply to all of these assets, one per line, such as: No tests from 08:00 to 18:00 UTC. If empty, assets already in scope keep their rules.',

@@ -1,17 +1,15 @@
 import { Group, Text, Textarea, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { Assessment, TestingSession } from '../../queries/client.ts';
 import { findPeople, personLabel } from '../../queries/people.ts';
 import { useTestingSessionMutations } from '../../queries/testing-sessions.ts';
-import { parseFieldErrors } from '../../components/field-errors.ts';
+import { useApiForm } from '../../components/field-errors.ts';
 import type { Option } from '../../components/filter-definition.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
 import { currentUser } from '../../session/current-user.ts';
 import { hoursMessages as messages } from './messages.ts';
 
-const FIELDS = ['started_at', 'ended_at', 'note', 'tester_id'] as const;
 const HOUR_MS = 3_600_000;
 const TIME_ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
@@ -24,35 +22,21 @@ interface SessionFormProps {
 
 /** Logs or edits a testing session, in the user's time zone (operations 49 and 50). */
 export function SessionForm({ assessment, session, onClose }: SessionFormProps) {
-  const [times, setTimes] = useState(() => ({
-    started_at: toLocalDateTime(
-      session === undefined ? Date.now() - HOUR_MS : Date.parse(session.started_at),
-    ),
-    ended_at:
-      session?.ended_at === null
-        ? ''
-        : toLocalDateTime(session === undefined ? Date.now() : Date.parse(session.ended_at)),
-  }));
-  const [note, setNote] = useState(session?.note ?? '');
-  const [tester, setTester] = useState<Option | null>(null);
   const { data: who } = useQuery(currentUser);
   const { log, correct } = useTestingSessionMutations(assessment.uid);
-  const { error } = session === undefined ? log : correct;
-  const errors = parseFieldErrors(error, FIELDS);
-  const setTime = (name: keyof typeof times) => (event: { currentTarget: { value: string } }) => {
-    const { value } = event.currentTarget;
-    setTimes((now) => ({ ...now, [name]: value }));
-  };
+  const { error, isPending } = session === undefined ? log : correct;
+  const { values, field, rest } = useApiForm(formValues(session), error);
   const save = () => {
-    const known = {
-      ...changedTime('started_at', times.started_at, session?.started_at),
-      ...changedTime('ended_at', times.ended_at, session?.ended_at ?? undefined),
+    const { started_at, ended_at, note, tester_id: tester } = values;
+    const set = {
+      ...changedTime('started_at', started_at, session?.started_at),
+      ...changedTime('ended_at', ended_at, session?.ended_at ?? undefined),
       note,
     };
-    if (session !== undefined) correct.mutate({ session, set: known }, { onSuccess: onClose });
+    if (session !== undefined) correct.mutate({ session, set }, { onSuccess: onClose });
     else
       log.mutate(
-        { ...known, ...(tester === null ? {} : { tester_id: Number(tester.value) }) },
+        { ...set, ...(tester === null ? {} : { tester_id: Number(tester.value) }) },
         { onSuccess: onClose },
       );
   };
@@ -60,10 +44,10 @@ export function SessionForm({ assessment, session, onClose }: SessionFormProps) 
     <FormDialog
       title={session === undefined ? messages.logTitle : messages.editTitle}
       submitLabel={session === undefined ? 'Log' : 'Save'}
-      isPending={log.isPending || correct.isPending}
+      isPending={isPending}
       // Without a start time, the API would start the timer instead.
-      isDisabled={times.started_at === '' && session === undefined}
-      error={errors.rest}
+      isDisabled={values.started_at === '' && session === undefined}
+      error={rest}
       size="lg"
       onSubmit={save}
       onClose={onClose}
@@ -76,32 +60,20 @@ export function SessionForm({ assessment, session, onClose }: SessionFormProps) 
           miw={230}
           required
           data-autofocus
-          value={times.started_at}
-          onChange={setTime('started_at')}
-          error={errors.messageFor('started_at')}
+          {...field('started_at')}
         />
         <TextInput
           type="datetime-local"
           label="Ended"
           miw={230}
           required={session?.ended_at !== null}
-          value={times.ended_at}
-          onChange={setTime('ended_at')}
-          error={errors.messageFor('ended_at')}
+          {...field('ended_at')}
         />
       </Group>
       <Text size="xs" c="dimmed">
         {messages.timeZone(TIME_ZONE)}
       </Text>
-      <Textarea
-        label="Note"
-        autosize
-        minRows={2}
-        maxRows={8}
-        value={note}
-        onChange={(event) => setNote(event.currentTarget.value)}
-        error={errors.messageFor('note')}
-      />
+      <Textarea label="Note" autosize minRows={2} maxRows={8} {...field('note')} />
       {session === undefined && who?.admin === true && (
         <AsyncSelect
           label="Tester"
@@ -113,14 +85,24 @@ export function SessionForm({ assessment, session, onClose }: SessionFormProps) 
               label: personLabel(person),
             }))
           }
-          value={tester}
-          onChange={setTester}
           clearable
-          error={errors.messageFor('tester_id')}
+          {...field('tester_id')}
         />
       )}
     </FormDialog>
   );
+}
+
+function formValues(session: TestingSession | undefined) {
+  const end = session === undefined ? new Date().toISOString() : session.ended_at;
+  return {
+    started_at: toLocalDateTime(
+      session === undefined ? Date.now() - HOUR_MS : Date.parse(session.started_at),
+    ),
+    ended_at: end === null ? '' : toLocalDateTime(Date.parse(end)),
+    note: session?.note ?? '',
+    tester_id: null as Option | null,
+  };
 }
 
 /** Formats a time for a `datetime-local` input: local, to the minute. */

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Loader, Select, Stack, Text, Textarea } from '@mantine/core';
+import { Alert, Loader, Select, Text, Textarea } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
@@ -12,7 +12,7 @@ import {
   useCreateAssets,
 } from '../../queries/create-assets.ts';
 import { organizations } from '../../queries/organizations.ts';
-import { Dialog } from '../../components/dialog.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { ListingPicker } from '../../components/listing-picker.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { useAssetPermissions } from '../../session/permissions.ts';
@@ -27,31 +27,10 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
   const [selectedOrganization, setSelectedOrganization] = useState<string | null>(null);
   const rights = useAssetPermissions();
   const { data: visible = [] } = useQuery(organizations);
-  const ofListing = useQuery({
-    queryKey: ['organization-of', listing],
-    queryFn: async ({ signal }) =>
-      (await api.GET('/v1/assessments/{id}', { params: { path: { id: listing ?? '' } }, signal })).data
-        .organization_uid,
-    enabled: listing !== null,
-    staleTime: Infinity,
-  });
-  const organization =
-    listing === null
-      ? (selectedOrganization ?? (visible.length === 1 ? visible[0]?.uid : undefined))
-      : ofListing.data;
-
-  const [settled] = useDebouncedValue(text, 250);
-  const pasted = useMemo(() => parsePastedAssets(settled), [settled]);
-  const { assets, invalid, duplicates } = pasted;
-  const known = useExistingAssets(organization, { text: settled, assets });
+  const organization = useOrganization(listing, selectedOrganization);
+  const list = usePastedAssets(text, organization, listing);
+  const { invalid, newAssets, toList, isReady } = list;
   const add = useCreateAssets();
-
-  const existing = known.data;
-  const newAssets = existing === undefined ? [] : assets.filter((item) => !existing.has(assetKey(item)));
-  const toList: AssetRow[] =
-    existing === undefined || listing === null
-      ? []
-      : [...existing.values()].filter((row) => findListing(row, listing) === undefined);
   const rejected = add.error instanceof CreateAssetsError ? add.error.rejected : [];
   const invalidLines: InvalidLine[] = [
     ...invalid,
@@ -61,95 +40,126 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
       error: message,
     })),
   ];
-  const isReady = existing !== undefined && settled === text && !known.isFetching;
   const isEmpty = newAssets.length === 0 && toList.length === 0;
   return (
-    <Dialog onClose={onClose} title={messages.addTitle} size="lg">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (organization === undefined || !isReady || isEmpty) return;
+    <FormDialog
+      title={messages.addTitle}
+      submitLabel={messages.submit(newAssets.length, toList.length)}
+      size="lg"
+      isPending={add.isPending}
+      isDisabled={!isReady || isEmpty || (listing === null && !rights.organizationWide)}
+      onClose={onClose}
+      onSubmit={() => {
+        if (organization !== undefined)
           add.mutate(
             { organizationUid: organization, listingUid: listing, newAssets, existing: toList },
             { onSuccess: onClose },
           );
+      }}
+    >
+      {listing === null && visible.length > 1 && (
+        <Select
+          label="Organization"
+          description={messages.organizationHint}
+          data={visible.map(({ uid, name }) => ({ value: uid, label: name }))}
+          value={selectedOrganization}
+          onChange={setSelectedOrganization}
+          searchable
+        />
+      )}
+      <ListingPicker
+        label="Listing"
+        description={rights.organizationWide ? messages.listingHintOptional : messages.listingHint}
+        required={!rights.organizationWide}
+        value={listing}
+        onChange={setListing}
+      />
+      <Textarea
+        label={messages.pasteLabel}
+        description={messages.pasteHint}
+        placeholder={'192.0.2.10, Gateway\nshop.example.com\nhttps://shop.example.com/'}
+        data-autofocus
+        autosize
+        minRows={6}
+        maxRows={14}
+        value={text}
+        spellCheck={false}
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+        onChange={(event) => {
+          add.reset();
+          setText(event.currentTarget.value);
         }}
-      >
-        <Stack gap="sm">
-          {listing === null && visible.length > 1 && (
-            <Select
-              label="Organization"
-              description={messages.organizationHint}
-              data={visible.map(({ uid, name }) => ({ value: uid, label: name }))}
-              value={selectedOrganization}
-              onChange={setSelectedOrganization}
-              searchable
-            />
-          )}
-          <ListingPicker
-            label="Listing"
-            description={rights.organizationWide ? messages.listingHintOptional : messages.listingHint}
-            required={!rights.organizationWide}
-            value={listing}
-            onChange={setListing}
+      />
+      <div aria-live="polite">
+        {list.assets.length > 0 && organization === undefined && (
+          <Text size="sm" c="dimmed">
+            {messages.chooseListing}
+          </Text>
+        )}
+        {list.isFetching && <Loader size="sm" aria-label={messages.lookingUp} />}
+        {list.error !== null && <Alert color="red">{errorText(list.error)}</Alert>}
+        {add.error !== null && rejected.length === 0 && (
+          <Alert color="red" title={messages.addFailed}>
+            {errorText(add.error.cause)}{' '}
+            {add.error instanceof CreateAssetsError &&
+              add.error.createdCount > 0 &&
+              messages.addedBeforeError(add.error.createdCount)}
+          </Alert>
+        )}
+        {(isReady || (list.assets.length === 0 && invalid.length > 0)) && (
+          <PastedPreview
+            newAssets={newAssets}
+            knownAssets={list.knownAssets}
+            listedCount={toList.length}
+            listing={listing}
+            duplicates={list.duplicates}
+            invalid={invalidLines}
           />
-          <Textarea
-            label={messages.pasteLabel}
-            description={messages.pasteHint}
-            placeholder={'192.0.2.10, Gateway\nshop.example.com\nhttps://shop.example.com/'}
-            data-autofocus
-            autosize
-            minRows={6}
-            maxRows={14}
-            value={text}
-            spellCheck={false}
-            styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
-            onChange={(event) => {
-              add.reset();
-              setText(event.currentTarget.value);
-            }}
-          />
-          <div aria-live="polite">
-            {assets.length > 0 && organization === undefined && (
-              <Text size="sm" c="dimmed">
-                {messages.chooseListing}
-              </Text>
-            )}
-            {known.isFetching && <Loader size="sm" aria-label={messages.lookingUp} />}
-            {known.error !== null && <Alert color="red">{errorText(known.error)}</Alert>}
-            {add.error !== null && rejected.length === 0 && (
-              <Alert color="red" title={messages.addFailed}>
-                {errorText(add.error.cause)}
-                {add.error instanceof CreateAssetsError &&
-                  add.error.createdCount > 0 &&
-                  messages.addedBeforeError(add.error.createdCount)}
-              </Alert>
-            )}
-            {(isReady || (assets.length === 0 && invalid.length > 0)) && (
-              <PastedPreview
-                newAssets={newAssets}
-                knownAssets={assets.filter((item) => existing?.has(assetKey(item)) === true)}
-                listedCount={toList.length}
-                listing={listing}
-                duplicates={duplicates}
-                invalid={invalidLines}
-              />
-            )}
-          </div>
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button
-              type="submit"
-              loading={add.isPending}
-              disabled={!isReady || isEmpty || (listing === null && !rights.organizationWide)}
-            >
-              {messages.submit(newAssets.length, toList.length)}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Dialog>
+        )}
+      </div>
+    </FormDialog>
   );
+}
+
+/** @returns the organization of a listing or else the selected one, or the only one; undefined if it is not known yet */
+function useOrganization(listing: string | null, selected: string | null): string | undefined {
+  const { data: visible = [] } = useQuery(organizations);
+  const ofListing = useQuery({
+    queryKey: ['organization-of', listing],
+    queryFn: async ({ signal }) =>
+      (await api.GET('/v1/assessments/{id}', { params: { path: { id: listing ?? '' } }, signal })).data
+        .organization_uid,
+    enabled: listing !== null,
+    staleTime: Infinity,
+  });
+  return listing === null
+    ? (selected ?? (visible.length === 1 ? visible[0]?.uid : undefined))
+    : ofListing.data;
+}
+
+/** Parses a pasted list, and compares it with the existing assets of an organization. */
+function usePastedAssets(text: string, organization: string | undefined, listing: string | null) {
+  const [settled] = useDebouncedValue(text, 250);
+  const pasted = useMemo(() => parsePastedAssets(settled), [settled]);
+  const { assets, invalid, duplicates } = pasted;
+  const known = useExistingAssets(organization, { text: settled, assets });
+
+  const existing = known.data;
+  const newAssets = existing === undefined ? [] : assets.filter((item) => !existing.has(assetKey(item)));
+  const toList: AssetRow[] =
+    existing === undefined || listing === null
+      ? []
+      : [...existing.values()].filter((row) => findListing(row, listing) === undefined);
+  return {
+    assets,
+    invalid,
+    duplicates,
+    newAssets,
+    knownAssets: assets.filter((item) => existing?.has(assetKey(item)) === true),
+    /** Existing assets that the listing lacks. */
+    toList,
+    isReady: existing !== undefined && settled === text && !known.isFetching,
+    isFetching: known.isFetching,
+    error: known.error,
+  };
 }

@@ -24,6 +24,13 @@ const DEFAULT_SORT = 'location';
 const uidOf = ({ uid }: AssetRow) => uid;
 const locationOf = ({ location }: AssetRow) => location;
 
+/** The edits of selected assets, each with the permission that it takes and its shortcut. */
+const EDITS = [
+  { kind: 'criticality', right: 'write', key: 'e', label: 'Criticality' },
+  { kind: 'tags', right: 'tag', key: 't', label: 'Tags' },
+  { kind: 'listing', right: 'write', key: 'l', label: 'Listing' },
+] as const;
+
 type AssetSearchChange = { [Name in keyof AssetSearch]?: AssetSearch[Name] | undefined };
 
 /** The asset list: a filtered table with bulk edits. */
@@ -31,7 +38,6 @@ export function AssetList() {
   const search = useSearch({ from: '/assets' });
   const navigate = useNavigate({ from: '/assets' });
   const list = useAssets({ sort: DEFAULT_SORT, ...search });
-  const filters = useAssetFilters();
   const rights = useAssetPermissions();
   const rows = useCurrentRow(list);
   const { current, setCurrent, row } = rows;
@@ -52,24 +58,7 @@ export function AssetList() {
   const openEditor = (kind: AssetEditKind) => () => targets.length > 0 && setEditKind(kind);
   const openRow = ({ uid }: AssetRow) => void navigate({ to: `/assets/${uid}` });
 
-  const changes = [
-    ...(rights.write
-      ? [
-          {
-            kind: 'criticality',
-            key: 'e',
-            label: 'Criticality',
-            shortcut: messages.shortcuts.criticality,
-          } as const,
-        ]
-      : []),
-    ...(rights.tag
-      ? [{ kind: 'tags', key: 't', label: 'Tags', shortcut: messages.shortcuts.tags } as const]
-      : []),
-    ...(rights.write
-      ? [{ kind: 'listing', key: 'l', label: 'Listing', shortcut: messages.shortcuts.listing } as const]
-      : []),
-  ];
+  const changes = EDITS.filter(({ right }) => rights[right]);
   useRowShortcuts(rows, {
     itemName: 'asset',
     open: { run: openRow },
@@ -79,7 +68,7 @@ export function AssetList() {
         run: () => row !== undefined && setSelected(toggleId(selected, row.uid)),
       },
       ...Object.fromEntries(
-        changes.map(({ kind, key, shortcut }) => [key, { label: shortcut, run: openEditor(kind) }]),
+        changes.map(({ kind, key }) => [key, { label: messages.shortcuts[kind], run: openEditor(kind) }]),
       ),
       ...(rights.write ? { n: { label: messages.shortcuts.add, run: () => setAdding(true) } } : {}),
       Escape: { label: messages.shortcuts.clear, run: () => setSelected(new Set()) },
@@ -116,18 +105,7 @@ export function AssetList() {
             </Button>
           </Group>
         ) : (
-          <FilterBar
-            filters={filters}
-            values={Object.fromEntries(filters.map(({ name }) => [name, filterValues(search, name)]))}
-            onChange={(name, next) =>
-              filter({
-                [name]: next.length === 0 ? undefined : name === 'portNumber' ? next.map(Number) : [...next],
-              })
-            }
-            search={search.search}
-            searchLabel={messages.searchLabel}
-            onSearch={(text) => filter({ search: text === '' ? undefined : text })}
-          />
+          <AssetFilters search={search} onFilter={filter} />
         )
       }
     >
@@ -160,5 +138,28 @@ export function AssetList() {
       )}
       {adding && <AddAssetsDialog onClose={() => setAdding(false)} />}
     </PageLayout>
+  );
+}
+
+interface AssetFiltersProps {
+  search: AssetSearch;
+  onFilter: (change: AssetSearchChange) => void;
+}
+
+function AssetFilters({ search, onFilter }: AssetFiltersProps) {
+  const filters = useAssetFilters();
+  return (
+    <FilterBar
+      filters={filters}
+      values={Object.fromEntries(filters.map(({ name }) => [name, filterValues(search, name)]))}
+      onChange={(name, next) =>
+        onFilter({
+          [name]: next.length === 0 ? undefined : name === 'portNumber' ? next.map(Number) : [...next],
+        })
+      }
+      search={search.search}
+      searchLabel={messages.searchLabel}
+      onSearch={(text) => onFilter({ search: text === '' ? undefined : text })}
+    />
   );
 }

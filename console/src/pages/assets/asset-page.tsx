@@ -2,10 +2,13 @@ import { Alert, Anchor, Badge, Button, Group, Loader, Stack, Text, Title } from 
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { asset, ASSET_TYPE_LABELS } from '../../queries/assets.ts';
-import { AssayError } from '../../queries/client.ts';
+import { asset as assetQuery, ASSET_TYPE_LABELS } from '../../queries/assets.ts';
+import { AssayError, type Asset } from '../../queries/client.ts';
+import { useDeleteAsset } from '../../queries/edit-asset.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
+import { fillSentence } from '../../components/fill-sentence.ts';
 import { CriticalityBadge } from '../../components/criticality-badge.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { errorText } from '../../components/notifications.tsx';
@@ -17,7 +20,6 @@ import { AssetListings } from './asset-listings.tsx';
 import { AssetPorts } from './asset-ports.tsx';
 import { AssetVulnerabilities } from './asset-vulnerabilities.tsx';
 import { EditAssetsDialog, type AssetEditKind } from './edit-assets-dialogs.tsx';
-import { DeleteAssetDialog } from './delete-asset-dialog.tsx';
 import { EditAssetDialog } from './edit-asset-dialog.tsx';
 import { assetMessages as messages } from './messages.ts';
 import { LazyMarkdown } from '../../components/lazy-markdown.tsx';
@@ -28,7 +30,7 @@ type OpenDialog = AssetEditKind | 'edit' | 'delete';
 /** The page of an asset: details, listings, ports and vulnerabilities. */
 export function AssetPage() {
   const { uid } = useParams({ from: '/assets/$uid' });
-  const { data, error } = useQuery(asset(uid));
+  const { data, error } = useQuery(assetQuery(uid));
   const rights = useAssetPermissions();
   const navigate = useNavigate();
   const [dialog, setDialog] = useState<OpenDialog>();
@@ -68,63 +70,7 @@ export function AssetPage() {
       }
     >
       <Stack gap="md" className={classes.page}>
-        <section className={classes.sheet} aria-label={messages.details}>
-          <Stack gap="md">
-            <DescriptionList>
-              {data.name !== '' && data.name !== data.location && (
-                <DescriptionItem name="Name">
-                  <bdi>{data.name}</bdi>
-                </DescriptionItem>
-              )}
-              <DescriptionItem name="Criticality">
-                {rights.write ? (
-                  <Button
-                    size="compact-sm"
-                    variant="default"
-                    title={messages.changeCriticality}
-                    onClick={() => setDialog('criticality')}
-                  >
-                    <CriticalityBadge criticality={data.criticality} />
-                  </Button>
-                ) : (
-                  <CriticalityBadge criticality={data.criticality} />
-                )}
-              </DescriptionItem>
-              <DescriptionItem name="Organization">{data.organizationUid}</DescriptionItem>
-              <DescriptionItem name={messages.firstSeen}>
-                {data.firstSeen === null ? messages.neverSeen : <Time at={data.firstSeen} exact />}
-              </DescriptionItem>
-              <DescriptionItem name={messages.lastSeen}>
-                {data.lastSeen === null ? messages.neverSeen : <Time at={data.lastSeen} exact />}
-              </DescriptionItem>
-              <DescriptionItem name="Added">
-                <Time at={data.createdAt} exact />
-              </DescriptionItem>
-            </DescriptionList>
-            <Group gap={4} aria-label="Tags" role="group">
-              {data.tags.map(({ uid: tag, name }) => (
-                <Badge key={tag} variant="default" tt="none" fw={400} maw="100%">
-                  {name}
-                </Badge>
-              ))}
-              {rights.tag && (
-                <Button
-                  size="compact-xs"
-                  variant="subtle"
-                  ml={data.tags.length === 0 ? -8 : 0}
-                  onClick={() => setDialog('tags')}
-                >
-                  {messages.editTags}
-                </Button>
-              )}
-            </Group>
-            {data.description !== '' && (
-              <Text component="div" size="sm" style={{ overflowWrap: 'anywhere' }}>
-                <LazyMarkdown>{data.description}</LazyMarkdown>
-              </Text>
-            )}
-          </Stack>
-        </section>
+        <AssetDetails asset={data} onOpen={setDialog} />
         <Section title="Listings">
           <AssetListings asset={data} onAdd={() => setDialog('listing')} />
         </Section>
@@ -148,6 +94,74 @@ export function AssetPage() {
   );
 }
 
+interface AssetDetailsProps {
+  asset: Asset;
+  onOpen: (dialog: OpenDialog) => void;
+}
+
+function AssetDetails({ asset, onOpen }: AssetDetailsProps) {
+  const rights = useAssetPermissions();
+  return (
+    <section className={classes.sheet} aria-label={messages.details}>
+      <Stack gap="md">
+        <DescriptionList>
+          {asset.name !== '' && asset.name !== asset.location && (
+            <DescriptionItem name="Name">
+              <bdi>{asset.name}</bdi>
+            </DescriptionItem>
+          )}
+          <DescriptionItem name="Criticality">
+            {rights.write ? (
+              <Button
+                size="compact-sm"
+                variant="default"
+                title={messages.changeCriticality}
+                onClick={() => onOpen('criticality')}
+              >
+                <CriticalityBadge criticality={asset.criticality} />
+              </Button>
+            ) : (
+              <CriticalityBadge criticality={asset.criticality} />
+            )}
+          </DescriptionItem>
+          <DescriptionItem name="Organization">{asset.organizationUid}</DescriptionItem>
+          <DescriptionItem name={messages.firstSeen}>
+            {asset.firstSeen === null ? messages.neverSeen : <Time at={asset.firstSeen} exact />}
+          </DescriptionItem>
+          <DescriptionItem name={messages.lastSeen}>
+            {asset.lastSeen === null ? messages.neverSeen : <Time at={asset.lastSeen} exact />}
+          </DescriptionItem>
+          <DescriptionItem name="Added">
+            <Time at={asset.createdAt} exact />
+          </DescriptionItem>
+        </DescriptionList>
+        <Group gap={4} aria-label="Tags" role="group">
+          {asset.tags.map(({ uid: tag, name }) => (
+            <Badge key={tag} variant="default" tt="none" fw={400} maw="100%">
+              {name}
+            </Badge>
+          ))}
+          {rights.tag && (
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              ml={asset.tags.length === 0 ? -8 : 0}
+              onClick={() => onOpen('tags')}
+            >
+              {messages.editTags}
+            </Button>
+          )}
+        </Group>
+        {asset.description !== '' && (
+          <Text component="div" size="sm" style={{ overflowWrap: 'anywhere' }}>
+            <LazyMarkdown>{asset.description}</LazyMarkdown>
+          </Text>
+        )}
+      </Stack>
+    </section>
+  );
+}
+
 function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
     <section className={classes.sheet} aria-label={title}>
@@ -156,5 +170,33 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
       </Title>
       {children}
     </section>
+  );
+}
+
+interface DeleteAssetDialogProps {
+  asset: Asset;
+  onClose: () => void;
+  onDeleted: () => void;
+}
+
+/** Confirms the deletion of an asset and lists what is deleted with it. */
+function DeleteAssetDialog({ asset, onClose, onDeleted }: DeleteAssetDialogProps) {
+  const remove = useDeleteAsset();
+  return (
+    <FormDialog
+      title={messages.deleteTitle}
+      submitLabel="Delete"
+      isDestructive
+      isPending={remove.isPending}
+      error={remove.error === null ? undefined : messages.deleteFailed(errorText(remove.error))}
+      onClose={onClose}
+      onSubmit={() => remove.mutate(asset, { onSuccess: onDeleted })}
+    >
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {fillSentence(messages.deleteHint(asset.openPortCount, asset.vulnerabilityCount), {
+          asset: <b>{asset.location}</b>,
+        })}
+      </Text>
+    </FormDialog>
   );
 }

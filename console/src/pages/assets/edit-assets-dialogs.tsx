@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useEditListing, useSetCriticality, useTagAssets } from '../../queries/bulk-edit-assets.ts';
 import { type AssetRow, searchTags } from '../../queries/assets.ts';
 import { CRITICALITIES } from '../../queries/enums.ts';
+import { commonMessages } from '../../components/messages.ts';
 import { CriticalityBadge } from '../../components/criticality-badge.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ListingPicker } from '../../components/listing-picker.tsx';
@@ -81,7 +82,7 @@ function TagsForm({ rows, onClose }: FormProps) {
       <Stack gap="sm">
         <TagsInput
           label="Add"
-          description={messages.newTagsHint}
+          description={commonMessages.newTagsHint}
           data-autofocus
           data={found}
           value={names}

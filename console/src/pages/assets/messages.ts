@@ -1,4 +1,4 @@
-import { pluralize } from '../../components/pluralize.ts';
+import { pluralForm, pluralize } from '../../components/pluralize.ts';
 
 /** Texts of the asset list and the page of an asset. */
 export const assetMessages = {
@@ -49,20 +49,20 @@ export const assetMessages = {
 
   portView: 'Ports shown',
   openPorts: (count: number) => `Open (${count.toLocaleString()})`,
-  noOpenPorts: 'No open ports known. Import the report of a port scanner.',
-  noClosedPorts: 'No closed ports known.',
-  noPortHistory: 'No earlier scans known.',
+  noOpenPorts: 'No open ports yet. Import a port scan.',
+  noClosedPorts: 'No closed ports.',
+  noPortHistory: 'No port history yet.',
   portHistory: 'Port history',
   importLink: (id: number) => `import ${id}`,
   showMore: 'Show more',
 
-  noVulnerabilities: 'No vulnerabilities known.',
+  noVulnerabilities: 'No vulnerabilities yet.',
   showAll: (open: number, total: number) =>
     `${open.toLocaleString()} open, ${total.toLocaleString()} in total: show in list`,
 
   deleteTitle: 'Delete asset',
   deleteHint: (ports: number, vulnerabilities: number) =>
-    ` will be deleted with its ${pluralize(ports, 'open port')}, their history, its scope rules and its tags. ` +
+    `{asset} will be deleted with its ${pluralize(ports, 'open port')}, their history, its scope rules and its tags. ` +
     `Its ${pluralize(vulnerabilities, 'open vulnerability', 'open vulnerabilities')} will stay, without it. ` +
     'This cannot be undone.',
   deleteFailed: (error: string) => `Could not delete the asset: ${error}`,
@@ -88,32 +88,30 @@ export const assetDialogMessages = {
   lookingUp: 'Looking up existing assets',
   addFailed: 'Could not add the assets',
   addedBeforeError: (count: number) =>
-    ` ${pluralize(count, 'asset')} ${count === 1 ? 'was' : 'were'} added before the error.`,
+    `${pluralize(count, 'asset')} ${count === 1 ? 'was' : 'were'} added before the error.`,
   submit: (created: number, listed: number) => {
     if (created === 0 && listed > 0) return `Add ${listed.toLocaleString()} to the listing`;
     return created === 0 ? 'Add' : `Add ${created.toLocaleString()}`;
   },
-  listed: (count: number, listing: string | null) => `, ${count.toLocaleString()} added to ${listing}`,
-  duplicates: (count: number) => (count === 1 ? 'duplicate' : 'duplicates'),
-  skipped: 'invalid, skipped',
+  new: '{count} new',
+  known: '{count} known',
+  knownAndListed: (count: number) => `{count} known, ${count.toLocaleString()} added to {listing}`,
+  duplicates: (count: number) => `{count} ${pluralForm(count, 'duplicate')}`,
+  skipped: '{count} invalid, skipped',
   invalidLines: 'Invalid lines',
-  lineNumber: (line: number) => `Line ${line}: `,
+  invalidLine: (line: number) => `Line ${line}: {text} {error}`,
   moreLines: (count: number) => `and ${count.toLocaleString()} more`,
 
   editTitle: 'Edit asset',
   hostLocation: 'IP address or hostname',
   markdown: 'Markdown is supported.',
   conflict: 'Someone else changed this asset',
-  notSaved: 'Your changes are not saved yet.',
-  discardMine: 'Show theirs, discard mine',
-  overwrite: 'Overwrite with mine',
 
   titles: {
     criticality: 'Set criticality',
     tags: 'Edit tags',
     listing: 'Edit listing',
   },
-  newTagsHint: 'Tags that do not exist yet are created.',
   action: 'Action',
   scopeRulesHint: 'One per line. If empty, existing rules are kept.',
   addToListing: 'Add to listing',

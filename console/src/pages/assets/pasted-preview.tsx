@@ -3,6 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { ASSET_TYPE_LABELS } from '../../queries/assets.ts';
 import type { PastedAsset, InvalidLine } from './pasted-assets.ts';
 import { assetDialogMessages as messages } from './messages.ts';
+import { fillSentence } from '../../components/fill-sentence.ts';
 import classes from './pasted-preview.module.css';
 
 interface PastedPreviewProps {
@@ -18,6 +19,8 @@ interface PastedPreviewProps {
 /** Lines per list; the rest is a count. */
 const MAX_LINES = 50;
 
+const bold = (count: number) => <b>{count.toLocaleString()}</b>;
+
 /** Shows what adding a pasted list would do. */
 export function PastedPreview({
   newAssets,
@@ -30,22 +33,18 @@ export function PastedPreview({
   return (
     <Stack gap="sm">
       <Group gap="md">
+        <Text size="sm">{fillSentence(messages.new, { count: bold(newAssets.length) })}</Text>
         <Text size="sm">
-          <b>{newAssets.length.toLocaleString()}</b> new
-        </Text>
-        <Text size="sm">
-          <b>{knownAssets.length.toLocaleString()}</b> known
-          {listedCount > 0 && messages.listed(listedCount, listing)}
+          {fillSentence(listedCount > 0 ? messages.knownAndListed(listedCount) : messages.known, {
+            count: bold(knownAssets.length),
+            listing,
+          })}
         </Text>
         {duplicates > 0 && (
-          <Text size="sm">
-            <b>{duplicates.toLocaleString()}</b> {messages.duplicates(duplicates)}
-          </Text>
+          <Text size="sm">{fillSentence(messages.duplicates(duplicates), { count: bold(duplicates) })}</Text>
         )}
         {invalid.length > 0 && (
-          <Text size="sm">
-            <b>{invalid.length.toLocaleString()}</b> {messages.skipped}
-          </Text>
+          <Text size="sm">{fillSentence(messages.skipped, { count: bold(invalid.length) })}</Text>
         )}
       </Group>
       {invalid.length > 0 && (
@@ -54,8 +53,10 @@ export function PastedPreview({
             <li key={line} className={classes.wrong}>
               <IconAlertTriangle size={14} aria-hidden />
               <span>
-                {messages.lineNumber(line)}
-                <bdi>{text.slice(0, 200)}</bdi> {why}
+                {fillSentence(messages.invalidLine(line), {
+                  text: <bdi>{text.slice(0, 200)}</bdi>,
+                  error: why,
+                })}
               </span>
             </li>
           ))}

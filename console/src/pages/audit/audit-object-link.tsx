@@ -2,7 +2,7 @@ import { Anchor } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { AuditEvent } from '../../queries/client.ts';
-import { auditObjectName } from '../../queries/audit-object-names.ts';
+import { auditObjectName } from '../../queries/audit.ts';
 import classes from './audit.module.css';
 import { type AuditObject, objectNameIn, auditObjectOf } from './audit-event-text.ts';
 import { auditMessages } from './messages.ts';

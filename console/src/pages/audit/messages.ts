@@ -14,7 +14,7 @@ export const auditMessages = {
   noChanges: 'No further details were recorded.',
   changes: 'Changes',
 
-  /** Actors without an e-mail address. */
+  /** Actors without an email address. */
   actors: {
     user: 'Deleted user',
     client: 'Application',

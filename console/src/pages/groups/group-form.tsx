@@ -1,10 +1,10 @@
-import { Alert, Button, Textarea, TextInput } from '@mantine/core';
+import { Textarea, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { AssayError, type AssessmentGroup } from '../../queries/client.ts';
+import type { AssessmentGroup } from '../../queries/client.ts';
 import { group as groupQuery, useGroupMutations } from '../../queries/groups.ts';
-import { parseFieldErrors } from '../../components/field-errors.ts';
-import { FormDialog } from '../../components/form-dialog.tsx';
+import { useApiForm } from '../../components/field-errors.ts';
+import { ConflictAlert, FormDialog } from '../../components/form-dialog.tsx';
 import { OrganizationSelect } from '../../components/organization-select.tsx';
 import { groupMessages } from './messages.ts';
 
@@ -19,81 +19,55 @@ const messages = groupMessages.form;
 
 /** Creates or edits a group (operations 44 and 45). */
 export function GroupFormDialog({ group, onClose, onSaved }: GroupFormProps) {
-  const [name, setName] = useState(group?.name ?? '');
-  const [description, setDescription] = useState(group?.description ?? '');
-  const [organization, setOrganization] = useState<string | null>(null);
   const [version, setVersion] = useState(group?.version ?? '*');
   const { create, change } = useGroupMutations();
   const client = useQueryClient();
-  const { error } = group === undefined ? create : change;
-  const isConflict = error instanceof AssayError && error.status === 412;
-  const errors = parseFieldErrors(isConflict ? null : error, ['name', 'description', 'organization_uid']);
-  const resolveConflict = async (use: 'mine' | 'theirs') => {
+  const { error, isPending } = group === undefined ? create : change;
+  const { values, setValues, field, rest, isConflict } = useApiForm(
+    {
+      name: group?.name ?? '',
+      description: group?.description ?? '',
+      organization_uid: null as string | null,
+    },
+    error,
+  );
+  const resolve = (side: 'mine' | 'theirs') => async () => {
     if (group === undefined) return;
-    const current = await client.fetchQuery({ ...groupQuery(group.id), staleTime: 0 });
-    if (use === 'theirs') {
-      setName(current.name);
-      setDescription(current.description);
-    }
-    setVersion(current.version);
+    const latest = await client.fetchQuery({ ...groupQuery(group.id), staleTime: 0 });
+    if (side === 'theirs') setValues({ name: latest.name, description: latest.description });
+    setVersion(latest.version);
     change.reset();
   };
   const save = () => {
+    const { organization_uid, ...set } = values;
     const onSuccess = (saved: AssessmentGroup) => {
       onClose();
       onSaved?.(saved);
     };
-    if (group !== undefined)
-      change.mutate({ id: group.id, set: { name, description }, version }, { onSuccess });
-    else
-      create.mutate(
-        { name, description, ...(organization === null ? {} : { organization_uid: organization }) },
-        { onSuccess },
-      );
+    if (group !== undefined) change.mutate({ id: group.id, set, version }, { onSuccess });
+    else create.mutate({ ...set, ...(organization_uid === null ? {} : { organization_uid }) }, { onSuccess });
   };
   return (
     <FormDialog
       title={group === undefined ? groupMessages.newGroup : messages.edit}
       submitLabel={group === undefined ? 'Create' : 'Save'}
-      isPending={create.isPending || change.isPending}
-      error={errors.rest}
+      isPending={isPending}
+      error={rest}
       onSubmit={save}
       onClose={onClose}
     >
       {isConflict && (
-        <Alert color="yellow" role="alert" title={messages.conflict}>
-          <Button size="compact-sm" variant="default" mr="xs" onClick={() => void resolveConflict('theirs')}>
-            {messages.discardMine}
-          </Button>
-          <Button size="compact-sm" variant="default" onClick={() => void resolveConflict('mine')}>
-            {messages.keepMine}
-          </Button>
-        </Alert>
+        <ConflictAlert title={messages.conflict} onTheirs={resolve('theirs')} onMine={resolve('mine')} />
       )}
-      {group === undefined && (
-        <OrganizationSelect
-          value={organization}
-          onChange={setOrganization}
-          error={errors.messageFor('organization_uid')}
-        />
-      )}
-      <TextInput
-        label="Name"
-        required
-        data-autofocus
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        error={errors.messageFor('name')}
-      />
+      {group === undefined && <OrganizationSelect {...field('organization_uid')} />}
+      <TextInput label="Name" required data-autofocus {...field('name')} />
       <Textarea
         label="Description"
         description="Markdown"
         autosize
         minRows={3}
         maxRows={12}
-        value={description}
-        onChange={(event) => setDescription(event.currentTarget.value)}
-        error={errors.messageFor('description')}
+        {...field('description')}
       />
     </FormDialog>
   );

@@ -14,6 +14,7 @@ import {
 import type { GroupRole } from '../../queries/enums.ts';
 import { group as groupQuery, useGroupMutations } from '../../queries/groups.ts';
 import { loadedRows } from '../../queries/paged-list.ts';
+import { fillSentence } from '../../components/fill-sentence.ts';
 import { pluralize } from '../../components/pluralize.ts';
 import { toOptions } from '../../components/filter-definition.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -53,7 +54,7 @@ const MEMBER_COLUMNS: readonly Column<GroupMember>[] = [
   },
   {
     id: 'email',
-    header: 'E-mail',
+    header: 'Email',
     width: 'minmax(100px, 1fr)',
     minTableWidth: 560,
     cell: ({ userEmail }) => <span title={userEmail}>{userEmail}</span>,
@@ -110,15 +111,19 @@ function GroupDetails({ group }: { group: AssessmentGroup & { version: string } 
         </Text>
       )}
       <Text size="sm">
-        <Anchor
-          size="sm"
-          renderRoot={(props) => (
-            <Link to="/assessments" search={{ assessment_group_id: group.id }} {...props} />
-          )}
-        >
-          {pluralize(group.assessment_count, 'assessment')}
-        </Anchor>{' '}
-        {groupMessages.inOrganization(group.organization_uid)}
+        {fillSentence(groupMessages.assessmentsIn, {
+          assessments: (
+            <Anchor
+              size="sm"
+              renderRoot={(props) => (
+                <Link to="/assessments" search={{ assessment_group_id: group.id }} {...props} />
+              )}
+            >
+              {pluralize(group.assessment_count, 'assessment')}
+            </Anchor>
+          ),
+          organization: group.organization_uid,
+        })}
       </Text>
       <Members id={group.id} organization={group.organization_uid} />
       {dialog === 'edit' && <GroupFormDialog group={group} onClose={close} />}

@@ -9,14 +9,11 @@ export const groupMessages = {
     'A group holds related assessments and the people who plan and run them. Create the first one.',
   noGroupsForMembers: 'You are not a member of any group. Ask an admin of your organization to add you.',
   loadFailed: 'Could not load this group',
-  /** Follows the number of assessments. */
-  inOrganization: (uid: string) => `in ${uid}`,
+  assessmentsIn: '{assessments} in {organization}',
 
   form: {
     edit: 'Edit group',
     conflict: 'Someone else changed this group',
-    discardMine: 'Discard my changes',
-    keepMine: 'Keep my changes',
   },
 
   remove: {
@@ -31,16 +28,16 @@ export const groupMessages = {
     add: 'Add people',
     none: 'No members yet',
     noneWithRole: 'No members have this role',
-    noneHint: 'Search for people, or paste a list of e-mail addresses.',
+    noneHint: 'Search for people, or paste a list of email addresses.',
     noneHintForMembers: 'Group admins can add people.',
   },
 
   add: {
     person: 'Person',
     people: 'People to add',
-    nameOrAddress: 'Name or e-mail address',
-    addresses: 'E-mail addresses',
-    addressesHint: 'Paste a list, separated by lines or commas, or copied from an e-mail.',
+    nameOrAddress: 'Name or email address',
+    addresses: 'Email addresses',
+    addressesHint: 'Paste a list, separated by lines or commas, or copied from an email.',
     addressesFound: (count: number) => `${pluralize(count, 'address', 'addresses')} found`,
     submit: (count: number) => `Add ${pluralizePeople(count)}`,
     roleHint: (label: string, description: string) =>

@@ -2,8 +2,10 @@ import { Anchor, Button, Group, Loader, Paper, Progress, Skeleton, Stack, Text, 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
-import { vulnerabilityTotal, hoursSince, runningImports } from '../../queries/dashboard.ts';
-import { summary, type VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
+import { runningImports } from '../../queries/imports.ts';
+import { hoursSince } from '../../queries/testing-sessions.ts';
+import { summary, vulnerabilityTotal, type VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
+import { fillSentence } from '../../components/fill-sentence.ts';
 import { errorText } from '../../components/notifications.tsx';
 import { PageLayout } from '../../components/page.tsx';
 import { SEVERITIES } from '../../queries/enums.ts';
@@ -163,7 +165,7 @@ function AssignedCard() {
           <>
             <Count search={{ created_since: previousVisit }} />
             <Text size="xs" c="dimmed">
-              {messages.lastVisit}: <Time at={previousVisit} />
+              {fillSentence(messages.lastVisit, { at: <Time at={previousVisit} /> })}
             </Text>
           </>
         )}

@@ -6,7 +6,7 @@ export const homeMessages = {
   due: 'Due soon or overdue',
   newSinceVisit: 'New since your last visit',
   firstVisit: 'This is your first visit in this browser.',
-  lastVisit: 'Last visit',
+  lastVisit: 'Last visit: {at}',
   retests: 'Pending retests',
   hours: 'Testing hours this month',
   imports: 'Running imports',

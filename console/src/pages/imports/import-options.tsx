@@ -37,8 +37,6 @@ export function ImportOptions({ settings, onChange, assessmentError }: ImportOpt
   const [isOpen, { toggle }] = useDisclosure();
   const { data: who } = useQuery(currentUser);
   const { data: visibleOrganizations = [] } = useQuery(organizations);
-  const [search, setSearch] = useState('');
-  const { data: found = [] } = useQuery({ ...tagSuggestions(search), enabled: isOpen });
   const set = (change: Partial<ImportSettings>) => onChange({ ...settings, ...change });
   const Chevron = isOpen ? IconChevronDown : IconChevronRight;
   return (
@@ -87,61 +85,76 @@ export function ImportOptions({ settings, onChange, assessmentError }: ImportOpt
           </Button>
         </div>
         <Collapse expanded={isOpen} transitionDuration={0}>
-          <div className={classes.options}>
-            <TagsInput
-              label="Targets"
-              description={messages.targets}
-              value={[...settings.targets]}
-              onChange={(targets) => set({ targets })}
-              splitChars={[',', ' ']}
-            />
-            <TagsInput
-              label="Tags"
-              description={messages.tags}
-              data={found}
-              value={[...settings.tags]}
-              onChange={(tags) => set({ tags })}
-              searchValue={search}
-              onSearchChange={setSearch}
-            />
-            <Select
-              label={messages.minimumSeverity}
-              description={messages.minimumSeverityHint}
-              placeholder="Any"
-              data={[...SEVERITIES]}
-              value={settings.minimumSeverity}
-              onChange={(severity) => set({ minimumSeverity: severity as Severity | null })}
-              clearable
-            />
-            <TextInput
-              type="datetime-local"
-              label={messages.scannedAt}
-              description={messages.scannedAtHint}
-              value={settings.scannedAt}
-              onChange={(event) => set({ scannedAt: event.currentTarget.value })}
-            />
-            <Select
-              label={messages.dateOrder}
-              description={messages.dateOrderHint}
-              placeholder={messages.dateOrderUnknown}
-              data={[
-                { value: 'dmy', label: messages.dayFirst },
-                { value: 'mdy', label: messages.monthFirst },
-              ]}
-              value={settings.dateOrder}
-              onChange={(order) => set({ dateOrder: order as ImportSettings['dateOrder'] })}
-              clearable
-            />
-            <Switch
-              mt="sm"
-              label={messages.carry}
-              description={messages.carryHint}
-              checked={settings.carry}
-              onChange={(event) => set({ carry: event.currentTarget.checked })}
-            />
-          </div>
+          <MoreOptions settings={settings} set={set} isOpen={isOpen} />
         </Collapse>
       </Stack>
     </section>
+  );
+}
+
+interface MoreOptionsProps {
+  settings: ImportSettings;
+  set: (change: Partial<ImportSettings>) => void;
+  isOpen: boolean;
+}
+
+/** Options that most imports leave as they are. */
+function MoreOptions({ settings, set, isOpen }: MoreOptionsProps) {
+  const [search, setSearch] = useState('');
+  const { data: found = [] } = useQuery({ ...tagSuggestions(search), enabled: isOpen });
+  return (
+    <div className={classes.options}>
+      <TagsInput
+        label="Targets"
+        description={messages.targets}
+        value={[...settings.targets]}
+        onChange={(targets) => set({ targets })}
+        splitChars={[',', ' ']}
+      />
+      <TagsInput
+        label="Tags"
+        description={messages.tags}
+        data={found}
+        value={[...settings.tags]}
+        onChange={(tags) => set({ tags })}
+        searchValue={search}
+        onSearchChange={setSearch}
+      />
+      <Select
+        label={messages.minimumSeverity}
+        description={messages.minimumSeverityHint}
+        placeholder="Any"
+        data={[...SEVERITIES]}
+        value={settings.minimumSeverity}
+        onChange={(severity) => set({ minimumSeverity: severity as Severity | null })}
+        clearable
+      />
+      <TextInput
+        type="datetime-local"
+        label={messages.scannedAt}
+        description={messages.scannedAtHint}
+        value={settings.scannedAt}
+        onChange={(event) => set({ scannedAt: event.currentTarget.value })}
+      />
+      <Select
+        label={messages.dateOrder}
+        description={messages.dateOrderHint}
+        placeholder={messages.dateOrderUnknown}
+        data={[
+          { value: 'dmy', label: messages.dayFirst },
+          { value: 'mdy', label: messages.monthFirst },
+        ]}
+        value={settings.dateOrder}
+        onChange={(order) => set({ dateOrder: order as ImportSettings['dateOrder'] })}
+        clearable
+      />
+      <Switch
+        mt="sm"
+        label={messages.carry}
+        description={messages.carryHint}
+        checked={settings.carry}
+        onChange={(event) => set({ carry: event.currentTarget.checked })}
+      />
+    </div>
   );
 }

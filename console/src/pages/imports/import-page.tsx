@@ -4,6 +4,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { AssayError, type ImportJob } from '../../queries/client.ts';
 import { isFinished, useCancelImport, useImport, useUndoImport } from '../../queries/imports.ts';
+import { fillSentence } from '../../components/fill-sentence.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
@@ -76,8 +77,9 @@ export function ImportPage() {
             <ImportSummary job={job} isDryRun={job.options.dry_run} />
             {job.undone !== null && (
               <Alert color="gray" title="Undone">
-                <Time at={job.undone.at} exact />:{' '}
-                {messages.undone(queryMessages.import.undoResult(job.undone), job.undone.kept)}
+                {fillSentence(messages.undone(queryMessages.import.undoResult(job.undone), job.undone.kept), {
+                  at: <Time at={job.undone.at} exact />,
+                })}
               </Alert>
             )}
             <ImportErrors job={job} />

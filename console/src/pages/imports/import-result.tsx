@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import type { ImportJob } from '../../queries/client.ts';
 import { isFinished } from '../../queries/imports.ts';
 import type { VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
+import { fillSentence } from '../../components/fill-sentence.ts';
 import { pluralize } from '../../components/pluralize.ts';
 import classes from './imports.module.css';
 import { importMessages } from './messages.ts';
@@ -17,10 +18,12 @@ const REOPENED = 2;
 export function ImportProgress({ job }: { job: ImportJob }) {
   const { bytes_read, bytes_total, findings, hosts, ports, seconds_left } = job.progress;
   const percent = bytes_total === 0 ? 0 : Math.round((bytes_read / bytes_total) * 100);
-  const read = [
+  const parts = [
+    job.state === 'queued' ? messages.waiting : messages.processed(percent),
     ...(hosts > 0 ? [pluralize(hosts, 'host')] : []),
     ...(ports > 0 ? [pluralize(ports, 'port')] : []),
     ...(findings > 0 ? [pluralize(findings, 'finding')] : []),
+    ...(seconds_left !== null && !isFinished(job) ? [messages.secondsLeft(seconds_left)] : []),
   ];
   return (
     <div>
@@ -28,9 +31,7 @@ export function ImportProgress({ job }: { job: ImportJob }) {
         <Progress.Section value={percent} aria-label={messages.progressOf(job.file.filename)} />
       </Progress.Root>
       <Text size="xs" c="dimmed" mt={4}>
-        {job.state === 'queued' ? messages.waiting : messages.processed(percent)}
-        {read.length > 0 && `, ${read.join(', ')}`}
-        {seconds_left !== null && !isFinished(job) && `, ${messages.secondsLeft(seconds_left)}`}
+        {parts.join(', ')}
       </Text>
     </div>
   );
@@ -122,12 +123,10 @@ export function ImportPreview({ job }: { job: ImportJob }) {
             <ul className={classes.findings}>
               {findings.map(({ title, asset }, index) => (
                 <li key={`${index} ${title}`}>
-                  <bdi>{title}</bdi>
-                  {asset !== undefined && (
-                    <span>
-                      {' '}
-                      {messages.at} <bdi>{asset}</bdi>
-                    </span>
+                  {asset === undefined ? (
+                    <bdi>{title}</bdi>
+                  ) : (
+                    fillSentence(messages.findingAt, { title: <bdi>{title}</bdi>, asset: <bdi>{asset}</bdi> })
                   )}
                 </li>
               ))}

@@ -66,7 +66,7 @@ export const importMessages = {
     assessmentFirst: 'Choose an assessment to preview this report.',
     preview: 'Preview. Nothing has been imported yet.',
     noCoverage:
-      'Nothing is missing from what the report covers. Some tools, such as Nuclei, do not report their coverage: enter the targets under More options.',
+      'All findings in scope are still detected. Some tools, such as Nuclei, do not report what they scanned: enter the targets under More options.',
     showDetails: 'Show details',
     hideDetails: 'Hide details',
     importAll: (count: number) => `Import all ${count}`,
@@ -93,7 +93,7 @@ export const importMessages = {
     skipped: (count: number) => `${pluralForm(count, 'record')} skipped`,
     previewKinds: { new: 'New', reopened: 'Reopened', gone: 'Gone', again: 'Seen again' },
     firstOf: (kind: string, count: number) => `${kind} (first ${count})`,
-    at: 'at',
+    findingAt: '{title} at {asset}',
     invalidReport: 'Invalid report',
     atLine: (what: string, line: number) => `${what}, first at line ${line.toLocaleString()}`,
     atByte: (what: string, offset: number) => `${what}, first at byte ${offset.toLocaleString()}`,
@@ -106,7 +106,7 @@ export const importMessages = {
     undo: 'Undo import',
     dryRun: 'Dry run: nothing was imported',
     undone: (result: string, keptCount: number) =>
-      `${result}. ${keptCount.toLocaleString()} kept: another import has them, someone changed them, or you cannot delete them.`,
+      `{at}: ${result}. ${keptCount.toLocaleString()} kept: another import has them, someone changed them, or you cannot delete them.`,
     startedBy: 'Started by',
     missingFindings: 'Missing findings',
     markedAsGone: 'Marked as gone',

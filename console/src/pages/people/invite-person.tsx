@@ -1,10 +1,10 @@
 import { Anchor, Button, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import { findAssessments } from '../../queries/assessments.ts';
 import { useInvitePerson } from '../../queries/people.ts';
-import { parseFieldErrors } from '../../components/field-errors.ts';
+import { fillSentence } from '../../components/fill-sentence.ts';
+import { useApiForm } from '../../components/field-errors.ts';
 import type { Option } from '../../components/filter-definition.ts';
 import { SelectedPills } from '../../components/selected-pills.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
@@ -15,94 +15,59 @@ import { CopyableLink } from './copyable-link.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { peopleMessages } from './messages.ts';
 
-const FIELDS = ['email', 'name', 'admin', 'assessments', 'organization_uid'] as const;
-
 const messages = peopleMessages.invite;
 
 /** Invites a person and shows the invitation link (operation 54). */
 export function InvitePersonDialog({ onClose }: { onClose: () => void }) {
   const { data: who } = useQuery(currentUser);
-  const [email, setEmail] = useState('');
-  const [name, setName] = useState('');
-  const [admin, setAdmin] = useState(false);
-  const [byMail, setByMail] = useState(true);
-  const [organization, setOrganization] = useState<string | null>(null);
-  const [selected, setSelected] = useState<readonly Option[]>([]);
   const invite = useInvitePerson();
-  const errors = parseFieldErrors(invite.error, FIELDS, 'email');
-  if (invite.data !== undefined)
-    return (
-      <Dialog onClose={onClose} title={messages.done}>
-        <Stack gap="sm">
-          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            <Anchor component={Link} to={`/people/${invite.data.id}`} size="sm" onClick={onClose}>
-              {invite.data.email}
-            </Anchor>{' '}
-            {messages.isInvited}
-          </Text>
-          <CopyableLink
-            label={messages.link}
-            description={messages.linkHint}
-            link={invite.data.invite_url ?? ''}
-          />
-          <Group justify="flex-end">
-            <Button data-autofocus onClick={onClose}>
-              Close
-            </Button>
-          </Group>
-        </Stack>
-      </Dialog>
-    );
-  const organizationOf = who?.staff === true ? (organization ?? undefined) : undefined;
+  const { values, setValues, field, rest } = useApiForm(
+    {
+      email: '',
+      name: '',
+      admin: false,
+      send_invite: true,
+      organization_uid: null as string | null,
+      assessments: [] as readonly Option[],
+    },
+    invite.error,
+    'email',
+  );
+  if (invite.data !== undefined) return <InvitationDialog person={invite.data} onClose={onClose} />;
+  const { name, organization_uid, assessments } = values;
+  const organizationOf = who?.staff === true ? (organization_uid ?? undefined) : undefined;
   return (
     <FormDialog
       title={messages.title}
       submitLabel="Invite"
       isPending={invite.isPending}
-      error={errors.rest}
+      error={rest}
       onClose={onClose}
       onSubmit={() =>
         invite.mutate({
-          email,
+          email: values.email,
           ...(name.trim() === '' ? {} : { name }),
-          admin,
-          send_invite: byMail,
-          assessments: selected.map(({ value }) => value),
-          ...(organization === null ? {} : { organization_uid: organization }),
+          admin: values.admin,
+          send_invite: values.send_invite,
+          assessments: assessments.map(({ value }) => value),
+          ...(organization_uid === null ? {} : { organization_uid }),
         })
       }
     >
       <OrganizationSelect
-        value={organization}
-        onChange={(uid) => {
-          setOrganization(uid);
-          setSelected([]);
-        }}
-        error={errors.messageFor('organization_uid')}
+        {...field('organization_uid')}
+        onChange={(uid) => setValues({ organization_uid: uid, assessments: [] })}
       />
-      <TextInput
-        type="email"
-        label={messages.email}
-        required
-        data-autofocus
-        value={email}
-        onChange={(event) => setEmail(event.currentTarget.value)}
-        error={errors.messageFor('email')}
-      />
-      <TextInput
-        label="Name"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        error={errors.messageFor('name')}
-      />
+      <TextInput type="email" label={messages.email} required data-autofocus {...field('email')} />
+      <TextInput label="Name" {...field('name')} />
       <Switch
         label={messages.admin}
         description={messages.adminHint}
-        checked={admin}
-        onChange={(event) => setAdmin(event.currentTarget.checked)}
-        error={errors.messageFor('admin')}
+        checked={values.admin}
+        onChange={field('admin').onChange}
+        error={field('admin').error}
       />
-      {!admin && (
+      {!values.admin && (
         <>
           <AsyncSelect
             label={messages.assessments}
@@ -110,27 +75,60 @@ export function InvitePersonDialog({ onClose }: { onClose: () => void }) {
             loadOptions={(search, signal) => findAssessments(search, signal, organizationOf)}
             value={null}
             clearsOnSelect
-            disabled={who?.staff === true && organization === null}
+            disabled={who?.staff === true && organization_uid === null}
             onChange={(one) =>
               one !== null &&
-              selected.every(({ value }) => value !== one.value) &&
-              setSelected([...selected, one])
+              assessments.every(({ value }) => value !== one.value) &&
+              setValues({ assessments: [...assessments, one] })
             }
-            error={errors.messageFor('assessments')}
+            error={field('assessments').error}
           />
           <SelectedPills
             label={messages.selectedAssessments}
-            selected={selected}
-            onRemove={(value) => setSelected(selected.filter((other) => other.value !== value))}
+            selected={assessments}
+            onRemove={(removed) =>
+              setValues({ assessments: assessments.filter(({ value }) => value !== removed) })
+            }
           />
         </>
       )}
       <Switch
         label={messages.byMail}
         description={messages.byMailHint}
-        checked={byMail}
-        onChange={(event) => setByMail(event.currentTarget.checked)}
+        checked={values.send_invite}
+        onChange={field('send_invite').onChange}
+        error={field('send_invite').error}
       />
     </FormDialog>
+  );
+}
+
+interface InvitationDialogProps {
+  person: NonNullable<ReturnType<typeof useInvitePerson>['data']>;
+  onClose: () => void;
+}
+
+/** Shows the link of a new invitation. */
+function InvitationDialog({ person, onClose }: InvitationDialogProps) {
+  return (
+    <Dialog onClose={onClose} title={messages.done}>
+      <Stack gap="sm">
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {fillSentence(messages.invited, {
+            person: (
+              <Anchor component={Link} to={`/people/${person.id}`} size="sm" onClick={onClose}>
+                {person.email}
+              </Anchor>
+            ),
+          })}
+        </Text>
+        <CopyableLink label={messages.link} description={messages.linkHint} link={person.invite_url ?? ''} />
+        <Group justify="flex-end">
+          <Button data-autofocus onClick={onClose}>
+            Close
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
   );
 }

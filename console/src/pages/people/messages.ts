@@ -13,18 +13,17 @@ export const peopleMessages = {
   invite: {
     title: 'Invite someone',
     done: 'Invitation created',
-    /** Follows the e-mail address. */
-    isInvited: 'is invited.',
+    invited: '{person} is invited.',
     link: 'Invitation link',
     linkHint: 'Send it to this person only: anyone who has it can set the password.',
     copyLink: 'Copy link',
-    email: 'E-mail address',
+    email: 'Email address',
     admin: 'Organization admin',
     adminHint: 'Has access to everything in the organization, and can invite and ban people.',
     assessments: 'Access to assessments',
     selectedAssessments: 'Selected assessments',
-    byMail: 'Send by e-mail',
-    byMailHint: 'If this server sends e-mail. You get the link either way.',
+    byMail: 'Send by email',
+    byMailHint: 'If this server sends email. You get the link either way.',
   },
 
   actions: {

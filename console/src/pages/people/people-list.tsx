@@ -34,7 +34,7 @@ const PEOPLE_COLUMNS: readonly Column<ListedUser>[] = [
   personNameColumn('minmax(110px, 1fr)'),
   {
     id: 'email',
-    header: 'E-mail',
+    header: 'Email',
     width: 'minmax(110px, 1.3fr)',
     minTableWidth: 560,
     cell: ({ email }) => <span title={email}>{email}</span>,

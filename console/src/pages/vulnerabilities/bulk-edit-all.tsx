@@ -1,4 +1,4 @@
-import { Alert, Button, Group, NativeSelect, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { Alert, NativeSelect, Text, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -10,11 +10,12 @@ import {
   previewBulkUpdate,
   useBulkUpdate,
 } from '../../queries/bulk-update.ts';
-import { Dialog } from '../../components/dialog.tsx';
+import { commonMessages } from '../../components/messages.ts';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { type Person, PersonPicker } from '../../components/person-picker.tsx';
 import { SEVERITIES, type Severity } from '../../queries/enums.ts';
-import { bulkEditMessages, vulnerabilityListMessages as messages } from './messages.ts';
+import { bulkEditMessages } from './messages.ts';
 import { TagNamesInput } from './tag-names-input.tsx';
 
 interface BulkEditAllProps {
@@ -50,60 +51,51 @@ export default function BulkEditAll({ filter, total, onClose }: BulkEditAllProps
   });
   const count = settled === edit ? preview.data : undefined;
   return (
-    <Dialog onClose={onClose} title={bulkEditMessages.title(total)}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (edit === undefined || count === undefined || count.changed === 0) return;
-          change.mutate({ filter, expectedCount: count.matched, comment, ...edit });
-          onClose();
+    <FormDialog
+      title={bulkEditMessages.title(total)}
+      submitLabel={bulkEditMessages.submit(count?.changed)}
+      isDisabled={edit === undefined || count === undefined || count.changed === 0}
+      onClose={onClose}
+      onSubmit={() => {
+        if (edit === undefined || count === undefined) return;
+        change.mutate({ filter, expectedCount: count.matched, comment, ...edit });
+        onClose();
+      }}
+    >
+      <NativeSelect
+        label="Field"
+        data-autofocus
+        data={[...EDITABLE_FIELDS]}
+        value={field}
+        onChange={(event) => {
+          setField(event.currentTarget.value as EditableField);
+          setEdit(undefined);
         }}
-      >
-        <Stack gap="sm">
-          <NativeSelect
-            label="Field"
-            data-autofocus
-            data={[...EDITABLE_FIELDS]}
-            value={field}
-            onChange={(event) => {
-              setField(event.currentTarget.value as EditableField);
-              setEdit(undefined);
-            }}
-          />
-          <ValueField key={field} field={field} onChange={setEdit} />
-          <Textarea
-            label={bulkEditMessages.comment}
-            description={bulkEditMessages.commentHint}
-            autosize
-            minRows={2}
-            maxRows={8}
-            value={comment}
-            onChange={(event) => setComment(event.currentTarget.value)}
-          />
-          {preview.error !== null && settled === edit && (
-            <Alert color="red" title={bulkEditMessages.previewFailed}>
-              {errorText(preview.error)}
-            </Alert>
-          )}
-          <Text size="sm" role="status">
-            {edit === undefined
-              ? bulkEditMessages.unconfirmed
-              : count === undefined
-                ? bulkEditMessages.counting
-                : bulkEditMessages.preview(count.matched, count.changed)}
-            {total > MAX_BULK_UPDATE && ` ${bulkEditMessages.batches(MAX_BULK_UPDATE)}`}
-          </Text>
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" disabled={count === undefined || count.changed === 0}>
-              {bulkEditMessages.submit(count?.changed)}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Dialog>
+      />
+      <ValueField key={field} field={field} onChange={setEdit} />
+      <Textarea
+        label={bulkEditMessages.comment}
+        description={bulkEditMessages.commentHint}
+        autosize
+        minRows={2}
+        maxRows={8}
+        value={comment}
+        onChange={(event) => setComment(event.currentTarget.value)}
+      />
+      {preview.error !== null && settled === edit && (
+        <Alert color="red" title={bulkEditMessages.previewFailed}>
+          {errorText(preview.error)}
+        </Alert>
+      )}
+      <Text size="sm" role="status">
+        {edit === undefined
+          ? bulkEditMessages.unconfirmed
+          : count === undefined
+            ? bulkEditMessages.counting
+            : bulkEditMessages.preview(count.matched, count.changed)}
+        {total > MAX_BULK_UPDATE && ` ${bulkEditMessages.batches(MAX_BULK_UPDATE)}`}
+      </Text>
+    </FormDialog>
   );
 }
 
@@ -185,7 +177,7 @@ function AssigneeField({ onPick }: { onPick: (person: Person | null, name: strin
       <PersonPicker
         label="Assignee"
         onPick={(person) => {
-          const name = person === null ? messages.unassigned : (person.name ?? person.email);
+          const name = commonMessages.person.assignee(person);
           setPicked(name);
           onPick(person, name);
         }}

@@ -4,6 +4,7 @@ import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { api } from '../../queries/client.ts';
 import { statuses } from '../../queries/vulnerabilities.ts';
 import { useBulkUpdate } from '../../queries/bulk-update.ts';
+import { commonMessages } from '../../components/messages.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { useCommentDraft } from '../../components/comment-draft.ts';
 import { pluralizeVulnerabilities } from '../../components/pluralize.ts';
@@ -86,7 +87,7 @@ function TagsForm({ vulnerabilityIds, onClose }: FormProps) {
         onClose();
       }}
     >
-      <TagNamesInput label="Tags" description={messages.newTagsHint} onChange={setNames} />
+      <TagNamesInput label="Tags" description={commonMessages.newTagsHint} onChange={setNames} />
     </SubmitForm>
   );
 }
@@ -101,7 +102,7 @@ function AssigneeForm({ vulnerabilityIds, onClose }: FormProps) {
           ids: vulnerabilityIds,
           set: { assignee_id: person?.id ?? null },
           assignee: person,
-          label: person === null ? messages.unassigned : (person.name ?? person.email),
+          label: commonMessages.person.assignee(person),
         });
         onClose();
       }}

@@ -33,8 +33,6 @@ export const vulnerabilityListMessages = {
     assignee: 'Set assignee',
     comment: 'Add comment',
   },
-  newTagsHint: 'Tags that do not exist yet are created.',
-  unassigned: 'Unassigned',
   commentHint: 'Markdown is supported.',
   restoredCommentHint: 'Markdown is supported. Your draft was restored from this browser.',
   internalComment: 'Internal (visible to staff only)',
@@ -118,6 +116,7 @@ export const previewMessages = {
     cancelled: 'Retest cancelled',
   } as Readonly<Record<string, string>>,
   comments: (count: number) => `Comments (${count.toLocaleString()})`,
-  internal: ', internal',
-  deletedUser: 'Deleted user',
+  commentBy: '{name}, {at}',
+  internalCommentBy: '{name}, {at}, internal',
+  retestBy: '{at} by {name}',
 } as const;

@@ -3,6 +3,7 @@ import { IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { vulnerability } from '../../queries/vulnerabilities.ts';
+import { commonMessages } from '../../components/messages.ts';
 import { IconAction } from '../../components/icon-action.tsx';
 import { pluralize } from '../../components/pluralize.ts';
 import { OverdueBadge } from '../../components/due-date.tsx';
@@ -20,7 +21,7 @@ import {
   TextSections,
 } from './preview-sections.tsx';
 import type { EditKind } from './edit-dialogs.tsx';
-import { vulnerabilityListMessages as messages, previewMessages } from './messages.ts';
+import { previewMessages } from './messages.ts';
 import classes from './preview-pane.module.css';
 
 interface VulnerabilityPreviewProps {
@@ -57,7 +58,7 @@ export function VulnerabilityPreview({ id, onClose, onEdit }: VulnerabilityPrevi
                 <StatusBadge name={data.status} flow={data.vulnerability_status.flow_type} />
               </Button>
               <Button size="compact-sm" variant="default" onClick={() => onEdit('assignee')}>
-                {data.assignee?.name ?? data.assignee?.email ?? messages.unassigned}
+                {commonMessages.person.assignee(data.assignee)}
               </Button>
               <Button size="compact-sm" variant="default" onClick={() => onEdit('comment')}>
                 {data.comment_count === 0 ? 'Comment' : pluralize(data.comment_count, 'comment')}

@@ -2,7 +2,10 @@ import { Badge, Code, Group, Loader, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense } from 'react';
 import type { Vulnerability } from '../../queries/client.ts';
-import { recentComments, latestRetest } from '../../queries/vulnerability-preview.ts';
+import { recentComments } from '../../queries/comments.ts';
+import { latestRetest } from '../../queries/retests.ts';
+import { commonMessages } from '../../components/messages.ts';
+import { fillSentence } from '../../components/fill-sentence.ts';
 import { AttachmentImage } from '../../components/attachment-image.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { Time } from '../../components/time.tsx';
@@ -130,8 +133,10 @@ export function LatestRetest({ id }: { id: number }) {
           {previewMessages.retestStatuses[data.status] ?? data.status}
         </Badge>
         <Text size="xs" c="dimmed">
-          <Time at={data.decided_at ?? data.created_at} /> by{' '}
-          {user?.name ?? user?.email ?? previewMessages.deletedUser}
+          {fillSentence(previewMessages.retestBy, {
+            at: <Time at={data.decided_at ?? data.created_at} />,
+            name: commonMessages.person.author(user),
+          })}
         </Text>
       </Group>
       {message !== '' && (
@@ -154,9 +159,13 @@ export function RecentComments({ data: { id, comment_count } }: SectionProps) {
         {data.map((comment) => (
           <div key={comment.id} className={classes.comment}>
             <Text size="xs" c="dimmed">
-              {comment.user?.name ?? comment.user?.email ?? previewMessages.deletedUser},{' '}
-              <Time at={comment.created_at} />
-              {comment.internal && previewMessages.internal}
+              {fillSentence(
+                comment.internal ? previewMessages.internalCommentBy : previewMessages.commentBy,
+                {
+                  name: commonMessages.person.author(comment.user),
+                  at: <Time at={comment.created_at} />,
+                },
+              )}
             </Text>
             <Text component="div" size="sm" className={classes.text}>
               <Suspense fallback={comment.text}>
