@@ -1,51 +1,63 @@
-// The layers of src, and what each may import. `npx tsx scripts/layers.ts` writes them as rules of oxlint to
-// .oxlint-layers.json, which .oxlintrc.json extends; test/architecture.test.ts fails if that file is out of date.
-import { writeFileSync } from 'node:fs';
+// The layers of src, and the imports that each may have. `npx tsx scripts/layers.ts` writes them as rules of oxlint to
+// .oxlint-layers.json, which .oxlintrc.json extends, and as a picture to CONTRIBUTING.md. test/architecture.test.ts fails
+// if either is out of date.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Folders of the domain that all others may import. */
-const BASE = ['shared', 'lists', 'audit'];
-
-/** Layers, with the other layers that they import. Every layer may import `runtime` but for its `context.ts`. */
+/** The layers, folders and files of src, with the others that each may import. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
-  auth: [],
-  db: [],
-  domain: ['auth', 'db'],
+  paths: [],
+  lib: ['paths'],
+  auth: ['lib'],
+  db: ['lib'],
+  domain: ['auth', 'db', 'lib'],
   config: ['auth'],
   files: ['config', 'db', 'domain'],
-  runtime: ['auth', 'config', 'db', 'domain', 'files'],
-  importers: ['config', 'db', 'domain', 'files'],
-  demo: ['auth', 'db', 'domain'],
-  jobs: ['auth', 'config', 'db', 'domain', 'files', 'importers', 'runtime/context'],
-  http: ['auth', 'config', 'db', 'domain', 'runtime/context'],
-  api: ['auth', 'config', 'domain', 'files', 'http', 'importers', 'runtime/context'],
-  'page-kit': ['domain', 'http', 'runtime/context'],
-  sso: ['auth', 'config', 'domain', 'http', 'runtime/context'],
-  oauth: ['auth', 'domain', 'http', 'page-kit', 'runtime/context'],
-  account: ['auth', 'domain', 'http', 'oauth', 'page-kit', 'sso', 'runtime/context'],
+  context: ['auth', 'config', 'db', 'domain', 'files', 'lib', 'paths'],
+  importers: ['config', 'db', 'domain', 'files', 'lib'],
+  demo: ['auth', 'db', 'domain', 'paths'],
+  jobs: ['auth', 'config', 'context', 'db', 'domain', 'files', 'importers', 'lib', 'paths'],
+  http: ['auth', 'config', 'context', 'db', 'domain', 'lib'],
+  api: ['auth', 'config', 'context', 'domain', 'files', 'http', 'importers', 'lib'],
+  'page-kit': ['context', 'domain', 'http', 'paths'],
+  sso: ['auth', 'config', 'context', 'domain', 'http', 'lib'],
+  oauth: ['auth', 'context', 'domain', 'http', 'page-kit'],
+  account: ['auth', 'context', 'domain', 'http', 'oauth', 'page-kit', 'paths', 'sso'],
+  app: ['account', 'api', 'auth', 'config', 'context', 'domain', 'http', 'jobs', 'oauth', 'page-kit'],
   // prettier-ignore
-  cli: ['app', 'auth', 'config', 'db', 'demo', 'domain', 'files', 'http', 'importers', 'sso', 'runtime/context'],
+  cli: ['app', 'auth', 'config', 'context', 'db', 'demo', 'domain', 'files', 'http', 'importers', 'paths', 'sso'],
+  main: ['cli'],
 };
+/** The layers that are files. The others are folders. */
+const FILES = ['paths', 'context', 'app', 'main'];
 
-/** Folders of the domain, with the others that they may import besides `BASE`. */
+/** The folders of src/domain, with the others that each may import. */
 const DOMAIN_FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  organizations: [],
-  tokens: ['organizations'],
-  assessments: ['organizations'],
-  assets: ['assessments', 'organizations'],
-  vulnerabilities: ['assessments', 'organizations'],
-  imports: ['assessments', 'assets', 'organizations', 'tokens', 'vulnerabilities'],
-  users: ['assessments', 'assets', 'organizations', 'tokens', 'vulnerabilities'],
-  'sign-in': ['assessments', 'assets', 'imports', 'organizations', 'tokens', 'users', 'vulnerabilities'],
+  shared: [],
+  lists: ['shared'],
+  audit: ['shared', 'lists'],
+  organizations: ['shared', 'lists', 'audit'],
+  tokens: ['shared', 'lists', 'audit'],
+  assessments: ['shared', 'lists', 'audit', 'organizations'],
+  assets: ['shared', 'lists', 'audit', 'assessments'],
+  vulnerabilities: ['shared', 'lists', 'audit', 'organizations', 'assessments'],
+  imports: [
+    'shared',
+    'lists',
+    'audit',
+    'organizations',
+    'tokens',
+    'assessments',
+    'assets',
+    'vulnerabilities',
+  ],
+  users: ['shared', 'lists', 'audit', 'organizations', 'tokens', 'assessments'],
+  'sign-in': ['shared', 'audit', 'organizations', 'tokens', 'assessments', 'users'],
 };
 
 /** Layers that must not depend on HTTP, and layers without SQL. */
-const WITHOUT_HTTP = ['auth', 'db', 'domain', 'files', 'config', 'runtime', 'importers', 'demo'];
+const WITHOUT_HTTP = ['lib', 'auth', 'db', 'domain', 'files', 'config', 'context', 'importers', 'demo'];
 const WITHOUT_SQL = ['api', 'page-kit', 'sso', 'oauth', 'account'];
-
-const FOLDERS = Object.keys(LAYERS).filter((layer) => layer !== 'runtime');
-/** Files that are layers of their own. Every layer may import the other files of `runtime`. */
-const FILES = ['app', 'main', 'runtime/context'];
 
 const list = (names: readonly string[]) => names.join(', ').replace(/, ([^,]*)$/, ' and $1');
 
@@ -55,34 +67,24 @@ interface Pattern {
   message: string;
 }
 
-function forbidImports(layer: string): Pattern {
+function forbidLayers(layer: string): Pattern {
   const imports = LAYERS[layer] ?? [];
-  const allowed = new Set([layer, ...imports]);
-  const folders = FOLDERS.filter((name) => !allowed.has(name));
-  const files = FILES.filter(
-    (name) => !allowed.has(name) && !(layer === 'runtime' && name.startsWith('runtime/')),
-  );
-  const names = files.map((name) => name.split('/').at(-1));
+  const forbidden = Object.keys(LAYERS).filter((other) => other !== layer && !imports.includes(other));
+  const folders = forbidden.filter((other) => !FILES.includes(other));
+  const files = forbidden.filter((other) => FILES.includes(other));
   return {
-    regex: `/(${folders.join('|')})/|^[./]+/(runtime/)?(${names.join('|')})[.]ts$`,
-    message:
-      imports.length === 0
-        ? `Of the other layers, src/${layer} imports only the tools in src/runtime (scripts/layers.ts).`
-        : `src/${layer} imports ${list(imports)} and the tools in src/runtime only (scripts/layers.ts).`,
+    regex: `^[./]+/(src/)?((${folders.join('|')})/|(${files.join('|')})[.]tsx?$)`,
+    message: `src/${layer} imports ${imports.length === 0 ? 'no other layer' : `${list(imports)} only`} (scripts/layers.ts).`,
   };
 }
 
-function forbidFolders(folder: string): Pattern[] {
+function forbidFolders(folder: string): Pattern {
   const allowed = DOMAIN_FOLDERS[folder] ?? [];
-  const folders = Object.keys(DOMAIN_FOLDERS).filter((name) => name !== folder && !allowed.includes(name));
-  if (folders.length === 0) return [];
-  const allowedNames = list([...allowed, ...BASE]);
-  return [
-    {
-      regex: `^([.][.]/)+(domain/)?(${folders.join('|')})/`,
-      message: `src/domain/${folder} imports ${allowedNames} of the folders of src/domain only (scripts/layers.ts).`,
-    },
-  ];
+  const folders = Object.keys(DOMAIN_FOLDERS).filter((other) => other !== folder && !allowed.includes(other));
+  return {
+    regex: `^([.][.]/)+(domain/)?(${folders.join('|')})/`,
+    message: `src/domain/${folder} imports ${allowed.length === 0 ? 'no other folder' : `${list(allowed)} only`} of src/domain (scripts/layers.ts).`,
+  };
 }
 
 interface Path {
@@ -116,14 +118,17 @@ const PROMISIFIED = {
   message: WAITING.message,
 };
 
-function override(folder: string, patterns: Pattern[], paths = DRIVERS): object {
+function override(path: string, patterns: Pattern[], paths = DRIVERS): object {
   const rules = { 'no-restricted-imports': ['error', { paths, patterns }] };
-  return { files: [`${folder}/**/*.{ts,tsx}`], rules };
+  return {
+    files: [FILES.includes(path.replace('src/', '')) ? `${path}.ts` : `${path}/**/*.{ts,tsx}`],
+    rules,
+  };
 }
 
 function patternsOf(layer: string): Pattern[] {
   return [
-    forbidImports(layer),
+    forbidLayers(layer),
     ...(WITHOUT_HTTP.includes(layer)
       ? [{ group: ['fastify', '@fastify/*'], message: `src/${layer} must not depend on HTTP.` }]
       : []),
@@ -142,25 +147,48 @@ const pathsOf = (layer: string): Path[] =>
 /** @returns the content of .oxlint-layers.json */
 export function layerRules(): string {
   const overrides = [
-    override('src', []),
     ...Object.keys(LAYERS).map((layer) => override(`src/${layer}`, patternsOf(layer), pathsOf(layer))),
-    ...[...BASE, ...Object.keys(DOMAIN_FOLDERS)].map((folder) =>
-      override(
-        `src/domain/${folder}`,
-        [...patternsOf('domain'), ...forbidFolders(folder)],
-        pathsOf('domain'),
-      ),
+    ...Object.keys(DOMAIN_FOLDERS).map((folder) =>
+      override(`src/domain/${folder}`, [...patternsOf('domain'), forbidFolders(folder)], pathsOf('domain')),
     ),
   ];
   return `{\n  "overrides": [\n${overrides.map((one) => `    ${JSON.stringify(one)}`).join(',\n')}\n  ]\n}\n`;
 }
 
-/** @returns the folders of src and of src/domain that the tables name, and what each layer may import */
-export const layerFolders = () => ({
-  imports: LAYERS,
-  layers: Object.keys(LAYERS),
-  domainFolders: [...BASE, ...Object.keys(DOMAIN_FOLDERS)],
-});
+/** @returns the edges of a table that do not follow from others */
+function picturedEdges(table: Readonly<Record<string, readonly string[]>>): string[] {
+  const reaches = (from: string, to: string): boolean =>
+    (table[from] ?? []).some((next) => next === to || reaches(next, to));
+  return Object.entries(table)
+    .toReversed()
+    .flatMap(([layer, imports]) => {
+      const direct = imports.filter((to) => !imports.some((other) => other !== to && reaches(other, to)));
+      return direct.length === 0 ? [] : [`${layer} --> ${direct.join(' & ')}`];
+    });
+}
 
-if (process.argv[1] === fileURLToPath(import.meta.url))
-  writeFileSync(new URL('../.oxlint-layers.json', import.meta.url), layerRules());
+/** @returns the layers and the folders of the domain as a Mermaid diagram */
+export function layersPicture(): string {
+  return [
+    'flowchart TD',
+    ...picturedEdges(LAYERS).map((edge) => `  ${edge}`),
+    '',
+    '  subgraph domain',
+    ...picturedEdges(DOMAIN_FOLDERS).map((edge) => `    ${edge}`),
+    '  end',
+  ].join('\n');
+}
+
+/** The tables, and which layers are files. */
+export const TABLES = { layers: LAYERS, files: FILES, domainFolders: DOMAIN_FOLDERS };
+
+export const PICTURE = /(?<=```mermaid\n).*?(?=\n```)/s;
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const write = (name: string, change: (content: string) => string) => {
+    const file = new URL(`../${name}`, import.meta.url);
+    writeFileSync(file, change(readFileSync(file, 'utf8')));
+  };
+  write('.oxlint-layers.json', layerRules);
+  write('CONTRIBUTING.md', (content) => content.replace(PICTURE, layersPicture()));
+}

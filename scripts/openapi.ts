@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildApp } from '../src/app.ts';
 import { loadConfig } from '../src/config/config.ts';
-import { openContext } from '../src/runtime/context.ts';
+import { openContext } from '../src/context.ts';
 
 /** Writes `openapi.json`, the API description of a server with the default configuration. `--check` only compares. */
 const file = new URL('../openapi.json', import.meta.url);

@@ -16,7 +16,7 @@ import { OPERATIONS } from './api/operations.ts';
 import { cliChangeContext } from './auth/callers.ts';
 import { ExternalIssuer } from './auth/external-issuer.ts';
 import type { AreaName, Config } from './config/config.ts';
-import type { Context } from './runtime/context.ts';
+import type { Context } from './context.ts';
 import { handleErrors, enforceAccess, allowOperator, registerArea } from './http/register-area.ts';
 import { areaOfPath, AREAS, SERVER_AREA } from './http/areas.ts';
 import { checkHeaderLines, handleMalformedRequests } from './http/malformed-requests.ts';

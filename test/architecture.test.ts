@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { layerFolders, layerRules } from '../scripts/layers.ts';
+import { layerRules, layersPicture, PICTURE, TABLES } from '../scripts/layers.ts';
 import { EVERY_FILE, isIn, ON_SQLITE_ALONE } from './engine-matrix.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -37,39 +37,31 @@ describe('A source file', () => {
 });
 
 describe('The layers', () => {
-  const foldersIn = (path: string) =>
-    readdirSync(path, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => name);
+  const entriesOf = (path: string) => readdirSync(path).map((name) => name.replace(/\.tsx?$/, ''));
 
-  it('are those of .oxlint-layers.json, which `npx tsx scripts/layers.ts` writes', () => {
+  it('are those that `npx tsx scripts/layers.ts` writes to .oxlint-layers.json and CONTRIBUTING.md', () => {
     expect(readFileSync(join(ROOT, '.oxlint-layers.json'), 'utf8')).toBe(layerRules());
+    expect(PICTURE.exec(readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8'))?.[0]).toBe(layersPicture());
   });
 
-  it('include every folder of src and of src/domain', () => {
-    const { layers, domainFolders } = layerFolders();
-    expect(foldersIn(SOURCES).toSorted()).toEqual(layers.toSorted());
-    expect(foldersIn(join(SOURCES, 'domain')).toSorted()).toEqual(domainFolders.toSorted());
-  });
-});
-
-describe('A layer', () => {
-  it('imports each layer that the table allows it', () => {
-    const layerOf = (file: string) =>
-      /^runtime[/]context[.]ts$/.test(file) ? 'runtime/context' : (/^\w+/.exec(file)?.[0] ?? '');
-    const used = new Set<string>();
-    for (const file of readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })) {
+  it.each([
+    ['src', SOURCES, TABLES.layers],
+    ['src/domain', join(SOURCES, 'domain'), TABLES.domainFolders],
+  ])('of %s are all in the table, with the imports that they need and no others', (_, path, table) => {
+    expect(entriesOf(path).toSorted()).toEqual(Object.keys(table).toSorted());
+    const layerOf = (file: string) => /^[\w-]+/.exec(file)?.[0] ?? '';
+    const used: Record<string, Set<string>> = {};
+    for (const file of readdirSync(path, { recursive: true, encoding: 'utf8' })) {
       if (!/\.tsx?$/.test(file)) continue;
-      const text = readFileSync(join(SOURCES, file), 'utf8');
-      for (const [, path = ''] of text.matchAll(/(?:\bfrom|import\() ?'(\.[^']+)'/g)) {
-        const [importer, imported] = [file, join(dirname(file), path)].map(layerOf);
-        used.add(`${importer === 'runtime/context' ? 'runtime' : importer} ${imported}`);
+      const text = readFileSync(join(path, file), 'utf8');
+      for (const [, target = ''] of text.matchAll(/(?:\bfrom|import\() ?'(\.[^']+)'/g)) {
+        const [importer, imported] = [file, join(dirname(file), target)].map(layerOf);
+        if (importer && imported && importer !== imported) (used[importer] ??= new Set()).add(imported);
       }
     }
-    const unused = Object.entries(layerFolders().imports).flatMap(([layer, imports]) =>
-      imports.filter((other) => !used.has(`${layer} ${other}`)).map((other) => `${layer} ${other}`),
-    );
-    expect(unused).toEqual([]);
+    const sorted = (imports: Iterable<string> | undefined) => [...(imports ?? [])].toSorted();
+    for (const [layer, imports] of Object.entries(table))
+      expect({ layer, imports: sorted(used[layer]) }).toEqual({ layer, imports: sorted(imports) });
   });
 });
 

@@ -111,8 +111,8 @@ export const ON_SQLITE_ALONE = [
   'test/oauth/token-code.test.ts',
   'test/patterns.test.ts',
   'test/retired-words.test.ts',
-  'test/runtime/memoize-async.test.ts',
-  'test/runtime/source-maps.test.ts',
+  'test/lib/memoize-async.test.ts',
+  'test/lib/source-maps.test.ts',
 ];
 
 /** Files of `ON_SQLITE_ALONE` with SQL of their own: they test parts of the SQLite engine, or insert many rows. */

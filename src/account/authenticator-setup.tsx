@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { Type } from 'typebox';
 import { encode } from 'uqr';
 import { encryptSecret, decryptSecret } from '../auth/encrypt-secret.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { MAX_CODE_LENGTH, generateTotpSecret, totpUri } from '../domain/sign-in/totp.ts';
 import { SecretField } from '../page-kit/copy-field.tsx';

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { encryptSecret, decryptSecret } from '../auth/encrypt-secret.ts';
 import { MAX_RESPONSE_LENGTH, relyingPartyOf, verifyPasskeyRegistration } from '../auth/webauthn.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import type { PasskeyAssertion } from '../domain/sign-in/verify-passkey.ts';
 import { type NewPasskey, passkeyDescriptors } from '../domain/sign-in/passkeys.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';

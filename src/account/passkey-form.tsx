@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { relyingPartyOf } from '../auth/webauthn.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { safeReturnPath } from '../page-kit/paths.ts';
 import { Button, Form } from '../page-kit/forms.tsx';
 import type { PasskeyPurpose } from './passkey-endpoints.ts';

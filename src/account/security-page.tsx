@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { listPasskeys } from '../domain/sign-in/passkeys.ts';
 import {
   hasPassword,

@@ -1,5 +1,5 @@
 import { MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import type { ListedPasskey } from '../domain/sign-in/passkeys.ts';
 import { hasSecondFactor, type SecondFactors } from '../domain/sign-in/second-factors.ts';
 import { Button, Field, Form } from '../page-kit/forms.tsx';

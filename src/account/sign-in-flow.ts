@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import type { Session, SignInCredential } from '../domain/sign-in/sessions.ts';
 import { openSession } from '../http/browser-sessions.ts';
 import { safeReturnPath } from '../page-kit/paths.ts';

@@ -1,5 +1,5 @@
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
-import { memoizeAsync } from '../runtime/memoize-async.ts';
+import { memoizeAsync } from '../lib/memoize-async.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './passwords.ts';
 
 /** Of 0 to 4. Requires at least 10^8 guesses, against guessing online and offline. */

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
-import { memoizeAsync } from '../runtime/memoize-async.ts';
-import { Semaphore } from '../runtime/semaphore.ts';
+import { memoizeAsync } from '../lib/memoize-async.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 
 /** argon2id is the library's default algorithm. */
 const ARGON2_PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };

@@ -3,7 +3,7 @@ import type { InjectOptions } from 'fastify';
 import { AssayError, type Client, createTypedClient, type Transport } from '#client';
 import type { InProcessOperations } from '../app.ts';
 import { type Flags, loadCommandEnvironment } from '../config/config.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { streams } from './streams.ts';
 import { withContext } from './with-context.ts';
 import { errorCodeOf, CliError } from './errors.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { cliChangeContext } from '../auth/callers.ts';
 import { renewDemoClients } from '../demo/oauth-clients.ts';
 import { storeEvidence } from '../demo/evidence/store-evidence.ts';

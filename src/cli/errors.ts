@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { AssayError } from '#client';
 import { type Config, ConfigError, databaseLocation } from '../config/config.ts';
-import { DatabaseMissing } from '../runtime/context.ts';
+import { DatabaseMissing } from '../context.ts';
 import { StorageError } from '../db/database.ts';
 import { IncompatibleDatabase } from '../db/migrate.ts';
 import {

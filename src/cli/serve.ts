@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { resolveAddresses, type Config, type Flags, loadConfig } from '../config/config.ts';
-import { type Context, hostInUrl } from '../runtime/context.ts';
+import { type Context, hostInUrl } from '../context.ts';
 import { AREA_NAMES } from '../config/config.ts';
 import { addCommand } from './command.ts';
 import { type DemoState, ensureDemo, updateManifestOrigin } from './demo-database.ts';

@@ -1,6 +1,6 @@
 import type { DestinationStream } from 'pino';
 import { databaseLocation, resolveAddresses, type Config, type Flags, loadConfig } from '../config/config.ts';
-import { type CommandDatabaseOptions, type Context, openContext } from '../runtime/context.ts';
+import { type CommandDatabaseOptions, type Context, openContext } from '../context.ts';
 import { streams } from './streams.ts';
 import { databaseOpenError } from './errors.ts';
 import { readServerUrl } from './server-url-file.ts';

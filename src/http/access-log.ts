@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { networkPrefix } from '../auth/ip-addresses.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { LogThrottle } from './log-throttle.ts';
 
 const MAX_PATH = 512;

@@ -4,7 +4,7 @@ import { networkPrefix } from '../auth/ip-addresses.ts';
 import type { Caller } from '../auth/callers.ts';
 import type { Scope } from '../auth/scopes.ts';
 import { isPersonalToken } from '../auth/secrets.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { loadSignedInSession, SignInRequired } from './browser-sessions.ts';
 import { UNKNOWN_ADDRESS } from './client-address.ts';
 import { Problem } from './problems.ts';

@@ -1,8 +1,8 @@
 import type { Caller } from '../auth/callers.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { OperationAborted } from '../db/database.ts';
-import { MemoryBudget, type Reservation } from '../runtime/memory-budget.ts';
+import { MemoryBudget, type Reservation } from '../lib/memory-budget.ts';
 import { Problem } from './problems.ts';
 
 interface ConcurrencyLimit {

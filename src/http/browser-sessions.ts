@@ -1,7 +1,7 @@
 import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ChangeContext, Actor } from '../auth/callers.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { endSessionIfAny } from '../domain/sign-in/end-sessions.ts';
 import { needsSecondFactor } from '../domain/sign-in/second-factors.ts';
 import {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { DropArgument, Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { AddressSet, networkPrefix, parseAddress } from '../auth/ip-addresses.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { UNKNOWN_ADDRESS } from './client-address.ts';
 import { LogThrottle } from './log-throttle.ts';
 

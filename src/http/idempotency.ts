@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/callers.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import { DomainError, type DomainErrorKind, unwrapOutcome } from '../domain/shared/errors.ts';
 import {

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { reserveMemory } from './account-limits.ts';
 import { Problem } from './problems.ts';
-import { takeTurn } from '../runtime/yield-to-event-loop.ts';
+import { takeTurn } from '../lib/yield-to-event-loop.ts';
 import { needsRawBody } from './idempotency.ts';
 
 /** Body limits in bytes (docs/decided.md, section 3): for requests that name one object, and by default. */

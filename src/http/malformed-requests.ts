@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { networkPrefix, parseAddress } from '../auth/ip-addresses.ts';
 import { SERVER_AREA } from './areas.ts';
 import { UNKNOWN_ADDRESS } from './client-address.ts';

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { AddressSet } from '../auth/ip-addresses.ts';
 import type { Config } from '../config/config.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
 import { UNKNOWN_ADDRESS } from './client-address.ts';
 import { Problem } from './problems.ts';

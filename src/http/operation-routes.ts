@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Database, OperationAborted } from '../db/database.ts';
 import { renameFieldErrors } from '../domain/shared/errors.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { type Area, publicBaseUrl } from './areas.ts';
 import type { BodyItemLimit } from './validation/array-limits.ts';
 import { describeResponses, errorStatuses, MULTIPART_TYPE } from './response-schemas.ts';

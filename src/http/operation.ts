@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../auth/callers.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import type { FieldError } from '../domain/shared/errors.ts';
 import type { PartialInput } from '../domain/shared/partial-input.ts';
 import type { ExpectedVersion } from '../domain/shared/versions.ts';

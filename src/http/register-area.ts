@@ -9,7 +9,7 @@ import type {
 } from 'fastify';
 import { operatorCaller } from '../auth/callers.ts';
 import { OperationAborted } from '../db/database.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { DomainError, renameFields } from '../domain/shared/errors.ts';
 import { type AccessDependencies, authorizeRequest, limitAnonymous } from './access.ts';
 import type { Area } from './areas.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 
 /** Registers the routes outside the areas: health, readiness and public keys. */
 export function registerServerRoutes(app: FastifyInstance, { clock, db, keys }: Context): void {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/callers.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { acquireSlot, reserveMemory } from './account-limits.ts';
 import { type MultipartPart, parseMultipart } from './multipart.ts';
 import { Problem } from './problems.ts';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { AssetLocation } from '../domain/imports/detection.ts';
 import type { ReportedFinding, ScanTarget } from './report.ts';
 import { assetOfTarget } from './targets.ts';
-import { parseUntrustedUrl } from '../runtime/parse-untrusted-url.ts';
+import { parseUntrustedUrl } from '../lib/parse-untrusted-url.ts';
 
 /**
  * @returns what distinguishes findings of the same rule and asset: port and protocol on a host, path and package in an

@@ -1,7 +1,7 @@
 import { replaceControlCharacters, validateName } from '../domain/shared/names.ts';
 import type { SourceLocation } from './report.ts';
 import type { SkipCounter } from './skip-counter.ts';
-import { foldName } from '../runtime/fold-case.ts';
+import { foldName } from '../lib/fold-case.ts';
 
 /** Distinct names per report, and per finding: each becomes a tag of the organization. */
 const MAX_NAMES = 200;

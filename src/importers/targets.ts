@@ -6,7 +6,7 @@ import { formatPorts } from '../domain/assets/port-sets.ts';
 import type { AssetLocation, ScanScopeKey } from '../domain/imports/detection.ts';
 import { memoize } from './memoize.ts';
 import type { ReportedLocation, ScanTarget } from './report.ts';
-import { parseUntrustedUrl } from '../runtime/parse-untrusted-url.ts';
+import { parseUntrustedUrl } from '../lib/parse-untrusted-url.ts';
 
 export type HostTarget = Extract<ScanTarget, { host: string }>;
 

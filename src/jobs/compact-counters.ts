@@ -1,5 +1,5 @@
 import { compactCounters } from '../domain/shared/counters.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import type { JobHandler } from './runner.ts';
 
 const INTERVAL = 20_000;

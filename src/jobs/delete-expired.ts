@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import type { JobHandler } from './runner.ts';
 import { UNDO_WINDOW } from '../domain/vulnerabilities/bulk/undo.ts';
 import { RESPONSE_TTL } from '../domain/shared/idempotency-keys.ts';

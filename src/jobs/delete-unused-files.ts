@@ -1,5 +1,5 @@
 import { deleteUnused } from '../files/file-storage.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import type { JobHandler } from './runner.ts';
 
 const HOUR = 3_600_000;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../auth/callers.ts';
 import { endOverdueTestingSessions } from '../domain/assessments/testing-sessions.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import type { JobHandler } from './runner.ts';
 
 const INTERVAL = 5 * 60_000;

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { DatabaseConfig } from '../db/database.ts';
 import { openDatabase } from '../db/open-database.ts';
 import { indexPending } from '../db/vulnerability-search.ts';
-import { lowerThreadPriority } from '../runtime/thread-priority.ts';
+import { lowerThreadPriority } from '../lib/thread-priority.ts';
 
 /** Vulnerabilities per transaction. Indexing takes about 0.2 ms each, and an occasional merge of the index 40 ms. */
 const BATCH_SIZE = 100;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { INDEX_ENDED_IMPORTS_JOB, isImportRunning } from '../domain/imports/import-lifecycle.ts';
 import { DIST } from '../paths.ts';
 import type { JobHandler } from './runner.ts';

@@ -1,6 +1,6 @@
 import { invitationUrl } from '../auth/account-links.ts';
 import { replaceHiddenCharacters } from '../auth/plain-text.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { startMail } from '../domain/shared/jobs.ts';
 import {
   INVITATION_MAIL,

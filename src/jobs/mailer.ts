@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { Transporter } from 'nodemailer';
 import type { Config } from '../config/config.ts';
 import { type Job, resetMail } from '../domain/shared/jobs.ts';
-import type { Context } from '../runtime/context.ts';
-import { memoizeAsync } from '../runtime/memoize-async.ts';
+import type { Context } from '../context.ts';
+import { memoizeAsync } from '../lib/memoize-async.ts';
 
 /** Milliseconds until a mail server that does not respond is abandoned. */
 const TIMEOUT = 10_000;

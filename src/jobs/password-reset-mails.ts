@@ -1,7 +1,7 @@
 import { networkPrefix } from '../auth/ip-addresses.ts';
 import type { Actor } from '../auth/callers.ts';
 import { passwordResetUrl } from '../auth/account-links.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { startMail } from '../domain/shared/jobs.ts';
 import { recordAttempt } from '../domain/shared/attempt-limits.ts';
 import { createPasswordReset, findResettableUser } from '../domain/sign-in/password-resets.ts';

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Caller } from '../auth/callers.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { DIST } from '../paths.ts';
 import type { ImportProgress } from '../domain/imports/import-list.ts';
 import {

@@ -9,7 +9,7 @@ import {
   takeJob,
   type TakeJob,
 } from '../domain/shared/jobs.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 
 /** Milliseconds for which an instance owns a job without renewal, and the delay of the job after a crash. */
 const LEASE_DURATION = 60_000;

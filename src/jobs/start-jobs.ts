@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { openMailer } from './mailer.ts';
 import { deleteExpiredJob } from './delete-expired.ts';
 import { importsJob } from './run-imports.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { signAccessToken, storeAccessToken } from '../domain/tokens/access-tokens.ts';
 import { issueAuthorizationCode } from '../domain/tokens/authorization-codes.ts';
 import { CONSOLE_CLIENT } from '../domain/tokens/oauth-clients.ts';

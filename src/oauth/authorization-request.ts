@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Principal } from '../auth/callers.ts';
 import { allowedScopes } from '../domain/tokens/access-tokens.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import type { Scope } from '../auth/scopes.ts';
 import { clientById, type OAuthClient, clientScopes } from '../domain/tokens/oauth-clients.ts';
 import { identifiesClient, isRegisteredRedirect } from '../domain/tokens/redirect-uris.ts';

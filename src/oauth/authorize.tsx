@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { DomainError } from '../domain/shared/errors.ts';
 import { endSessionIfAny } from '../domain/sign-in/end-sessions.ts';
 import { SessionEnded } from '../domain/sign-in/sessions.ts';

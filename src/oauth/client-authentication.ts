@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { matchesHash } from '../auth/secrets.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import type { CachedClient, ClientCache } from '../domain/tokens/client-cache.ts';
 import type { OAuthClient } from '../domain/tokens/oauth-clients.ts';
 import { countHeaders } from '../http/access.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { ClientCache } from '../domain/tokens/client-cache.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { registerAuthorize } from './authorize.tsx';

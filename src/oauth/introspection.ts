@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { isAdminOf } from '../auth/callers.ts';
 import { isPersonalToken, hasPersonalPrefix } from '../auth/secrets.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import type { OAuthClient } from '../domain/tokens/oauth-clients.ts';
 import {
   type ActiveToken,

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { ALL_SCOPES } from '../auth/scopes.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { Problem } from '../http/problems.ts';
 import { SECRET_METHODS } from './client-authentication.ts';
 import { GRANT_TYPES } from './token.ts';

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { logServerError } from '../http/error-log.ts';
 import { type Problem, toProblem } from '../http/problems.ts';
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { credentialById } from '../domain/tokens/credentials.ts';
 import { DomainError } from '../domain/shared/errors.ts';
 import { revokeGrant } from '../domain/tokens/grants.ts';

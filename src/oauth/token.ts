@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ChangeContext } from '../auth/callers.ts';
 import { matchesCodeChallenge } from '../auth/secrets.ts';
 import { ALL_SCOPES, type Scope } from '../auth/scopes.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import {
   type AccessGrant,
   parseScopes,

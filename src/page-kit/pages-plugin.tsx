@@ -5,7 +5,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { SessionEnded } from '../domain/sign-in/sessions.ts';
 import { type RouteRegistrar, type TypedInstance } from '../http/register-area.ts';
 import { SERVER_AREA } from '../http/areas.ts';

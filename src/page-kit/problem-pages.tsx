@@ -4,7 +4,7 @@ import { Fragment, type VNode } from 'preact';
 import { type Area, AREAS, SERVER_AREA } from '../http/areas.ts';
 import { type ProblemType, PROBLEM_TYPES, type ProblemTypeName } from '../http/problem-types.ts';
 import { Problem } from '../http/problems.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { ErrorPage } from './error-page.tsx';
 import { Page } from './layout.tsx';
 import { PROBLEM_MESSAGES } from './messages.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { encryptSecret, decryptSecret } from '../auth/encrypt-secret.ts';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import { prefixedCookieName, cookieOptions } from '../http/browser-sessions.ts';
 import type { AuthorizationState } from './provider.ts';
 

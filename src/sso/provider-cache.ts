@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Context } from '../runtime/context.ts';
+import type { Context } from '../context.ts';
 import type { IdentityProvider } from '../domain/sign-in/identity-providers.ts';
 import { type DiscoveredProvider, discoverProvider, ProviderError } from './provider.ts';
 import { decryptClientSecret } from './provider-setup.ts';

@@ -24,7 +24,7 @@ import {
 import { readEmailClaims } from '../auth/email-claims.ts';
 import { isPlainText, replaceHiddenCharacters } from '../auth/plain-text.ts';
 import { isHttpsOrLoopback, fetchWithLimit } from '../auth/fetch-with-limit.ts';
-import { parseUntrustedUrl } from '../runtime/parse-untrusted-url.ts';
+import { parseUntrustedUrl } from '../lib/parse-untrusted-url.ts';
 import type { VerifiedIdentity } from '../domain/sign-in/sign-in-with-provider.ts';
 import { ProviderKeys } from './provider-keys.ts';
 

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import S3rver from 's3rver';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
-import { type Context, openContext } from '../../src/runtime/context.ts';
+import { type Context, openContext } from '../../src/context.ts';
 import { deleteUnusedFilesJob } from '../../src/jobs/delete-unused-files.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { engine, send, type TestResponse } from '../harness/server.ts';
-import { Semaphore } from '../../src/runtime/semaphore.ts';
+import { Semaphore } from '../../src/lib/semaphore.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { type Release, releaseOver } from './killed-server.ts';
 

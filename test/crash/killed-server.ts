@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
-import { openContext } from '../../src/runtime/context.ts';
+import { openContext } from '../../src/context.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { TestDatabase } from '../harness/database.ts';
 import { createFixtures } from '../harness/fixtures.ts';

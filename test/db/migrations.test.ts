@@ -13,7 +13,7 @@ import { caseFolding } from '../../src/db/migrations/0006-case-folding.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { reconcileFindings } from '../../src/domain/imports/reconcile-findings.ts';
 import { DeltaAccumulator } from '../../src/domain/shared/counters.ts';
-import { foldCase } from '../../src/runtime/fold-case.ts';
+import { foldCase } from '../../src/lib/fold-case.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { isLinear } from '../harness/growth.ts';
 import { engine } from '../harness/server.ts';

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { ensureDemo } from '../../src/cli/demo-database.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { openContext } from '../../src/runtime/context.ts';
+import { openContext } from '../../src/context.ts';
 import type { DemoManifest } from '../../src/demo/manifest.ts';
 import { copyPostgres, dropPostgres } from './postgres-copies.ts';
 

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { inject } from 'vitest';
 import { buildApp, listen } from '../../src/app.ts';
 import { resolveAddresses, type Config, issuerName, loadConfig } from '../../src/config/config.ts';
-import { type Context, openContext } from '../../src/runtime/context.ts';
+import { type Context, openContext } from '../../src/context.ts';
 import { ensureRecurringJob, JobNotifier } from '../../src/domain/shared/jobs.ts';
 import { DeniedAttempts } from '../../src/domain/audit/denied-attempts.ts';
 import { loadKeys } from '../../src/domain/tokens/server-keys.ts';

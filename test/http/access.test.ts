@@ -9,7 +9,7 @@ import {
   TAG_SCOPES,
 } from '../../src/auth/scopes.ts';
 import { cliChangeContext } from '../../src/auth/callers.ts';
-import { openContext } from '../../src/runtime/context.ts';
+import { openContext } from '../../src/context.ts';
 import { revokeToken } from '../../src/domain/tokens/tokens.ts';
 import { startSecondServer, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';

@@ -6,7 +6,7 @@ import { negotiateMediaType } from '../../src/http/lists/download.ts';
 import { toCsvLine } from '../../src/http/lists/csv.ts';
 import { streamCsv, streamJson, streamNdjson, toJsonArray } from '../../src/http/lists/row-serializers.ts';
 import { streamResponse } from '../../src/http/streams.ts';
-import { yieldToEventLoop } from '../../src/runtime/yield-to-event-loop.ts';
+import { yieldToEventLoop } from '../../src/lib/yield-to-event-loop.ts';
 import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { eventually } from '../harness/eventually.ts';

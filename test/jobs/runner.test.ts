@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openContext } from '../../src/runtime/context.ts';
+import { openContext } from '../../src/context.ts';
 import { addJob, cancelJob, type JobLimit, takeJob } from '../../src/domain/shared/jobs.ts';
 import { type JobHandler, JobRunner, type JobRun } from '../../src/jobs/runner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';

@@ -4,7 +4,7 @@ import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { generateSigningKey } from '../../src/auth/keys.ts';
-import { openContext } from '../../src/runtime/context.ts';
+import { openContext } from '../../src/context.ts';
 import {
   findUnusedKeys,
   listSigningKeys,

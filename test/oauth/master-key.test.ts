@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { masterKeyFingerprint, parseMasterKey } from '../../src/auth/master-key.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { type Context, openContext } from '../../src/runtime/context.ts';
+import { type Context, openContext } from '../../src/context.ts';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { generateSigningKey } from '../../src/auth/keys.ts';
 import { KeysMissing, MasterKeyMismatch } from '../../src/domain/tokens/server-keys.ts';

@@ -3,7 +3,7 @@ import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { buildApp } from '../../src/app.ts';
-import { openContext } from '../../src/runtime/context.ts';
+import { openContext } from '../../src/context.ts';
 import { createTokenBatcher, signAccessToken } from '../../src/domain/tokens/access-tokens.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { syncProviderGroups } from '../../src/domain/sign-in/sync-provider-groups.ts';

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import { MAX_DESCRIPTION } from '../../domain/assessments/assessments.ts';
 import { updateGroup, createGroup, deleteGroup } from '../../domain/assessments/update-group.ts';
 import { type AssessmentGroup, groupList, readGroup } from '../../domain/assessments/group-list.ts';

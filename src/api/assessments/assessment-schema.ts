@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import type { AssessmentView } from '../../domain/assessments/assessment-list.ts';
 import {
   ASSESSMENT_STATES,

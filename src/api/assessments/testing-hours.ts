@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import { readTestingHours } from '../../domain/assessments/testing-hours.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { operation } from '../../http/operation.ts';

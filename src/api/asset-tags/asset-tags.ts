@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { TAG_WRITE_SCOPES, TAG_SCOPES } from '../../auth/scopes.ts';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import { deleteAssetTags, renameAssetTag } from '../../domain/assets/update-asset-tags.ts';
 import {
   assetTagList,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { TAG_WRITE_SCOPES, TAG_SCOPES } from '../../auth/scopes.ts';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import { tagAssets } from '../../domain/assets/tag-assets.ts';
 import { type AssetTag, createAssetTags, planAssetTags } from '../../domain/assets/create-asset-tags.ts';
 import { DomainError } from '../../domain/shared/errors.ts';

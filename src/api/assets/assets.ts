@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { ASSET_DELETE_SCOPES, ASSET_READ_SCOPES, ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import { updateAsset, deleteAsset, validateAssetPatch } from '../../domain/assets/update-asset.ts';
 import { createAssets, validateNewAssets } from '../../domain/assets/create-assets.ts';
 import { DomainError, unwrapOutcome } from '../../domain/shared/errors.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { ASSET_READ_SCOPES, ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import {
   updateListingAssets,
   MAX_SCOPE_RULE_LENGTH,

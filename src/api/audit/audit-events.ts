@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import { ACTIONS, OBJECT_TYPES } from '../../domain/audit/actions.ts';
 import { type AuditEvent, auditEventList, requireAuditAccess } from '../../domain/audit/audit-event-list.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import { importList, type ImportView, readImport } from '../../domain/imports/import-list.ts';
 import { cancelImport, requestUndo } from '../../domain/imports/cancel-import.ts';
 import { IMPORT_VERSION } from '../../domain/imports/start-import.ts';

@@ -1,5 +1,5 @@
 import type { Caller } from '../../auth/callers.ts';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import {
   IMPORT_VERSION,
   validateFormatTarget,
@@ -20,7 +20,7 @@ import { REPORT_FORMATS } from '../../importers/formats/index.ts';
 import { MAX_SAMPLE, matchingFormats, readSample } from '../../importers/detect-format.ts';
 import { decompress } from '../../importers/parsing/decompress.ts';
 import { type ReportFormat, ReportError, type ByteSource } from '../../importers/report.ts';
-import { takeTurn } from '../../runtime/yield-to-event-loop.ts';
+import { takeTurn } from '../../lib/yield-to-event-loop.ts';
 import { ImportSchema, toImportBody } from './import-schema.ts';
 import { importFieldsSchema, isImportField, parseImportFields } from './import-fields.ts';
 import { V1_ACCESS } from '../v1-params.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { API_SCOPE } from '../../auth/scopes.ts';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import { readOrganizationPorts } from '../../domain/assets/organization-ports.ts';
 import { PORT_EVENT_KINDS, type PortEvent, readPortHistory } from '../../domain/assets/port-events.ts';
 import { LISTED_STATES, PROTOCOLS } from '../../domain/assets/ports.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { API_SCOPE } from '../../auth/scopes.ts';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import {
   LISTED_STATES,
   type Port,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { ALL_SCOPES } from '../../auth/scopes.ts';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import {
   createPersonalToken,
   type PersonalTokenInput,

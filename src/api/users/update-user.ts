@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import { updateUser } from '../../domain/users/update-user.ts';
 import { validateUserFields } from '../../domain/users/users.ts';
 import { usersById } from '../../domain/users/user-list.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Caller } from '../../auth/callers.ts';
 import { invitationUrl } from '../../auth/account-links.ts';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import type { User } from '../../domain/users/user-list.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import {

@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/callers.ts';
 import { MAX_EMAIL_LENGTH } from '../../auth/email-addresses.ts';
 import { invitationUrl } from '../../auth/account-links.ts';
 import { ALL_SCOPES } from '../../auth/scopes.ts';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import { banUser } from '../../domain/users/ban-user.ts';
 import { queueInvitationMail } from '../../domain/users/invitations.ts';
 import { inviteUser } from '../../domain/users/invite-user.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import {
   attachFiles,
   ATTACHMENT_VERSION,

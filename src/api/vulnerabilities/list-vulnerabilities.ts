@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import { PHASES, SEVERITIES } from '../../domain/shared/statuses-and-severities.ts';
 import { vulnerabilityList } from '../../domain/vulnerabilities/vulnerability-list.ts';
 import { summarizeVulnerabilities } from '../../domain/vulnerabilities/vulnerability-summary.ts';

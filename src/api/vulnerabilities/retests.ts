@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import { findVisibleVulnerability } from '../../domain/vulnerabilities/lock-vulnerability.ts';
 import {
   decideRetest,

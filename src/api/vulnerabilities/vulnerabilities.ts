@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import { PHASES, VULNERABILITY_STATUSES } from '../../domain/shared/statuses-and-severities.ts';
 import { validateNameLength } from '../../domain/shared/names.ts';
 import {

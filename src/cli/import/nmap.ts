@@ -13,7 +13,7 @@ import type { ReadConnection } from '../../db/database.ts';
 import { listHosts } from '../../domain/assets/list-hosts.ts';
 import { streamNmapReport } from '../../importers/formats/nmap/nmap.ts';
 import { decompress } from '../../importers/parsing/decompress.ts';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 
 /** Hosts per query. */
 const MAX_HOSTS = 1_000;

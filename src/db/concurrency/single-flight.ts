@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../../runtime/yield-to-event-loop.ts';
+import { yieldToEventLoop } from '../../lib/yield-to-event-loop.ts';
 
 /**
  * Deduplicates concurrent loads. A caller never joins a load that has already started: its result could be older than the

@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../../runtime/yield-to-event-loop.ts';
+import { yieldToEventLoop } from '../../lib/yield-to-event-loop.ts';
 import {
   type AbortState,
   type Database,

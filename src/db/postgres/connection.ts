@@ -13,7 +13,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { isConnectionLost, isStalePlan, rethrowTranslated, translatePostgresError } from './errors.ts';
-import type { Semaphore } from '../../runtime/semaphore.ts';
+import type { Semaphore } from '../../lib/semaphore.ts';
 import { type AbortState, QueryBuilder, throwIfAborted } from '../database.ts';
 
 const MAX_NAMED_STATEMENTS = 500;

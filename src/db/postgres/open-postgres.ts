@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { Semaphore } from '../../runtime/semaphore.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import {
   type AbortState,
   type Database,

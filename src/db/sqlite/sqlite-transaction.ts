@@ -10,7 +10,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { yieldToEventLoop } from '../../runtime/yield-to-event-loop.ts';
+import { yieldToEventLoop } from '../../lib/yield-to-event-loop.ts';
 import { QueryBuilder, type Transaction, TransactionEnded } from '../database.ts';
 import type { StatementCache } from './statement-cache.ts';
 

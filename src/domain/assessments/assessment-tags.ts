@@ -14,7 +14,7 @@ import {
   type VisibilityParameters,
   visibilityParameters,
 } from '../shared/visibility.ts';
-import { foldName } from '../../runtime/fold-case.ts';
+import { foldName } from '../../lib/fold-case.ts';
 import { memoizeByLock } from '../shared/lock-rows.ts';
 import { forNoKeyUpdate, forUpdate } from '../../db/dialect-sql.ts';
 

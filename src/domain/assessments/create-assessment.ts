@@ -15,7 +15,7 @@ import {
 } from './tag-assessment.ts';
 import { grantAssessmentAccess } from './assessment-access.ts';
 import { ASSESSMENT_UID, type AssessmentFields, validateDates } from './assessments.ts';
-import { foldCase } from '../../runtime/fold-case.ts';
+import { foldCase } from '../../lib/fold-case.ts';
 
 export interface AssessmentInput extends AssessmentFields, Pick<TagSelection, 'tagNames'> {
   name: string;

@@ -5,7 +5,7 @@ import { inList } from '../../db/dialect-sql.ts';
 import { type AttributedChange, recordEvents } from '../audit/record-event.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
 import { validateName, validateNameLength } from '../shared/names.ts';
-import { foldName } from '../../runtime/fold-case.ts';
+import { foldName } from '../../lib/fold-case.ts';
 
 export interface AssessmentTagRef {
   id: number;

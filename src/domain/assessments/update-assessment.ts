@@ -24,7 +24,7 @@ import {
 import { ASSESSMENT_UID, type AssessmentFields, validateDates } from './assessments.ts';
 import { endTestingSessions } from './testing-sessions.ts';
 import type { Row } from '../../db/schema.ts';
-import { foldCase } from '../../runtime/fold-case.ts';
+import { foldCase } from '../../lib/fold-case.ts';
 import { memoizeByLock } from '../shared/lock-rows.ts';
 import { lockReferencedGroup } from './groups.ts';
 import { forNoKeyUpdate, forUpdate, type RowLock } from '../../db/dialect-sql.ts';

@@ -7,7 +7,7 @@ import { DomainError } from '../shared/errors.ts';
 import { requireName, requireNewName } from '../shared/names.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { type AssessmentGroup, readGroup } from './group-list.ts';
-import { foldCase } from '../../runtime/fold-case.ts';
+import { foldCase } from '../../lib/fold-case.ts';
 import { lockRows } from '../shared/lock-rows.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
 

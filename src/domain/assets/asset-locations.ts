@@ -2,7 +2,7 @@ import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 import { domainToASCII } from 'node:url';
 import type { FieldProblem } from '../shared/errors.ts';
 import type { ASSET_TYPES } from './asset-enums.ts';
-import { parseUntrustedUrl } from '../../runtime/parse-untrusted-url.ts';
+import { parseUntrustedUrl } from '../../lib/parse-untrusted-url.ts';
 
 export const MAX_LOCATION_LENGTH = 2_048;
 

@@ -18,7 +18,7 @@ import {
   requireTaggableAssets,
   type TagChangeContext,
 } from './asset-tag-access.ts';
-import { foldName } from '../../runtime/fold-case.ts';
+import { foldName } from '../../lib/fold-case.ts';
 
 export interface NewAssetTag {
   name: string;

@@ -2,7 +2,7 @@ import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { ASSET_READ_SCOPES } from '../../auth/scopes.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/database.ts';
-import { recordDiscovery, requireDiscoveriesLeft } from '../shared/discovery-limits.ts';
+import { recordDiscovery, requireDiscoveriesLeft } from '../audit/discovery-limits.ts';
 import type { DomainError } from '../shared/errors.ts';
 import { assetIsVisible, visibilityByScopes, visibilityParameters } from '../shared/visibility.ts';
 import { type AssetValues, locationConflict } from './insert-assets.ts';

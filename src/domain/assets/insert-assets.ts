@@ -8,7 +8,7 @@ import { addressKey } from './asset-locations.ts';
 import { recordEvents } from '../audit/record-event.ts';
 import { DomainError, type FieldError } from '../shared/errors.ts';
 import type { ASSET_TYPES, CRITICALITIES, WRITABLE_BY } from './asset-enums.ts';
-import { foldCase } from '../../runtime/fold-case.ts';
+import { foldCase } from '../../lib/fold-case.ts';
 
 export interface NewAsset {
   organization: string;

@@ -17,7 +17,7 @@ import {
   type VisibilityParameters,
 } from '../shared/visibility.ts';
 import type { CounterDelta } from '../shared/counters.ts';
-import { foldCase } from '../../runtime/fold-case.ts';
+import { foldCase } from '../../lib/fold-case.ts';
 
 export interface OrganizationPort {
   number: number;

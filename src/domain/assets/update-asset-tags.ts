@@ -24,7 +24,7 @@ import {
   ORGANIZATION_UID,
   unknownUidError,
 } from './asset-tag-access.ts';
-import { foldName } from '../../runtime/fold-case.ts';
+import { foldName } from '../../lib/fold-case.ts';
 import { memoizeByLock } from '../shared/lock-rows.ts';
 
 interface LockedTag {

@@ -13,7 +13,7 @@ import { validateOptionalNameLength } from '../shared/names.ts';
 import { assetIsVisible, visibilityByScopes, visibilityParameters } from '../shared/visibility.ts';
 import { addDeltas, deleteCounters } from '../shared/counters.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
-import { foldCase } from '../../runtime/fold-case.ts';
+import { foldCase } from '../../lib/fold-case.ts';
 import { forNoKeyUpdate, forUpdate, type RowLock } from '../../db/dialect-sql.ts';
 
 /** A merge patch. `null` restores the default. */

@@ -3,7 +3,7 @@ import { prepareInsert, reserveIds } from '../../db/bulk-insert.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/database.ts';
 import { enqueueForSearchIndex } from '../../db/vulnerability-search.ts';
-import { foldName } from '../../runtime/fold-case.ts';
+import { foldName } from '../../lib/fold-case.ts';
 import { portSetKey } from '../assets/port-sets.ts';
 import type { DeltaAccumulator } from '../shared/counters.ts';
 import { isClosed, STATUS } from '../shared/statuses-and-severities.ts';

@@ -11,7 +11,7 @@ import {
 import type { Transaction } from '../../db/database.ts';
 import { prepareWrite } from '../../db/prepared-queries.ts';
 import type { Row } from '../../db/schema.ts';
-import { foldCase } from '../../runtime/fold-case.ts';
+import { foldCase } from '../../lib/fold-case.ts';
 import { memoizeByLock } from '../shared/lock-rows.ts';
 import type { ScannerColumns } from './detection.ts';
 import type { FindingContent } from './finding-facts.ts';

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { ChangeContext } from '../../auth/callers.ts';
 import { inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/database.ts';
-import { foldName } from '../../runtime/fold-case.ts';
+import { foldName } from '../../lib/fold-case.ts';
 import { resolveTags } from '../vulnerabilities/resolve-tags.ts';
 import { insertVulnerabilityTags } from '../vulnerabilities/vulnerability-assets.ts';
 import { tagsByKeys } from '../vulnerabilities/vulnerability-tags.ts';

@@ -4,7 +4,7 @@ import type { ReadConnection } from '../../db/database.ts';
 import { containsSubstring, inList } from '../../db/dialect-sql.ts';
 import type { FieldProblem } from '../shared/errors.ts';
 import type { ListPlan } from './plan.ts';
-import { foldCase } from '../../runtime/fold-case.ts';
+import { foldCase } from '../../lib/fold-case.ts';
 
 /** The connection, caller and time of a read. */
 export interface ListContext {

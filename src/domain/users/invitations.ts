@@ -8,7 +8,7 @@ import { addJob } from '../shared/jobs.ts';
 import { lockAccount } from '../shared/account-rights.ts';
 import { requireUserName } from './user-names.ts';
 import { requiresSso, signInBlocker, type SignInState, selectSignInStates } from './sign-in-eligibility.ts';
-import { foldName } from '../../runtime/fold-case.ts';
+import { foldName } from '../../lib/fold-case.ts';
 
 export interface Invitation extends InvitationClaims {
   userId: number;

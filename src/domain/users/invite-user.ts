@@ -3,7 +3,7 @@ import { emailHost, normalizeEmail } from '../../auth/email-addresses.ts';
 import type { Transaction } from '../../db/database.ts';
 import { requireAssessments } from '../assessments/assessment-access.ts';
 import { findOrganization, type Organization } from '../organizations/organizations.ts';
-import { recordDiscovery, requireDiscoveriesLeft } from '../shared/discovery-limits.ts';
+import { recordDiscovery, requireDiscoveriesLeft } from '../audit/discovery-limits.ts';
 import { DomainError, invalidInput } from '../shared/errors.ts';
 import {
   createUser,

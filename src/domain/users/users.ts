@@ -7,7 +7,7 @@ import { DomainError, type FieldError, invalidInput, notFound } from '../shared/
 import { requireAssessments, replaceGrantedAssessments } from '../assessments/assessment-access.ts';
 import { replaceAssignment, requireOrganizationId } from './staff-organizations.ts';
 import { requireUserName, validateUserName } from './user-names.ts';
-import { foldName } from '../../runtime/fold-case.ts';
+import { foldName } from '../../lib/fold-case.ts';
 
 export interface NewUser {
   email: string;

@@ -3,7 +3,7 @@ import { prepareInsert } from '../../db/bulk-insert.ts';
 import { closedAt } from '../shared/statuses-and-severities.ts';
 import type { VulnerabilityFieldColumns } from './vulnerability-fields.ts';
 import type { VulnerabilityRow } from './vulnerability-row.ts';
-import { foldCase } from '../../runtime/fold-case.ts';
+import { foldCase } from '../../lib/fold-case.ts';
 
 const COLUMNS = {
   id: 'int',

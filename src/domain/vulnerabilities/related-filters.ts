@@ -11,7 +11,7 @@ import {
 import { textContains, selectIdsContaining } from '../../db/vulnerability-search.ts';
 import { type Filter, type ListContext } from '../lists/filters.ts';
 import { INDEX_PLAN, type ListPlan } from '../lists/plan.ts';
-import { foldCase, foldName } from '../../runtime/fold-case.ts';
+import { foldCase, foldName } from '../../lib/fold-case.ts';
 
 /** The maximum number of ids that are read first and sorted. For more, the index of the sort is scanned. */
 const MAX_MATERIALIZED_IDS = 3_000;

@@ -4,7 +4,7 @@ import { recordEvent } from '../audit/record-event.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
 import { validateName, validateNameLength } from '../shared/names.ts';
 import { TAG_COLUMNS, tagsByIds, tagsByKeys, type VulnerabilityTagRow } from './vulnerability-tags.ts';
-import { foldName } from '../../runtime/fold-case.ts';
+import { foldName } from '../../lib/fold-case.ts';
 
 /** The union of both. */
 export interface TagInput {

@@ -7,7 +7,7 @@ import { recordExport } from '../../domain/audit/record-event.ts';
 import type { List, ListRequest } from '../../domain/lists/define-list.ts';
 import type { Filters, ListContext } from '../../domain/lists/filters.ts';
 import { readBatches } from '../../domain/lists/read-batches.ts';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import { acquireSlot, reserveMemory } from '../account-limits.ts';
 import { streamResponse } from '../streams.ts';
 import { streamCsv, streamNdjson } from './row-serializers.ts';

@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import type { ExportAction } from '../../domain/audit/actions.ts';
 import type { List, ListRequest } from '../../domain/lists/define-list.ts';
 import type { FilterInput, Filters, ListContext } from '../../domain/lists/filters.ts';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import { type Operation, operation, type OperationAccess } from '../operation.ts';
 import {
   IGNORED_HEADER,

@@ -5,7 +5,7 @@ import type { List, ListRequest, RowBatch } from '../../domain/lists/define-list
 import type { Filters, ListContext } from '../../domain/lists/filters.ts';
 import type { RowPosition } from '../../domain/lists/keyset.ts';
 import { readBatches } from '../../domain/lists/read-batches.ts';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import { reserveMemory } from '../account-limits.ts';
 import { OperationResult } from '../operation-result.ts';
 import { streamResponse } from '../streams.ts';

@@ -1,5 +1,5 @@
 import type { RowBatch } from '../../domain/lists/define-list.ts';
-import { takeTurn } from '../../runtime/yield-to-event-loop.ts';
+import { takeTurn } from '../../lib/yield-to-event-loop.ts';
 import { toCsvLine } from './csv.ts';
 
 type RowBatches<Item> = AsyncIterable<RowBatch<Item>>;

@@ -3,7 +3,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
 import type { Config } from '../../config/config.ts';
-import type { Context } from '../../runtime/context.ts';
+import type { Context } from '../../context.ts';
 import { DOCS_CLIENT, DOCS_REDIRECT } from '../../domain/tokens/oauth-clients.ts';
 import type { AreaName } from '../../config/config.ts';
 import { areaOfPath, AREAS } from '../areas.ts';

@@ -1,4 +1,4 @@
-import { parseUntrustedUrl } from '../../runtime/parse-untrusted-url.ts';
+import { parseUntrustedUrl } from '../../lib/parse-untrusted-url.ts';
 
 /** @returns the parsed URL if it is http or https */
 export function parseWebUrl(text: string | undefined): URL | undefined {

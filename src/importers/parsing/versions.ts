@@ -1,4 +1,4 @@
-import { foldName } from '../../runtime/fold-case.ts';
+import { foldName } from '../../lib/fold-case.ts';
 
 /** Characters of a message that count. */
 const MAX_TEXT = 16_384;

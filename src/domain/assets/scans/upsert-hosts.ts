@@ -24,7 +24,7 @@ import {
   type SeenRange,
   updateSeenRange,
 } from './host-queries.ts';
-import { foldCase } from '../../../runtime/fold-case.ts';
+import { foldCase } from '../../../lib/fold-case.ts';
 import { lockRows } from '../../shared/lock-rows.ts';
 import { forNoKeyUpdate } from '../../../db/dialect-sql.ts';
 

@@ -5,7 +5,7 @@ import { type FieldError, invalidInput } from '../../shared/errors.ts';
 import { validateName, validateNameLength } from '../../shared/names.ts';
 import { tagsByIds } from '../vulnerability-tags.ts';
 import { findOrCreateTags, unknownTagError } from '../resolve-tags.ts';
-import { foldName } from '../../../runtime/fold-case.ts';
+import { foldName } from '../../../lib/fold-case.ts';
 
 /** `tagIds` and `tagNames` replace all tags; `addTags` and `removeTags` change some. */
 export interface TagUpdate {

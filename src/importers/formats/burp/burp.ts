@@ -13,7 +13,7 @@ import {
   type XmlElement,
 } from '../../parsing/xml-stream.ts';
 import type { ReportedLocation, ReportFormat, ReportRecord } from '../../report.ts';
-import { foldCase } from '../../../runtime/fold-case.ts';
+import { foldCase } from '../../../lib/fold-case.ts';
 
 /** The type of all issues from extensions. */
 const EXTENSION_TYPE = '134217728';

@@ -21,7 +21,7 @@ import type {
   ScanTarget,
 } from '../../report.ts';
 import { endpointOf } from './endpoints.ts';
-import { foldCase } from '../../../runtime/fold-case.ts';
+import { foldCase } from '../../../lib/fold-case.ts';
 
 /** Flags of findings that are not imported; the first one set is the reason. */
 const CLOSED_REASONS = {

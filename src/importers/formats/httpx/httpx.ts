@@ -9,7 +9,7 @@ import {
 } from '../../parsing/scanned-hosts.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
 import type { ReportFormat, SourceLocation, ReportRecord } from '../../report.ts';
-import { parseUntrustedUrl } from '../../../runtime/parse-untrusted-url.ts';
+import { parseUntrustedUrl } from '../../../lib/parse-untrusted-url.ts';
 
 /** ProjectDiscovery's httpx, JSON Lines (`-json`), type `Result`. Older versions write `status-code`. */
 export const httpx: ReportFormat = {

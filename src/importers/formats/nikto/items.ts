@@ -2,7 +2,7 @@ import { extractCveIds, textToMarkdown } from '../../parsing/markdown.ts';
 import { withoutVersions } from '../../parsing/versions.ts';
 import { extractUrls, parseWebUrl } from '../../parsing/urls.ts';
 import type { SourceLocation, ReportRecord } from '../../report.ts';
-import { foldCase } from '../../../runtime/fold-case.ts';
+import { foldCase } from '../../../lib/fold-case.ts';
 
 /** A result at one URL, in every form of the report. */
 export interface NiktoItem {

@@ -20,7 +20,7 @@ import type {
   ReportRecord,
   ScanTarget,
 } from '../../report.ts';
-import { parseUntrustedUrl } from '../../../runtime/parse-untrusted-url.ts';
+import { parseUntrustedUrl } from '../../../lib/parse-untrusted-url.ts';
 
 /**
  * Nuclei results as an array or as JSON Lines (`-json-export`, `-jsonl`), its type ResultEvent. Before 2.6 the names were

@@ -11,7 +11,7 @@ import {
   type XmlElement,
 } from '../../parsing/xml-stream.ts';
 import type { ReportedFinding, ReportRecord, ScanTarget } from '../../report.ts';
-import { foldCase } from '../../../runtime/fold-case.ts';
+import { foldCase } from '../../../lib/fold-case.ts';
 
 const SCANNER_ERROR = 'scanner error';
 /** The score of a message for debugging. */

@@ -1,7 +1,7 @@
 import { asJsonObject, type JsonObject, textOf } from '../../parsing/json-values.ts';
 import type { ReportedFinding, ReportedLocation } from '../../report.ts';
 import { withoutVersions } from '../../parsing/versions.ts';
-import { parseUntrustedUrl } from '../../../runtime/parse-untrusted-url.ts';
+import { parseUntrustedUrl } from '../../../lib/parse-untrusted-url.ts';
 
 /** A location of a result (section 3.28). */
 export interface ResultLocation {

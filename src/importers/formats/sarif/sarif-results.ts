@@ -27,7 +27,7 @@ import type { SarifMessages } from './sarif-messages.ts';
 import { identifierText, type SarifRule } from './sarif-rules.ts';
 import type { SarifRun } from './sarif-runs.ts';
 import { type SarifText, sarifText } from './sarif-text.ts';
-import { foldCase } from '../../../runtime/fold-case.ts';
+import { foldCase } from '../../../lib/fold-case.ts';
 
 /**
  * Converts a result (section 3.27) to a finding, or skips it.

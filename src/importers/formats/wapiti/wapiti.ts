@@ -15,7 +15,7 @@ import { parseTime } from '../../parsing/parse-time.ts';
 import { parseSeverity } from '../../parsing/severity-and-cvss.ts';
 import { cutSharedName } from '../../targets.ts';
 import type { ReportedFinding, ReportFormat, ReportRecord } from '../../report.ts';
-import { parseUntrustedUrl } from '../../../runtime/parse-untrusted-url.ts';
+import { parseUntrustedUrl } from '../../../lib/parse-untrusted-url.ts';
 
 /** Wapiti 3.0 to 3.2, JSON (`-f json`). Read twice, because the site comes last. */
 export const wapiti: ReportFormat = {

@@ -3,7 +3,7 @@ import { extractCveIds, htmlToMarkdown } from '../../parsing/markdown.ts';
 import { extractUrls, parseWebUrl } from '../../parsing/urls.ts';
 import { cutSharedName } from '../../targets.ts';
 import type { SourceLocation, ReportedFinding, ReportRecord } from '../../report.ts';
-import { foldCase } from '../../../runtime/fold-case.ts';
+import { foldCase } from '../../../lib/fold-case.ts';
 
 /** The fields of an alert in both XML and JSON, without tags and instances. */
 export const ALERT_MEMBERS = [

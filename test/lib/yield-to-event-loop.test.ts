@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { takeTurn } from '../../src/runtime/yield-to-event-loop.ts';
+import { takeTurn } from '../../src/lib/yield-to-event-loop.ts';
 
 it('takeTurn: one caller goes on in each turn of the event loop, in order', async () => {
   const done: number[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryBudget, type Reservation } from '../../src/runtime/memory-budget.ts';
+import { MemoryBudget, type Reservation } from '../../src/lib/memory-budget.ts';
 
 const owner = (account: string, organization = 'own') => ({ account, organization });
 

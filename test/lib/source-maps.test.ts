@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, inject, it } from 'vitest';
-import { mapStackTrace } from '../../src/runtime/source-maps.ts';
+import { mapStackTrace } from '../../src/lib/source-maps.ts';
 
 describe('A stack trace of what was built', () => {
   const folder = join(inject('product'), 'dist');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { foldCase, foldName } from '../../src/runtime/fold-case.ts';
+import { foldCase, foldName } from '../../src/lib/fold-case.ts';
 import { isLinear } from '../harness/growth.ts';
 
 it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { memoizeAsync } from '../../src/runtime/memoize-async.ts';
+import { memoizeAsync } from '../../src/lib/memoize-async.ts';
 
 /** Returns the given results one after another, and counts the calls. */
 function makerOf(...given: Promise<number>[]) {

@@ -1,18 +1,18 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { KeyObject } from 'node:crypto';
-import type { Keys } from '../auth/keys.ts';
-import { readMasterKeyFile } from '../auth/master-key.ts';
-import { type Addresses, resolveAddresses, type Config, issuerName } from '../config/config.ts';
-import type { Database } from '../db/database.ts';
-import { hasSqlite, openDatabase } from '../db/open-database.ts';
-import type { FileStore } from '../files/file-store.ts';
-import { openFileStore } from '../files/file-store.ts';
-import { JobNotifier } from '../domain/shared/jobs.ts';
-import { DeniedAttempts } from '../domain/audit/denied-attempts.ts';
-import { formatTimestamp } from '../domain/shared/time.ts';
-import { KeysMissing, type KeySource, loadKeys } from '../domain/tokens/server-keys.ts';
-import { DIST } from '../paths.ts';
-import { mapStackTrace } from './source-maps.ts';
+import type { Keys } from './auth/keys.ts';
+import { readMasterKeyFile } from './auth/master-key.ts';
+import { type Addresses, resolveAddresses, type Config, issuerName } from './config/config.ts';
+import type { Database } from './db/database.ts';
+import { hasSqlite, openDatabase } from './db/open-database.ts';
+import type { FileStore } from './files/file-store.ts';
+import { openFileStore } from './files/file-store.ts';
+import { JobNotifier } from './domain/shared/jobs.ts';
+import { DeniedAttempts } from './domain/audit/denied-attempts.ts';
+import { formatTimestamp } from './domain/shared/time.ts';
+import { KeysMissing, type KeySource, loadKeys } from './domain/tokens/server-keys.ts';
+import { DIST } from './paths.ts';
+import { mapStackTrace } from './lib/source-maps.ts';
 
 /** Bytes of buffered log lines. Further lines are dropped while the reader of the log is slower. */
 const MAX_LOG_BUFFER = 16 * 1024 * 1024;

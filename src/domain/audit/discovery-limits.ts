@@ -1,8 +1,8 @@
 import type { ChangeContext } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/database.ts';
-import { recordEvent } from '../audit/record-event.ts';
-import { type AttemptKey, type AttemptLimit, lockAttempts, recordAttempt } from './attempt-limits.ts';
-import { DomainError } from './errors.ts';
+import { recordEvent } from './record-event.ts';
+import { type AttemptKey, type AttemptLimit, lockAttempts, recordAttempt } from '../shared/attempt-limits.ts';
+import { DomainError } from '../shared/errors.ts';
 
 const HOUR = 3_600_000;
 /** How many invisible objects an account, and an organization, may discover in an hour. */
