@@ -18,10 +18,26 @@ interface Query<R> {
 type Build<D, P, R> = (db: D, parameters: P) => Query<R>;
 
 /**
- * Compiles a query once an engine instead of at every call, as building a query costs more than running it. `build` gets
- * placeholders for its parameters: it may pass them on, but not inspect them or choose its SQL by them.
- * Annotate the parameters in `build`, and Kysely infers the rows.
- * @returns a function that runs the query with parameters and resolves with the rows
+ * Prepares a query: its SQL is built once per engine instead of at every call, as building a query costs more than running
+ * it. While the SQL is built, each member of `build`'s parameters is a placeholder. `build` may only pass them on as
+ * values: it runs before there is a value to inspect or to branch on.
+ *
+ * A query whose SQL depends on a value is prepared once for each: `memoizeByVisibility` (what the caller may see),
+ * `memoizeByLock` (the row lock), `memoizeByShape` (the sort).
+ * @param build annotate its parameters, and Kysely infers the rows
+ * @returns a function that runs the query with values and resolves with its rows
+ * @example
+ * const commentById = prepareQuery((db, p: { id: number }) =>
+ *   db.selectFrom('comments').select(['id', 'text']).where('id', '=', p.id),
+ * );
+ * const [comment] = await commentById(db, { id: 7 }); // select id, text from comments where id = $1
+ *
+ * const visibleById = memoizeByVisibility((visibility) =>
+ *   prepareQuery((db, p: VisibilityParameters & { id: number }) =>
+ *     db.selectFrom('assets').select('id').where('id', '=', p.id).where(assetIsVisible(visibility, p)),
+ *   ),
+ * );
+ * const [asset] = await visibleById(visibilityOf(caller))(db, { ...visibilityParameters(caller), id: 7 });
  */
 export function prepareQuery<P extends object, R>(
   build: Build<ReadConnection, P, R>,

@@ -9,7 +9,7 @@ import {
   type NewAttachment,
   type Attachment,
 } from '../../domain/vulnerabilities/attachments.ts';
-import { findVisibleVulnerability } from '../../domain/vulnerabilities/lock-vulnerability.ts';
+import { requireVisibleVulnerability } from '../../domain/vulnerabilities/lock-vulnerability.ts';
 import { invalidInput } from '../../domain/shared/errors.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { deleteUnreferenced, storeContent } from '../../files/file-storage.ts';
@@ -108,7 +108,7 @@ const uploadAttachmentsOperation = (context: Context) => {
       const { caller, write, headers, params } = request;
       const { id } = params;
       // Also for a replay: whether it is one is known only once the body has been stored.
-      await findVisibleVulnerability(db.read, caller, id);
+      await requireVisibleVulnerability(db.read, caller, id);
       const keys: string[] = [];
       try {
         const hash = startRequestHash(request);

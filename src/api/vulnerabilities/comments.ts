@@ -7,7 +7,7 @@ import {
   deleteComment,
   updateComment,
 } from '../../domain/vulnerabilities/comments.ts';
-import { findVisibleVulnerability } from '../../domain/vulnerabilities/lock-vulnerability.ts';
+import { requireVisibleVulnerability } from '../../domain/vulnerabilities/lock-vulnerability.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { MEDIUM_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
@@ -71,7 +71,7 @@ const listCommentsOperation = (context: Context) =>
     list: commentList,
     defaultSort: { sort: 'createdAt' },
     scope: async ({ db, caller }, { id }) => {
-      await findVisibleVulnerability(db, caller, id);
+      await requireVisibleVulnerability(db, caller, id);
       return { vulnerabilityId: [id] };
     },
     schema: CommentSchema,

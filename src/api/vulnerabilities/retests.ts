@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
-import { findVisibleVulnerability } from '../../domain/vulnerabilities/lock-vulnerability.ts';
+import { requireVisibleVulnerability } from '../../domain/vulnerabilities/lock-vulnerability.ts';
 import {
   decideRetest,
   RETEST_DECISIONS,
@@ -73,7 +73,7 @@ const listRetestsOperation = (context: Context) =>
     list: retestList,
     defaultSort: { sort: 'createdAt' },
     scope: async ({ db, caller }, { vulnerability_id: id }) => {
-      await findVisibleVulnerability(db, caller, id);
+      await requireVisibleVulnerability(db, caller, id);
       return { vulnerabilityId: [id] };
     },
     schema: RetestSchema,

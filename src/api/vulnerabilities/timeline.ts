@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
-import { findVisibleVulnerability } from '../../domain/vulnerabilities/lock-vulnerability.ts';
+import { requireVisibleVulnerability } from '../../domain/vulnerabilities/lock-vulnerability.ts';
 import { TIMELINE_KINDS, type TimelineKind } from '../../domain/vulnerabilities/timeline.ts';
 import { timelineList } from '../../domain/vulnerabilities/timeline-list.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
@@ -51,7 +51,7 @@ const listTimelineOperation = (context: Context) =>
     sorts: ['at'],
     defaultSort: { sort: 'at' },
     scope: async ({ db, caller }, { id }) => {
-      await findVisibleVulnerability(db, caller, id);
+      await requireVisibleVulnerability(db, caller, id);
       return { vulnerabilityId: id };
     },
     schema: TimelineEntrySchema,

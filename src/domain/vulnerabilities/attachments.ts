@@ -10,7 +10,7 @@ import { createFile, releaseFiles, type StoredBlob } from '../shared/files.ts';
 import { type UserRef, loadUserRefs } from '../shared/user-refs.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { sanitizeFilename, sanitizeMediaType } from './sanitize-attachment.ts';
-import { findVisibleVulnerability, lockVulnerability, touchVulnerability } from './lock-vulnerability.ts';
+import { requireVisibleVulnerability, lockVulnerability, touchVulnerability } from './lock-vulnerability.ts';
 import { recordTimeline } from './timeline.ts';
 
 /** An attachment never changes. */
@@ -184,7 +184,7 @@ export async function findAttachment(
   caller: Caller,
   { vulnerabilityId, id }: { vulnerabilityId: number; id: number },
 ): Promise<AttachmentContent> {
-  await findVisibleVulnerability(db, caller, vulnerabilityId);
+  await requireVisibleVulnerability(db, caller, vulnerabilityId);
   const [attachment] = await selectContent(db, { vulnerability: vulnerabilityId, id });
   if (attachment === undefined) throw notFound('attachment');
   return attachment;
