@@ -6,7 +6,7 @@ import { type Addresses, resolveAddresses, type Config, issuerName } from './con
 import type { Database } from './db/database.ts';
 import { hasSqlite, openDatabase } from './db/open-database.ts';
 import type { FileStore } from './files/file-store.ts';
-import { openFileStore } from './files/file-store.ts';
+import { openFileStore } from './files/file-storage.ts';
 import { JobNotifier } from './domain/shared/jobs.ts';
 import { DeniedAttempts } from './domain/audit/denied-attempts.ts';
 import { formatTimestamp } from './domain/shared/time.ts';

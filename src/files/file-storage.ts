@@ -1,4 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { AttachmentStoreConfig } from '../config/attachment-store.ts';
 import type { Database } from '../db/database.ts';
 import {
   startBlobRemoval,
@@ -8,7 +10,10 @@ import {
   reserveBlob,
   type StoredBlob,
 } from '../domain/shared/files.ts';
+import { DatabaseStore } from './database-store.ts';
 import type { ByteStream, FileStore } from './file-store.ts';
+import { FolderStore } from './folder-store.ts';
+import { S3Store } from './s3-store.ts';
 
 /** Rows per transaction, so that other writers do not wait long. */
 const BATCH_SIZE = 100;
@@ -21,6 +26,23 @@ export interface FileStorage {
   files: FileStore;
   /** Milliseconds since 1970. */
   clock: () => number;
+}
+
+/** Opens the configured store. The default is a folder in the data folder on SQLite, and the database on PostgreSQL. */
+export function openFileStore(
+  { attachments, dataDirectory }: { attachments: AttachmentStoreConfig | undefined; dataDirectory: string },
+  db: Database,
+): FileStore {
+  switch (attachments?.kind) {
+    case 'folder':
+      return new FolderStore(attachments.folder);
+    case 's3':
+      return new S3Store(attachments);
+    default:
+      return db.engine === 'sqlite'
+        ? new FolderStore(join(dataDirectory, 'attachments'))
+        : new DatabaseStore(db);
+  }
 }
 
 /**

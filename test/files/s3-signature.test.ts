@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseAttachmentStore } from '../../src/config/attachment-store.ts';
 import type { Database } from '../../src/db/database.ts';
-import { openFileStore } from '../../src/files/file-store.ts';
+import { openFileStore } from '../../src/files/file-storage.ts';
 
 /**
  * Signature Version 4 (AWS General Reference, "Signature Version 4 signing process"), verified independently:

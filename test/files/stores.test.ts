@@ -12,7 +12,7 @@ import { openDatabase } from '../../src/db/open-database.ts';
 import { reserveBlob } from '../../src/domain/shared/files.ts';
 import { DatabaseStore } from '../../src/files/database-store.ts';
 import type { FileStore } from '../../src/files/file-store.ts';
-import { openFileStore } from '../../src/files/file-store.ts';
+import { openFileStore } from '../../src/files/file-storage.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
 const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };

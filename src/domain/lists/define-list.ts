@@ -6,6 +6,7 @@ import {
   type FilterInput,
   type Filters,
   type ListContext,
+  type ListPlan,
   ORGANIZATION_UID_PATTERN,
 } from './filters.ts';
 import {
@@ -16,7 +17,6 @@ import {
   type SortDirection,
   untilPosition,
 } from './keyset.ts';
-import { mayScanRows, INDEX_PLAN, type PlannableList, planCount, planRows, withPlan } from './plan.ts';
 
 /** A column that a list can be sorted by. */
 export interface SortColumn {
@@ -87,8 +87,9 @@ interface ListDefinition<
   Item,
   F extends Filters,
   O extends string,
-> extends PlannableList<F, O> {
+> {
   name: string;
+  filters: F;
   /** Selects the rows that the caller can access. */
   rows(context: ListContext): SelectQueryBuilder<DB, TB, Row>;
   /** A unique column. */
@@ -104,10 +105,19 @@ interface ListDefinition<
   hydrate(context: ListContext, rows: Row[], input: FilterInput<F>): Promise<Item[]> | Item[];
   /** Counts from counters, for the filters that allow it; else returns `undefined`. */
   cheapCount?(context: ListContext, input: FilterInput<F>): Promise<number | undefined>;
+  /** For filters by other tables. */
+  planner?: ListPlanner<F, O>;
   /** Smaller for large rows. */
   batchSize?: number;
   /** Bytes of the large columns of a row, which `rows` does not select and `hydrate` loads. */
   bytesOf?(row: Row): number;
+}
+
+interface ListPlanner<F extends Filters, O extends string> {
+  /** @returns the plan of a page; `undefined` if no filter by another table is set */
+  plan(context: ListContext, input: FilterInput<F>): Promise<ListPlan | undefined>;
+  /** The sorts for which an index returns this caller's rows in order, as long as no filter is set. */
+  indexedSorts(context: ListContext): readonly NoInfer<O>[];
 }
 
 /** A list whose rows other queries build on. */
@@ -130,8 +140,24 @@ const DEFAULT_BATCH_SIZE = 200;
 export const MAX_BATCH_BYTES = 1024 * 1024;
 /** Index entries tested before all matching rows are collected. */
 const PROBE_ROWS = 4_000;
+/** Offsets up to this many index entries are skipped on the connection for short reads. */
+const MAX_CHEAP_OFFSET = 1_000;
 
-/** Defines a list from its rows, filters and sorts, and derives its SQL. */
+/**
+ * Defines a list from its rows, filters and sorts, and derives its SQL. A page is
+ *
+ *     select … from assets where <rows> and <filters> and (created_at, id) > (:value, :id)
+ *     order by created_at, id limit :limit + 1
+ *
+ * with `offset` in place of the position for a numbered page. Statements run on the slow reader, except pages that an index
+ * returns in order. A list with a planner reads in one of four ways, here by a tag and the latest first:
+ *
+ * - no filter by another table: the statement above
+ * - `ids`, the tag has up to 3,000 vulnerabilities: their ids are read first, and the page has `id in (:ids)`
+ * - `scan`, it has more: the page tests each row, `exists (select 1 from vulnerability_taggings where …)`
+ * - probe, before a scan in the order of an index: the same for the next 4,000 entries of the index only,
+ *   `created_at >= :bound`, which fill a page of a frequent tag without sorting all its vulnerabilities
+ */
 export function defineList<
   DB,
   TB extends keyof DB,
@@ -150,6 +176,7 @@ export function defineList<
     sorts,
     hydrate,
     cheapCount,
+    planner,
     descendingIds = false,
     idType = 'integer',
     batchSize = DEFAULT_BATCH_SIZE,
@@ -160,7 +187,6 @@ export function defineList<
     ...definition.filters,
     organizationUid: organizationFilter(definition.organization),
   };
-  const plannable: PlannableList<WithOrganizationFilter<F>, O> = { ...definition, filters };
 
   const filteredRows = (context: ListContext, input: Input) => {
     const condition = filterCondition(context, filters, input);
@@ -197,6 +223,23 @@ export function defineList<
           });
     return sorted.orderBy(id, idDescends ? 'desc' : 'asc');
   };
+  const isIndexed = (context: ListContext, sort: O) => planner?.indexedSorts(context).includes(sort) === true;
+  const isFiltered = (input: Input) =>
+    Object.entries(input).some(
+      ([filter, value]) => value !== undefined && (filters as Filters)[filter]?.where !== undefined,
+    );
+  const withPlan = async (
+    context: ListContext,
+    input: Input,
+    mode: ListPlan['mode'],
+  ): Promise<ListContext> => {
+    const plan = await planner?.plan(context, input);
+    return plan === undefined ? context : { ...context, plan: { ...plan, mode } };
+  };
+  const planRows = (context: ListContext, { filters: input, sort }: Request, start: RowPosition | number) =>
+    isIndexed(context, sort) && !isFiltered(input) && (typeof start !== 'number' || start <= MAX_CHEAP_OFFSET)
+      ? context
+      : withPlan(onSlowReader(context), input, 'page');
   /** Tests the next `PROBE_ROWS` entries of the sort's index. Returns `undefined` unless they fill the page. */
   const probeIndex = async (
     context: ListContext,
@@ -205,12 +248,15 @@ export function defineList<
     limit: number,
   ) => {
     const direction = directionOf(context, request);
-    if (direction.nullable || !mayScanRows(plannable, context, request.sort, start)) return undefined;
+    const { plan } = context;
+    const isStart = typeof start !== 'number' || start === 0;
+    if (plan?.strategy !== 'scan' || !isStart || direction.nullable || !isIndexed(context, request.sort))
+      return undefined;
     const [bound] = (await ordered(context, request, rows(context).clearSelect(), start)
       .offset(PROBE_ROWS - 1)
       .limit(1)
       .execute()) as PositionedRow[];
-    const probing = { ...context, plan: { ...(context.plan ?? INDEX_PLAN), mode: 'probe' as const } };
+    const probing: ListContext = { ...context, plan: { ...plan, mode: 'probe' } };
     const query = ordered(probing, request, filteredRows(probing, request.filters), start).limit(limit);
     const found = await (
       bound === undefined ? query : query.where(untilPosition(direction, positionOf(bound)))
@@ -224,7 +270,7 @@ export function defineList<
     idType,
     batchSize,
     async read(context, request, start, limit) {
-      const planned = await planRows(plannable, context, request, start);
+      const planned = await planRows(context, request, start);
       // One row more than requested shows whether more follow.
       const found =
         (await probeIndex(planned, request, start, limit + 1)) ??
@@ -253,24 +299,28 @@ export function defineList<
     },
     async positions(context, request, start, skip, limit) {
       const offset = typeof start === 'number' ? start + skip : skip;
-      const planned = await planRows(plannable, context, request, typeof start === 'number' ? offset : start);
+      const planned = await planRows(context, request, typeof start === 'number' ? offset : start);
       const bare = filteredRows(planned, request.filters).clearSelect();
       const found = await ordered(planned, request, bare, start).offset(offset).limit(limit).execute();
       return (found as PositionedRow[]).map(positionOf);
     },
     async query(context, input) {
-      return filteredRows(await withPlan(plannable, context, input, 'page'), input);
+      return filteredRows(await withPlan(context, input, 'page'), input);
     },
     async count(context, input) {
       const known = await cheapCount?.(context, input);
       if (known !== undefined) return known;
-      const [counted] = await filteredRows(await planCount(plannable, context, input), input)
+      const [counted] = await filteredRows(await withPlan(onSlowReader(context), input, 'count'), input)
         .clearSelect()
         .select(sql<number>`count(*)`.as('total'))
         .execute();
       return (counted as { total: number } | undefined)?.total ?? 0;
     },
   };
+}
+
+function onSlowReader(context: ListContext): ListContext {
+  return { ...context, db: context.slowReader ?? context.db };
 }
 
 function organizationFilter(column: string): Filter<'texts'> {

@@ -3,7 +3,6 @@ import type { Caller } from '../../auth/callers.ts';
 import type { ReadConnection } from '../../db/database.ts';
 import { containsSubstring, inList } from '../../db/dialect-sql.ts';
 import type { FieldProblem } from '../shared/errors.ts';
-import type { ListPlan } from './plan.ts';
 import { foldCase } from '../../lib/fold-case.ts';
 
 /** The connection, caller and time of a read. */
@@ -14,8 +13,21 @@ export interface ListContext {
   caller: Caller;
   /** Milliseconds since 1970. */
   now: number;
-  /** How filters by other tables find rows; absent while an index has the rows. */
+  /** Absent without filters by other tables. */
   plan?: ListPlan;
+}
+
+/** How the filters by other tables find rows. Only the vulnerability list has such filters (`planRelatedFilters`). */
+export interface ListPlan {
+  /**
+   * - `ids`: they select few rows, whose ids have been read
+   * - `scan`: they select so many rows that testing each row of the list is faster
+   */
+  strategy: 'ids' | 'scan';
+  /** Ids by the name of the filter that selects them; filters that select too many are absent. */
+  ids: ReadonlyMap<string, readonly number[]>;
+  /** The requested result: rows in an order, the number of rows, or the next few rows of an index. */
+  mode: 'page' | 'count' | 'probe';
 }
 
 /** The input of each kind of filter. */

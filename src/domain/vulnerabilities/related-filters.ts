@@ -9,8 +9,7 @@ import {
   withoutIndex,
 } from '../../db/dialect-sql.ts';
 import { textContains, selectIdsContaining } from '../../db/vulnerability-search.ts';
-import { type Filter, type ListContext } from '../lists/filters.ts';
-import { INDEX_PLAN, type ListPlan } from '../lists/plan.ts';
+import type { Filter, ListContext, ListPlan } from '../lists/filters.ts';
 import { foldCase, foldName } from '../../lib/fold-case.ts';
 
 /** The maximum number of ids that are read first and sorted. For more, the index of the sort is scanned. */
@@ -41,14 +40,14 @@ interface IdSource {
  * guess how many a subquery returns; of a source with many ids, each row is tested.
  */
 function idCondition(
-  { db, plan = INDEX_PLAN }: ListContext,
+  { db, plan }: ListContext,
   filter: string,
   { ids, exists: has, matchesText = has }: IdSource,
 ): Expression<SqlBool> {
   const id = sql.ref<number>('vulnerabilities.id');
+  if (plan === undefined) return sql<SqlBool>`${id} in (${ids})`;
   const known = plan.ids.get(filter);
   if (known !== undefined) return inList(db, id, known);
-  if (plan.strategy === 'index') return sql<SqlBool>`${id} in (${ids})`;
   if (plan.mode === 'probe' && matchesText !== undefined) return matchesText;
   const isOne = inSelected(db, withoutIndex(id), ids);
   return has === undefined || plan.mode === 'count' ? isOne : existsOrIn(db, { row: has, all: isOne });
@@ -72,7 +71,7 @@ const isOfCaller = ({ db, caller }: ListContext, organization: Expression<number
   organizationCondition(db, organization, visibleOrganizationIds(caller));
 
 /** The value of each filter. */
-interface IdFilterValues {
+interface RelatedFilterValues {
   tagId: readonly number[];
   tag: readonly string[];
   assetUid: readonly string[];
@@ -81,11 +80,16 @@ interface IdFilterValues {
   search: string;
 }
 
-type IdFilterInput = { readonly [Name in keyof IdFilterValues]?: IdFilterValues[Name] | undefined };
+type RelatedFilterInput = {
+  readonly [Name in keyof RelatedFilterValues]?: RelatedFilterValues[Name] | undefined;
+};
 
 /** The filters by name. */
 const ID_SOURCES: {
-  readonly [Name in keyof IdFilterValues]: (reading: ListContext, value: IdFilterValues[Name]) => IdSource;
+  readonly [Name in keyof RelatedFilterValues]: (
+    reading: ListContext,
+    value: RelatedFilterValues[Name],
+  ) => IdSource;
 } = {
   tagId: (reading, values) =>
     idsIn(
@@ -154,7 +158,7 @@ function searchSource({ db, caller }: ListContext, text: string): IdSource {
 }
 
 /** The filters that need other tables than `vulnerabilities`. */
-export const ID_FILTERS = {
+export const RELATED_FILTERS = {
   tagId: {
     kind: 'integers',
     where: (reading, values) => idCondition(reading, 'tagId', ID_SOURCES.tagId(reading, values)),
@@ -188,22 +192,29 @@ export const ID_FILTERS = {
 };
 
 /** @returns the source of a filter that is set */
-function sourceOf<Name extends keyof IdFilterValues>(
+function sourceOf<Name extends keyof RelatedFilterValues>(
   context: ListContext,
   name: Name,
-  input: Pick<IdFilterInput, Name>,
+  input: Pick<RelatedFilterInput, Name>,
 ): IdSource | undefined {
   const value = input[name];
   // `gone: false` selects nearly all rows and is tested on each row.
   return value === undefined || value === false ? undefined : ID_SOURCES[name](context, value);
 }
 
-/** Reads the ids that each filter by another table selects, up to `MAX_MATERIALIZED_IDS` of them. */
-export async function planIdFilters(context: ListContext, input: IdFilterInput): Promise<ListPlan> {
-  const sources = (Object.keys(ID_SOURCES) as (keyof IdFilterValues)[]).flatMap((name) => {
+/**
+ * Reads the ids that each filter by another table selects, up to `MAX_MATERIALIZED_IDS` of them.
+ * @returns `undefined` if no such filter is set
+ */
+export async function planRelatedFilters(
+  context: ListContext,
+  input: RelatedFilterInput,
+): Promise<ListPlan | undefined> {
+  const sources = (Object.keys(ID_SOURCES) as (keyof RelatedFilterValues)[]).flatMap((name) => {
     const source = sourceOf(context, name, input);
     return source === undefined ? [] : [{ name, ids: source.ids }];
   });
+  if (sources.length === 0) return undefined;
   const idsByFilter = new Map<string, readonly number[]>();
   await Promise.all(
     sources.map(async ({ name, ids }) => {
@@ -214,6 +225,5 @@ export async function planIdFilters(context: ListContext, input: IdFilterInput):
       if (found.length <= MAX_MATERIALIZED_IDS) idsByFilter.set(name, found);
     }),
   );
-  const strategy = sources.length === 0 ? 'index' : idsByFilter.size > 0 ? 'ids' : 'scan';
-  return { strategy, ids: idsByFilter, mode: 'page' };
+  return { strategy: idsByFilter.size > 0 ? 'ids' : 'scan', ids: idsByFilter, mode: 'page' };
 }

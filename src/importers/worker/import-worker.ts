@@ -4,7 +4,7 @@ import type { DatabaseConfig } from '../../db/database.ts';
 import { openDatabase } from '../../db/open-database.ts';
 import type { ImportOutcome, RunProgress } from '../../domain/imports/import-types.ts';
 import type { RunnableImport } from '../../domain/imports/import-lifecycle.ts';
-import { openFileStore } from '../../files/file-store.ts';
+import { openFileStore } from '../../files/file-storage.ts';
 import { lowerThreadPriority } from '../../lib/thread-priority.ts';
 import { findFormat } from '../formats/index.ts';
 import { runImport } from '../run-import.ts';
