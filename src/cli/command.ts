@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 
 /** Options of every command. */
 export interface CommonOptions {
@@ -31,43 +31,37 @@ const inputNames = new WeakMap<Command, Readonly<Record<string, string>>>();
 
 /** Verbs that users confuse; the first one that the command group has is suggested. */
 const SYNONYMS: readonly (readonly string[])[] = [
-  ['revoke', 'delete', 'remove', 'rm'],
+  ['revoke', 'ban', 'delete', 'remove', 'rm'],
   ['create', 'add', 'new'],
   ['update', 'edit', 'change', 'set'],
   ['get', 'show', 'view'],
   ['list', 'ls', 'all'],
 ];
 
-/** Commander's types do not declare this method. */
-const { unknownCommand: commanderUnknown } = Command.prototype as unknown as {
-  unknownCommand: (this: Command) => void;
-};
+/** A command that works on the data directory, and also on a server if a resource gives it an operation. */
+export interface LocalCommand extends CommandHelp {
+  /** Name and arguments in commander's notation: `create <uid>`. */
+  usage: string;
+  addOptions?: (command: Command) => void;
+  /** Runs the command on the data directory. */
+  run: Parameters<Command['action']>[0];
+}
 
-/** A command that can call the API of a server instead of running its own action. */
-export class AssayCommand extends Command {
-  /** Calls the API and returns its promise, or returns `undefined` to run the command's own action. */
-  runRemotely: ((...given: unknown[]) => Promise<void> | undefined) | undefined;
+/** Prints a usage error of commander. The text of `showHelpAfterError` follows on the same line. */
+export function writeUsageError(message: string, write: (text: string) => void): void {
+  const text = message
+    .replace(/^error: /, '')
+    .trim()
+    .replaceAll('\n', ' ');
+  write(`assay: ${/[.?)]$/.test(text) ? text : `${text}.`} `);
+}
 
-  override createCommand(name?: string): AssayCommand {
-    return new AssayCommand(name);
-  }
-
-  /** Suggests a synonym where commander would only suggest a similar spelling. */
-  unknownCommand(): void {
-    const word = this.args[0] ?? '';
-    const names = this.createHelp()
-      .visibleCommands(this)
-      .map((command) => command.name());
-    const meant = SYNONYMS.find((group) => group.includes(word))?.find((name) => names.includes(name));
-    if (meant === undefined) return commanderUnknown.call(this);
-    this.error(`error: unknown command '${word}' (Did you mean ${meant}?)`, {
-      code: 'commander.unknownCommand',
-    });
-  }
-
-  override action(own: (...given: never[]) => void | Promise<void>): this {
-    return super.action((...given: unknown[]) => this.runRemotely?.(...given) ?? own(...(given as never[])));
-  }
+/** Commander only suggests commands of similar spelling. */
+function suggestSynonym(message: string, commands: readonly Command[]): string {
+  const [, word = ''] = /^error: unknown command '(.*?)'/.exec(message) ?? [];
+  const names = commands.map((command) => command.name());
+  const meant = SYNONYMS.find((group) => group.includes(word))?.find((name) => names.includes(name));
+  return meant === undefined ? message : `error: unknown command '${word}' (Did you mean ${meant}?)`;
 }
 
 /** Adds to the map from properties to options that error messages use. */
@@ -125,11 +119,15 @@ export function addCommandGroup(parent: Command, name: string, description: stri
   const family = parent
     .command(name)
     .description(description)
-    .helpCommand('help [command]', 'show help for a command');
+    .helpCommand('help [command]', 'show help for a command')
+    .configureOutput({
+      outputError: (message, write) => writeUsageError(suggestSynonym(message, family.commands), write),
+    });
   return family.showHelpAfterError(`Run "${commandPath(family)} --help" for a list of commands.`);
 }
 
-function commandPath(command: Command): string {
+/** Returns the command with its parents, as the user types it. */
+export function commandPath(command: Command): string {
   const parent = command.parent;
   return parent === null ? command.name() : `${commandPath(parent)} ${command.name()}`;
 }

@@ -102,8 +102,10 @@ function operationKey(method: string, path: string): string {
 }
 
 /** @param key method and path, without parameter names: `GET /v1/users/{}` */
-export function findOperation(key: string): DescribedOperation | undefined {
-  return loadDescription().operations.get(key);
+export function findOperation(key: string): DescribedOperation {
+  const operation = loadDescription().operations.get(key);
+  if (operation === undefined) throw new Error(`The API description has no operation "${key}".`);
+  return operation;
 }
 
 export function operationKeys(): string[] {

@@ -1,9 +1,21 @@
+import type { Command } from 'commander';
+import { createAssessmentCommand, listAssessmentsCommand } from './assessment.ts';
+import {
+  createOrganizationCommand,
+  listOrganizationsCommand,
+  registerOrganizationCommands,
+  updateOrganizationCommand,
+} from './organization.ts';
 import type { OperationCommand } from './run-operation.ts';
+import { createTokenCommand, listTokensCommand, revokeTokenCommand } from './token.ts';
+import { banUserCommand, createUserCommand, listUsersCommand, registerUserCommands } from './user.ts';
 
 export interface Resource {
   description: string;
   commands: Readonly<Record<string, OperationCommand | string>>;
   subresources?: Readonly<Record<string, Resource>>;
+  /** Adds the commands of the data directory that have no operation. */
+  addLocalCommands?: (group: Command) => void;
   /** Operations that hand-written commands call, or that no command calls. */
   customCommands?: readonly string[];
 }
@@ -120,6 +132,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     commands: {
       list: {
         endpoint: 'GET /v1/assessments',
+        local: listAssessmentsCommand,
         columns: [
           'uid',
           'name',
@@ -134,6 +147,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
       get: 'GET /v1/assessments/{}',
       create: {
         endpoint: 'POST /v1/assessments',
+        local: createAssessmentCommand,
         bodyFields: { organization: { member: 'organization_uid' } },
       },
       update: 'PATCH /v1/assessments/{}',
@@ -172,15 +186,21 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
   },
   user: {
     description: 'Users of organizations, and platform staff',
+    addLocalCommands: registerUserCommands,
     commands: {
       list: {
         endpoint: 'GET /v1/users',
+        local: listUsersCommand,
         columns: ['id', 'uid', 'email', 'name', 'organization_uid', 'admin', 'banned'],
       },
       get: { endpoint: 'GET /v1/users/{}', acceptsEmail: true },
-      create: { endpoint: 'POST /v1/users', bodyFields: { organization: { member: 'organization_uid' } } },
+      create: {
+        endpoint: 'POST /v1/users',
+        local: createUserCommand,
+        bodyFields: { organization: { member: 'organization_uid' } },
+      },
       update: { endpoint: 'PUT /v1/users/{}', acceptsEmail: true },
-      ban: { endpoint: 'DELETE /v1/users/{}', acceptsEmail: true },
+      ban: { endpoint: 'DELETE /v1/users/{}', local: banUserCommand, acceptsEmail: true },
       unban: {
         endpoint: 'PUT /v1/users/{}',
         acceptsEmail: true,
@@ -242,10 +262,12 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     commands: {
       list: {
         endpoint: 'GET /v1/tokens',
+        local: listTokensCommand,
         columns: ['id', 'name', 'prefix', 'scopes', 'expires_at', 'last_used_at', 'revoked_at'],
       },
       create: {
         endpoint: 'POST /v1/tokens',
+        local: createTokenCommand,
         bodyFields: {
           allowIp: { member: 'allowed_addresses' },
           expires: {
@@ -254,7 +276,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
           },
         },
       },
-      revoke: 'DELETE /v1/tokens/{}',
+      revoke: { endpoint: 'DELETE /v1/tokens/{}', local: revokeTokenCommand },
     },
   },
   import: {
@@ -271,11 +293,12 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
   },
   organization: {
     description: 'Organizations (tenants) and organization groups',
+    addLocalCommands: registerOrganizationCommands,
     commands: {
-      list: 'GET /v1/organizations',
+      list: { endpoint: 'GET /v1/organizations', local: listOrganizationsCommand },
       get: 'GET /v1/organizations/{}',
-      create: 'POST /v1/organizations',
-      update: 'PATCH /v1/organizations/{}',
+      create: { endpoint: 'POST /v1/organizations', local: createOrganizationCommand },
+      update: { endpoint: 'PATCH /v1/organizations/{}', local: updateOrganizationCommand },
     },
   },
   audit: {

@@ -98,6 +98,7 @@ describe('With the data folder, a command', () => {
       [['tag', 'list', '--serach', 'x'], '(Did you mean --search?)'],
       [['vulnerability', 'attachment', 'creat', '1', 'x.txt'], '(Did you mean create?)'],
       [['token', 'delete', '1'], "unknown command 'delete' (Did you mean revoke?)"],
+      [['user', 'delete', '1'], "unknown command 'delete' (Did you mean ban?)"],
       [['asset', 'show', '1'], "unknown command 'show' (Did you mean get?)"],
       [
         ['user', 'invite', '--email', 'x@y.example'],
