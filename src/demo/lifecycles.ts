@@ -17,7 +17,6 @@ export type LifecycleStep = { by: LifecycleActor; after: number } & (
  * which the examples of the API description refer: the first has comments and is open, a retest of the third can be
  * requested, and the retest of the fourth has been pending for long.
  */
-export const lifecycles =
-  lazyDemoData<Readonly<Record<'first' | 'others', readonly (readonly LifecycleStep[])[]>>>(
-    'lifecycles.json',
-  );
+export const lifecycles = lazyDemoData('lifecycles.json') as () => Readonly<
+  Record<'first' | 'others', readonly (readonly LifecycleStep[])[]>
+>;

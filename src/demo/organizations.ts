@@ -45,8 +45,8 @@ interface AssessmentSpec {
 /** The roles of accounts that can sign in, and of the one that was only invited. */
 export type DemoRole = 'admin' | 'member' | 'outsider' | 'spare' | 'invited';
 
-export const organizationData = lazyDemoData<{
+export const organizationData = lazyDemoData('organizations.json') as () => {
   organizations: readonly [main: DemoOrganizationSpec, other: DemoOrganizationSpec];
   staff: readonly [DemoPerson, DemoPerson];
   accounts: Readonly<Record<DemoRole, { name: string }>>;
-}>('organizations.json');
+};

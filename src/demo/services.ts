@@ -19,7 +19,7 @@ export interface Services {
 }
 
 /** All services: those of the main host of the demo, which needs more than one page. */
-export const allServices = lazyDemoData<Services>('services.json');
+export const allServices = lazyDemoData('services.json') as () => Services;
 
 /** Picks the services of an ordinary host. @param required ports that are open in any case */
 export function pickServices(random: SeededRandom, required: readonly number[] = []): Services {
