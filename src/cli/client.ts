@@ -35,7 +35,13 @@ const SECRET_NOTICE = 'Copy the secret now. It cannot be shown again.';
 
 export function registerClientCommand(program: Command): void {
   const family = addCommandGroup(program, 'client', 'OAuth 2.0 applications');
+  addCreateCommand(family);
+  addListCommand(family);
+  addUpdateCommand(family);
+  addDeleteCommand(family);
+}
 
+function addCreateCommand(family: Command): void {
   addCommand(family, 'create', {
     inputs: { redirectUris: 'redirect', userId: 'user' },
     description: 'Register an application',
@@ -104,7 +110,9 @@ export function registerClientCommand(program: Command): void {
           { createsDatabase: true },
         ),
     );
+}
 
+function addListCommand(family: Command): void {
   addCommand(family, 'list', {
     description: 'List applications',
     examples: [['assay client list']],
@@ -143,7 +151,9 @@ export function registerClientCommand(program: Command): void {
       );
     }),
   );
+}
 
+function addUpdateCommand(family: Command): void {
   addCommand(family, 'update <id>', {
     inputs: { kind: 'newSecret' },
     description: 'Update an application, or renew its secret',
@@ -175,7 +185,9 @@ export function registerClientCommand(program: Command): void {
         printLines(...keyValueLines(shown), ...(secret === null ? [] : [SECRET_NOTICE]));
       });
     });
+}
 
+function addDeleteCommand(family: Command): void {
   addCommand(family, 'delete <id>', {
     description: 'Delete an application and revoke its tokens',
     examples: [['assay client delete 2FqkD0s9Yb6TnWc4Vx8L']],

@@ -39,7 +39,13 @@ const MAX_SECRET = 4_096;
 
 export function registerSsoCommand(program: Command): void {
   const family = addCommandGroup(program, 'sso', 'Single sign-on with OpenID Connect');
+  addSetCommand(family);
+  addShowCommand(family);
+  addRemoveCommand(family);
+  addUnlinkCommand(family);
+}
 
+function addSetCommand(family: Command): void {
   addCommand(family, 'set', {
     inputs: { domains: 'domain', groups: 'group' },
     description: 'Set the identity provider of an organization',
@@ -82,44 +88,48 @@ export function registerSsoCommand(program: Command): void {
     )
     .option('--sso-only', 'disable passwords and passkeys for users of the organization')
     .option('--trust-email', 'accept addresses without email_verified from this provider')
-    .action(({ json, ...options }: SetOptions) =>
-      withContext(options, async ({ db, keys, addresses, clock }) => {
-        const { organization, clientId, clientSecretFile, domain, groupsClaim, adminGroup, group } = options;
-        await requireOrganization(db.read, organization);
-        const trustEmail = options.trustEmail === true;
-        const fieldErrors = validateTrustedIssuer({ issuer: options.issuer, trustEmail });
-        if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
-        const issuer = await checkIssuer(options.issuer, clientId, clock);
-        const before = await providerByOrganization(db.read, organization);
-        const storedSecret =
-          before?.issuer === issuer && before.clientId === clientId ? before.sealedSecret : null;
-        const sealedSecret =
-          clientSecretFile === undefined
-            ? storedSecret
-            : sealClientSecret(keys.secret, await readSecret(clientSecretFile));
-        const settings = {
-          issuer,
-          clientId,
-          sealedSecret,
-          domains: domain,
-          groupsClaim,
-          adminGroup: adminGroup ?? null,
-          groups: group ?? [],
-          ssoOnly: options.ssoOnly === true,
-          trustEmail,
-        };
-        await db.write((tx) => setIdentityProvider(tx, cliAttribution(clock()), organization, settings));
-        const redirectUri = callbackUrl(addresses, organization);
-        const [shown] = await listIdentityProviders(db.read, organization);
-        if (shown === undefined) throw new CliError('The provider was removed by another command.');
-        if (json === true) return printJson({ ...toJson(shown), redirect_uri: redirectUri });
-        printLines(
-          ...formatProvider(shown, redirectUri),
-          'Register this redirect URI at the provider, exactly as shown.',
-        );
-      }),
-    );
+    .action(setProvider);
+}
 
+function setProvider({ json, ...options }: SetOptions): Promise<void> {
+  return withContext(options, async ({ db, keys, addresses, clock }) => {
+    const { organization, clientId, clientSecretFile, domain, groupsClaim, adminGroup, group } = options;
+    await requireOrganization(db.read, organization);
+    const trustEmail = options.trustEmail === true;
+    const fieldErrors = validateTrustedIssuer({ issuer: options.issuer, trustEmail });
+    if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
+    const issuer = await checkIssuer(options.issuer, clientId, clock);
+    const before = await providerByOrganization(db.read, organization);
+    const storedSecret =
+      before?.issuer === issuer && before.clientId === clientId ? before.sealedSecret : null;
+    const sealedSecret =
+      clientSecretFile === undefined
+        ? storedSecret
+        : sealClientSecret(keys.secret, await readSecret(clientSecretFile));
+    const settings = {
+      issuer,
+      clientId,
+      sealedSecret,
+      domains: domain,
+      groupsClaim,
+      adminGroup: adminGroup ?? null,
+      groups: group ?? [],
+      ssoOnly: options.ssoOnly === true,
+      trustEmail,
+    };
+    await db.write((tx) => setIdentityProvider(tx, cliAttribution(clock()), organization, settings));
+    const redirectUri = callbackUrl(addresses, organization);
+    const [shown] = await listIdentityProviders(db.read, organization);
+    if (shown === undefined) throw new CliError('The provider was removed by another command.');
+    if (json === true) return printJson({ ...toJson(shown), redirect_uri: redirectUri });
+    printLines(
+      ...formatProvider(shown, redirectUri),
+      'Register this redirect URI at the provider, exactly as shown.',
+    );
+  });
+}
+
+function addShowCommand(family: Command): void {
   addCommand(family, 'show', {
     description: 'Show identity providers',
     examples: [['assay sso show'], ['assay sso show --organization acme']],
@@ -153,7 +163,9 @@ export function registerSsoCommand(program: Command): void {
         );
       }),
     );
+}
 
+function addRemoveCommand(family: Command): void {
   addCommand(family, 'remove', {
     description: 'Remove the identity provider of an organization',
     notes:
@@ -173,7 +185,9 @@ export function registerSsoCommand(program: Command): void {
         printLines(`Removed the identity provider of ${organization}.`);
       }),
     );
+}
 
+function addUnlinkCommand(family: Command): void {
   addCommand(family, 'unlink', {
     description: 'Unlink a user from their identity at the provider',
     notes:
