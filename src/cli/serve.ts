@@ -1,16 +1,16 @@
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { resolveAddresses, type Config, type Flags, loadConfig } from '../config/config.ts';
+import { AREA_NAMES, resolveAddresses, type Config, type Flags, loadConfig } from '../config/config.ts';
 import { type Context, hostInUrl } from '../runtime/context.ts';
-import { AREA_NAMES } from '../config/config.ts';
+import { ROOT } from '../paths.ts';
 import { addCommand } from './command.ts';
 import { type DemoState, ensureDemo, updateManifestOrigin } from './demo-database.ts';
 import { welcomeLines } from './demo-welcome.ts';
 import { streams } from './streams.ts';
 import { openCommandContext } from './with-context.ts';
-import { printLines } from './print.ts';
+import { printableArgument, printLines } from './print.ts';
 import { errorCodeOf, CliError } from './errors.ts';
-import { nextStepLines } from './first-steps.ts';
 import { removeServerUrl, writeServerUrl } from './server-url-file.ts';
 import { hasOrganizations } from '../domain/organizations/organizations.ts';
 
@@ -101,6 +101,26 @@ async function startServer(config: Config): Promise<RunningServer> {
     await context.db.close();
     throw error;
   }
+}
+
+/**
+ * Returns the commands that set up an empty server, ready to paste.
+ * @param data data directory; `undefined` for the default
+ * @param from working directory; outside of the program's own, `npx` would look in the registry
+ */
+export function nextStepLines(origin: string, data: string | undefined, from: string): string[] {
+  const program = relative(fileURLToPath(ROOT), from).startsWith('..') ? 'assay' : 'npx assay';
+  const where = data === undefined ? '' : ` --data ${printableArgument(data)}`;
+  return [
+    '',
+    'No organizations yet. Next steps:',
+    `${program} organization create lumen --name "Lumen Health"${where}`,
+    `${program} user create --email you@lumen.example --organization lumen --admin${where}`,
+    `${program} token create --user you@lumen.example${where}`,
+    '',
+    `API reference: ${origin}/docs`,
+    '',
+  ];
 }
 
 /** On SIGTERM or SIGINT stops accepting connections, completes running requests, and exits within ten seconds. */

@@ -1,20 +1,40 @@
 import type { Transaction } from '../db/engine.ts';
 import { attachFiles, type NewAttachment } from '../domain/vulnerabilities/attachments.ts';
 import { createComment } from '../domain/vulnerabilities/comments.ts';
-import { decideRetest, requestRetest } from '../domain/vulnerabilities/retests.ts';
+import { decideRetest, requestRetest, type RetestDecision } from '../domain/vulnerabilities/retests.ts';
 import { createVulnerability } from '../domain/vulnerabilities/create-vulnerability.ts';
 import { updateVulnerability } from '../domain/vulnerabilities/update-vulnerability.ts';
 import type { SeededRandom } from './random.ts';
 import { personAttribution, nextWorkingHour, type Schedule, type DemoUser } from './schedule.ts';
 import { type StoredEvidence, evidenceKey } from './evidence/store-evidence.ts';
 import { buildFinding } from './build-finding.ts';
-import { lifecycles, type LifecycleStep, type LifecycleActor } from './lifecycles.ts';
+import { lazyDemoData } from './data.ts';
 import { type DemoFinding, type TemplateValues, fillTemplate } from './affected-locations.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 /** In milliseconds. Many younger findings have not been triaged. */
 const RECENT = 12 * 24 * HOUR;
+
+/** Who performs a step. */
+type LifecycleActor = 'tester' | 'admin' | 'assignee';
+
+/** A step in the life of a finding; `after` is in hours since the previous step. */
+type LifecycleStep = { by: LifecycleActor; after: number } & (
+  | { does: 'status'; status: number }
+  | { does: 'comment'; text: string; internal?: boolean }
+  | { does: 'ask'; text: string }
+  | { does: 'decide'; decision: RetestDecision; text: string }
+);
+
+/**
+ * The lifecycles of findings; steps after the current time have not happened yet. `first` has those of the first
+ * findings, because the examples of the API description refer to them: the first has comments and is open, a retest of
+ * the third can be requested, and the retest of the fourth has been pending for long.
+ */
+const lifecycles = lazyDemoData('lifecycles.json') as () => Readonly<
+  Record<'first' | 'others', readonly (readonly LifecycleStep[])[]>
+>;
 
 export interface SeedFindingsOptions {
   tx: Transaction;
