@@ -14,14 +14,14 @@ interface CreateOptions extends CommonOptions {
 
 export const createAssessmentCommand: LocalCommand = {
   usage: 'create [uid]',
-  description: 'Create an assessment',
+  description: 'Create an assessment.',
   notes:
     'UID is 1 to 50 lowercase letters, digits, - and _. It is used in URLs and cannot be changed. If omitted, it is\ngenerated.',
   examples: [['assay assessment create acme-web-2026 --organization acme --name "Web 2026"']],
   addOptions: (command) => {
     command
-      .requiredOption('--organization <uid>', 'uid of the organization')
-      .requiredOption('--name <name>', 'name of the assessment');
+      .requiredOption('--organization <uid>', 'Select the organization by its uid.')
+      .requiredOption('--name <name>', 'Set the name of the assessment.');
   },
   run: (uid: string | undefined, { organization, name, json, ...flags }: CreateOptions) =>
     withContext(flags, async ({ db, clock }) => {
@@ -37,7 +37,7 @@ export const createAssessmentCommand: LocalCommand = {
 
 export const listAssessmentsCommand: LocalCommand = {
   usage: 'list',
-  description: 'List assessments',
+  description: 'List assessments.',
   examples: [['assay assessment list']],
   run: ({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {

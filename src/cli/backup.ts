@@ -10,7 +10,7 @@ import { databaseMissing, databaseOpenError, CliError } from './errors.ts';
 
 export function registerBackupCommand(program: Command): void {
   addCommand(program, 'backup <file>', {
-    description: 'Back up the SQLite database to a new file, even while the server is running',
+    description: 'Back up the SQLite database to a new file, even while the server is running.',
     notes:
       'The backup is complete or not written at all. It does not contain the master key: keep a copy of ASSAY_MASTER_KEY or\n' +
       'DATA/keys/master.key elsewhere. To restore, stop the server, copy the file to DATA/assay.db, delete assay.db-wal and\n' +

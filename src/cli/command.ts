@@ -99,11 +99,11 @@ export function addCommand(
   command.showHelpAfterError(`Run "${path} --help" for usage.`);
   if (data)
     command.addOption(
-      new Option('--data <folder>', 'data directory (env: ASSAY_DATA; default: ./data)').argParser(
+      new Option('--data <folder>', 'Use this data directory (env: ASSAY_DATA; default: ./data).').argParser(
         parseNonEmpty,
       ),
     );
-  if (json) command.option('--json', 'output JSON');
+  if (json) command.option('--json', 'Output JSON.');
   const lines = examples.flatMap(([line, effect]) => [
     `  $ ${line}`,
     ...(effect === undefined || effect === '' ? [] : [`    ${effect}`]),
@@ -119,7 +119,7 @@ export function addCommandGroup(parent: Command, name: string, description: stri
   const family = parent
     .command(name)
     .description(description)
-    .helpCommand('help [command]', 'show help for a command')
+    .helpCommand('help [command]', 'Show help for a command.')
     .configureOutput({
       outputError: (message, write) => writeUsageError(suggestSynonym(message, family.commands), write),
     });

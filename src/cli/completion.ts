@@ -22,16 +22,16 @@ interface CompletionWord {
 
 export function registerCompletionCommand(program: Command): void {
   addCommand(program, 'completion', {
-    description: 'Generate the shell completion script',
+    description: 'Generate the shell completion script.',
     examples: [
-      ['source <(assay completion bash)', 'in ~/.bashrc'],
-      ['source <(assay completion zsh)', 'in ~/.zshrc, after compinit'],
+      ['source <(assay completion bash)', 'Add this line to ~/.bashrc.'],
+      ['source <(assay completion zsh)', 'Add this line to ~/.zshrc, after compinit.'],
       ['assay completion fish > ~/.config/fish/completions/assay.fish'],
     ],
     data: false,
     json: false,
   })
-    .addArgument(new Argument('<shell>', 'shell to generate the script for').choices(SHELLS))
+    .addArgument(new Argument('<shell>', 'Generate the script for this shell.').choices(SHELLS))
     .action((shell: Shell) => {
       const contexts = completionContexts(program, '');
       printLines(...{ bash: bashLines, zsh: zshLines, fish: fishLines }[shell](contexts));

@@ -21,7 +21,7 @@ export function accountLines(manifest: DemoManifest): string[] {
     accounts,
     {
       ACCOUNT: (row) => row.label,
-      'E-MAIL': (row) => row.email,
+      EMAIL: (row) => row.email,
       PASSWORD: (row) => row.password,
       TOKEN: (row) => row.token,
     },

@@ -26,8 +26,8 @@ import { resolveServer } from './command-target.ts';
 import { CliError } from './errors.ts';
 
 const TARGET_OPTIONS = [
-  new Option('--server <url>', 'use this server (env: ASSAY_SERVER; set by "assay login")'),
-  new Option('--token <token>', 'token for the server (env: ASSAY_TOKEN)'),
+  new Option('--server <url>', 'Use this server (env: ASSAY_SERVER; set by "assay login").'),
+  new Option('--token <token>', 'Use this token for the server (env: ASSAY_TOKEN).'),
 ];
 
 /** Adds a command that calls an operation. Options and help come from the operation's description. */
@@ -45,7 +45,7 @@ export function addOperationCommand(
   ].join(' ');
   const flags = verb.body === undefined ? optionsOf(operation) : [];
   const command = addCommand(family, usage, {
-    description: verb.description ?? operation.summary,
+    description: verb.description ?? `${operation.summary}.`,
     ...helpNotes(verb, operation, flags),
     examples:
       verb.example === undefined
@@ -170,17 +170,17 @@ function addOperationOptions(
     command.addOption(
       new Option(
         '--json-body <file>',
-        'read the request body from a JSON file ("-" for standard input); options override it',
+        'Read the request body from a JSON file ("-" for standard input); options override it.',
       ),
     );
   if (isList) {
     command.addOption(
-      new Option('--jsonl', 'output JSON Lines, one row per line').conflicts(['json', 'csv']),
+      new Option('--jsonl', 'Output JSON Lines, one row per line.').conflicts(['json', 'csv']),
     );
-    command.addOption(new Option('--csv', 'output CSV').conflicts('json'));
+    command.addOption(new Option('--csv', 'Output CSV.').conflicts('json'));
     if (!has('--limit'))
       command.addOption(
-        new Option('--limit <rows>', 'maximum number of rows').argParser((text) => {
+        new Option('--limit <rows>', 'Output at most this many rows.').argParser((text) => {
           if (!/^[1-9]\d{0,14}$/.test(text))
             throw new InvalidArgumentError('The value must be an integer of at least 1.');
           return Number(text);
@@ -188,7 +188,7 @@ function addOperationOptions(
       );
   }
   if (isDownload(operation))
-    command.addOption(new Option('--output <file>', 'output file ("-" for standard output)'));
+    command.addOption(new Option('--output <file>', 'Write to this file ("-" for standard output).'));
   addTargetOptions(command);
   return added;
 }

@@ -28,7 +28,7 @@ export function optionsOf(operation: DescribedOperation): OperationOption[] {
     location: 'body',
     name,
     required: required.has(name),
-    option: optionOf(name, schema, required.has(name)),
+    option: optionOf(name, schema, required.has(name), `Set the field ${name}.`),
   }));
   const ofQuery = parameters
     .filter(
@@ -37,11 +37,17 @@ export function optionsOf(operation: DescribedOperation): OperationOption[] {
     )
     .map((parameter): OperationOption => {
       const { name, schema, required: must = false, description } = parameter;
+      const word = optionName(parameter);
       return {
         location: parameter.in === 'header' ? 'header' : 'query',
         name,
         required: must,
-        option: optionOf(optionName(parameter), { description, ...schema } as OpenApiSchema, must),
+        option: optionOf(
+          word,
+          { description, ...schema } as OpenApiSchema,
+          must,
+          `Set the parameter ${word}.`,
+        ),
       };
     });
   const flags = [...ofBody, ...ofQuery];
@@ -86,16 +92,16 @@ const WORDS: Readonly<Record<Kind, string>> = {
   json: 'json',
 };
 
-function optionOf(name: string, schema: OpenApiSchema, required: boolean): Option {
+/** @param filler describes an option that the API does not describe */
+function optionOf(name: string, schema: OpenApiSchema, required: boolean, filler: string): Option {
   const { kind, many, allowed } = readSchema(schema);
   const word = schema.description?.startsWith('ISO 8601') === true ? 'time' : WORDS[kind];
   const flags = `--${toKebabCase(name)}${kind === 'boolean' ? '' : ` <${word}>`}`;
   const notes = [many ? 'repeatable' : '', required ? 'required' : ''].filter((note) => note !== '');
-  const description = schema.description ?? firstAlternative(schema)?.description ?? '';
-  const text = [description.replace(/\s+/g, ' '), ...notes.map((note) => `(${note})`)]
-    .filter(Boolean)
-    .join(' ');
-  const option = new Option(flags, text === '' ? toKebabCase(name).replaceAll('-', ' ') : text);
+  const described = schema.description ?? firstAlternative(schema)?.description ?? '';
+  const description = described === '' ? filler : described;
+  const text = [description.replace(/\s+/g, ' '), ...notes.map((note) => `(${note})`)].join(' ');
+  const option = new Option(flags, text);
   const [example] = (firstAlternative(schema) ?? schema).examples ?? [];
   if (kind === 'json' && example !== undefined) exampleOf.set(option, JSON.stringify(example));
   if (allowed !== undefined && allowed.length <= 20) option.choices(allowed);
@@ -155,10 +161,10 @@ function negatedOptionOf(
   const { option, location, name } = flag;
   const long = option.long ?? '';
   if (option.isBoolean())
-    return [{ ...flag, option: new Option(long.replace('--', '--no-'), `do not set ${long}`) }];
+    return [{ ...flag, option: new Option(long.replace('--', '--no-'), `Set ${long} to false.`) }];
   const nullable = alternativesOf(members[name] ?? {}).some(({ type }) => type === 'null');
   return location === 'body' && nullable && (method === 'PATCH' || method === 'PUT')
-    ? [{ ...flag, option: new Option(long.replace('--', '--no-'), `clear ${long}`) }]
+    ? [{ ...flag, option: new Option(long.replace('--', '--no-'), `Clear ${long}.`) }]
     : [];
 }
 

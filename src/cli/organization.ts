@@ -26,11 +26,11 @@ interface UpdateOptions extends CommonOptions {
 
 export const createOrganizationCommand: LocalCommand = {
   usage: 'create <uid>',
-  description: 'Create an organization',
+  description: 'Create an organization.',
   notes: 'UID is 1 to 50 lowercase letters and digits. It is used in URLs and cannot be changed.',
   examples: [['assay organization create lumen --name "Lumen Health"']],
   addOptions: (command) => {
-    command.requiredOption('--name <name>', 'display name');
+    command.requiredOption('--name <name>', 'Set the display name.');
   },
   run: (uid: string, { name, json, ...flags }: NameOptions) =>
     withContext(
@@ -47,7 +47,7 @@ export const createOrganizationCommand: LocalCommand = {
 
 export const updateOrganizationCommand: LocalCommand = {
   usage: 'update <uid>',
-  description: 'Update the settings of an organization',
+  description: 'Update the settings of an organization.',
   notes:
     'If a second factor is required, users set one up at the next sign-in with a password. Sessions of users without one\n' +
     'end, with the access of their applications. Sessions of single sign-on stay, and everything of an organization that\n' +
@@ -58,8 +58,8 @@ export const updateOrganizationCommand: LocalCommand = {
   ],
   addOptions: (command) => {
     command
-      .option('--require-second-factor', 'require an authenticator app or a passkey')
-      .option('--no-require-second-factor', 'make second factors optional');
+      .option('--require-second-factor', 'Require an authenticator app or a passkey.')
+      .option('--no-require-second-factor', 'Make second factors optional.');
   },
   run: (uid: string, { requireSecondFactor: required, json, ...flags }: UpdateOptions) => {
     if (required === undefined) {
@@ -78,7 +78,7 @@ export const updateOrganizationCommand: LocalCommand = {
 
 export const listOrganizationsCommand: LocalCommand = {
   usage: 'list',
-  description: 'List organizations',
+  description: 'List organizations.',
   examples: [['assay organization list']],
   run: ({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {
@@ -101,14 +101,14 @@ export const listOrganizationsCommand: LocalCommand = {
 
 /** Adds the commands that work on the data directory only. */
 export function registerOrganizationCommands(parent: Command): void {
-  const family = addCommandGroup(parent, 'group', 'Organization groups, whose members share tags');
+  const family = addCommandGroup(parent, 'group', 'Manage organization groups, whose members share tags.');
 
   addCommand(family, 'create <uid>', {
-    description: 'Create an organization group',
+    description: 'Create an organization group.',
     notes: 'UID is 1 to 50 lowercase letters and digits, and different from the uids of organizations.',
     examples: [['assay organization group create holding --name "Acme Holding"']],
   })
-    .requiredOption('--name <name>', 'display name')
+    .requiredOption('--name <name>', 'Set the display name.')
     .action((uid: string, { name, json, ...flags }: NameOptions) =>
       withContext(
         flags,
@@ -123,7 +123,7 @@ export function registerOrganizationCommands(parent: Command): void {
     );
 
   addCommand(family, 'add <group> <organization>', {
-    description: 'Add an organization to a group',
+    description: 'Add an organization to a group.',
     examples: [['assay organization group add holding acme']],
   }).action((group: string, organization: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
@@ -139,7 +139,7 @@ export function registerOrganizationCommands(parent: Command): void {
   );
 
   addCommand(family, 'list', {
-    description: 'List organization groups',
+    description: 'List organization groups.',
     examples: [['assay organization group list']],
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {

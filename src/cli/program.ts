@@ -62,10 +62,10 @@ export function runCli(argv: readonly string[], given?: Streams): Promise<number
 /** @param first see `registerResources` @returns the program with all its commands */
 export function buildProgram(first?: string): Command {
   const program = new Command('assay')
-    .description('Assay, a self-hosted platform for security testing')
-    .version(readVersion(), '-v, --version', 'print the version')
-    .helpOption('-h, --help', 'show help for a command')
-    .helpCommand('help [command]', 'show help for a command')
+    .description('Run and use Assay, a self-hosted platform for security testing.')
+    .version(readVersion(), '-v, --version', 'Print the version.')
+    .helpOption('-h, --help', 'Show help for a command.')
+    .helpCommand('help [command]', 'Show help for a command.')
     .showHelpAfterError('Run "assay --help" for a list of commands.')
     .configureOutput({
       writeOut: (text) => streams().stdout.write(text),
@@ -116,9 +116,9 @@ accept --server can use a server instead; "assay login URL" makes it the default
 Exit codes: 0 success, 1 failure, 2 usage error.
 
 Get started:
-  $ assay serve                         start a server with demo data on http://127.0.0.1:8080
-  $ assay serve --no-demo --port 9000   start an empty server on another port
-  $ assay user create --help            show the options and examples of a command`;
+  $ assay serve                         Start a server with demo data on http://127.0.0.1:8080.
+  $ assay serve --no-demo --port 9000   Start an empty server on another port.
+  $ assay user create --help            Show the options and examples of a command.`;
 
 function readVersion(): string {
   const text = readFileSync(new URL('package.json', ROOT), 'utf8');

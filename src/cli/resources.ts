@@ -28,7 +28,7 @@ const MEMBERS = '/api/assessment/v1/assessment-groups/{}/members';
 /** The commands of all operations; a test compares them with the API description. */
 export const RESOURCES: Readonly<Record<string, Resource>> = {
   vulnerability: {
-    description: 'Vulnerabilities, with their evidence, comments and retests',
+    description: 'Manage vulnerabilities, with their evidence, comments and retests.',
     commands: {
       list: {
         endpoint: 'GET /v1/vulnerabilities',
@@ -56,7 +56,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
     subresources: {
       attachment: {
-        description: 'Attachments of a vulnerability',
+        description: 'Manage attachments of a vulnerability.',
         commands: {
           create: { endpoint: `POST ${VULNERABILITY}/attachments` },
           download: `GET ${VULNERABILITY}/attachments/{}`,
@@ -64,7 +64,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
         },
       },
       comment: {
-        description: 'Comments on a vulnerability',
+        description: 'Manage comments on a vulnerability.',
         commands: {
           list: {
             endpoint: `GET ${VULNERABILITY}/comments`,
@@ -76,7 +76,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
         },
       },
       retest: {
-        description: 'Retests of a vulnerability',
+        description: 'Manage retests of a vulnerability.',
         commands: {
           list: {
             endpoint: `GET ${VULNERABILITY}/patch_verifications`,
@@ -89,7 +89,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
   },
   asset: {
-    description: 'Assets and their ports',
+    description: 'Manage assets and their ports.',
     commands: {
       list: {
         endpoint: `GET ${ASSET}`,
@@ -111,14 +111,14 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
     subresources: {
       listing: {
-        description: 'Assets listed by an assessment',
+        description: 'Manage the assets that an assessment lists.',
         commands: {
           list: 'GET /api/asset/v2/listings/{}/assets',
           update: 'PATCH /api/asset/v2/listings/{}/assets',
         },
       },
       port: {
-        description: 'Ports of hosts, as observed by scans',
+        description: 'Show ports of hosts, as observed by scans.',
         commands: {
           list: 'GET /api/streaming/v1/{}/assets/{}/ports',
           all: 'GET /api/streaming/v1/{}/assets/ports',
@@ -128,7 +128,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
   },
   assessment: {
-    description: 'Assessments and their asset listings',
+    description: 'Manage assessments and their asset listings.',
     commands: {
       list: {
         endpoint: 'GET /v1/assessments',
@@ -156,13 +156,13 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
     subresources: {
       access: {
-        description: 'Users with access to an assessment',
+        description: 'Manage access to an assessment.',
         commands: { list: 'GET /v1/assessments/{}/users', update: 'PATCH /v1/assessments/{}/users' },
       },
     },
   },
   group: {
-    description: 'Assessment groups and their members',
+    description: 'Manage assessment groups and their members.',
     commands: {
       list: 'GET /v1/assessment_groups',
       get: 'GET /v1/assessment_groups/{}',
@@ -172,7 +172,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
     subresources: {
       member: {
-        description: 'Members of a group and their roles',
+        description: 'Manage members of a group and their roles.',
         commands: {
           list: {
             endpoint: `GET ${MEMBERS}`,
@@ -185,7 +185,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
   },
   user: {
-    description: 'Users of organizations, and platform staff',
+    description: 'Manage users of organizations, and platform staff.',
     addLocalCommands: registerUserCommands,
     commands: {
       list: {
@@ -205,13 +205,13 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
         endpoint: 'PUT /v1/users/{}',
         acceptsEmail: true,
         body: { reactivate: true },
-        description: 'Unban a user; sessions and tokens that the ban revoked stay revoked',
+        description: 'Unban a user; sessions and tokens that the ban revoked stay revoked.',
       },
       whoami: 'GET /v1/users/whoami',
     },
   },
   session: {
-    description: 'Testing sessions (time tracked on assessments)',
+    description: 'Manage testing sessions (time tracked on assessments).',
     commands: {
       list: {
         endpoint: 'GET /v1/testing_sessions',
@@ -227,7 +227,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
   },
   tag: {
-    description: 'Tags of vulnerabilities, assessments and assets',
+    description: 'Manage tags of vulnerabilities, assessments and assets.',
     commands: {
       list: 'GET /v1/vulnerability_tags',
       create: 'POST /v1/vulnerability_tags',
@@ -236,7 +236,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
     subresources: {
       assessment: {
-        description: 'Tags of assessments',
+        description: 'Manage tags of assessments.',
         commands: {
           list: 'GET /v1/assessment_tags',
           create: 'POST /v1/assessment_tags',
@@ -245,7 +245,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
         },
       },
       asset: {
-        description: 'Tags of assets',
+        description: 'Manage tags of assets.',
         commands: {
           list: `GET ${ASSET_TAGS}`,
           get: `GET ${ASSET_TAGS}/{}`,
@@ -258,7 +258,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
   },
   token: {
-    description: 'API tokens',
+    description: 'Manage API tokens.',
     commands: {
       list: {
         endpoint: 'GET /v1/tokens',
@@ -280,7 +280,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
   },
   import: {
-    description: 'Import scanner reports',
+    description: 'Import scanner reports.',
     commands: {
       list: {
         endpoint: 'GET /v1/imports',
@@ -292,7 +292,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     customCommands: ['POST /v1/imports', 'GET /v1/imports/{}/events', 'POST /v1/imports/{}/undo'],
   },
   organization: {
-    description: 'Organizations (tenants) and organization groups',
+    description: 'Manage organizations (tenants) and organization groups.',
     addLocalCommands: registerOrganizationCommands,
     commands: {
       list: { endpoint: 'GET /v1/organizations', local: listOrganizationsCommand },
@@ -302,7 +302,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
   },
   audit: {
-    description: 'The audit log',
+    description: 'Read the audit log.',
     commands: {
       list: {
         endpoint: 'GET /v1/audit_events',

@@ -27,27 +27,27 @@ interface RunningServer {
 
 export function registerServeCommand(program: Command): void {
   addCommand(program, 'serve', {
-    description: 'Start the server, and load demo data into a database without organizations',
+    description: 'Start the server, and load demo data into a database without organizations.',
     notes:
       'Prints "assay listening on http://HOST:PORT" once it is ready. Logs are JSON Lines. On SIGTERM the server stops\n' +
       'accepting connections, completes running requests, and exits within ten seconds.',
     examples: [
-      ['assay serve', 'listen on http://127.0.0.1:8080, with demo data in ./data'],
-      ['assay serve --no-demo --data /var/lib/assay', 'start empty, with another data directory'],
-      ['assay serve --port 0', 'listen on any free port'],
-      ['assay serve --areas v1,assessment --port 8081', 'serve two areas of the API only'],
-      ['ASSAY_DATABASE_URL=postgres://assay@db/assay assay serve', 'use PostgreSQL'],
+      ['assay serve', 'Listen on http://127.0.0.1:8080, with demo data in ./data.'],
+      ['assay serve --no-demo --data /var/lib/assay', 'Start an empty server with another data directory.'],
+      ['assay serve --port 0', 'Listen on any free port.'],
+      ['assay serve --areas v1,assessment --port 8081', 'Serve two areas of the API only.'],
+      ['ASSAY_DATABASE_URL=postgres://assay@db/assay assay serve', 'Use PostgreSQL.'],
     ],
     json: false,
   })
-    .option('--port <number>', 'port to listen on, 0 for any free port (env: PORT; default: 8080)')
-    .option('--host <address>', 'address to listen on (env: ASSAY_HOST; default: 127.0.0.1)')
+    .option('--port <number>', 'Listen on this port, or on any free port if 0 (env: PORT; default: 8080).')
+    .option('--host <address>', 'Listen on this address (env: ASSAY_HOST; default: 127.0.0.1).')
     .option(
       '--areas <list>',
-      `areas of the API to serve (env: ASSAY_AREAS; default: all): ${AREA_NAMES.join(',')}`,
+      `Serve only these areas of the API: ${AREA_NAMES.join(',')} (env: ASSAY_AREAS; default: all).`,
     )
-    .option('--demo', 'load demo data if there is no organization (env: ASSAY_DEMO; default)')
-    .option('--no-demo', 'do not load or print demo data')
+    .option('--demo', 'Load demo data if there is no organization (env: ASSAY_DEMO; default).')
+    .option('--no-demo', 'Do not load or print demo data.')
     .action(async (flags: Flags) => {
       const server = await startServer(loadConfig(flags, streams().env));
       closeOnSignal(server);

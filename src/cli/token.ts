@@ -29,32 +29,43 @@ const MAX_LINE = 4_096;
 export const createTokenCommand: LocalCommand = {
   usage: 'create',
   inputs: { allowedAddresses: 'allowIp' },
-  description: 'Create a token for a user',
+  description: 'Create a token for a user.',
   notes:
     'A personal access token is a bearer token. On /v1 it also works as X-Auth, and as the password of the email address\n' +
     "with basic authentication. The token is shown only once. The user's invitation stays valid.",
   examples: [
-    ['assay token create --user ada@example.com', 'all scopes of the account, no expiry'],
+    ['assay token create --user ada@example.com', 'Grant all scopes of the account, without expiry.'],
     [
       'assay token create --user ada@example.com --scopes "api tag_lw" --expires 30d',
-      'two scopes, for 30 days',
+      'Grant two scopes for 30 days.',
     ],
-    ['assay token create --user ada@example.com --allow-ip 10.0.0.0/8', 'usable from this network only'],
-    ['assay token create --user ada@example.com --jwt --json', 'a JWT access token, valid for one hour'],
+    [
+      'assay token create --user ada@example.com --allow-ip 10.0.0.0/8',
+      'Accept the token from this network only.',
+    ],
+    [
+      'assay token create --user ada@example.com --jwt --json',
+      'Create a JWT access token that is valid for one hour.',
+    ],
   ],
   addOptions: (command) => {
     command
-      .requiredOption('--user <user>', 'email address, id or uid of the user')
-      .option('--name <text>', 'name of the token; required with --server')
-      .addOption(scopesOption('scopes, separated by spaces (default: all that the account may have)'))
+      .requiredOption('--user <user>', 'Select the user by email address, id or uid.')
+      .option('--name <text>', 'Set the name of the token; required with --server.')
+      .addOption(
+        scopesOption('Grant these scopes, separated by spaces (default: all that the account may have).'),
+      )
       .addOption(
         new Option(
           '--expires <time>',
-          'lifetime: 90s, 15m, 1h or 30d (default: no expiry; one hour for a JWT)',
+          'Set the lifetime, such as 90s, 15m, 1h or 30d (default: no expiry; one hour for a JWT).',
         ).argParser(parseLifetime),
       )
-      .option('--allow-ip <cidr...>', 'IP addresses or CIDR blocks that may use the token (default: all)')
-      .option('--jwt', 'create a JWT access token instead of a personal access token');
+      .option(
+        '--allow-ip <cidr...>',
+        'Accept the token from these IP addresses or CIDR blocks only (default: all).',
+      )
+      .option('--jwt', 'Create a JWT access token instead of a personal access token.');
   },
   run: ({ user, name, scopes, expires, allowIp, jwt, json, ...flags }: CreateOptions) =>
     withContext(flags, async ({ db, keys, clock }) => {
@@ -85,7 +96,7 @@ export const createTokenCommand: LocalCommand = {
 
 export const listTokensCommand: LocalCommand = {
   usage: 'list',
-  description: 'List tokens',
+  description: 'List tokens.',
   examples: [['assay token list']],
   run: ({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {
@@ -125,13 +136,13 @@ export const listTokensCommand: LocalCommand = {
 
 export const revokeTokenCommand: LocalCommand = {
   usage: 'revoke <token>',
-  description: 'Revoke a token',
+  description: 'Revoke a token.',
   notes:
     'TOKEN is an id or a personal access token. "-" reads it from standard input, so that the token does not appear in\n' +
     'process listings or the shell history. Revoking a revoked token changes nothing.',
   examples: [
     ['assay token revoke 3f0c6a52-7b1e-4a55-9a61-0a1f2b3c4d5e'],
-    ['assay token revoke - < leaked-token.txt', 'revoke a leaked token'],
+    ['assay token revoke - < leaked-token.txt', 'Revoke a leaked token.'],
   ],
   run: async (given: string, { json, ...flags }: CommonOptions) => {
     const token = given === '-' ? await readLineFromStdin() : given;

@@ -40,27 +40,27 @@ export function registerUserCommands(family: Command): void {
 export const createUserCommand: LocalCommand = {
   usage: 'create',
   inputs: { assignedTo: 'assign' },
-  description: 'Invite a user or platform staff',
+  description: 'Invite a user or platform staff.',
   notes:
     'Send the invite_url only to the user: it sets the password of the account. It can be used once and expires after a\n' +
     'week (ASSAY_INVITATION_SECONDS). It begins with ASSAY_CLIENT_BASE_URL. Staff have access to all organizations, or\n' +
     'only to those of --assign.',
   examples: [
-    ['assay user create --email ada@example.com --organization acme --admin', 'invite an admin of acme'],
+    ['assay user create --email ada@example.com --organization acme --admin', 'Invite an admin of acme.'],
     [
       'assay user create --email bob@example.com --organization acme --name "Bob Ng"',
-      'invite a user of acme',
+      'Invite a user of acme.',
     ],
-    ['assay user create --email eve@example.com --staff', 'invite platform staff'],
+    ['assay user create --email eve@example.com --staff', 'Invite platform staff.'],
   ],
   addOptions: (command) => {
     command
-      .requiredOption('--email <email>', 'email address')
-      .addOption(new Option('--organization <uid>', 'uid of the organization').conflicts('staff'))
-      .option('--staff', 'create platform staff')
-      .option('--admin', 'make the user an admin of the organization')
-      .option('--name <name>', 'display name')
-      .option('--assign <uid...>', 'uids of the organizations that staff have access to (default: all)');
+      .requiredOption('--email <email>', 'Set the email address.')
+      .addOption(new Option('--organization <uid>', 'Select the organization by its uid.').conflicts('staff'))
+      .option('--staff', 'Create platform staff.')
+      .option('--admin', 'Make the user an admin of the organization.')
+      .option('--name <name>', 'Set the display name.')
+      .option('--assign <uid...>', 'Give staff access to these organizations only, by uid (default: all).');
   },
   run: ({ email, name, organization, staff, admin, assign, json, ...flags }: CreateOptions) => {
     if ((organization === undefined) === (staff !== true)) {
@@ -94,16 +94,16 @@ export const createUserCommand: LocalCommand = {
 function addAssignCommand(family: Command): void {
   addCommand(family, 'assign <user>', {
     inputs: { assignedTo: 'organization' },
-    description: 'Restrict platform staff to organizations',
+    description: 'Restrict platform staff to organizations.',
     notes:
       'USER is an email address, id or uid. Also applies to existing tokens. Replaces earlier assignments.',
     examples: [
       ['assay user assign eve@example.com --organization acme umbra'],
-      ['assay user assign eve@example.com --all', 'give access to all organizations again'],
+      ['assay user assign eve@example.com --all', 'Give access to all organizations again.'],
     ],
   })
-    .option('--organization <uid...>', 'uids of the organizations')
-    .addOption(new Option('--all', 'all organizations').conflicts('organization'))
+    .option('--organization <uid...>', 'Give access to these organizations only, by uid.')
+    .addOption(new Option('--all', 'Give access to all organizations.').conflicts('organization'))
     .action(
       (
         who: string,
@@ -130,7 +130,7 @@ function addAssignCommand(family: Command): void {
 
 function addInviteCommand(family: Command): void {
   const invite = addCommand(family, 'invite <user>', {
-    description: 'Renew the invitation of a user',
+    description: 'Renew the invitation of a user.',
     notes:
       'USER is an email address, id or uid. Prints a new link; the previous one becomes invalid. Use\n' +
       '"assay user reset-password" for a user who has accepted the invitation.',
@@ -160,7 +160,7 @@ function addInviteCommand(family: Command): void {
 
 function addResetPasswordCommand(family: Command): void {
   addCommand(family, 'reset-password <user>', {
-    description: 'Create a password reset link',
+    description: 'Create a password reset link.',
     notes:
       'USER is an email address, id or uid. Send the link only to the user. It can be used once, expires after one hour,\n' +
       'and replaces earlier links. The current password stays valid until a new one is set, which signs the user out\n' +
@@ -189,7 +189,7 @@ function addResetPasswordCommand(family: Command): void {
 
 function addSignOutCommand(family: Command): void {
   addCommand(family, 'sign-out <user>', {
-    description: 'Sign a user out of all browsers',
+    description: 'Sign a user out of all browsers.',
     notes:
       'USER is an email address, id or uid. The user can sign in again. Tokens and the access of applications stay: use\n' +
       '"assay token revoke" to revoke a token, or "assay user ban" to end all access.',
@@ -210,7 +210,7 @@ function addSignOutCommand(family: Command): void {
 
 export const banUserCommand: LocalCommand = {
   usage: 'ban <user>',
-  description: 'Ban a user and revoke their sessions and tokens',
+  description: 'Ban a user and revoke their sessions and tokens.',
   notes:
     'USER is an email address, id or uid. A user who has never signed in and has no token is deleted instead. The\n' +
     'last admin of an organization cannot be banned. Banning a banned user changes nothing.',
@@ -227,7 +227,7 @@ export const banUserCommand: LocalCommand = {
 
 function addResetSecondFactorCommand(family: Command): void {
   addCommand(family, 'reset-second-factor <user>', {
-    description: 'Remove the second factors of a user and end their sessions',
+    description: 'Remove the second factors of a user and end their sessions.',
     notes:
       'USER is an email address, id or uid. Removes authenticator app, passkeys and recovery codes. Verify the identity of\n' +
       'the user first: their password alone is then enough to sign in, or to set up a new factor if they must have one.',
@@ -247,10 +247,13 @@ function addResetSecondFactorCommand(family: Command): void {
 
 export const listUsersCommand: LocalCommand = {
   usage: 'list',
-  description: 'List users',
+  description: 'List users.',
   examples: [
     ['assay user list'],
-    ['assay user list --json', 'id, uid, email, organization, admin, staff, banned, invited, second_factor'],
+    [
+      'assay user list --json',
+      'Output id, uid, email, organization, admin, staff, banned, invited and second_factor.',
+    ],
   ],
   run: ({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {

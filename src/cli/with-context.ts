@@ -47,7 +47,7 @@ export async function openCommandContext(
   try {
     const context = await openContext(config, destination, command);
     if (context.appliedMigrations[0] === FIRST_MIGRATION)
-      streams().stderr.write(`Created database ${databaseLocation(config)}\n`);
+      streams().stderr.write(`Created the database ${databaseLocation(config)}.\n`);
     return context;
   } catch (error) {
     throw databaseOpenError(error, config);

@@ -57,7 +57,7 @@ describe('The help of a command', () => {
     );
     expect(await help('vulnerability', 'update')).toContain('Together with `--tag-list`, replaces the tags');
     expect(await help('session', 'update')).toContain('`--ended-at` stops a running session');
-    expect(await help('token', 'create')).toContain('name of the token; required with --server');
+    expect(await help('token', 'create')).toContain('Set the name of the token; required with --server.');
   });
 });
 

@@ -111,7 +111,7 @@ async function uploadFile(
       if (!isFull && !(count === undefined && isServerAway(error))) throw error;
       if (!isNotified)
         streams().stderr.write(
-          `assay: waiting to upload ${report.label}: ${toCliError(error, command).message}\n`,
+          `assay: Waiting to upload ${report.label}: ${toCliError(error, command).message}\n`,
         );
       await delay(RETRY_INTERVAL, undefined, { signal: interruption.cancel });
     }

@@ -15,10 +15,10 @@ export function addMappingOptions(command: Command): void {
   command
     .option(
       '--map <field=column>',
-      'map a field to a column of a CSV report: title=Name (repeatable)',
+      'Map a field to a column of a CSV report, such as title=Name (repeatable).',
       collectMapping,
     )
-    .option('--mapping <file>', 'JSON file with the mapping: {"title": "Name"}');
+    .option('--mapping <file>', 'Read the mapping from a JSON file such as {"title": "Name"}.');
 }
 
 function collectMapping(text: string, before: Mapping = {}): Mapping {
