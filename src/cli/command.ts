@@ -15,7 +15,7 @@ export function scopesOption(description: string): Option {
 
 interface CommandHelp {
   description: string;
-  /** Lines to type, each with its effect. */
+  /** Command lines, each with an optional sentence about its effect. */
   examples: readonly (readonly [line: string, effect?: string])[];
   /** Further text for the help. */
   notes?: string;
@@ -29,7 +29,7 @@ interface CommandHelp {
 
 const inputNames = new WeakMap<Command, Readonly<Record<string, string>>>();
 
-/** Verbs that users confuse; the first one that the command group has is suggested. */
+/** Verbs that users confuse. The suggestion is the first one in the list that is a command of the group. */
 const SYNONYMS: readonly (readonly string[])[] = [
   ['revoke', 'ban', 'delete', 'remove', 'rm'],
   ['create', 'add', 'new'],
@@ -56,7 +56,7 @@ export function writeUsageError(message: string, write: (text: string) => void):
   write(`assay: ${/[.?)]$/.test(text) ? text : `${text}.`} `);
 }
 
-/** Commander only suggests commands of similar spelling. */
+/** Adds a synonym to an error, because commander only suggests commands of similar spelling. */
 function suggestSynonym(message: string, commands: readonly Command[]): string {
   const [, word = ''] = /^error: unknown command '(.*?)'/.exec(message) ?? [];
   const names = commands.map((command) => command.name());
@@ -64,7 +64,7 @@ function suggestSynonym(message: string, commands: readonly Command[]): string {
   return meant === undefined ? message : `error: unknown command '${word}' (Did you mean ${meant}?)`;
 }
 
-/** Adds to the map from properties to options that error messages use. */
+/** Adds options to those that error messages name in place of properties. */
 export function setInputNames(command: Command, inputs: Readonly<Record<string, string>>): void {
   inputNames.set(command, { ...inputs, ...inputNames.get(command) });
 }

@@ -45,7 +45,7 @@ export function welcomeLines(manifest: DemoManifest, origin: string, areas: read
   ];
 }
 
-/** Idempotent commands to paste; the first three use different areas. */
+/** Commands that users can paste repeatedly; the first three use different areas. */
 function exampleCommands(manifest: DemoManifest, origin: string): { area: AreaName; command: string }[] {
   const { organization, group, vulnerability, assessment, assets, assetTag, users } = manifest;
   const get = (path: string) =>

@@ -80,7 +80,7 @@ export function registerLoginCommand(program: Command): void {
     const login = readCredentials(configFolder);
     if (login === undefined) throw new CliError('You are not signed in.');
     const { server, revocation_endpoint, refresh_token } = login;
-    // Removed first, so that signing out works even if the server cannot be reached.
+    // Removed first, so that signing out works even without a connection to the server.
     removeCredentials(configFolder);
     const response = await fetch(revocation_endpoint, {
       method: 'POST',
@@ -200,7 +200,7 @@ async function discover(server: string, issuer: string): Promise<AuthorizationSe
   };
 }
 
-/** @returns a URL from the server in ASCII, which is safe to print */
+/** Returns a URL from the server in ASCII, so that it is safe to print. */
 function quoteUrl(text: string): string {
   return URL.parse(text)?.href.replace(/\/$/, '').slice(0, MAX_QUOTED_URL) ?? 'not a URL';
 }
@@ -244,7 +244,7 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...str
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** Ignores a missing browser: the URL has been printed. */
+/** Opens a browser if there is one; the user can also open the printed URL. */
 function openBrowser(address: string): void {
   const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
   const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true });

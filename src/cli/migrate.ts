@@ -20,7 +20,7 @@ export function registerMigrateCommand(program: Command): void {
     const config = loadConfig(flags, streams().env);
     const { databaseUrl, dataDirectory, requestTimeout: timeout } = config;
     try {
-      // Does not need the keys.
+      // Opens no context, because migrating needs no keys.
       const db = await openDatabase({ databaseUrl, dataDirectory, timeout });
       const applied = await db.migrate().finally(() => db.close());
       if (json === true) printJson({ applied });

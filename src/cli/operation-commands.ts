@@ -68,8 +68,8 @@ export function addOperationCommand(
 }
 
 /**
- * Adds a command that runs on the data directory, and calls an operation instead if a server is selected, or if an option
- * is given that only the operation has.
+ * Adds a command that runs on the data directory, and calls an operation instead if a server is selected, or if an
+ * option is given that only the operation has.
  * @param verb `bodyFields` maps the command's own options to the body
  */
 export function addTwoVariantCommand(
@@ -148,7 +148,7 @@ function requiredOptionError(command: Command, option: Option): never {
   return command.error(`error: required option '${option.flags}' not specified`);
 }
 
-/** Options that select a server and so belong to both variants. */
+/** These options select a variant, so neither variant owns them. */
 const TARGET_ATTRIBUTES: ReadonlySet<string> = new Set(['server', 'token']);
 const RESERVED_OPTIONS = ['data', 'json', 'jsonl', 'csv', 'limit', 'server', 'token', 'jsonBody', 'output'];
 

@@ -77,7 +77,7 @@ export const toKebabCase = (name: string) =>
 /** An example value of each option that takes JSON. */
 const exampleOf = new WeakMap<Option, string>();
 
-/** Returns a hint at the JSON that an option takes, to follow an error message; empty for other options. */
+/** Returns an example for an option that takes JSON, to append to an error message; empty for other options. */
 export function exampleValueOf(option: Option): string {
   const example = exampleOf.get(option);
   return example === undefined ? '' : `; for example '${example}'`;
@@ -108,7 +108,7 @@ function optionOf(name: string, schema: OpenApiSchema, required: boolean, filler
   if (kind === 'boolean') return option;
   return option.argParser((given: string, before: unknown) => {
     const value = parseValue(given, kind, allowed);
-    // Accepts single objects and the array that the API takes.
+    // A value is one item, or an array of items as in the API.
     return many ? [...((before as unknown[] | undefined) ?? []), ...[value].flat()] : value;
   });
 }
@@ -152,7 +152,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Returns `--no-x`: `false`, or in an update `null` for a nullable property. */
+/** Returns `--no-x`, which sends `false` for a boolean, and `null` for a nullable property of an update. */
 function negatedOptionOf(
   flag: OperationOption,
   method: string,
@@ -181,7 +181,7 @@ export function readOptionValues(
     const attribute = option.attributeName();
     if (command.getOptionValueSource(attribute) !== 'cli') continue;
     const value = command.getOptionValue(attribute) as unknown;
-    // `--no-x` of an option that is not boolean clears the property.
+    // `--no-x` sets an option that is not boolean to false, which stands for null.
     const isYesOrNo = flags.some((other) => other.name === name && other.option.isBoolean());
     values[location][name] = value === false && !isYesOrNo ? null : value;
   }

@@ -34,10 +34,10 @@ const COMMANDS = [
 ];
 
 /**
- * Runs one command. Prints an error as one line on standard error. Does not touch the process, so that several
- * commands can run in one; only `serve` handles signals and exits.
- * @param argv what follows `assay`
- * @param given streams to read and write; those of the process when absent
+ * Runs one command. Prints an error as one line on standard error. Does not change the process, so that several
+ * commands can run in one process; only `serve` handles signals and exits.
+ * @param argv the arguments after `assay`
+ * @param given streams to read and write; default: those of the process
  * @returns the exit code: 0 success, 1 failure, 2 usage error
  */
 export function runCli(argv: readonly string[], given?: Streams): Promise<number> {
@@ -73,7 +73,7 @@ export function buildProgram(first?: string): Command {
       outputError: writeUsageError,
     })
     .exitOverride()
-    // An option belongs to the command that it follows.
+    // Options before a command belong to the program, options after it to the command.
     .enablePositionalOptions()
     .addHelpText('after', OVERVIEW);
   for (const register of COMMANDS) register(program, first);
@@ -82,7 +82,7 @@ export function buildProgram(first?: string): Command {
 
 /**
  * Adds the commands of `RESOURCES`.
- * @param first the word after `assay`; only its commands are added, since all of them take long
+ * @param first the word after `assay`; only its commands are added, because adding all of them is slow
  */
 function registerResources(program: Command, first?: string): void {
   const known = [...Object.keys(RESOURCES), ...program.commands.map((command) => command.name())];

@@ -14,9 +14,9 @@ export interface Resource {
   description: string;
   commands: Readonly<Record<string, OperationCommand | string>>;
   subresources?: Readonly<Record<string, Resource>>;
-  /** Adds the commands of the data directory that have no operation. */
+  /** Adds commands that work on the data directory only. */
   addLocalCommands?: (group: Command) => void;
-  /** Operations that hand-written commands call, or that no command calls. */
+  /** Operations that hand-written commands call. */
   customCommands?: readonly string[];
 }
 

@@ -25,13 +25,13 @@ import { printRows, type JsonRow, type RowFormat } from './print-rows.ts';
 export interface OperationCommand {
   /** Method and path, without parameter names: `GET /v1/users/{}`. */
   endpoint: string;
-  /** Columns of a table. Default: the first scalar fields. */
+  /** Columns of the table. Default: the first scalar fields. */
   columns?: readonly string[];
   /** The variant for the data directory. */
   local?: LocalCommand;
   /** Maps options of the variant for the data directory to properties of the body. */
   bodyFields?: Readonly<Record<string, { member: string; convert?: (value: unknown) => unknown }>>;
-  /** A fixed body; the command then has no options for the body. */
+  /** A fixed body, in place of options for the body. */
   body?: Readonly<Record<string, unknown>>;
   /** Whether the id in the path may also be a user's email address or uid. */
   acceptsEmail?: boolean;
@@ -43,7 +43,7 @@ export interface OperationCommand {
   nextStep?: (result: JsonRow, response: Response) => string | undefined;
 }
 
-/** Options that do not become part of the request. */
+/** Options that are not part of the request. */
 export interface OperationOptions extends TargetFlags {
   json?: boolean;
   jsonl?: boolean;
@@ -92,7 +92,7 @@ export async function runOperation(
   });
 }
 
-/** A user of operations 52 and 53. */
+/** The fields of a user (operations 52 and 53) that identify it. */
 interface UserRow {
   id: number;
   uid: string;
@@ -113,7 +113,7 @@ async function resolveUserId(client: AnyClient, who: string): Promise<string> {
   if (self !== undefined && isMeant(self)) return String(self.id);
   const search = who.includes('@') ? { 'filter[search]': who } : {};
   try {
-    // Banned users are listed separately.
+    // The API lists banned users only on request.
     for (const banned of [false, true]) {
       const query = { ...search, 'filter[banned]': banned, 'page[size]': 200 };
       // The client does not know the types of the operations.

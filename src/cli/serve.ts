@@ -20,7 +20,7 @@ interface RunningServer {
   context: Context;
   /** `http://HOST:PORT` */
   origin: string;
-  /** The demo data, if enabled and present. */
+  /** The demo data; `undefined` if it is disabled or absent. */
   demo: DemoState | undefined;
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export function registerServeCommand(program: Command): void {
       printLines(`assay listening on ${origin}`);
       if (demo !== undefined) printLines(...welcomeLines(demo.manifest, origin, context.config.areas));
       else if (!(await hasOrganizations(context.db.read))) {
-        // The commands are pasted into a terminal with another environment.
+        // Users paste the commands into a terminal that may lack this environment.
         const folder = context.config.dataDirectory;
         const data = flags.data ?? (folder === resolve('data') ? undefined : folder);
         printLines(...nextStepLines(origin, data, process.cwd()));
@@ -64,8 +64,8 @@ export function registerServeCommand(program: Command): void {
 }
 
 /**
- * Migrates the database, loads demo data if enabled, and starts to listen. With demo data, whose accounts sign in with
- * their passwords, the second factor of staff is optional by default.
+ * Migrates the database, loads demo data if enabled, and starts to listen. With demo data, the second
+ * factor of staff is optional by default, because the printed passwords alone must be enough to sign in.
  * @throws CliError if the database cannot be used or the address is not available
  */
 async function startServer(config: Config): Promise<RunningServer> {
@@ -76,7 +76,7 @@ async function startServer(config: Config): Promise<RunningServer> {
       ...config,
       staffSecondFactor: config.staffSecondFactor ?? (demo ? 'optional' : 'required'),
     };
-    // Loaded on demand: other commands start faster without HTTP.
+    // Loaded on demand, because other commands start faster without HTTP.
     const { buildApp, listen } = await import('../app.ts');
     const app = await buildApp(context);
     const port = await listen(app, config).catch(async (error: unknown) => {
@@ -89,7 +89,7 @@ async function startServer(config: Config): Promise<RunningServer> {
     return {
       context,
       origin,
-      // With `--port 0` the port is known only now.
+      // With `--port 0`, the port is unknown until now.
       demo: demo && updateManifestOrigin(demo, context.addresses.clientBaseUrl),
       async close() {
         removeServerUrl(config);
@@ -106,7 +106,7 @@ async function startServer(config: Config): Promise<RunningServer> {
 /**
  * Returns the commands that set up an empty server, ready to paste.
  * @param data data directory; `undefined` for the default
- * @param from working directory; outside of the program's own, `npx` would look in the registry
+ * @param from working directory; outside the program's folder, `npx` would look in the registry
  */
 export function nextStepLines(origin: string, data: string | undefined, from: string): string[] {
   const program = relative(fileURLToPath(ROOT), from).startsWith('..') ? 'assay' : 'npx assay';

@@ -34,7 +34,7 @@ interface SetOptions extends CommonOptions {
   trustEmail?: boolean;
 }
 
-/** In characters. */
+/** Maximum length of a client secret, in characters. */
 const MAX_SECRET = 4_096;
 
 export function registerSsoCommand(program: Command): void {
@@ -213,7 +213,7 @@ function addUnlinkCommand(family: Command): void {
 
 /** Returns the issuer as the provider spells it. */
 async function checkIssuer(issuer: string, clientId: string, clock: () => number): Promise<string> {
-  // Loaded on demand: only this command needs it.
+  // Loaded on demand, because only this command needs it.
   const { discoverProvider, ProviderError } = await import('../sso/provider.ts');
   try {
     return (await discoverProvider({ issuer, clientId, secret: null }, clock)).metadata.issuer;

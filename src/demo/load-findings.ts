@@ -13,10 +13,9 @@ import { type DemoFinding, type TemplateValues, fillTemplate } from './affected-
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** In milliseconds. Many younger findings have not been triaged. */
+/** Many findings younger than this are still untriaged. In milliseconds. */
 const RECENT = 12 * 24 * HOUR;
 
-/** Who performs a step. */
 type LifecycleActor = 'tester' | 'admin' | 'assignee';
 
 /** A step in the life of a finding; `after` is in hours since the previous step. */
@@ -53,15 +52,15 @@ export interface SeedFindingsOptions {
   assets: ReadonlyMap<string, string>;
   testers: readonly DemoUser[];
   admin: DemoUser;
-  /** Possible assignees. */
+  /** Users to pick assignees from. */
   team: readonly DemoUser[];
-  /** Whether the first findings are those of the examples. */
+  /** Whether the first findings get the lifecycles that the examples of the API description rely on. */
   useFirstLifecycles: boolean;
 }
 
 /**
  * Schedules findings and their lifecycles.
- * @returns the ids of the first findings, filled in as the schedule runs
+ * @returns the ids of the first findings; empty until the schedule has run
  */
 export function seedFindings(options: SeedFindingsOptions): { ids: number[] } {
   const { tx, schedule, random, findings, from, until, assets, tagIds, useFirstLifecycles } = options;
@@ -69,7 +68,7 @@ export function seedFindings(options: SeedFindingsOptions): { ids: number[] } {
   for (const [index, finding] of findings.entries()) {
     const evenly =
       from + Math.floor(((until - from) * index) / findings.length) + random.between(0, 600) * MINUTE;
-    // The first findings are reported in order within a day, since the examples refer to their ids.
+    // The first findings are reported in order within a day, because the examples refer to their ids.
     const first = useFirstLifecycles ? lifecycles().first[index] : undefined;
     const reportedAt =
       first === undefined
@@ -132,7 +131,7 @@ function attach(
 
 /**
  * Schedules the lifecycle of a finding.
- * @returns when its fix is verified
+ * @returns when the fix is verified; `undefined` if it is not
  */
 function scheduleLifecycle(
   { tx, schedule, random }: SeedFindingsOptions,

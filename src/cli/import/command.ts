@@ -74,7 +74,7 @@ export function registerImportCommand(program: Command): void {
   })
     .usage('[options] [format] <file|folder|->...\n       assay import [command]')
     .helpCommand('help [command]', 'Show help for a command.')
-    // An option belongs to the command that it follows.
+    // An option before a subcommand belongs to `import`, one after it to the subcommand.
     .enablePositionalOptions()
     .option('--assessment <uid>', 'Import findings into the assessment with this uid.')
     .option(
@@ -180,7 +180,7 @@ async function importReports(
   }
 }
 
-/** Returns a function that prompts for the columns of a CSV report, once per set of columns; `undefined` without a terminal. */
+/** Returns a function that asks once for each different header of a CSV report; `undefined` without a terminal. */
 function createPrompts(signal: AbortSignal): ColumnMappingOptions['prompt'] {
   const { stdin, stderr } = streams();
   if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
@@ -217,7 +217,7 @@ async function formatNames(): Promise<string[]> {
   return REPORT_FORMATS.map(({ name }) => name);
 }
 
-/** Options with which an nmap import on the data directory still lists its hosts. */
+/** An nmap import on the data directory with other options than these does not list its hosts. */
 const LOCAL_NMAP_OPTIONS: ReadonlySet<string> = new Set(['organization', 'data', 'json']);
 
 function isLocalNmapImport(command: Command, flags: ImportCommandOptions): boolean {

@@ -29,7 +29,7 @@ function collectMapping(text: string, before: Mapping = {}): Mapping {
 }
 
 /**
- * Returns the given mapping, or `undefined`; `--map` takes precedence over the file.
+ * Returns the mapping of the options; `undefined` if there is none. `--map` takes precedence over the file.
  * @throws CliError if the file is invalid
  */
 export function readGivenMapping({ map, mapping: file }: MappingFlags): Mapping | undefined {

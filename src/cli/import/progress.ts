@@ -5,7 +5,7 @@ import type { RemoteImport } from './api.ts';
 /** Shows the progress of an import on a terminal. */
 interface ProgressDisplay {
   update(job: RemoteImport): void;
-  /** Removes the display from the terminal. */
+  /** Clears the line. */
   stop(): void;
 }
 

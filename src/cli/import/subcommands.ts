@@ -18,7 +18,9 @@ interface ImportSubcommandOptions extends TargetFlags {
 /** How often the state of an undo is polled, in milliseconds. */
 const POLL_INTERVAL = 100;
 
-/** Adds `follow` and `undo`. On the data directory they also run the import or undo, if no server does. */
+/**
+ * Adds `follow` and `undo`, which run the import or undo themselves if they use the data directory and no server does.
+ */
 export function addImportSubcommands(family: Command): void {
   const follow = addCommand(family, 'follow <id>', {
     description: 'Show the progress of an import until it ends.',
