@@ -10,7 +10,7 @@ import { databaseMissing, databaseOpenError, CliError } from './errors.ts';
 
 export function registerBackupCommand(program: Command): void {
   addCommand(program, 'backup <file>', {
-    description: 'Back up the SQLite database to a new file, even while the server is running',
+    description: 'Back up the SQLite database to a new file, even while the server is running.',
     notes:
       'The backup is complete or not written at all. It does not contain the master key: keep a copy of ASSAY_MASTER_KEY or\n' +
       'DATA/keys/master.key elsewhere. To restore, stop the server, copy the file to DATA/assay.db, delete assay.db-wal and\n' +
@@ -23,7 +23,7 @@ export function registerBackupCommand(program: Command): void {
         'assay backup supports SQLite only, but ASSAY_DATABASE_URL is set. Use pg_dump for PostgreSQL.',
       );
     }
-    // Opening the database would create it.
+    // Checked first, because opening a missing database creates it.
     if (!hasSqlite(config.dataDirectory)) {
       throw databaseMissing(config);
     }
@@ -31,7 +31,7 @@ export function registerBackupCommand(program: Command): void {
     if (existsSync(target))
       throw new CliError(`${target} already exists. Choose another name, or remove it first.`);
     try {
-      // Not migrated, so that a backup can be made before an upgrade.
+      // Not migrated, so that users can back up before an upgrade.
       const db = await openDatabase({ dataDirectory: config.dataDirectory, timeout: config.requestTimeout });
       await db.backup(target).finally(() => db.close());
     } catch (error) {

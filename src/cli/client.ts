@@ -34,11 +34,17 @@ interface UpdateOptions extends CommonOptions {
 const SECRET_NOTICE = 'Copy the secret now. It cannot be shown again.';
 
 export function registerClientCommand(program: Command): void {
-  const family = addCommandGroup(program, 'client', 'OAuth 2.0 applications');
+  const family = addCommandGroup(program, 'client', 'Manage OAuth 2.0 applications.');
+  addCreateCommand(family);
+  addListCommand(family);
+  addUpdateCommand(family);
+  addDeleteCommand(family);
+}
 
+function addCreateCommand(family: Command): void {
   addCommand(family, 'create', {
     inputs: { redirectUris: 'redirect', userId: 'user' },
-    description: 'Register an application',
+    description: 'Register an application.',
     notes:
       'A public client cannot keep a secret: a browser, desktop or mobile application. A confidential client runs on a\n' +
       'server. Both use /oauth/authorize with PKCE. Redirect URIs must match exactly, except for the port on 127.0.0.1,\n' +
@@ -47,26 +53,26 @@ export function registerClientCommand(program: Command): void {
     examples: [
       [
         'assay client create --name "Triage board" --redirect https://board.example/callback',
-        'a browser application',
+        'Register a browser application.',
       ],
       [
         'assay client create --name "Desk tool" --redirect http://127.0.0.1/callback',
-        'a desktop application, on any port',
+        'Register a desktop application that listens on any port.',
       ],
       [
         'assay client create --name "Nightly sync" --confidential --user sync@example.com --scopes "api asset_lr"',
-        'a script that acts as sync@example.com',
+        'Register a script that acts as sync@example.com.',
       ],
     ],
   })
-    .requiredOption('--name <name>', 'name shown to users who authorize access')
-    .option('--redirect <uri...>', 'redirect URIs: https, http on localhost, or a custom scheme')
-    .addOption(new Option('--public', 'public client (default)').conflicts('confidential'))
-    .option('--confidential', 'confidential client, with a secret')
-    .option('--implicit', 'allow the implicit flow, for legacy applications')
-    .option('--no-implicit', 'disallow the implicit flow (default)')
-    .addOption(scopesOption('maximum scopes (default: those of its users)'))
-    .option('--user <user>', 'email address, id or uid of the user to act as with client credentials')
+    .requiredOption('--name <name>', 'Show this name to users who authorize access.')
+    .option('--redirect <uri...>', 'Allow these redirect URIs: https, http on localhost, or a custom scheme.')
+    .addOption(new Option('--public', 'Register a public client (default).').conflicts('confidential'))
+    .option('--confidential', 'Register a confidential client, which has a secret.')
+    .option('--implicit', 'Allow the implicit flow, for legacy applications.')
+    .option('--no-implicit', 'Disallow the implicit flow (default).')
+    .addOption(scopesOption('Limit the scopes to these (default: those of its users).'))
+    .option('--user <user>', 'Act as this user with client credentials: an email address, id or uid.')
     .action(
       ({
         name,
@@ -104,9 +110,11 @@ export function registerClientCommand(program: Command): void {
           { createsDatabase: true },
         ),
     );
+}
 
+function addListCommand(family: Command): void {
   addCommand(family, 'list', {
-    description: 'List applications',
+    description: 'List applications.',
     examples: [['assay client list']],
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {
@@ -143,18 +151,20 @@ export function registerClientCommand(program: Command): void {
       );
     }),
   );
+}
 
+function addUpdateCommand(family: Command): void {
   addCommand(family, 'update <id>', {
     inputs: { kind: 'newSecret' },
-    description: 'Update an application, or renew its secret',
+    description: 'Update an application, or renew its secret.',
     examples: [
-      ['assay client update assay-docs --no-implicit', 'disallow the implicit flow'],
-      ['assay client update 2FqkD0s9Yb6TnWc4Vx8L --new-secret', 'replace the secret at once'],
+      ['assay client update assay-docs --no-implicit', 'Disallow the implicit flow.'],
+      ['assay client update 2FqkD0s9Yb6TnWc4Vx8L --new-secret', 'Replace the secret at once.'],
     ],
   })
-    .option('--implicit', 'allow the implicit flow')
-    .option('--no-implicit', 'disallow the implicit flow')
-    .option('--new-secret', 'renew the secret of a confidential client')
+    .option('--implicit', 'Allow the implicit flow.')
+    .option('--no-implicit', 'Disallow the implicit flow.')
+    .option('--new-secret', 'Renew the secret of a confidential client.')
     .action((id: string, { implicit, newSecret, json, ...flags }: UpdateOptions) => {
       if (implicit === undefined && newSecret !== true)
         throw new CliError('Specify --implicit, --no-implicit or --new-secret.', 2);
@@ -175,9 +185,11 @@ export function registerClientCommand(program: Command): void {
         printLines(...keyValueLines(shown), ...(secret === null ? [] : [SECRET_NOTICE]));
       });
     });
+}
 
+function addDeleteCommand(family: Command): void {
   addCommand(family, 'delete <id>', {
-    description: 'Delete an application and revoke its tokens',
+    description: 'Delete an application and revoke its tokens.',
     examples: [['assay client delete 2FqkD0s9Yb6TnWc4Vx8L']],
   }).action((id: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {

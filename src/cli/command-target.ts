@@ -23,16 +23,16 @@ interface AnyOperation {
 type AnyPaths = Record<string, Record<'get' | 'put' | 'post' | 'patch' | 'delete', AnyOperation>>;
 export type AnyClient = Client<AnyPaths>;
 
-/** A server and a token for it, which may have to be refreshed first. */
+/** A server and its token, or a function that returns the token and refreshes it if necessary. */
 interface TargetServer {
   server: string;
   token: string | (() => Promise<string>);
 }
 
 /**
- * Returns the server to use, or `undefined` for the data directory. Options take precedence over the environment, and the
- * environment over the server of `assay login`.
- * @throws CliError if both are given, or a server without a token
+ * Returns the server to use, or `undefined` for the data directory. Options take precedence over the environment, and
+ * the environment over the server of `assay login`.
+ * @throws CliError if a data directory and a server are given, or a server without a token
  */
 export function resolveServer(flags: TargetFlags): TargetServer | undefined {
   const place = loadCommandEnvironment(streams().env);
@@ -85,7 +85,7 @@ export async function withApiClient<T>(
   }
 }
 
-/** Runs `work` with a client for the API of an open data directory. @param options see `withApiClient` */
+/** Like `withApiClient`, for a data directory that is already open. */
 export async function withInProcessApi<T>(
   context: Context,
   work: (client: AnyClient) => Promise<T>,
@@ -108,7 +108,7 @@ export async function withInProcessApi<T>(
   }
 }
 
-/** Returns a CliError if the server cannot be reached or rejects the token; other errors unchanged. */
+/** Converts the error of an unreachable server or a rejected token to a CliError; returns other errors unchanged. */
 export function serverUnreachable(error: unknown, server: string): unknown {
   if (error instanceof AssayError && error.status === 401)
     return new CliError(`${error.message} Use another token, or run "assay login ${server}".`);

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 
 /** Options of every command. */
 export interface CommonOptions {
@@ -15,7 +15,7 @@ export function scopesOption(description: string): Option {
 
 interface CommandHelp {
   description: string;
-  /** Lines to type, each with its effect. */
+  /** Command lines, each with an optional sentence about its effect. */
   examples: readonly (readonly [line: string, effect?: string])[];
   /** Further text for the help. */
   notes?: string;
@@ -29,48 +29,42 @@ interface CommandHelp {
 
 const inputNames = new WeakMap<Command, Readonly<Record<string, string>>>();
 
-/** Verbs that users confuse; the first one that the command group has is suggested. */
+/** Verbs that users confuse. The suggestion is the first one in the list that is a command of the group. */
 const SYNONYMS: readonly (readonly string[])[] = [
-  ['revoke', 'delete', 'remove', 'rm'],
+  ['revoke', 'ban', 'delete', 'remove', 'rm'],
   ['create', 'add', 'new'],
   ['update', 'edit', 'change', 'set'],
   ['get', 'show', 'view'],
   ['list', 'ls', 'all'],
 ];
 
-/** Commander's types do not declare this method. */
-const { unknownCommand: commanderUnknown } = Command.prototype as unknown as {
-  unknownCommand: (this: Command) => void;
-};
-
-/** A command that can call the API of a server instead of running its own action. */
-export class AssayCommand extends Command {
-  /** Calls the API and returns its promise, or returns `undefined` to run the command's own action. */
-  runRemotely: ((...given: unknown[]) => Promise<void> | undefined) | undefined;
-
-  override createCommand(name?: string): AssayCommand {
-    return new AssayCommand(name);
-  }
-
-  /** Suggests a synonym where commander would only suggest a similar spelling. */
-  unknownCommand(): void {
-    const word = this.args[0] ?? '';
-    const names = this.createHelp()
-      .visibleCommands(this)
-      .map((command) => command.name());
-    const meant = SYNONYMS.find((group) => group.includes(word))?.find((name) => names.includes(name));
-    if (meant === undefined) return commanderUnknown.call(this);
-    this.error(`error: unknown command '${word}' (Did you mean ${meant}?)`, {
-      code: 'commander.unknownCommand',
-    });
-  }
-
-  override action(own: (...given: never[]) => void | Promise<void>): this {
-    return super.action((...given: unknown[]) => this.runRemotely?.(...given) ?? own(...(given as never[])));
-  }
+/** A command that works on the data directory, and also on a server if a resource gives it an operation. */
+export interface LocalCommand extends CommandHelp {
+  /** Name and arguments in commander's notation: `create <uid>`. */
+  usage: string;
+  addOptions?: (command: Command) => void;
+  /** Runs the command on the data directory. */
+  run: Parameters<Command['action']>[0];
 }
 
-/** Adds to the map from properties to options that error messages use. */
+/** Prints a usage error of commander. The text of `showHelpAfterError` follows on the same line. */
+export function writeUsageError(message: string, write: (text: string) => void): void {
+  const text = message
+    .replace(/^error: /, '')
+    .trim()
+    .replaceAll('\n', ' ');
+  write(`assay: ${/[.?)]$/.test(text) ? text : `${text}.`} `);
+}
+
+/** Adds a synonym to an error, because commander only suggests commands of similar spelling. */
+function suggestSynonym(message: string, commands: readonly Command[]): string {
+  const [, word = ''] = /^error: unknown command '(.*?)'/.exec(message) ?? [];
+  const names = commands.map((command) => command.name());
+  const meant = SYNONYMS.find((group) => group.includes(word))?.find((name) => names.includes(name));
+  return meant === undefined ? message : `error: unknown command '${word}' (Did you mean ${meant}?)`;
+}
+
+/** Adds options to those that error messages name in place of properties. */
 export function setInputNames(command: Command, inputs: Readonly<Record<string, string>>): void {
   inputNames.set(command, { ...inputs, ...inputNames.get(command) });
 }
@@ -105,11 +99,11 @@ export function addCommand(
   command.showHelpAfterError(`Run "${path} --help" for usage.`);
   if (data)
     command.addOption(
-      new Option('--data <folder>', 'data directory (env: ASSAY_DATA; default: ./data)').argParser(
+      new Option('--data <folder>', 'Use this data directory (env: ASSAY_DATA; default: ./data).').argParser(
         parseNonEmpty,
       ),
     );
-  if (json) command.option('--json', 'output JSON');
+  if (json) command.option('--json', 'Output JSON.');
   const lines = examples.flatMap(([line, effect]) => [
     `  $ ${line}`,
     ...(effect === undefined || effect === '' ? [] : [`    ${effect}`]),
@@ -125,11 +119,15 @@ export function addCommandGroup(parent: Command, name: string, description: stri
   const family = parent
     .command(name)
     .description(description)
-    .helpCommand('help [command]', 'show help for a command');
+    .helpCommand('help [command]', 'Show help for a command.')
+    .configureOutput({
+      outputError: (message, write) => writeUsageError(suggestSynonym(message, family.commands), write),
+    });
   return family.showHelpAfterError(`Run "${commandPath(family)} --help" for a list of commands.`);
 }
 
-function commandPath(command: Command): string {
+/** Returns the command with its parents, as the user types it. */
+export function commandPath(command: Command): string {
   const parent = command.parent;
   return parent === null ? command.name() : `${commandPath(parent)} ${command.name()}`;
 }

@@ -7,11 +7,11 @@ type Shell = (typeof SHELLS)[number];
 
 /** The words that can follow a command. */
 interface CompletionContext {
-  /** Path of the command, each word after a space; empty for the program itself. */
+  /** Path of the command, with a space before each word; empty for the program itself. */
   at: string;
   commands: CompletionWord[];
   options: (CompletionWord & { takesValue: boolean; values: readonly string[] })[];
-  /** Allowed values of its arguments, if restricted. */
+  /** Allowed values of the command's arguments; empty if any value is allowed. */
   values: readonly string[];
 }
 
@@ -22,16 +22,16 @@ interface CompletionWord {
 
 export function registerCompletionCommand(program: Command): void {
   addCommand(program, 'completion', {
-    description: 'Generate the shell completion script',
+    description: 'Generate the shell completion script.',
     examples: [
-      ['source <(assay completion bash)', 'in ~/.bashrc'],
-      ['source <(assay completion zsh)', 'in ~/.zshrc, after compinit'],
+      ['source <(assay completion bash)', 'Add this line to ~/.bashrc.'],
+      ['source <(assay completion zsh)', 'Add this line to ~/.zshrc, after compinit.'],
       ['assay completion fish > ~/.config/fish/completions/assay.fish'],
     ],
     data: false,
     json: false,
   })
-    .addArgument(new Argument('<shell>', 'shell to generate the script for').choices(SHELLS))
+    .addArgument(new Argument('<shell>', 'Generate the script for this shell.').choices(SHELLS))
     .action((shell: Shell) => {
       const contexts = completionContexts(program, '');
       printLines(...{ bash: bashLines, zsh: zshLines, fish: fishLines }[shell](contexts));
@@ -162,7 +162,7 @@ function fishLines(contexts: readonly CompletionContext[]): string[] {
   ];
 }
 
-/** Without an empty description, fish would show that of the option for each value. */
+/** Gives each value an empty description, or fish would repeat the description of the option. */
 function undescribed(values: readonly string[]): string {
   return quote(values.map((value) => `${value}\\t`).join(' '));
 }
@@ -175,7 +175,6 @@ function optionsWithValue(
   );
 }
 
-/** Quotes a text for the shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { writePrivateJson } from './private-file.ts';
 import { errorCodeOf, CliError } from './errors.ts';
 
-/** OAuth client id of the command line, which every deployment has. */
+/** OAuth client id of the command line. Every deployment has this client. */
 export const COMMAND_LINE_CLIENT = 'assay-cli';
 
 /** Credentials that `assay login` stores. */
@@ -18,7 +18,7 @@ export interface Credentials {
   refresh_token: string;
 }
 
-/** An access token that expires sooner is refreshed, in milliseconds. */
+/** Tokens are refreshed this many milliseconds before they expire. */
 const EXPIRY_MARGIN = 30_000;
 /** How long another command may hold the lock, in milliseconds. */
 const LOCK_TIMEOUT = 15_000;

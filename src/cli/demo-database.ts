@@ -14,7 +14,7 @@ import { hasOrganizations } from '../domain/organizations/organizations.ts';
 import { deleteUnreferenced, storeContent } from '../files/file-storage.ts';
 import { writePrivateJson } from './private-file.ts';
 
-/** How long another process may take to write the manifest after loading the data, in milliseconds. */
+/** How many milliseconds after loading the data another process may still write the manifest. */
 const HANDOVER = 5_000;
 
 export interface DemoState {
@@ -32,7 +32,7 @@ export interface DemoState {
 /**
  * Loads the demo data and writes its manifest to the data directory. Idempotent, also across processes.
  * @param onlyIntoEmpty load nothing into a database that has an organization
- * @returns `undefined` if there is no demo data and none was to be loaded
+ * @returns `undefined` if the database has other data and `onlyIntoEmpty` is set
  * @throws DomainError `conflict` if one of its uids or email addresses is taken
  */
 export async function ensureDemo(context: Context, onlyIntoEmpty: boolean): Promise<DemoState | undefined> {
@@ -53,10 +53,10 @@ export async function ensureDemo(context: Context, onlyIntoEmpty: boolean): Prom
       return { manifest, file, outcome: 'loaded' };
     } catch (error) {
       if (!(error instanceof DomainError) || error.kind !== 'conflict') throw error;
-      // Another process has just loaded it, or the name is taken.
+      // Either another process has just loaded the data, or a name is taken.
       if ((await demoFacts(db.read)) === undefined) throw error;
     } finally {
-      // Deletes all of them if the load failed.
+      // Deletes all evidence if the load failed.
       await deleteUnreferenced(context, stored);
     }
   }
@@ -78,9 +78,7 @@ async function* singleChunk(content: Buffer): AsyncGenerator<Buffer> {
   yield content;
 }
 
-/**
- * Updates the redirect URI in the manifest to the current URL of the server.
- */
+/** Updates the redirect URI in the manifest to the current URL of the server. */
 export function updateManifestOrigin(demo: DemoState, clientBaseUrl: string): DemoState {
   const { oauthClients } = demo.manifest;
   const redirect_uri = clientBaseUrl + DOCS_REDIRECT;
@@ -91,10 +89,10 @@ export function updateManifestOrigin(demo: DemoState, clientBaseUrl: string): De
   return { ...demo, manifest };
 }
 
-/** A manifest that may lack clients, as older versions wrote it. */
+/** Older versions wrote manifests without clients. */
 type StoredManifest = Omit<DemoManifest, 'oauthClients'> & Partial<Pick<DemoManifest, 'oauthClients'>>;
 
-/** Adds the clients to a manifest without any. */
+/** Creates the clients if the manifest has none. */
 async function withClients(
   { db, addresses, clock }: Context,
   file: string,
@@ -110,7 +108,7 @@ async function withClients(
   return manifest;
 }
 
-/** Returns the manifest of this load; waits for it until the deadline. */
+/** Waits until the deadline for the manifest of these users, which another process may be writing. */
 async function readManifest(
   file: string,
   facts: DemoContent,
@@ -118,7 +116,7 @@ async function readManifest(
 ): Promise<StoredManifest | undefined> {
   for (;;) {
     const manifest = parseManifest(file);
-    // The file may belong to a former database.
+    // The file may be left from an earlier database.
     if (manifest?.users?.admin?.uid === facts.users.admin.uid) return manifest;
     if (Date.now() >= deadline) return undefined;
     await delay(50);

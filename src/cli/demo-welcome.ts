@@ -21,7 +21,7 @@ export function accountLines(manifest: DemoManifest): string[] {
     accounts,
     {
       ACCOUNT: (row) => row.label,
-      'E-MAIL': (row) => row.email,
+      EMAIL: (row) => row.email,
       PASSWORD: (row) => row.password,
       TOKEN: (row) => row.token,
     },
@@ -45,7 +45,7 @@ export function welcomeLines(manifest: DemoManifest, origin: string, areas: read
   ];
 }
 
-/** Idempotent commands to paste; the first three use different areas. */
+/** Commands that users can paste repeatedly; the first three use different areas. */
 function exampleCommands(manifest: DemoManifest, origin: string): { area: AreaName; command: string }[] {
   const { organization, group, vulnerability, assessment, assets, assetTag, users } = manifest;
   const get = (path: string) =>

@@ -16,13 +16,13 @@ const OUTCOME_MESSAGES = {
 
 export function registerDemoCommand(program: Command): void {
   addCommand(program, 'demo', {
-    description: 'Load the demo data and print its accounts',
+    description: 'Load the demo data and print its accounts.',
     notes:
       'Creates two organizations with users, assets, vulnerabilities and testing sessions, in addition to existing data.\n' +
       'Writes the passwords and tokens to DATA/demo.json, which only its owner can read. Running it again changes nothing.',
     examples: [
-      ['assay demo', 'load demo data into ./data and print the accounts'],
-      ['assay demo --json', 'print the manifest, for scripts'],
+      ['assay demo', 'Load demo data into ./data and print the accounts.'],
+      ['assay demo --json', 'Print the manifest, for scripts.'],
     ],
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(

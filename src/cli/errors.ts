@@ -16,10 +16,10 @@ import { ReportError } from '../importers/report.ts';
 import { findOption, displayNameOf } from './command.ts';
 import { exampleValueOf } from './operation-options.ts';
 
-/** An error that is printed as one line, which says what to do next. */
+/** An error whose message is one line and says what to do next. */
 export class CliError extends Error {
   override name = 'CliError';
-  /** 1 failure, 2 usage error. */
+  /** 1 for a failure, 2 for a usage error. */
   readonly exitCode: 1 | 2;
 
   constructor(message: string, exitCode: 1 | 2 = 1, options?: ErrorOptions) {
@@ -29,7 +29,7 @@ export class CliError extends Error {
 }
 
 /**
- * Converts an error of any kind.
+ * Converts any error to one that can be printed.
  * @param command the command that ran; messages name its options instead of properties
  */
 export function toCliError(error: unknown, command: Command | undefined): CliError {
@@ -64,7 +64,7 @@ export function userNotFound(who: string): CliError {
   return new CliError(`User "${who}" not found. Run "assay user list" to list users.`);
 }
 
-/** Returns a CliError for a database or data directory that cannot be opened; other errors unchanged. */
+/** Converts the error of opening a database or data directory to a CliError; returns other errors unchanged. */
 export function databaseOpenError(error: unknown, config: Config): unknown {
   if (error instanceof DatabaseMissing) return databaseMissing(config);
   if (error instanceof MasterKeyMismatch) return masterKeyMismatch(error, config);
@@ -132,14 +132,14 @@ function masterKeyMismatch({ expected, found }: MasterKeyMismatch, config: Confi
   );
 }
 
-/** Puts the option or argument in place of the second input that an error names. */
+/** Replaces the second property that an error names by its option or argument. */
 function nameOtherInput(field: FieldError, command: Command | undefined): FieldError {
   if (field.params === undefined || !('other' in field.params)) return field;
   const [name = ''] = field.params.other.split('.');
   return { ...field, params: { other: displayNameOf(command, name) ?? field.params.other } } as FieldError;
 }
 
-/** Formats a field error with the option or argument, as the user typed it, in place of the property. */
+/** Formats a field error; names the option or argument, as the user typed it, instead of the property. */
 function formatFieldError({ property, message, value }: FieldMessage, command: Command | undefined): string {
   const [name = ''] = property.split('.');
   const typed = displayNameOf(command, name) ?? property;
@@ -160,7 +160,7 @@ function rootMessage(error: unknown): string {
 
 export function errorCodeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
-  // A host with several addresses fails once for each.
+  // A connection to a host with several addresses has one error per address.
   if (error instanceof AggregateError) return errorCodeOf(error.errors[0]);
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -14,14 +14,14 @@ import { printJson, printLines, table } from './print.ts';
 import { databaseMissing, databaseOpenError, CliError } from './errors.ts';
 
 export function registerKeysCommand(program: Command): void {
-  const family = addCommandGroup(program, 'keys', 'Signing keys of access tokens');
+  const family = addCommandGroup(program, 'keys', 'Manage signing keys of access tokens.');
 
   addCommand(family, 'rotate', {
-    description: 'Create a new signing key, and remove keys that no valid token needs',
+    description: 'Create a new signing key, and remove keys that no valid token needs.',
     notes:
       'Issued tokens stay valid: old keys keep verifying until a later rotation removes them. Running servers use the new\n' +
       'key at once.',
-    examples: [['assay keys rotate'], ['assay keys rotate --json', 'for a monthly job']],
+    examples: [['assay keys rotate'], ['assay keys rotate --json', 'Output JSON for a monthly job.']],
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, masterKey, clock }) => {
       const key = await generateSigningKey();
@@ -35,7 +35,7 @@ export function registerKeysCommand(program: Command): void {
   );
 
   addCommand(family, 'list', {
-    description: 'List signing keys, newest first',
+    description: 'List signing keys, newest first.',
     examples: [['assay keys list']],
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {
@@ -56,8 +56,8 @@ export function registerKeysCommand(program: Command): void {
   );
 
   addCommand(family, 'remove <kid>', {
-    description: 'Remove a leaked signing key; all tokens that it signed become invalid',
-    examples: [['assay keys rotate'], ['assay keys remove 3Yd0…', 'with a KID of "assay keys list"']],
+    description: 'Remove a leaked signing key; all tokens that it signed become invalid.',
+    examples: [['assay keys rotate'], ['assay keys remove 3Yd0…', 'Use a KID from "assay keys list".']],
   }).action((kid: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       if (!(await listSigningKeys(db.read)).some((key) => key.kid === kid)) {
@@ -70,7 +70,7 @@ export function registerKeysCommand(program: Command): void {
   );
 
   addCommand(family, 'reseal', {
-    description: 'Re-encrypt the keys in the database with another master key',
+    description: 'Re-encrypt the keys in the database with another master key.',
     notes:
       'The new master key is ASSAY_MASTER_KEY or, if unset, the key in the data directory, which is created if necessary.\n' +
       'The old one is ASSAY_OLD_MASTER_KEY or the key in the data directory. Tokens and secrets stay valid. Restart running\n' +
@@ -78,9 +78,9 @@ export function registerKeysCommand(program: Command): void {
     examples: [
       [
         'ASSAY_MASTER_KEY="$(openssl rand -base64 32)" assay keys reseal',
-        'from the data directory to the environment',
+        'Move the master key from the data directory to the environment.',
       ],
-      ['ASSAY_OLD_MASTER_KEY=… ASSAY_MASTER_KEY=… assay keys reseal', 'from one key to another'],
+      ['ASSAY_OLD_MASTER_KEY=… ASSAY_MASTER_KEY=… assay keys reseal', 'Replace one master key by another.'],
     ],
   }).action(async ({ json, ...flags }: CommonOptions) => {
     const { after, changed } = await reseal(loadConfig(flags, streams().env));

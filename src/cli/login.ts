@@ -9,7 +9,7 @@ import { fetchWithLimit } from '../auth/fetch-with-limit.ts';
 import { loadCommandEnvironment } from '../config/config.ts';
 import { addCommand, scopesOption } from './command.ts';
 import { streams } from './streams.ts';
-import { keyValueLines, printJson, printLines } from './print.ts';
+import { printJson, printLines } from './print.ts';
 import { parseServerUrl, serverUnreachable } from './command-target.ts';
 import { CliError } from './errors.ts';
 import {
@@ -43,24 +43,24 @@ const MetadataSchema = Type.Object({
 
 export function registerLoginCommand(program: Command): void {
   addCommand(program, 'login [server]', {
-    description: 'Sign in to a server with a browser',
+    description: 'Sign in to a server with a browser.',
     notes:
       'Opens a page of the server that asks you to authorize the command line. The credentials are stored in your\n' +
       'configuration directory, readable by you only, and refreshed automatically. Commands that accept --server then use\n' +
       'this server, unless --data, ASSAY_DATA or ASSAY_DATABASE_URL is set.',
     examples: [
       ['assay login https://assay.example.com'],
-      ['assay login https://assay.example.com --no-browser', 'print the URL instead of opening a browser'],
+      ['assay login https://assay.example.com --no-browser', 'Print the URL instead of opening a browser.'],
       [
         'assay login https://assay.example.com --issuer https://id.example.com',
-        'the operator has set ASSAY_ISSUER',
+        'Sign in to a server whose operator has set ASSAY_ISSUER.',
       ],
     ],
     data: false,
   })
-    .addOption(scopesOption('scopes to request (default: all that you have)'))
-    .addOption(new Option('--issuer <url>', 'issuer of the server, if it is not the URL of the server'))
-    .addOption(new Option('--no-browser', 'print the URL instead of opening a browser'))
+    .addOption(scopesOption('Request these scopes (default: all that you have).'))
+    .addOption(new Option('--issuer <url>', 'Expect this issuer, if it is not the URL of the server.'))
+    .addOption(new Option('--no-browser', 'Print the URL instead of opening a browser.'))
     .action(async (given: string | undefined, options: LoginOptions) => {
       const place = loadCommandEnvironment(streams().env);
       const server = parseServerUrl(given ?? place.server ?? missingServer());
@@ -72,7 +72,7 @@ export function registerLoginCommand(program: Command): void {
     });
 
   addCommand(program, 'logout', {
-    description: 'Sign out of the server of "assay login"',
+    description: 'Sign out of the server of "assay login".',
     examples: [['assay logout']],
     data: false,
   }).action(async ({ json }: { json?: boolean }) => {
@@ -80,7 +80,7 @@ export function registerLoginCommand(program: Command): void {
     const login = readCredentials(configFolder);
     if (login === undefined) throw new CliError('You are not signed in.');
     const { server, revocation_endpoint, refresh_token } = login;
-    // Removed first, so that signing out works even if the server cannot be reached.
+    // Removed first, so that signing out works even without a connection to the server.
     removeCredentials(configFolder);
     const response = await fetch(revocation_endpoint, {
       method: 'POST',
@@ -95,12 +95,12 @@ export function registerLoginCommand(program: Command): void {
         `${server} responded with status ${response.status}. Remove the application under Account on the server.`,
       );
     if (json === true) return printJson({ server });
-    printLines(...keyValueLines({ 'signed out of': server }));
+    printLines(`Signed out of ${server}.`);
   });
 }
 
 function missingServer(): never {
-  throw new CliError('Specify a server: assay login https://assay.example.com', 2);
+  throw new CliError('Specify a server: run "assay login https://assay.example.com".', 2);
 }
 
 interface AuthorizationServer {
@@ -200,7 +200,7 @@ async function discover(server: string, issuer: string): Promise<AuthorizationSe
   };
 }
 
-/** @returns a URL from the server in ASCII, which is safe to print */
+/** Returns a URL from the server in ASCII, so that it is safe to print. */
 function quoteUrl(text: string): string {
   return URL.parse(text)?.href.replace(/\/$/, '').slice(0, MAX_QUOTED_URL) ?? 'not a URL';
 }
@@ -244,7 +244,7 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...str
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** Ignores a missing browser: the URL has been printed. */
+/** Opens a browser if there is one; the user can also open the printed URL. */
 function openBrowser(address: string): void {
   const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
   const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true });

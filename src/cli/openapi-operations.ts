@@ -45,7 +45,7 @@ interface Document {
 /** An operation of the API description. */
 export interface DescribedOperation {
   method: string;
-  /** With parameter names in braces. */
+  /** Path with parameter names in braces. */
   path: string;
   summary: string;
   description: string;
@@ -65,7 +65,7 @@ let read: {
   operations: ReadonlyMap<string, DescribedOperation>;
 };
 
-/** Reads the API description of this version; a server of another version may differ. */
+/** Reads the API description of this version; a server may have another version. */
 function loadDescription(): typeof read {
   if (read !== undefined) return read;
   const text = readFileSync(new URL('openapi.json', ROOT), 'utf8');
@@ -102,21 +102,23 @@ function operationKey(method: string, path: string): string {
 }
 
 /** @param key method and path, without parameter names: `GET /v1/users/{}` */
-export function findOperation(key: string): DescribedOperation | undefined {
-  return loadDescription().operations.get(key);
+export function findOperation(key: string): DescribedOperation {
+  const operation = loadDescription().operations.get(key);
+  if (operation === undefined) throw new Error(`The API description has no operation "${key}".`);
+  return operation;
 }
 
 export function operationKeys(): string[] {
   return [...loadDescription().operations.keys()];
 }
 
-/** Follows `$ref`. */
+/** Returns the schema that `$ref` names, or the schema itself. */
 export function resolveSchema(schema: OpenApiSchema): OpenApiSchema {
   const name = schema.$ref?.split('/').at(-1);
   return name === undefined ? schema : resolveSchema(loadDescription().schemas[name] ?? {});
 }
 
-/** Returns the alternatives of a schema: those of anyOf and oneOf, and one per type. */
+/** Returns the alternatives of a schema: the members of anyOf or oneOf, or one schema for each type. */
 export function alternativesOf(schema: OpenApiSchema): OpenApiSchema[] {
   const { anyOf, oneOf, ...rest } = resolveSchema(schema);
   const several = anyOf ?? oneOf;
@@ -135,7 +137,7 @@ export function schemaMembers(schema: OpenApiSchema): {
   return { members: object?.properties ?? {}, required: new Set(object?.required) };
 }
 
-/** Returns the schema of a list's rows: items of the array, or of the one array in an envelope; `undefined` for no list. */
+/** Returns the schema of the rows if the response is an array or an envelope with an array, else `undefined`. */
 export function rowSchema({ method, responses }: DescribedOperation): OpenApiSchema | undefined {
   const response = responses['application/json'];
   if (method !== 'GET' || response === undefined) return undefined;

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { addCommand, type AssayCommand, setInputNames } from './command.ts';
+import { addCommand, commandPath, type LocalCommand, setInputNames } from './command.ts';
 import {
   type DescribedOperation,
   schemaMembers,
@@ -14,14 +14,20 @@ import {
   toKebabCase,
   readOptionValues,
 } from './operation-options.ts';
-import { isDownload, runOperation, type OperationOptions, type OperationCommand } from './run-operation.ts';
+import {
+  isDownload,
+  runOperation,
+  type OperationInput,
+  type OperationOptions,
+  type OperationCommand,
+} from './run-operation.ts';
 import { printableArgument } from './print.ts';
 import { resolveServer } from './command-target.ts';
 import { CliError } from './errors.ts';
 
 const TARGET_OPTIONS = [
-  new Option('--server <url>', 'use this server (env: ASSAY_SERVER; set by "assay login")'),
-  new Option('--token <token>', 'token for the server (env: ASSAY_TOKEN)'),
+  new Option('--server <url>', 'Use this server (env: ASSAY_SERVER; set by "assay login").'),
+  new Option('--token <token>', 'Use this token for the server (env: ASSAY_TOKEN).'),
 ];
 
 /** Adds a command that calls an operation. Options and help come from the operation's description. */
@@ -39,7 +45,7 @@ export function addOperationCommand(
   ].join(' ');
   const flags = verb.body === undefined ? optionsOf(operation) : [];
   const command = addCommand(family, usage, {
-    description: verb.description ?? operation.summary,
+    description: verb.description ?? `${operation.summary}.`,
     ...helpNotes(verb, operation, flags),
     examples:
       verb.example === undefined
@@ -62,75 +68,88 @@ export function addOperationCommand(
 }
 
 /**
- * Makes a command of the data directory call an API operation instead if a server is selected, or if an option is given
- * that only the operation has. `verb.bodyFields` maps the command's own options to the body.
+ * Adds a command that runs on the data directory, and calls an operation instead if a server is selected, or if an
+ * option is given that only the operation has.
+ * @param verb `bodyFields` maps the command's own options to the body
  */
-export function addRemoteVariant(
-  command: AssayCommand,
+export function addTwoVariantCommand(
+  family: Command,
+  { usage, addOptions, run, ...help }: LocalCommand,
   verb: OperationCommand,
   operation: DescribedOperation,
 ): void {
-  const before = new Set(command.options.map((option) => option.attributeName()));
+  const command = addCommand(family, usage, help);
+  addOptions?.(command);
+  const local = new Set(command.options.map((option) => option.attributeName()));
+  // Each variant checks its own required options.
+  const mandatory = command.options.filter((option) => option.mandatory);
+  for (const option of mandatory) option.makeOptionMandatory(false);
   const args = new Set(command.registeredArguments.map((argument) => argument.name()));
   const flags = addOperationOptions(
     command,
     operation,
     optionsOf(operation).filter(({ name }) => !args.has(name)),
   );
-  const known = new Set([...RESERVED_OPTIONS, ...flags.map(({ option }) => option.attributeName())]);
-  const fills = verb.bodyFields ?? {};
   // The command's own option sets this property, so the help does not list the API's option for it.
-  const filled = new Set(Object.values(fills).map(({ member }) => member));
+  const filled = new Set(Object.values(verb.bodyFields ?? {}).map(({ member }) => member));
   for (const { name, option } of flags) if (filled.has(name)) option.hideHelp();
-  const path = operation.parameters.filter(({ in: location }) => location === 'path');
-  const mandatory = command.options.filter((option) => option.mandatory);
-  for (const option of mandatory) option.mandatory = false;
   setInputNames(command, inputNamesOf(flags));
   const isGiven = (attribute: string) => command.getOptionValueSource(attribute) === 'cli';
 
-  command.runRemotely = (...given) => {
+  command.action(async (...given) => {
     const options = given.at(-2) as OperationOptions;
-    const isTwin = command.options.some(
-      (option) =>
-        !before.has(option.attributeName()) &&
-        !REMOTE_ONLY_OPTIONS.has(option.attributeName()) &&
-        isGiven(option.attributeName()),
-    );
-    if (!isTwin && resolveServer(options) === undefined) {
+    const needsOperation = command.options
+      .map((option) => option.attributeName())
+      .some((attribute) => isGiven(attribute) && !local.has(attribute) && !TARGET_ATTRIBUTES.has(attribute));
+    if (!needsOperation && resolveServer(options) === undefined) {
       for (const option of mandatory)
-        if (!isGiven(option.attributeName()))
-          command.error(`error: required option '${option.flags}' not specified`);
-      return undefined;
+        if (!isGiven(option.attributeName())) requiredOptionError(command, option);
+      return run.apply(command, given);
     }
-    const typed = given.slice(0, -2) as string[];
-    const values = readOptionValues(command, flags);
-    for (const [attribute, fill] of Object.entries(fills)) {
-      if (!isGiven(attribute)) continue;
-      const value = command.getOptionValue(attribute) as unknown;
-      values.body[fill.member] = fill.convert === undefined ? value : fill.convert(value);
-    }
-    const foreign = command.options.find(
-      (option) =>
-        isGiven(option.attributeName()) &&
-        !known.has(option.attributeName()) &&
-        !(option.attributeName() in fills),
-    );
-    if (foreign !== undefined)
-      throw new CliError(`${foreign.long ?? foreign.flags} cannot be used with --server.`, 2);
-    const params: Record<string, string> = {};
-    for (const [index, argument] of command.registeredArguments.entries()) {
-      const value = typed[index];
-      if (value === undefined) continue;
-      const parameter = path[index];
-      if (parameter === undefined) values.body[argument.name()] = value;
-      else params[parameter.name] = value;
-    }
-    requireOptions(command, flags, values.body, options);
-    return runOperation(operation, verb, { ...values, path: params, files: undefined }, options);
-  };
+    const request = readRequest(command, verb, operation, flags, given.slice(0, -2) as string[]);
+    requireOptions(command, flags, request.body, options);
+    return runOperation(operation, verb, request, options);
+  });
 }
 
-const REMOTE_ONLY_OPTIONS: ReadonlySet<string> = new Set(['server', 'token']);
+/** @throws CliError if an option is given that only the variant for the data directory has */
+function readRequest(
+  command: Command,
+  { bodyFields = {} }: OperationCommand,
+  operation: DescribedOperation,
+  flags: readonly OperationOption[],
+  typed: readonly (string | undefined)[],
+): OperationInput {
+  const values = readOptionValues(command, flags);
+  const known = new Set([...RESERVED_OPTIONS, ...flags.map(({ option }) => option.attributeName())]);
+  for (const option of command.options) {
+    const attribute = option.attributeName();
+    if (command.getOptionValueSource(attribute) !== 'cli') continue;
+    const fill = bodyFields[attribute];
+    if (fill !== undefined) {
+      const value = command.getOptionValue(attribute) as unknown;
+      values.body[fill.member] = fill.convert === undefined ? value : fill.convert(value);
+    } else if (!known.has(attribute))
+      throw new CliError(`${option.long ?? option.flags} cannot be used with --server.`, 2);
+  }
+  const parameters = operation.parameters.filter(({ in: location }) => location === 'path');
+  const path: Record<string, string> = {};
+  for (const [index, argument] of command.registeredArguments.entries()) {
+    const value = typed[index];
+    if (value === undefined) continue;
+    const parameter = parameters[index];
+    if (parameter === undefined) values.body[argument.name()] = value;
+    else path[parameter.name] = value;
+  }
+  return { ...values, path };
+}
+
+function requiredOptionError(command: Command, option: Option): never {
+  return command.error(`error: required option '${option.flags}' not specified`);
+}
+
+/** These options select a variant, so neither variant owns them. */
+const TARGET_ATTRIBUTES: ReadonlySet<string> = new Set(['server', 'token']);
 const RESERVED_OPTIONS = ['data', 'json', 'jsonl', 'csv', 'limit', 'server', 'token', 'jsonBody', 'output'];
 
 function addOperationOptions(
@@ -151,17 +170,17 @@ function addOperationOptions(
     command.addOption(
       new Option(
         '--json-body <file>',
-        'read the request body from a JSON file ("-" for standard input); options override it',
+        'Read the request body from a JSON file ("-" for standard input); options override it.',
       ),
     );
   if (isList) {
     command.addOption(
-      new Option('--jsonl', 'output JSON Lines, one row per line').conflicts(['json', 'csv']),
+      new Option('--jsonl', 'Output JSON Lines, one row per line.').conflicts(['json', 'csv']),
     );
-    command.addOption(new Option('--csv', 'output CSV').conflicts('json'));
+    command.addOption(new Option('--csv', 'Output CSV.').conflicts('json'));
     if (!has('--limit'))
       command.addOption(
-        new Option('--limit <rows>', 'maximum number of rows').argParser((text) => {
+        new Option('--limit <rows>', 'Output at most this many rows.').argParser((text) => {
           if (!/^[1-9]\d{0,14}$/.test(text))
             throw new InvalidArgumentError('The value must be an integer of at least 1.');
           return Number(text);
@@ -169,7 +188,7 @@ function addOperationOptions(
       );
   }
   if (isDownload(operation))
-    command.addOption(new Option('--output <file>', 'output file ("-" for standard output)'));
+    command.addOption(new Option('--output <file>', 'Write to this file ("-" for standard output).'));
   addTargetOptions(command);
   return added;
 }
@@ -194,8 +213,7 @@ function requireOptions(
   for (const { location, name, required, option } of flags) {
     const isThere =
       location === 'body' ? name in body : command.getOptionValueSource(option.attributeName()) === 'cli';
-    if (required && !isThere && !option.negate)
-      command.error(`error: required option '${option.flags}' not specified`);
+    if (required && !isThere && !option.negate) requiredOptionError(command, option);
   }
 }
 
@@ -229,7 +247,7 @@ function helpExamples(
   flags: readonly OperationOption[],
   { acceptsEmail }: OperationCommand,
 ): [line: string, effect?: string][] {
-  const commandPath = pathOf(family);
+  const start = `${commandPath(family)} ${name}`;
   const args = path.map((parameter) =>
     printableArgument(wordOf(acceptsEmail === true ? 'bob@example.com' : (exampleOf(parameter) ?? 42))),
   );
@@ -239,13 +257,9 @@ function helpExamples(
     const { members } = schemaMembers(operation.body ?? {});
     return `${option.long} ${printableArgument(wordOf(firstExample(members[member])))}`;
   });
-  const line = [commandPath, name, ...args, ...options].join(' ');
-  const short = line.length <= WIDTH ? line : [commandPath, name, ...args, '--json-body body.json'].join(' ');
+  const line = [start, ...args, ...options].join(' ');
+  const short = line.length <= WIDTH ? line : [start, ...args, '--json-body body.json'].join(' ');
   return rowSchema(operation) === undefined ? [[short]] : [[short], [`${short} --csv > ${name}.csv`]];
-}
-
-function pathOf(command: Command): string {
-  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
 const exampleOf = (parameter: Parameter) => parameter.example ?? parameter.schema.examples?.[0];

@@ -28,7 +28,7 @@ export function optionsOf(operation: DescribedOperation): OperationOption[] {
     location: 'body',
     name,
     required: required.has(name),
-    option: optionOf(name, schema, required.has(name)),
+    option: optionOf(name, schema, required.has(name), `Set the field ${name}.`),
   }));
   const ofQuery = parameters
     .filter(
@@ -37,11 +37,17 @@ export function optionsOf(operation: DescribedOperation): OperationOption[] {
     )
     .map((parameter): OperationOption => {
       const { name, schema, required: must = false, description } = parameter;
+      const word = optionName(parameter);
       return {
         location: parameter.in === 'header' ? 'header' : 'query',
         name,
         required: must,
-        option: optionOf(optionName(parameter), { description, ...schema } as OpenApiSchema, must),
+        option: optionOf(
+          word,
+          { description, ...schema } as OpenApiSchema,
+          must,
+          `Set the parameter ${word}.`,
+        ),
       };
     });
   const flags = [...ofBody, ...ofQuery];
@@ -71,7 +77,7 @@ export const toKebabCase = (name: string) =>
 /** An example value of each option that takes JSON. */
 const exampleOf = new WeakMap<Option, string>();
 
-/** Returns a hint at the JSON that an option takes, to follow an error message; empty for other options. */
+/** Returns an example for an option that takes JSON, to append to an error message; empty for other options. */
 export function exampleValueOf(option: Option): string {
   const example = exampleOf.get(option);
   return example === undefined ? '' : `; for example '${example}'`;
@@ -86,23 +92,23 @@ const WORDS: Readonly<Record<Kind, string>> = {
   json: 'json',
 };
 
-function optionOf(name: string, schema: OpenApiSchema, required: boolean): Option {
+/** @param filler describes an option that the API does not describe */
+function optionOf(name: string, schema: OpenApiSchema, required: boolean, filler: string): Option {
   const { kind, many, allowed } = readSchema(schema);
   const word = schema.description?.startsWith('ISO 8601') === true ? 'time' : WORDS[kind];
   const flags = `--${toKebabCase(name)}${kind === 'boolean' ? '' : ` <${word}>`}`;
   const notes = [many ? 'repeatable' : '', required ? 'required' : ''].filter((note) => note !== '');
-  const description = schema.description ?? firstAlternative(schema)?.description ?? '';
-  const text = [description.replace(/\s+/g, ' '), ...notes.map((note) => `(${note})`)]
-    .filter(Boolean)
-    .join(' ');
-  const option = new Option(flags, text === '' ? toKebabCase(name).replaceAll('-', ' ') : text);
+  const described = schema.description ?? firstAlternative(schema)?.description ?? '';
+  const description = described === '' ? filler : described;
+  const text = [description.replace(/\s+/g, ' '), ...notes.map((note) => `(${note})`)].join(' ');
+  const option = new Option(flags, text);
   const [example] = (firstAlternative(schema) ?? schema).examples ?? [];
   if (kind === 'json' && example !== undefined) exampleOf.set(option, JSON.stringify(example));
   if (allowed !== undefined && allowed.length <= 20) option.choices(allowed);
   if (kind === 'boolean') return option;
   return option.argParser((given: string, before: unknown) => {
     const value = parseValue(given, kind, allowed);
-    // Accepts single objects and the array that the API takes.
+    // A value is one item, or an array of items as in the API.
     return many ? [...((before as unknown[] | undefined) ?? []), ...[value].flat()] : value;
   });
 }
@@ -146,7 +152,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Returns `--no-x`: `false`, or in an update `null` for a nullable property. */
+/** Returns `--no-x`, which sends `false` for a boolean, and `null` for a nullable property of an update. */
 function negatedOptionOf(
   flag: OperationOption,
   method: string,
@@ -155,10 +161,10 @@ function negatedOptionOf(
   const { option, location, name } = flag;
   const long = option.long ?? '';
   if (option.isBoolean())
-    return [{ ...flag, option: new Option(long.replace('--', '--no-'), `do not set ${long}`) }];
+    return [{ ...flag, option: new Option(long.replace('--', '--no-'), `Set ${long} to false.`) }];
   const nullable = alternativesOf(members[name] ?? {}).some(({ type }) => type === 'null');
   return location === 'body' && nullable && (method === 'PATCH' || method === 'PUT')
-    ? [{ ...flag, option: new Option(long.replace('--', '--no-'), `clear ${long}`) }]
+    ? [{ ...flag, option: new Option(long.replace('--', '--no-'), `Clear ${long}.`) }]
     : [];
 }
 
@@ -175,7 +181,7 @@ export function readOptionValues(
     const attribute = option.attributeName();
     if (command.getOptionValueSource(attribute) !== 'cli') continue;
     const value = command.getOptionValue(attribute) as unknown;
-    // `--no-x` of an option that is not boolean clears the property.
+    // `--no-x` sets an option that is not boolean to false, which stands for null.
     const isYesOrNo = flags.some((other) => other.name === name && other.option.isBoolean());
     values[location][name] = value === false && !isYesOrNo ? null : value;
   }

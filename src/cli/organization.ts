@@ -10,7 +10,7 @@ import {
   findOrganization,
 } from '../domain/organizations/organizations.ts';
 import { requireSecondFactor } from '../domain/sign-in/require-second-factor.ts';
-import { addCommand, addCommandGroup, type CommonOptions } from './command.ts';
+import { addCommand, addCommandGroup, type CommonOptions, type LocalCommand } from './command.ts';
 import { withContext } from './with-context.ts';
 import { keyValueLines, printJson, printLines, table } from './print.ts';
 import { CliError } from './errors.ts';
@@ -24,59 +24,63 @@ interface UpdateOptions extends CommonOptions {
   requireSecondFactor?: boolean;
 }
 
-export function registerOrganizationCommand(program: Command): void {
-  const family = addCommandGroup(program, 'organization', 'Organizations (tenants) and organization groups');
-
-  addCommand(family, 'create <uid>', {
-    description: 'Create an organization',
-    notes: 'UID is 1 to 50 lowercase letters and digits. It is used in URLs and cannot be changed.',
-    examples: [['assay organization create lumen --name "Lumen Health"']],
-  })
-    .requiredOption('--name <name>', 'display name')
-    .action((uid: string, { name, json, ...flags }: NameOptions) =>
-      withContext(
-        flags,
-        async ({ db, clock }) => {
-          const created = await db.write((tx) =>
-            createOrganization(tx, cliChangeContext(clock()), { uid, name }),
-          );
-          printOrganization(created, json);
-        },
-        { createsDatabase: true },
-      ),
-    );
-
-  addCommand(family, 'update <uid>', {
-    description: 'Update the settings of an organization',
-    notes:
-      'If a second factor is required, users set one up at the next sign-in with a password. Sessions of users without one\n' +
-      'end, with the access of their applications. Sessions of single sign-on stay, and everything of an organization that\n' +
-      'signs in only through its provider.',
-    examples: [
-      ['assay organization update acme --require-second-factor'],
-      ['assay organization update acme --no-require-second-factor'],
-    ],
-  })
-    .option('--require-second-factor', 'require an authenticator app or a passkey')
-    .option('--no-require-second-factor', 'make second factors optional')
-    .action((uid: string, { requireSecondFactor: required, json, ...flags }: UpdateOptions) => {
-      if (required === undefined) {
-        throw new CliError('Specify --require-second-factor or --no-require-second-factor.', 2);
-      }
-      return withContext(flags, async ({ db, clock }) => {
-        const organization = await requireOrganization(db.read, uid);
-        await db.write((tx) => requireSecondFactor(tx, cliChangeContext(clock()), uid, required));
-        if (json === true) return printJson(toRow({ ...organization, requireSecondFactor: required }));
-        printLines(
-          required ? `${uid} now requires a second factor.` : `Second factors are now optional in ${uid}.`,
+export const createOrganizationCommand: LocalCommand = {
+  usage: 'create <uid>',
+  description: 'Create an organization.',
+  notes: 'UID is 1 to 50 lowercase letters and digits. It is used in URLs and cannot be changed.',
+  examples: [['assay organization create lumen --name "Lumen Health"']],
+  addOptions: (command) => {
+    command.requiredOption('--name <name>', 'Set the display name.');
+  },
+  run: (uid: string, { name, json, ...flags }: NameOptions) =>
+    withContext(
+      flags,
+      async ({ db, clock }) => {
+        const created = await db.write((tx) =>
+          createOrganization(tx, cliChangeContext(clock()), { uid, name }),
         );
-      });
-    });
+        printOrganization(created, json);
+      },
+      { createsDatabase: true },
+    ),
+};
 
-  addCommand(family, 'list', {
-    description: 'List organizations',
-    examples: [['assay organization list']],
-  }).action(({ json, ...flags }: CommonOptions) =>
+export const updateOrganizationCommand: LocalCommand = {
+  usage: 'update <uid>',
+  description: 'Update the settings of an organization.',
+  notes:
+    'If a second factor is required, users set one up at the next sign-in with a password. Sessions of users without one\n' +
+    'end, with the access of their applications. Sessions of single sign-on stay, and everything of an organization that\n' +
+    'signs in only through its provider.',
+  examples: [
+    ['assay organization update acme --require-second-factor'],
+    ['assay organization update acme --no-require-second-factor'],
+  ],
+  addOptions: (command) => {
+    command
+      .option('--require-second-factor', 'Require an authenticator app or a passkey.')
+      .option('--no-require-second-factor', 'Make second factors optional.');
+  },
+  run: (uid: string, { requireSecondFactor: required, json, ...flags }: UpdateOptions) => {
+    if (required === undefined) {
+      throw new CliError('Specify --require-second-factor or --no-require-second-factor.', 2);
+    }
+    return withContext(flags, async ({ db, clock }) => {
+      const organization = await requireOrganization(db.read, uid);
+      await db.write((tx) => requireSecondFactor(tx, cliChangeContext(clock()), uid, required));
+      if (json === true) return printJson(toRow({ ...organization, requireSecondFactor: required }));
+      printLines(
+        required ? `${uid} now requires a second factor.` : `Second factors are now optional in ${uid}.`,
+      );
+    });
+  },
+};
+
+export const listOrganizationsCommand: LocalCommand = {
+  usage: 'list',
+  description: 'List organizations.',
+  examples: [['assay organization list']],
+  run: ({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {
       const organizations = (await listOrganizations(db.read)).map(toRow);
       if (json === true) return printJson(organizations);
@@ -93,18 +97,18 @@ export function registerOrganizationCommand(program: Command): void {
         ),
       );
     }),
-  );
+};
 
-  registerGroupCommands(addCommandGroup(family, 'group', 'Organization groups, whose members share tags'));
-}
+/** Adds the commands that work on the data directory only. */
+export function registerOrganizationCommands(parent: Command): void {
+  const family = addCommandGroup(parent, 'group', 'Manage organization groups, whose members share tags.');
 
-function registerGroupCommands(family: Command): void {
   addCommand(family, 'create <uid>', {
-    description: 'Create an organization group',
+    description: 'Create an organization group.',
     notes: 'UID is 1 to 50 lowercase letters and digits, and different from the uids of organizations.',
     examples: [['assay organization group create holding --name "Acme Holding"']],
   })
-    .requiredOption('--name <name>', 'display name')
+    .requiredOption('--name <name>', 'Set the display name.')
     .action((uid: string, { name, json, ...flags }: NameOptions) =>
       withContext(
         flags,
@@ -119,7 +123,7 @@ function registerGroupCommands(family: Command): void {
     );
 
   addCommand(family, 'add <group> <organization>', {
-    description: 'Add an organization to a group',
+    description: 'Add an organization to a group.',
     examples: [['assay organization group add holding acme']],
   }).action((group: string, organization: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
@@ -135,7 +139,7 @@ function registerGroupCommands(family: Command): void {
   );
 
   addCommand(family, 'list', {
-    description: 'List organization groups',
+    description: 'List organization groups.',
     examples: [['assay organization group list']],
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {

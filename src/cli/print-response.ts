@@ -7,7 +7,7 @@ import { formatCell, printRows, type JsonRow } from './print-rows.ts';
 export const MAX_TABLE_COLUMNS = 6;
 
 /**
- * Prints the response of an operation; of a resource that was created or updated, only the main fields.
+ * Prints the response of an operation. Prints only the main fields of a resource that was created or updated.
  * @param path path parameters, printed for a response without a body
  * @throws CliError if an item of a batch failed
  */
@@ -43,7 +43,7 @@ export async function printResponse(
   );
 }
 
-/** Fields shown of a resource that was created or updated; `--json` prints all. */
+/** Main fields of a resource that was created or updated; `--json` prints all fields. */
 const SUMMARY_FIELDS =
   'id uid title name email location severity status state criticality scopes expires_at token invite_url link'.split(
     ' ',
@@ -51,7 +51,7 @@ const SUMMARY_FIELDS =
 /** Resources with at most this many fields are printed in full. */
 const MAX_FIELDS = 8;
 
-/** Fields that repeat others for older clients. */
+/** Fields that repeat other fields for older clients. */
 const LEGACY_FIELDS = new Set(['body', 'User']);
 
 function summarizeRows(data: JsonRow): JsonRow {

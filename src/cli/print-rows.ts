@@ -4,15 +4,15 @@ import { pluralize, table, writeText } from './print.ts';
 export type JsonRow = Readonly<Record<string, unknown>>;
 export type RowFormat = 'table' | 'json' | 'jsonl' | 'csv';
 
-/** Rows written at once, about one page. */
+/** Number of rows written at once, about one page. */
 const TABLE_BATCH = 200;
-/** In characters. */
+/** Characters of a cell; longer values are truncated. */
 const MAX_CELL_WIDTH = 60;
 
 /**
  * Writes rows as they arrive, in constant memory.
- * @param columns names of the columns of a CSV and of a table
- * @param empty printed as a table without rows
+ * @param columns names of the columns: `all` for CSV, `table` for a table
+ * @param empty printed instead of a table without rows
  */
 export async function printRows(
   rows: AsyncIterable<JsonRow>,
@@ -100,7 +100,7 @@ export function formatCell(value: unknown): string {
   return named === undefined ? truncate(formatMembers(row)) : formatCell(named);
 }
 
-/** Formats an object: counts without zeros, and no id whose name is a member too. */
+/** Formats an object. Leaves out counts of zero, and `x_id` if there is also `x`. */
 function formatMembers(row: JsonRow): string {
   const members = Object.entries(row);
   if (members.length > 0 && members.every(([, count]) => typeof count === 'number')) {
@@ -115,7 +115,7 @@ function formatMembers(row: JsonRow): string {
   return shown.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${formatCell(value) || '-'}`).join(', ');
 }
 
-/** `days_7` counts what happened within seven days. */
+/** Formats `days_7` as a count within seven days. */
 function formatCount(name: string, count: number): string {
   const ofDays = /^days_(\d+)$/.exec(name);
   return ofDays === null

@@ -8,7 +8,7 @@ export function printJson(value: unknown): void {
   streams().stdout.write(`${JSON.stringify(value)}\n`);
 }
 
-/** Writes text. Resolves once standard output accepts more, so that a slow reader does not fill the memory. */
+/** Writes text. Resolves when standard output accepts more, so that a slow reader does not fill the memory. */
 export async function writeText(text: string): Promise<void> {
   const { stdout } = streams();
   if (!stdout.write(text)) await once(stdout, 'drain');
@@ -30,7 +30,7 @@ export function printLines(...lines: readonly string[]): void {
 /**
  * Formats rows as lines of aligned columns below a heading.
  * @param columns heading and value of each column
- * @param empty the only line if there are no rows
+ * @param empty the line to print if there are no rows
  * @param widths minimum widths of the columns, in characters
  */
 export function table<Row extends object>(

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { type Command, CommanderError } from 'commander';
-import { registerAssessmentCommand } from './assessment.ts';
+import { Command, CommanderError } from 'commander';
 import { registerBackupCommand } from './backup.ts';
 import { registerClientCommand } from './client.ts';
 import { ROOT } from '../paths.ts';
-import { AssayCommand } from './command.ts';
+import { addCommandGroup, writeUsageError } from './command.ts';
 import { registerCompletionCommand } from './completion.ts';
 import { registerDemoCommand } from './demo.ts';
 import { registerImportCommand } from './import/command.ts';
@@ -12,25 +11,21 @@ import { type Streams, streams, withStreams } from './streams.ts';
 import { registerKeysCommand } from './keys.ts';
 import { registerLoginCommand } from './login.ts';
 import { registerMigrateCommand } from './migrate.ts';
-import { registerResources } from './resource-commands.ts';
-import { registerOrganizationCommand } from './organization.ts';
+import { findOperation } from './openapi-operations.ts';
+import { addOperationCommand, addTwoVariantCommand } from './operation-commands.ts';
+import { type Resource, RESOURCES } from './resources.ts';
+import type { OperationCommand } from './run-operation.ts';
 import { toCliError } from './errors.ts';
 import { registerServeCommand } from './serve.ts';
 import { registerSsoCommand } from './sso.ts';
-import { registerTokenCommand } from './token.ts';
-import { registerUserCommand } from './user.ts';
 
 const COMMANDS = [
   registerServeCommand,
   registerMigrateCommand,
   registerDemoCommand,
   registerImportCommand,
-  registerUserCommand,
-  registerTokenCommand,
   registerClientCommand,
   registerKeysCommand,
-  registerOrganizationCommand,
-  registerAssessmentCommand,
   registerSsoCommand,
   registerResources,
   registerLoginCommand,
@@ -39,10 +34,10 @@ const COMMANDS = [
 ];
 
 /**
- * Runs one command. Prints an error as one line on standard error. Does not touch the process, so that several
- * commands can run in one; only `serve` handles signals and exits.
- * @param argv what follows `assay`
- * @param given streams to read and write; those of the process when absent
+ * Runs one command. Prints an error as one line on standard error. Does not change the process, so that several
+ * commands can run in one process; only `serve` handles signals and exits.
+ * @param argv the arguments after `assay`
+ * @param given streams to read and write; default: those of the process
  * @returns the exit code: 0 success, 1 failure, 2 usage error
  */
 export function runCli(argv: readonly string[], given?: Streams): Promise<number> {
@@ -66,32 +61,52 @@ export function runCli(argv: readonly string[], given?: Streams): Promise<number
 
 /** @param first see `registerResources` @returns the program with all its commands */
 export function buildProgram(first?: string): Command {
-  const program = new AssayCommand('assay')
-    .description('Assay, a self-hosted platform for security testing')
-    .version(readVersion(), '-v, --version', 'print the version')
-    .helpOption('-h, --help', 'show help for a command')
-    .helpCommand('help [command]', 'show help for a command')
+  const program = new Command('assay')
+    .description('Run and use Assay, a self-hosted platform for security testing.')
+    .version(readVersion(), '-v, --version', 'Print the version.')
+    .helpOption('-h, --help', 'Show help for a command.')
+    .helpCommand('help [command]', 'Show help for a command.')
     .showHelpAfterError('Run "assay --help" for a list of commands.')
     .configureOutput({
       writeOut: (text) => streams().stdout.write(text),
       writeErr: (text) => streams().stderr.write(text),
-      // The text of `showHelpAfterError` follows on the same line.
-      outputError: (message, write) =>
-        write(
-          `assay: ${sentence(
-            message
-              .replace(/^error: /, '')
-              .trim()
-              .replaceAll('\n', ' '),
-          )} `,
-        ),
+      outputError: writeUsageError,
     })
     .exitOverride()
-    // An option belongs to the command that it follows.
+    // Options before a command belong to the program, options after it to the command.
     .enablePositionalOptions()
     .addHelpText('after', OVERVIEW);
   for (const register of COMMANDS) register(program, first);
   return program;
+}
+
+/**
+ * Adds the commands of `RESOURCES`.
+ * @param first the word after `assay`; only its commands are added, because adding all of them is slow
+ */
+function registerResources(program: Command, first?: string): void {
+  const known = [...Object.keys(RESOURCES), ...program.commands.map((command) => command.name())];
+  // Completion needs all commands.
+  const isAlone = first !== undefined && first !== 'completion' && known.includes(first);
+  for (const [name, resource] of Object.entries(RESOURCES))
+    if (!isAlone || name === first) addResource(program, name, resource);
+}
+
+function addResource(
+  parent: Command,
+  name: string,
+  { description, commands, subresources = {}, addLocalCommands }: Resource,
+): void {
+  const family =
+    parent.commands.find((command) => command.name() === name) ?? addCommandGroup(parent, name, description);
+  for (const [word, entry] of Object.entries(commands)) {
+    const verb: OperationCommand = typeof entry === 'string' ? { endpoint: entry } : entry;
+    const operation = findOperation(verb.endpoint);
+    if (verb.local === undefined) addOperationCommand(family, word, verb, operation);
+    else addTwoVariantCommand(family, verb.local, verb, operation);
+  }
+  addLocalCommands?.(family);
+  for (const [word, one] of Object.entries(subresources)) addResource(family, word, one);
 }
 
 const OVERVIEW = `
@@ -101,13 +116,9 @@ accept --server can use a server instead; "assay login URL" makes it the default
 Exit codes: 0 success, 1 failure, 2 usage error.
 
 Get started:
-  $ assay serve                         start a server with demo data on http://127.0.0.1:8080
-  $ assay serve --no-demo --port 9000   start an empty server on another port
-  $ assay user create --help            show the options and examples of a command`;
-
-function sentence(text: string): string {
-  return /[.?)]$/.test(text) ? text : `${text}.`;
-}
+  $ assay serve                         Start a server with demo data on http://127.0.0.1:8080.
+  $ assay serve --no-demo --port 9000   Start an empty server on another port.
+  $ assay user create --help            Show the options and examples of a command.`;
 
 function readVersion(): string {
   const text = readFileSync(new URL('package.json', ROOT), 'utf8');

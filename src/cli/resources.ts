@@ -1,10 +1,22 @@
+import type { Command } from 'commander';
+import { createAssessmentCommand, listAssessmentsCommand } from './assessment.ts';
+import {
+  createOrganizationCommand,
+  listOrganizationsCommand,
+  registerOrganizationCommands,
+  updateOrganizationCommand,
+} from './organization.ts';
 import type { OperationCommand } from './run-operation.ts';
+import { createTokenCommand, listTokensCommand, revokeTokenCommand } from './token.ts';
+import { banUserCommand, createUserCommand, listUsersCommand, registerUserCommands } from './user.ts';
 
 export interface Resource {
   description: string;
   commands: Readonly<Record<string, OperationCommand | string>>;
   subresources?: Readonly<Record<string, Resource>>;
-  /** Operations that hand-written commands call, or that no command calls. */
+  /** Adds commands that work on the data directory only. */
+  addLocalCommands?: (group: Command) => void;
+  /** Operations that hand-written commands call. */
   customCommands?: readonly string[];
 }
 
@@ -16,7 +28,7 @@ const MEMBERS = '/api/assessment/v1/assessment-groups/{}/members';
 /** The commands of all operations; a test compares them with the API description. */
 export const RESOURCES: Readonly<Record<string, Resource>> = {
   vulnerability: {
-    description: 'Vulnerabilities, with their evidence, comments and retests',
+    description: 'Manage vulnerabilities, with their evidence, comments and retests.',
     commands: {
       list: {
         endpoint: 'GET /v1/vulnerabilities',
@@ -44,7 +56,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
     subresources: {
       attachment: {
-        description: 'Attachments of a vulnerability',
+        description: 'Manage attachments of a vulnerability.',
         commands: {
           create: { endpoint: `POST ${VULNERABILITY}/attachments` },
           download: `GET ${VULNERABILITY}/attachments/{}`,
@@ -52,7 +64,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
         },
       },
       comment: {
-        description: 'Comments on a vulnerability',
+        description: 'Manage comments on a vulnerability.',
         commands: {
           list: {
             endpoint: `GET ${VULNERABILITY}/comments`,
@@ -64,7 +76,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
         },
       },
       retest: {
-        description: 'Retests of a vulnerability',
+        description: 'Manage retests of a vulnerability.',
         commands: {
           list: {
             endpoint: `GET ${VULNERABILITY}/patch_verifications`,
@@ -77,7 +89,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
   },
   asset: {
-    description: 'Assets and their ports',
+    description: 'Manage assets and their ports.',
     commands: {
       list: {
         endpoint: `GET ${ASSET}`,
@@ -99,14 +111,14 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
     subresources: {
       listing: {
-        description: 'Assets listed by an assessment',
+        description: 'Manage the assets that an assessment lists.',
         commands: {
           list: 'GET /api/asset/v2/listings/{}/assets',
           update: 'PATCH /api/asset/v2/listings/{}/assets',
         },
       },
       port: {
-        description: 'Ports of hosts, as observed by scans',
+        description: 'Show ports of hosts, as observed by scans.',
         commands: {
           list: 'GET /api/streaming/v1/{}/assets/{}/ports',
           all: 'GET /api/streaming/v1/{}/assets/ports',
@@ -116,10 +128,11 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
   },
   assessment: {
-    description: 'Assessments and their asset listings',
+    description: 'Manage assessments and their asset listings.',
     commands: {
       list: {
         endpoint: 'GET /v1/assessments',
+        local: listAssessmentsCommand,
         columns: [
           'uid',
           'name',
@@ -134,6 +147,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
       get: 'GET /v1/assessments/{}',
       create: {
         endpoint: 'POST /v1/assessments',
+        local: createAssessmentCommand,
         bodyFields: { organization: { member: 'organization_uid' } },
       },
       update: 'PATCH /v1/assessments/{}',
@@ -142,13 +156,13 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
     subresources: {
       access: {
-        description: 'Users with access to an assessment',
+        description: 'Manage access to an assessment.',
         commands: { list: 'GET /v1/assessments/{}/users', update: 'PATCH /v1/assessments/{}/users' },
       },
     },
   },
   group: {
-    description: 'Assessment groups and their members',
+    description: 'Manage assessment groups and their members.',
     commands: {
       list: 'GET /v1/assessment_groups',
       get: 'GET /v1/assessment_groups/{}',
@@ -158,7 +172,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
     subresources: {
       member: {
-        description: 'Members of a group and their roles',
+        description: 'Manage members of a group and their roles.',
         commands: {
           list: {
             endpoint: `GET ${MEMBERS}`,
@@ -171,27 +185,33 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
   },
   user: {
-    description: 'Users of organizations, and platform staff',
+    description: 'Manage users of organizations, and platform staff.',
+    addLocalCommands: registerUserCommands,
     commands: {
       list: {
         endpoint: 'GET /v1/users',
+        local: listUsersCommand,
         columns: ['id', 'uid', 'email', 'name', 'organization_uid', 'admin', 'banned'],
       },
       get: { endpoint: 'GET /v1/users/{}', acceptsEmail: true },
-      create: { endpoint: 'POST /v1/users', bodyFields: { organization: { member: 'organization_uid' } } },
+      create: {
+        endpoint: 'POST /v1/users',
+        local: createUserCommand,
+        bodyFields: { organization: { member: 'organization_uid' } },
+      },
       update: { endpoint: 'PUT /v1/users/{}', acceptsEmail: true },
-      ban: { endpoint: 'DELETE /v1/users/{}', acceptsEmail: true },
+      ban: { endpoint: 'DELETE /v1/users/{}', local: banUserCommand, acceptsEmail: true },
       unban: {
         endpoint: 'PUT /v1/users/{}',
         acceptsEmail: true,
         body: { reactivate: true },
-        description: 'Unban a user; sessions and tokens that the ban revoked stay revoked',
+        description: 'Unban a user; sessions and tokens that the ban revoked stay revoked.',
       },
       whoami: 'GET /v1/users/whoami',
     },
   },
   session: {
-    description: 'Testing sessions (time tracked on assessments)',
+    description: 'Manage testing sessions (time tracked on assessments).',
     commands: {
       list: {
         endpoint: 'GET /v1/testing_sessions',
@@ -207,7 +227,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
   },
   tag: {
-    description: 'Tags of vulnerabilities, assessments and assets',
+    description: 'Manage tags of vulnerabilities, assessments and assets.',
     commands: {
       list: 'GET /v1/vulnerability_tags',
       create: 'POST /v1/vulnerability_tags',
@@ -216,7 +236,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
     subresources: {
       assessment: {
-        description: 'Tags of assessments',
+        description: 'Manage tags of assessments.',
         commands: {
           list: 'GET /v1/assessment_tags',
           create: 'POST /v1/assessment_tags',
@@ -225,7 +245,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
         },
       },
       asset: {
-        description: 'Tags of assets',
+        description: 'Manage tags of assets.',
         commands: {
           list: `GET ${ASSET_TAGS}`,
           get: `GET ${ASSET_TAGS}/{}`,
@@ -238,14 +258,16 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
   },
   token: {
-    description: 'API tokens',
+    description: 'Manage API tokens.',
     commands: {
       list: {
         endpoint: 'GET /v1/tokens',
+        local: listTokensCommand,
         columns: ['id', 'name', 'prefix', 'scopes', 'expires_at', 'last_used_at', 'revoked_at'],
       },
       create: {
         endpoint: 'POST /v1/tokens',
+        local: createTokenCommand,
         bodyFields: {
           allowIp: { member: 'allowed_addresses' },
           expires: {
@@ -254,11 +276,11 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
           },
         },
       },
-      revoke: 'DELETE /v1/tokens/{}',
+      revoke: { endpoint: 'DELETE /v1/tokens/{}', local: revokeTokenCommand },
     },
   },
   import: {
-    description: 'Import scanner reports',
+    description: 'Import scanner reports.',
     commands: {
       list: {
         endpoint: 'GET /v1/imports',
@@ -270,16 +292,17 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     customCommands: ['POST /v1/imports', 'GET /v1/imports/{}/events', 'POST /v1/imports/{}/undo'],
   },
   organization: {
-    description: 'Organizations (tenants) and organization groups',
+    description: 'Manage organizations (tenants) and organization groups.',
+    addLocalCommands: registerOrganizationCommands,
     commands: {
-      list: 'GET /v1/organizations',
+      list: { endpoint: 'GET /v1/organizations', local: listOrganizationsCommand },
       get: 'GET /v1/organizations/{}',
-      create: 'POST /v1/organizations',
-      update: 'PATCH /v1/organizations/{}',
+      create: { endpoint: 'POST /v1/organizations', local: createOrganizationCommand },
+      update: { endpoint: 'PATCH /v1/organizations/{}', local: updateOrganizationCommand },
     },
   },
   audit: {
-    description: 'The audit log',
+    description: 'Read the audit log.',
     commands: {
       list: {
         endpoint: 'GET /v1/audit_events',

@@ -4,6 +4,8 @@ import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { AssayError } from '#client';
+import { normalizeEmail } from '../auth/email-addresses.ts';
 import {
   alternativesOf,
   type DescribedOperation,
@@ -11,23 +13,25 @@ import {
   rowSchema,
   type OpenApiSchema,
 } from './openapi-operations.ts';
+import type { LocalCommand } from './command.ts';
 import { streams } from './streams.ts';
 import { MAX_TABLE_COLUMNS, printResponse } from './print-response.ts';
 import { keyValueLines, printJson, printLines, writeText } from './print.ts';
 import { type AnyClient, type TargetFlags, withApiClient } from './command-target.ts';
-import { errorCodeOf, CliError } from './errors.ts';
-import { resolveUserId } from './resolve-user.ts';
+import { errorCodeOf, CliError, userNotFound } from './errors.ts';
 import { printRows, type JsonRow, type RowFormat } from './print-rows.ts';
 
 /** A command that calls an operation. */
 export interface OperationCommand {
   /** Method and path, without parameter names: `GET /v1/users/{}`. */
   endpoint: string;
-  /** Columns of a table. Default: the first scalar fields. */
+  /** Columns of the table. Default: the first scalar fields. */
   columns?: readonly string[];
-  /** Maps options of a data directory command to properties of the body. */
+  /** The variant for the data directory. */
+  local?: LocalCommand;
+  /** Maps options of the variant for the data directory to properties of the body. */
   bodyFields?: Readonly<Record<string, { member: string; convert?: (value: unknown) => unknown }>>;
-  /** A fixed body; the command then has no options for the body. */
+  /** A fixed body, in place of options for the body. */
   body?: Readonly<Record<string, unknown>>;
   /** Whether the id in the path may also be a user's email address or uid. */
   acceptsEmail?: boolean;
@@ -39,7 +43,7 @@ export interface OperationCommand {
   nextStep?: (result: JsonRow, response: Response) => string | undefined;
 }
 
-/** Options that do not become part of the request. */
+/** Options that are not part of the request. */
 export interface OperationOptions extends TargetFlags {
   json?: boolean;
   jsonl?: boolean;
@@ -86,6 +90,45 @@ export async function runOperation(
     const next = flags.json === true ? undefined : verb.nextStep?.(data as JsonRow, response);
     if (next !== undefined) printLines(next);
   });
+}
+
+/** The fields of a user (operations 52 and 53) that identify it. */
+interface UserRow {
+  id: number;
+  uid: string;
+  email: string;
+}
+
+/**
+ * Returns the id of a user, found through the API.
+ * @param who email address, id or uid
+ * @throws CliError if the user does not exist or is not visible to the caller
+ */
+async function resolveUserId(client: AnyClient, who: string): Promise<string> {
+  if (/^\d+$/.test(who)) return who;
+  const key = normalizeEmail(who);
+  const isMeant = ({ uid, email }: UserRow) => uid === who || normalizeEmail(email) === key;
+  const own = await client.GET('/v1/users/whoami', {}).catch(undefinedIfForbidden);
+  const self = own?.data as UserRow | undefined;
+  if (self !== undefined && isMeant(self)) return String(self.id);
+  const search = who.includes('@') ? { 'filter[search]': who } : {};
+  try {
+    // The API lists banned users only on request.
+    for (const banned of [false, true]) {
+      const query = { ...search, 'filter[banned]': banned, 'page[size]': 200 };
+      // The client does not know the types of the operations.
+      const users = client.rows('/v1/users', { params: { query } }) as AsyncIterable<UserRow>;
+      for await (const user of users) if (isMeant(user)) return String(user.id);
+    }
+  } catch (error) {
+    undefinedIfForbidden(error);
+  }
+  throw userNotFound(who);
+}
+
+function undefinedIfForbidden(error: unknown): undefined {
+  if (error instanceof AssayError && error.status === 403) return undefined;
+  throw error;
 }
 
 /** Returns whether the operation responds with a file. */

@@ -1,16 +1,16 @@
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { resolveAddresses, type Config, type Flags, loadConfig } from '../config/config.ts';
+import { AREA_NAMES, resolveAddresses, type Config, type Flags, loadConfig } from '../config/config.ts';
 import { type Context, hostInUrl } from '../context.ts';
-import { AREA_NAMES } from '../config/config.ts';
+import { ROOT } from '../paths.ts';
 import { addCommand } from './command.ts';
 import { type DemoState, ensureDemo, updateManifestOrigin } from './demo-database.ts';
 import { welcomeLines } from './demo-welcome.ts';
 import { streams } from './streams.ts';
 import { openCommandContext } from './with-context.ts';
-import { printLines } from './print.ts';
+import { printableArgument, printLines } from './print.ts';
 import { errorCodeOf, CliError } from './errors.ts';
-import { nextStepLines } from './first-steps.ts';
 import { removeServerUrl, writeServerUrl } from './server-url-file.ts';
 import { hasOrganizations } from '../domain/organizations/organizations.ts';
 
@@ -20,34 +20,34 @@ interface RunningServer {
   context: Context;
   /** `http://HOST:PORT` */
   origin: string;
-  /** The demo data, if enabled and present. */
+  /** The demo data; `undefined` if it is disabled or absent. */
   demo: DemoState | undefined;
   close(): Promise<void>;
 }
 
 export function registerServeCommand(program: Command): void {
   addCommand(program, 'serve', {
-    description: 'Start the server, and load demo data into a database without organizations',
+    description: 'Start the server, and load demo data into a database without organizations.',
     notes:
       'Prints "assay listening on http://HOST:PORT" once it is ready. Logs are JSON Lines. On SIGTERM the server stops\n' +
       'accepting connections, completes running requests, and exits within ten seconds.',
     examples: [
-      ['assay serve', 'listen on http://127.0.0.1:8080, with demo data in ./data'],
-      ['assay serve --no-demo --data /var/lib/assay', 'start empty, with another data directory'],
-      ['assay serve --port 0', 'listen on any free port'],
-      ['assay serve --areas v1,assessment --port 8081', 'serve two areas of the API only'],
-      ['ASSAY_DATABASE_URL=postgres://assay@db/assay assay serve', 'use PostgreSQL'],
+      ['assay serve', 'Listen on http://127.0.0.1:8080, with demo data in ./data.'],
+      ['assay serve --no-demo --data /var/lib/assay', 'Start an empty server with another data directory.'],
+      ['assay serve --port 0', 'Listen on any free port.'],
+      ['assay serve --areas v1,assessment --port 8081', 'Serve two areas of the API only.'],
+      ['ASSAY_DATABASE_URL=postgres://assay@db/assay assay serve', 'Use PostgreSQL.'],
     ],
     json: false,
   })
-    .option('--port <number>', 'port to listen on, 0 for any free port (env: PORT; default: 8080)')
-    .option('--host <address>', 'address to listen on (env: ASSAY_HOST; default: 127.0.0.1)')
+    .option('--port <number>', 'Listen on this port, or on any free port if 0 (env: PORT; default: 8080).')
+    .option('--host <address>', 'Listen on this address (env: ASSAY_HOST; default: 127.0.0.1).')
     .option(
       '--areas <list>',
-      `areas of the API to serve (env: ASSAY_AREAS; default: all): ${AREA_NAMES.join(',')}`,
+      `Serve only these areas of the API: ${AREA_NAMES.join(',')} (env: ASSAY_AREAS; default: all).`,
     )
-    .option('--demo', 'load demo data if there is no organization (env: ASSAY_DEMO; default)')
-    .option('--no-demo', 'do not load or print demo data')
+    .option('--demo', 'Load demo data if there is no organization (env: ASSAY_DEMO; default).')
+    .option('--no-demo', 'Do not load or print demo data.')
     .action(async (flags: Flags) => {
       const server = await startServer(loadConfig(flags, streams().env));
       closeOnSignal(server);
@@ -55,7 +55,7 @@ export function registerServeCommand(program: Command): void {
       printLines(`assay listening on ${origin}`);
       if (demo !== undefined) printLines(...welcomeLines(demo.manifest, origin, context.config.areas));
       else if (!(await hasOrganizations(context.db.read))) {
-        // The commands are pasted into a terminal with another environment.
+        // Users paste the commands into a terminal that may lack this environment.
         const folder = context.config.dataDirectory;
         const data = flags.data ?? (folder === resolve('data') ? undefined : folder);
         printLines(...nextStepLines(origin, data, process.cwd()));
@@ -64,8 +64,8 @@ export function registerServeCommand(program: Command): void {
 }
 
 /**
- * Migrates the database, loads demo data if enabled, and starts to listen. With demo data, whose accounts sign in with
- * their passwords, the second factor of staff is optional by default.
+ * Migrates the database, loads demo data if enabled, and starts to listen. With demo data, the second
+ * factor of staff is optional by default, because the printed passwords alone must be enough to sign in.
  * @throws CliError if the database cannot be used or the address is not available
  */
 async function startServer(config: Config): Promise<RunningServer> {
@@ -76,7 +76,7 @@ async function startServer(config: Config): Promise<RunningServer> {
       ...config,
       staffSecondFactor: config.staffSecondFactor ?? (demo ? 'optional' : 'required'),
     };
-    // Loaded on demand: other commands start faster without HTTP.
+    // Loaded on demand, because other commands start faster without HTTP.
     const { buildApp, listen } = await import('../app.ts');
     const app = await buildApp(context);
     const port = await listen(app, config).catch(async (error: unknown) => {
@@ -89,7 +89,7 @@ async function startServer(config: Config): Promise<RunningServer> {
     return {
       context,
       origin,
-      // With `--port 0` the port is known only now.
+      // With `--port 0`, the port is unknown until now.
       demo: demo && updateManifestOrigin(demo, context.addresses.clientBaseUrl),
       async close() {
         removeServerUrl(config);
@@ -101,6 +101,26 @@ async function startServer(config: Config): Promise<RunningServer> {
     await context.db.close();
     throw error;
   }
+}
+
+/**
+ * Returns the commands that set up an empty server, ready to paste.
+ * @param data data directory; `undefined` for the default
+ * @param from working directory; outside the program's folder, `npx` would look in the registry
+ */
+export function nextStepLines(origin: string, data: string | undefined, from: string): string[] {
+  const program = relative(fileURLToPath(ROOT), from).startsWith('..') ? 'assay' : 'npx assay';
+  const where = data === undefined ? '' : ` --data ${printableArgument(data)}`;
+  return [
+    '',
+    'No organizations yet. Next steps:',
+    `${program} organization create lumen --name "Lumen Health"${where}`,
+    `${program} user create --email you@lumen.example --organization lumen --admin${where}`,
+    `${program} token create --user you@lumen.example${where}`,
+    '',
+    `API reference: ${origin}/docs`,
+    '',
+  ];
 }
 
 /** On SIGTERM or SIGINT stops accepting connections, completes running requests, and exits within ten seconds. */

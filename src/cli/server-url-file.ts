@@ -4,20 +4,22 @@ import { databaseLocation, type DatabaseLocation } from '../config/config.ts';
 import { errorCodeOf } from './errors.ts';
 import { writePrivateJson } from './private-file.ts';
 
-/** URL and process of a running server, and its database. */
+/** A running server: its URL, process and database. */
 interface ServerUrlFile {
   origin: string;
   pid: number;
   database: string;
 }
 
-/** A SQLite database is identified by its folder, which may be mounted elsewhere. */
+/** The path is no part of the name of a SQLite database, because its folder may be mounted elsewhere. */
 const databaseName = (location: DatabaseLocation) =>
   location.databaseUrl === undefined ? 'assay.db' : databaseLocation(location);
 
 const serverUrlPath = (dataDirectory: string) => join(dataDirectory, 'server.json');
 
-/** Writes the URL of this process to the data directory, for commands that create links. Ignores a read-only directory. */
+/**
+ * Writes the URL of this process to the data directory, for commands that create links. Ignores a read-only directory.
+ */
 export function writeServerUrl(location: DatabaseLocation, origin: string): void {
   try {
     const address: ServerUrlFile = { origin, pid: process.pid, database: databaseName(location) };
@@ -59,7 +61,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // The process belongs to another user.
+    // The process exists, but belongs to another user.
     return errorCodeOf(error) === 'EPERM';
   }
 }

@@ -34,15 +34,21 @@ interface SetOptions extends CommonOptions {
   trustEmail?: boolean;
 }
 
-/** In characters. */
+/** Maximum length of a client secret, in characters. */
 const MAX_SECRET = 4_096;
 
 export function registerSsoCommand(program: Command): void {
-  const family = addCommandGroup(program, 'sso', 'Single sign-on with OpenID Connect');
+  const family = addCommandGroup(program, 'sso', 'Configure single sign-on with OpenID Connect.');
+  addSetCommand(family);
+  addShowCommand(family);
+  addRemoveCommand(family);
+  addUnlinkCommand(family);
+}
 
+function addSetCommand(family: Command): void {
   addCommand(family, 'set', {
     inputs: { domains: 'domain', groups: 'group' },
-    description: 'Set the identity provider of an organization',
+    description: 'Set the identity provider of an organization.',
     notes:
       'Users with a verified email address in one of the domains sign in at the provider; an account is created at the\n' +
       'first sign-in. With --trust-email, an address counts as verified if the provider does not say whether it is, as\n' +
@@ -59,72 +65,80 @@ export function registerSsoCommand(program: Command): void {
       [
         'assay sso set --organization acme --issuer https://login.acme.example --client-id assay \\\n' +
           '      --domain acme.example --admin-group security-leads --group web-team=acme-shop --sso-only',
-        'admins and access by group; passwords disabled',
+        'Assign admins and access by group, and disable passwords.',
       ],
       [
         'assay sso set --organization acme --issuer https://login.microsoftonline.com/TENANT-ID/v2.0 \\\n' +
           '      --client-id APPLICATION-ID --client-secret-file secret.txt --domain acme.example --trust-email',
-        'Microsoft Entra ID, which does not send email_verified',
+        'Use Microsoft Entra ID, which does not send email_verified.',
       ],
     ],
   })
-    .requiredOption('--organization <uid>', 'uid of the organization')
-    .requiredOption('--issuer <url>', 'issuer URL (https)')
-    .requiredOption('--client-id <id>', 'client id at the provider')
-    .option('--client-secret-file <file>', 'file with the client secret ("-" for standard input)')
-    .requiredOption('--domain <domain...>', 'email domains that sign in at the provider')
-    .option('--groups-claim <claim>', 'claim that lists the groups of a user', 'groups')
-    .option('--admin-group <name>', 'group whose members, and only they, are admins')
-    .addOption(
-      new Option('--group <name=assessment...>', 'give members of a group access to an assessment').argParser(
-        parseGroupMapping,
-      ),
+    .requiredOption('--organization <uid>', 'Select the organization by its uid.')
+    .requiredOption('--issuer <url>', 'Set the https URL of the issuer.')
+    .requiredOption('--client-id <id>', 'Set the client id at the provider.')
+    .option('--client-secret-file <file>', 'Read the client secret from this file ("-" for standard input).')
+    .requiredOption(
+      '--domain <domain...>',
+      'Let users with an email address in these domains sign in at the provider.',
     )
-    .option('--sso-only', 'disable passwords and passkeys for users of the organization')
-    .option('--trust-email', 'accept addresses without email_verified from this provider')
-    .action(({ json, ...options }: SetOptions) =>
-      withContext(options, async ({ db, keys, addresses, clock }) => {
-        const { organization, clientId, clientSecretFile, domain, groupsClaim, adminGroup, group } = options;
-        await requireOrganization(db.read, organization);
-        const trustEmail = options.trustEmail === true;
-        const fieldErrors = validateTrustedIssuer({ issuer: options.issuer, trustEmail });
-        if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
-        const issuer = await checkIssuer(options.issuer, clientId, clock);
-        const before = await providerByOrganization(db.read, organization);
-        const storedSecret =
-          before?.issuer === issuer && before.clientId === clientId ? before.sealedSecret : null;
-        const sealedSecret =
-          clientSecretFile === undefined
-            ? storedSecret
-            : encryptClientSecret(keys.secret, await readSecret(clientSecretFile));
-        const settings = {
-          issuer,
-          clientId,
-          sealedSecret,
-          domains: domain,
-          groupsClaim,
-          adminGroup: adminGroup ?? null,
-          groups: group ?? [],
-          ssoOnly: options.ssoOnly === true,
-          trustEmail,
-        };
-        await db.write((tx) => setIdentityProvider(tx, cliChangeContext(clock()), organization, settings));
-        const redirectUri = callbackUrl(addresses, organization);
-        const [shown] = await listIdentityProviders(db.read, organization);
-        if (shown === undefined) throw new CliError('The provider was removed by another command.');
-        if (json === true) return printJson({ ...toJson(shown), redirect_uri: redirectUri });
-        printLines(
-          ...formatProvider(shown, redirectUri),
-          'Register this redirect URI at the provider, exactly as shown.',
-        );
-      }),
-    );
+    .option('--groups-claim <claim>', 'Read the groups of a user from this claim.', 'groups')
+    .option('--admin-group <name>', 'Make the members of this group, and only them, admins.')
+    .addOption(
+      new Option(
+        '--group <name=assessment...>',
+        'Give members of a group access to an assessment.',
+      ).argParser(parseGroupMapping),
+    )
+    .option('--sso-only', 'Disable passwords and passkeys for users of the organization.')
+    .option('--trust-email', 'Accept addresses without email_verified from this provider.')
+    .action(setProvider);
+}
 
+function setProvider({ json, ...options }: SetOptions): Promise<void> {
+  return withContext(options, async ({ db, keys, addresses, clock }) => {
+    const { organization, clientId, clientSecretFile, domain, groupsClaim, adminGroup, group } = options;
+    await requireOrganization(db.read, organization);
+    const trustEmail = options.trustEmail === true;
+    const fieldErrors = validateTrustedIssuer({ issuer: options.issuer, trustEmail });
+    if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
+    const issuer = await checkIssuer(options.issuer, clientId, clock);
+    const before = await providerByOrganization(db.read, organization);
+    const storedSecret =
+      before?.issuer === issuer && before.clientId === clientId ? before.sealedSecret : null;
+    const sealedSecret =
+      clientSecretFile === undefined
+        ? storedSecret
+        : encryptClientSecret(keys.secret, await readSecret(clientSecretFile));
+    const settings = {
+      issuer,
+      clientId,
+      sealedSecret,
+      domains: domain,
+      groupsClaim,
+      adminGroup: adminGroup ?? null,
+      groups: group ?? [],
+      ssoOnly: options.ssoOnly === true,
+      trustEmail,
+    };
+    await db.write((tx) => setIdentityProvider(tx, cliChangeContext(clock()), organization, settings));
+    const redirectUri = callbackUrl(addresses, organization);
+    const [shown] = await listIdentityProviders(db.read, organization);
+    if (shown === undefined) throw new CliError('The provider was removed by another command.');
+    if (json === true) return printJson({ ...toJson(shown), redirect_uri: redirectUri });
+    printLines(
+      ...formatProvider(shown, redirectUri),
+      'Register this redirect URI at the provider, exactly as shown.',
+    );
+  });
+}
+
+function addShowCommand(family: Command): void {
   addCommand(family, 'show', {
-    description: 'Show identity providers',
+    description: 'Show identity providers.',
     examples: [['assay sso show'], ['assay sso show --organization acme']],
   })
-    .option('--organization <uid>', 'uid of the organization')
+    .option('--organization <uid>', 'Select the organization by its uid.')
     .action(({ organization, json, ...flags }: CommonOptions & { organization?: string }) =>
       withContext(flags, async ({ db, addresses }) => {
         if (organization !== undefined) await requireOrganization(db.read, organization);
@@ -153,14 +167,16 @@ export function registerSsoCommand(program: Command): void {
         );
       }),
     );
+}
 
+function addRemoveCommand(family: Command): void {
   addCommand(family, 'remove', {
-    description: 'Remove the identity provider of an organization',
+    description: 'Remove the identity provider of an organization.',
     notes:
       'Accounts and sessions stay. Users without a password need an invitation or a password reset link to sign in.',
     examples: [['assay sso remove --organization acme']],
   })
-    .requiredOption('--organization <uid>', 'uid of the organization')
+    .requiredOption('--organization <uid>', 'Select the organization by its uid.')
     .action(({ organization, json, ...flags }: CommonOptions & { organization: string }) =>
       withContext(flags, async ({ db, clock }) => {
         await requireOrganization(db.read, organization);
@@ -173,14 +189,16 @@ export function registerSsoCommand(program: Command): void {
         printLines(`Removed the identity provider of ${organization}.`);
       }),
     );
+}
 
+function addUnlinkCommand(family: Command): void {
   addCommand(family, 'unlink', {
-    description: 'Unlink a user from their identity at the provider',
+    description: 'Unlink a user from their identity at the provider.',
     notes:
       'Use this if the subject of the user has changed at the provider. The next sign-in links the account again.',
     examples: [['assay sso unlink --user ada@acme.example']],
   })
-    .requiredOption('--user <user>', 'email address, id or uid of the user')
+    .requiredOption('--user <user>', 'Select the user by email address, id or uid.')
     .action(({ user, json, ...flags }: CommonOptions & { user: string }) =>
       withContext(flags, async ({ db, clock }) => {
         const { id, email } = await requireUser(db.read, user);
@@ -195,7 +213,7 @@ export function registerSsoCommand(program: Command): void {
 
 /** Returns the issuer as the provider spells it. */
 async function checkIssuer(issuer: string, clientId: string, clock: () => number): Promise<string> {
-  // Loaded on demand: only this command needs it.
+  // Loaded on demand, because only this command needs it.
   const { discoverProvider, ProviderError } = await import('../sso/provider.ts');
   try {
     return (await discoverProvider({ issuer, clientId, secret: null }, clock)).metadata.issuer;

@@ -6,7 +6,7 @@ export interface Streams {
   stdin: Readable & { isTTY?: boolean };
   stdout: Output;
   stderr: Output;
-  /** That of the process when absent. */
+  /** Default: the environment of the process. */
   env?: NodeJS.ProcessEnv;
 }
 
@@ -16,7 +16,7 @@ const currentStreams = new AsyncLocalStorage<Streams>();
 
 /**
  * Runs a command with streams and an environment of its own.
- * @param given those of the process when absent, without an AsyncLocalStorage, which would slow a server down
+ * @param given default: the streams of the process, without AsyncLocalStorage, which would slow a server down
  */
 export function withStreams<T>(given: Streams | undefined, command: () => Promise<T>): Promise<T> {
   return given === undefined ? command() : currentStreams.run(given, command);

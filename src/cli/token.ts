@@ -1,9 +1,9 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { cliChangeContext } from '../auth/callers.ts';
 import { DomainError } from '../domain/shared/errors.ts';
 import { listTokens } from '../domain/tokens/token-list.ts';
 import { issueToken, revokeToken } from '../domain/tokens/tokens.ts';
-import { addCommand, addCommandGroup, type CommonOptions, scopesOption } from './command.ts';
+import { type CommonOptions, type LocalCommand, scopesOption } from './command.ts';
 import { streams } from './streams.ts';
 import { withContext } from './with-context.ts';
 import { keyValueLines, printJson, printLines, table } from './print.ts';
@@ -14,7 +14,7 @@ interface CreateOptions extends CommonOptions {
   user: string;
   name?: string;
   scopes?: string[];
-  /** Milliseconds. */
+  /** In milliseconds. */
   expires?: number;
   allowIp?: string[];
   jwt?: boolean;
@@ -23,70 +23,82 @@ interface CreateOptions extends CommonOptions {
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const JWT_LIFETIME = UNITS.h;
 const MAX_LIFETIME = 3_650 * UNITS.d;
-/** In characters, more than any token or id has. */
+/** In characters; longer than any token or id. */
 const MAX_LINE = 4_096;
 
-export function registerTokenCommand(program: Command): void {
-  const family = addCommandGroup(program, 'token', 'API tokens');
-
-  addCommand(family, 'create', {
-    inputs: { allowedAddresses: 'allowIp' },
-    description: 'Create a token for a user',
-    notes:
-      'A personal access token is a bearer token. On /v1 it also works as X-Auth, and as the password of the email address\n' +
-      "with basic authentication. The token is shown only once. The user's invitation stays valid.",
-    examples: [
-      ['assay token create --user ada@example.com', 'all scopes of the account, no expiry'],
-      [
-        'assay token create --user ada@example.com --scopes "api tag_lw" --expires 30d',
-        'two scopes, for 30 days',
-      ],
-      ['assay token create --user ada@example.com --allow-ip 10.0.0.0/8', 'usable from this network only'],
-      ['assay token create --user ada@example.com --jwt --json', 'a JWT access token, valid for one hour'],
+export const createTokenCommand: LocalCommand = {
+  usage: 'create',
+  inputs: { allowedAddresses: 'allowIp' },
+  description: 'Create a token for a user.',
+  notes:
+    'A personal access token is a bearer token. On /v1 it also works as X-Auth, and as the password of the email address\n' +
+    "with basic authentication. The token is shown only once. The user's invitation stays valid.",
+  examples: [
+    ['assay token create --user ada@example.com', 'Grant all scopes of the account, without expiry.'],
+    [
+      'assay token create --user ada@example.com --scopes "api tag_lw" --expires 30d',
+      'Grant two scopes for 30 days.',
     ],
-  })
-    .requiredOption('--user <user>', 'email address, id or uid of the user')
-    .option('--name <text>', 'name of the token; required with --server')
-    .addOption(scopesOption('scopes, separated by spaces (default: all that the account may have)'))
-    .addOption(
-      new Option(
-        '--expires <time>',
-        'lifetime: 90s, 15m, 1h or 30d (default: no expiry; one hour for a JWT)',
-      ).argParser(parseLifetime),
-    )
-    .option('--allow-ip <cidr...>', 'IP addresses or CIDR blocks that may use the token (default: all)')
-    .option('--jwt', 'create a JWT access token instead of a personal access token')
-    .action(({ user, name, scopes, expires, allowIp, jwt, json, ...flags }: CreateOptions) =>
-      withContext(flags, async ({ db, keys, clock }) => {
-        const { id: userId, email, banned } = await requireUser(db.read, user);
-        if (banned) throw new CliError(`${email} is banned and cannot have tokens.`);
-        const kind = jwt === true ? 'jwt' : 'personal';
-        const lifetime = expires ?? (kind === 'jwt' ? JWT_LIFETIME : undefined);
-        const now = clock();
-        const expiresAt = lifetime === undefined ? null : now + lifetime;
-        const issued = await db.write((tx) =>
-          issueToken(tx, cliChangeContext(now), keys, {
-            userId,
-            kind,
-            ...(name === undefined ? {} : { name }),
-            scopes,
-            expiresAt,
-            allowedAddresses: allowIp,
-          }),
-        );
-        const shown = { id: issued.id, token: issued.token, expires_at: formatDate(issued.expiresAt) };
-        if (json === true) return printJson(shown);
-        printLines(
-          ...keyValueLines({ id: shown.id, token: shown.token, expires: shown.expires_at ?? 'never' }),
-          'Copy the token now. It cannot be shown again.',
-        );
-      }),
-    );
+    [
+      'assay token create --user ada@example.com --allow-ip 10.0.0.0/8',
+      'Accept the token from this network only.',
+    ],
+    [
+      'assay token create --user ada@example.com --jwt --json',
+      'Create a JWT access token that is valid for one hour.',
+    ],
+  ],
+  addOptions: (command) => {
+    command
+      .requiredOption('--user <user>', 'Select the user by email address, id or uid.')
+      .option('--name <text>', 'Set the name of the token; required with --server.')
+      .addOption(
+        scopesOption('Grant these scopes, separated by spaces (default: all that the account may have).'),
+      )
+      .addOption(
+        new Option(
+          '--expires <time>',
+          'Set the lifetime, such as 90s, 15m, 1h or 30d (default: no expiry; one hour for a JWT).',
+        ).argParser(parseLifetime),
+      )
+      .option(
+        '--allow-ip <cidr...>',
+        'Accept the token from these IP addresses or CIDR blocks only (default: all).',
+      )
+      .option('--jwt', 'Create a JWT access token instead of a personal access token.');
+  },
+  run: ({ user, name, scopes, expires, allowIp, jwt, json, ...flags }: CreateOptions) =>
+    withContext(flags, async ({ db, keys, clock }) => {
+      const { id: userId, email, banned } = await requireUser(db.read, user);
+      if (banned) throw new CliError(`${email} is banned and cannot have tokens.`);
+      const kind = jwt === true ? 'jwt' : 'personal';
+      const lifetime = expires ?? (kind === 'jwt' ? JWT_LIFETIME : undefined);
+      const now = clock();
+      const expiresAt = lifetime === undefined ? null : now + lifetime;
+      const issued = await db.write((tx) =>
+        issueToken(tx, cliChangeContext(now), keys, {
+          userId,
+          kind,
+          ...(name === undefined ? {} : { name }),
+          scopes,
+          expiresAt,
+          allowedAddresses: allowIp,
+        }),
+      );
+      const shown = { id: issued.id, token: issued.token, expires_at: formatDate(issued.expiresAt) };
+      if (json === true) return printJson(shown);
+      printLines(
+        ...keyValueLines({ id: shown.id, token: shown.token, expires: shown.expires_at ?? 'never' }),
+        'Copy the token now. It cannot be shown again.',
+      );
+    }),
+};
 
-  addCommand(family, 'list', {
-    description: 'List tokens',
-    examples: [['assay token list']],
-  }).action(({ json, ...flags }: CommonOptions) =>
+export const listTokensCommand: LocalCommand = {
+  usage: 'list',
+  description: 'List tokens.',
+  examples: [['assay token list']],
+  run: ({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {
       const tokens = (await listTokens(db.read)).map((token) => ({
         id: token.id,
@@ -120,18 +132,19 @@ export function registerTokenCommand(program: Command): void {
         ),
       );
     }),
-  );
+};
 
-  addCommand(family, 'revoke <token>', {
-    description: 'Revoke a token',
-    notes:
-      'TOKEN is an id or a personal access token. "-" reads it from standard input, so that the token does not appear in\n' +
-      'process listings or the shell history. Revoking a revoked token changes nothing.',
-    examples: [
-      ['assay token revoke 3f0c6a52-7b1e-4a55-9a61-0a1f2b3c4d5e'],
-      ['assay token revoke - < leaked-token.txt', 'revoke a leaked token'],
-    ],
-  }).action(async (given: string, { json, ...flags }: CommonOptions) => {
+export const revokeTokenCommand: LocalCommand = {
+  usage: 'revoke <token>',
+  description: 'Revoke a token.',
+  notes:
+    'TOKEN is an id or a personal access token. "-" reads it from standard input, so that the token does not appear in\n' +
+    'process listings or the shell history. Revoking a revoked token changes nothing.',
+  examples: [
+    ['assay token revoke 3f0c6a52-7b1e-4a55-9a61-0a1f2b3c4d5e'],
+    ['assay token revoke - < leaked-token.txt', 'Revoke a leaked token.'],
+  ],
+  run: async (given: string, { json, ...flags }: CommonOptions) => {
     const token = given === '-' ? await readLineFromStdin() : given;
     await withContext(flags, async ({ db, clock }) => {
       const { id } = await db
@@ -145,8 +158,8 @@ export function registerTokenCommand(program: Command): void {
       if (json === true) return printJson({ id, revoked: true });
       printLines(`Revoked token ${id}.`);
     });
-  });
-}
+  },
+};
 
 /** @throws CliError if the first line is empty */
 async function readLineFromStdin(): Promise<string> {

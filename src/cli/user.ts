@@ -11,7 +11,7 @@ import { endUserSessions } from '../domain/sign-in/end-sessions.ts';
 import { createUser } from '../domain/users/users.ts';
 import { findUser, listUsers, type User } from '../domain/users/user-list.ts';
 import { assignStaff } from '../domain/users/staff-organizations.ts';
-import { addCommand, addCommandGroup, type CommonOptions } from './command.ts';
+import { addCommand, type CommonOptions, type LocalCommand } from './command.ts';
 import { streams } from './streams.ts';
 import { withContext } from './with-context.ts';
 import { requireOrganization } from './organization.ts';
@@ -28,71 +28,82 @@ interface CreateOptions extends CommonOptions {
   assign?: string[];
 }
 
-export function registerUserCommand(program: Command): void {
-  const family = addCommandGroup(program, 'user', 'Users of organizations, and platform staff');
+/** Adds the commands that work on the data directory only. */
+export function registerUserCommands(family: Command): void {
+  addAssignCommand(family);
+  addInviteCommand(family);
+  addResetPasswordCommand(family);
+  addSignOutCommand(family);
+  addResetSecondFactorCommand(family);
+}
 
-  addCommand(family, 'create', {
-    inputs: { assignedTo: 'assign' },
-    description: 'Invite a user or platform staff',
-    notes:
-      'Send the invite_url only to the user: it sets the password of the account. It can be used once and expires after a\n' +
-      'week (ASSAY_INVITATION_SECONDS). It begins with ASSAY_CLIENT_BASE_URL. Staff have access to all organizations, or\n' +
-      'only to those of --assign.',
-    examples: [
-      ['assay user create --email ada@example.com --organization acme --admin', 'invite an admin of acme'],
-      [
-        'assay user create --email bob@example.com --organization acme --name "Bob Ng"',
-        'invite a user of acme',
-      ],
-      ['assay user create --email eve@example.com --staff', 'invite platform staff'],
+export const createUserCommand: LocalCommand = {
+  usage: 'create',
+  inputs: { assignedTo: 'assign' },
+  description: 'Invite a user or platform staff.',
+  notes:
+    'Send the invite_url only to the user: it sets the password of the account. It can be used once and expires after a\n' +
+    'week (ASSAY_INVITATION_SECONDS). It begins with ASSAY_CLIENT_BASE_URL. Staff have access to all organizations, or\n' +
+    'only to those of --assign.',
+  examples: [
+    ['assay user create --email ada@example.com --organization acme --admin', 'Invite an admin of acme.'],
+    [
+      'assay user create --email bob@example.com --organization acme --name "Bob Ng"',
+      'Invite a user of acme.',
     ],
-  })
-    .requiredOption('--email <email>', 'email address')
-    .addOption(new Option('--organization <uid>', 'uid of the organization').conflicts('staff'))
-    .option('--staff', 'create platform staff')
-    .option('--admin', 'make the user an admin of the organization')
-    .option('--name <name>', 'display name')
-    .option('--assign <uid...>', 'uids of the organizations that staff have access to (default: all)')
-    .action(({ email, name, organization, staff, admin, assign, json, ...flags }: CreateOptions) => {
-      if ((organization === undefined) === (staff !== true)) {
-        throw new CliError('Specify --organization UID or --staff.', 2);
-      }
-      if (assign !== undefined && staff !== true) throw new CliError('--assign requires --staff.', 2);
-      return withContext(
-        flags,
-        async ({ config, db, keys, addresses, clock }) => {
-          for (const uid of organization === undefined ? (assign ?? []) : [organization]) {
-            await requireOrganization(db.read, uid);
-          }
-          const now = clock();
-          const created = await db.write((tx) =>
-            createUser(tx, cliChangeContext(now), { email, name, organization, admin, assignedTo: assign }),
-          );
-          const { uid } = created;
-          const invite_url = invitationUrl(addresses.clientBaseUrl, keys.secret, { uid, invitedAt: now });
-          if (json === true) return printJson({ ...created, invite_url });
-          printLines(
-            ...keyValueLines({ ...created, invite_url }),
-            `To create a token: assay token create --user ${created.email}`,
-          );
-          warnAssumedPublicUrl(config, addresses);
-        },
-        { createsDatabase: true },
-      );
-    });
+    ['assay user create --email eve@example.com --staff', 'Invite platform staff.'],
+  ],
+  addOptions: (command) => {
+    command
+      .requiredOption('--email <email>', 'Set the email address.')
+      .addOption(new Option('--organization <uid>', 'Select the organization by its uid.').conflicts('staff'))
+      .option('--staff', 'Create platform staff.')
+      .option('--admin', 'Make the user an admin of the organization.')
+      .option('--name <name>', 'Set the display name.')
+      .option('--assign <uid...>', 'Give staff access to these organizations only, by uid (default: all).');
+  },
+  run: ({ email, name, organization, staff, admin, assign, json, ...flags }: CreateOptions) => {
+    if ((organization === undefined) === (staff !== true)) {
+      throw new CliError('Specify --organization UID or --staff.', 2);
+    }
+    if (assign !== undefined && staff !== true) throw new CliError('--assign requires --staff.', 2);
+    return withContext(
+      flags,
+      async ({ config, db, keys, addresses, clock }) => {
+        for (const uid of organization === undefined ? (assign ?? []) : [organization]) {
+          await requireOrganization(db.read, uid);
+        }
+        const now = clock();
+        const created = await db.write((tx) =>
+          createUser(tx, cliChangeContext(now), { email, name, organization, admin, assignedTo: assign }),
+        );
+        const { uid } = created;
+        const invite_url = invitationUrl(addresses.clientBaseUrl, keys.secret, { uid, invitedAt: now });
+        if (json === true) return printJson({ ...created, invite_url });
+        printLines(
+          ...keyValueLines({ ...created, invite_url }),
+          `To create a token: assay token create --user ${created.email}`,
+        );
+        warnAssumedPublicUrl(config, addresses);
+      },
+      { createsDatabase: true },
+    );
+  },
+};
 
+function addAssignCommand(family: Command): void {
   addCommand(family, 'assign <user>', {
     inputs: { assignedTo: 'organization' },
-    description: 'Restrict platform staff to organizations',
+    description: 'Restrict platform staff to organizations.',
     notes:
       'USER is an email address, id or uid. Also applies to existing tokens. Replaces earlier assignments.',
     examples: [
       ['assay user assign eve@example.com --organization acme umbra'],
-      ['assay user assign eve@example.com --all', 'give access to all organizations again'],
+      ['assay user assign eve@example.com --all', 'Give access to all organizations again.'],
     ],
   })
-    .option('--organization <uid...>', 'uids of the organizations')
-    .addOption(new Option('--all', 'all organizations').conflicts('organization'))
+    .option('--organization <uid...>', 'Give access to these organizations only, by uid.')
+    .addOption(new Option('--all', 'Give access to all organizations.').conflicts('organization'))
     .action(
       (
         who: string,
@@ -115,9 +126,11 @@ export function registerUserCommand(program: Command): void {
         });
       },
     );
+}
 
+function addInviteCommand(family: Command): void {
   const invite = addCommand(family, 'invite <user>', {
-    description: 'Renew the invitation of a user',
+    description: 'Renew the invitation of a user.',
     notes:
       'USER is an email address, id or uid. Prints a new link; the previous one becomes invalid. Use\n' +
       '"assay user reset-password" for a user who has accepted the invitation.',
@@ -143,9 +156,11 @@ export function registerUserCommand(program: Command): void {
       warnAssumedPublicUrl(config, addresses);
     }),
   );
+}
 
+function addResetPasswordCommand(family: Command): void {
   addCommand(family, 'reset-password <user>', {
-    description: 'Create a password reset link',
+    description: 'Create a password reset link.',
     notes:
       'USER is an email address, id or uid. Send the link only to the user. It can be used once, expires after one hour,\n' +
       'and replaces earlier links. The current password stays valid until a new one is set, which signs the user out\n' +
@@ -170,9 +185,11 @@ export function registerUserCommand(program: Command): void {
       warnAssumedPublicUrl(config, addresses);
     }),
   );
+}
 
+function addSignOutCommand(family: Command): void {
   addCommand(family, 'sign-out <user>', {
-    description: 'Sign a user out of all browsers',
+    description: 'Sign a user out of all browsers.',
     notes:
       'USER is an email address, id or uid. The user can sign in again. Tokens and the access of applications stay: use\n' +
       '"assay token revoke" to revoke a token, or "assay user ban" to end all access.',
@@ -189,14 +206,16 @@ export function registerUserCommand(program: Command): void {
       );
     }),
   );
+}
 
-  addCommand(family, 'ban <user>', {
-    description: 'Ban a user and revoke their sessions and tokens',
-    notes:
-      'USER is an email address, id or uid. A user who has never signed in and has no token is deleted instead. The\n' +
-      'last admin of an organization cannot be banned. Banning a banned user changes nothing.',
-    examples: [['assay user ban bob@example.com']],
-  }).action((who: string, { json, ...flags }: CommonOptions) =>
+export const banUserCommand: LocalCommand = {
+  usage: 'ban <user>',
+  description: 'Ban a user and revoke their sessions and tokens.',
+  notes:
+    'USER is an email address, id or uid. A user who has never signed in and has no token is deleted instead. The\n' +
+    'last admin of an organization cannot be banned. Banning a banned user changes nothing.',
+  examples: [['assay user ban bob@example.com']],
+  run: (who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       const user = await requireUser(db.read, who);
       const { deleted } = await db.write((tx) => banUser(tx, cliChangeContext(clock()), user.id));
@@ -204,10 +223,11 @@ export function registerUserCommand(program: Command): void {
       if (json === true) return printJson({ id, uid, email, banned: true, deleted });
       printLines(deleted ? `${email} has never signed in and was deleted.` : `Banned ${email}.`);
     }),
-  );
+};
 
+function addResetSecondFactorCommand(family: Command): void {
   addCommand(family, 'reset-second-factor <user>', {
-    description: 'Remove the second factors of a user and end their sessions',
+    description: 'Remove the second factors of a user and end their sessions.',
     notes:
       'USER is an email address, id or uid. Removes authenticator app, passkeys and recovery codes. Verify the identity of\n' +
       'the user first: their password alone is then enough to sign in, or to set up a new factor if they must have one.',
@@ -223,17 +243,19 @@ export function registerUserCommand(program: Command): void {
       );
     }),
   );
+}
 
-  addCommand(family, 'list', {
-    description: 'List users',
-    examples: [
-      ['assay user list'],
-      [
-        'assay user list --json',
-        'id, uid, email, organization, admin, staff, banned, invited, second_factor',
-      ],
+export const listUsersCommand: LocalCommand = {
+  usage: 'list',
+  description: 'List users.',
+  examples: [
+    ['assay user list'],
+    [
+      'assay user list --json',
+      'Output id, uid, email, organization, admin, staff, banned, invited and second_factor.',
     ],
-  }).action(({ json, ...flags }: CommonOptions) =>
+  ],
+  run: ({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {
       const users = (await listUsers(db.read)).map(toRow);
       if (json === true) return printJson(users);
@@ -253,8 +275,7 @@ export function registerUserCommand(program: Command): void {
         ),
       );
     }),
-  );
-}
+};
 
 const toRow = (user: User) => ({
   id: user.id,

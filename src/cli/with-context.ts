@@ -10,8 +10,9 @@ const PAGE_CACHE = 8;
 const FIRST_MIGRATION = '0001-initial';
 
 /**
- * Opens and migrates the database that the options and the environment select, runs `work`, and closes the database. Only
- * with `createsDatabase` does it create one. Logs to standard error if `ASSAY_LOG_LEVEL` is `debug` or `trace`.
+ * Opens and migrates the database that the options and the environment select, runs `work`, and closes the database.
+ * Creates a missing database only with `createsDatabase`. Logs to standard error if `ASSAY_LOG_LEVEL` is `debug` or
+ * `trace`.
  */
 export async function withContext<T>(
   flags: Flags,
@@ -23,7 +24,7 @@ export async function withContext<T>(
     pageCache: PAGE_CACHE,
     createsDatabase,
   });
-  // Links lead to the server that runs on the same data directory.
+  // Links point to the server that is running on this data directory.
   const origin = readServerUrl(config);
   if (origin !== undefined) Object.assign(context.addresses, resolveAddresses(config, origin));
   try {
@@ -35,7 +36,7 @@ export async function withContext<T>(
 
 /**
  * Opens a context. Prints the location of a new database.
- * @param destination stream for logs; standard output when absent
+ * @param destination stream for logs; default: standard output
  * @param command see `openContext`
  * @throws CliError if the data directory, the database or its keys cannot be used
  */
@@ -47,7 +48,7 @@ export async function openCommandContext(
   try {
     const context = await openContext(config, destination, command);
     if (context.appliedMigrations[0] === FIRST_MIGRATION)
-      streams().stderr.write(`Created database ${databaseLocation(config)}\n`);
+      streams().stderr.write(`Created the database ${databaseLocation(config)}.\n`);
     return context;
   } catch (error) {
     throw databaseOpenError(error, config);

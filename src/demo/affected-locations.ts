@@ -3,11 +3,11 @@ import type { HostVulnerabilityTemplate, VulnerabilityTemplate } from './vulnera
 /** An endpoint of a web application. */
 export interface DemoEndpoint {
   name: string;
-  /** Product that it belongs to, whose web application is an asset. */
+  /** Product of the endpoint. Its web application is an asset. */
   product: string;
   path: string;
   parameter: string;
-  /** Kind of record that it handles. */
+  /** Kind of record that the endpoint handles. */
   record: string;
 }
 
@@ -29,7 +29,7 @@ export function toHostName(product: string): string {
   return product.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 }
 
-/** A template with its values and its location. */
+/** A template with values for its placeholders, and a location. */
 export interface DemoFinding {
   template: VulnerabilityTemplate;
   values: TemplateValues;
@@ -69,7 +69,7 @@ export interface DemoHost {
   address: string;
 }
 
-/** Returns findings on hosts; pairs of template and host repeat only after all have occurred. */
+/** Returns findings on hosts. A pair of template and host repeats only after all pairs have occurred. */
 export function findingsOnHosts(
   templates: readonly HostVulnerabilityTemplate[],
   hosts: readonly DemoHost[],

@@ -29,7 +29,7 @@ export function buildFinding(
     assessment,
     title: fillTemplate(template.title, values),
     severity: template.severity,
-    // A few are not scored.
+    // A few findings have no score.
     cvssVector: random.happens(92) ? template.vector : null,
     description: fillTemplate(template.description, values),
     impact: fillTemplate(template.impact, values),

@@ -8,7 +8,7 @@ import {
 } from './affected-locations.ts';
 import { hostTemplates, mobileTemplates, webTemplates } from './vulnerability-templates.ts';
 
-/** Returns the findings by assessment; the first is the one that the demo accounts have access to. */
+/** Returns the findings by assessment. The demo accounts have access to the first assessment. */
 export function createDemoFindings(
   { domain, endpoints, assessment, vulnerabilities, furtherAssessments }: DemoOrganizationSpec,
   hosts: readonly DemoHost[],

@@ -79,7 +79,7 @@ export interface InventorySpec {
   domain: string;
   /** Second octet of all IP addresses: `10.NETWORK.x.y`. */
   network: number;
-  /** Names of its applications. */
+  /** Names of the organization's applications. */
   products: readonly string[];
 }
 
@@ -136,7 +136,7 @@ function assetLocation(
   number: number,
   { domain, network, products }: Pick<InventorySpec, 'domain' | 'network' | 'products'>,
 ): string | undefined {
-  // Starts at x.x.1.0: x.x.0.0/24 is reserved for the assets in the manifest.
+  // Starts at 10.x.1.0, because 10.x.0.0/24 is reserved for the assets in the manifest.
   if (type === 'host') return `10.${network}.${1 + Math.floor(number / 200)}.${10 + (number % 200)}`;
   if (type !== 'webapp') return undefined;
   const [product, round] = roundRobin(products, number);

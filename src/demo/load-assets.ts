@@ -15,7 +15,7 @@ import { seedScans, type SeedScanHost } from './scans.ts';
 import { pickServices, allServices } from './services.ts';
 import type { DemoHost, DemoFinding } from './affected-locations.ts';
 
-/** Number of scanned hosts, apart from the main one. */
+/** Number of scanned hosts besides the main host. */
 const SCANNED = 24;
 
 /** Returns the assets of an organization; those in the manifest come first. */
@@ -48,7 +48,7 @@ export function createAssetInputs(spec: DemoOrganizationSpec, random: SeededRand
   return [...named, ...inventory];
 }
 
-/** Returns the scanned hosts, apart from the main one. */
+/** Returns the scanned hosts besides the main host. */
 export function scannedHosts(assets: readonly NewAsset[]): DemoHost[] {
   return assets
     .slice(1)

@@ -1,20 +1,39 @@
 import type { Transaction } from '../db/database.ts';
 import { attachFiles, type NewAttachment } from '../domain/vulnerabilities/attachments.ts';
 import { createComment } from '../domain/vulnerabilities/comments.ts';
-import { decideRetest, requestRetest } from '../domain/vulnerabilities/retests.ts';
+import { decideRetest, requestRetest, type RetestDecision } from '../domain/vulnerabilities/retests.ts';
 import { createVulnerability } from '../domain/vulnerabilities/create-vulnerability.ts';
 import { updateVulnerability } from '../domain/vulnerabilities/update-vulnerability.ts';
 import type { SeededRandom } from './random.ts';
 import { personChangeContext, nextWorkingHour, type Schedule, type DemoUser } from './schedule.ts';
 import { type StoredEvidence, evidenceKey } from './evidence/store-evidence.ts';
 import { buildFinding } from './build-finding.ts';
-import { lifecycles, type LifecycleStep, type LifecycleActor } from './lifecycles.ts';
+import { lazyDemoData } from './data.ts';
 import { type DemoFinding, type TemplateValues, fillTemplate } from './affected-locations.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** In milliseconds. Many younger findings have not been triaged. */
+/** Many findings younger than this are still untriaged. In milliseconds. */
 const RECENT = 12 * 24 * HOUR;
+
+type LifecycleActor = 'tester' | 'admin' | 'assignee';
+
+/** A step in the life of a finding; `after` is in hours since the previous step. */
+type LifecycleStep = { by: LifecycleActor; after: number } & (
+  | { does: 'status'; status: number }
+  | { does: 'comment'; text: string; internal?: boolean }
+  | { does: 'ask'; text: string }
+  | { does: 'decide'; decision: RetestDecision; text: string }
+);
+
+/**
+ * The lifecycles of findings; steps after the current time have not happened yet. `first` has those of the first
+ * findings, because the examples of the API description refer to them: the first has comments and is open, a retest of
+ * the third can be requested, and the retest of the fourth has been pending for long.
+ */
+const lifecycles = lazyDemoData('lifecycles.json') as () => Readonly<
+  Record<'first' | 'others', readonly (readonly LifecycleStep[])[]>
+>;
 
 export interface SeedFindingsOptions {
   tx: Transaction;
@@ -33,15 +52,15 @@ export interface SeedFindingsOptions {
   assets: ReadonlyMap<string, string>;
   testers: readonly DemoUser[];
   admin: DemoUser;
-  /** Possible assignees. */
+  /** Users to pick assignees from. */
   team: readonly DemoUser[];
-  /** Whether the first findings are those of the examples. */
+  /** Whether the first findings get the lifecycles that the examples of the API description rely on. */
   useFirstLifecycles: boolean;
 }
 
 /**
  * Schedules findings and their lifecycles.
- * @returns the ids of the first findings, filled in as the schedule runs
+ * @returns the ids of the first findings; empty until the schedule has run
  */
 export function seedFindings(options: SeedFindingsOptions): { ids: number[] } {
   const { tx, schedule, random, findings, from, until, assets, tagIds, useFirstLifecycles } = options;
@@ -49,7 +68,7 @@ export function seedFindings(options: SeedFindingsOptions): { ids: number[] } {
   for (const [index, finding] of findings.entries()) {
     const evenly =
       from + Math.floor(((until - from) * index) / findings.length) + random.between(0, 600) * MINUTE;
-    // The first findings are reported in order within a day, since the examples refer to their ids.
+    // The first findings are reported in order within a day, because the examples refer to their ids.
     const first = useFirstLifecycles ? lifecycles().first[index] : undefined;
     const reportedAt =
       first === undefined
@@ -112,7 +131,7 @@ function attach(
 
 /**
  * Schedules the lifecycle of a finding.
- * @returns when its fix is verified
+ * @returns when the fix is verified; `undefined` if it is not
  */
 function scheduleLifecycle(
   { tx, schedule, random }: SeedFindingsOptions,

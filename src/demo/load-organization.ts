@@ -25,7 +25,7 @@ import { createDemoFindings } from './demo-findings.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** Index of the colleague who is banned; an ordinary member. */
+/** Index of the colleague who leaves and is banned. */
 const LEFT = 1;
 
 export interface LoadOptions {
@@ -179,7 +179,6 @@ async function loadUsers(
       colleagueIds.set(index, colleague.id);
     });
     if (index === LEFT) {
-      // One colleague has left the organization.
       schedule.add(nextWorkingHour(at + 12 * DAY), (now) =>
         banUser(tx, personChangeContext(users.admin, now), colleagueIds.get(index) ?? 0),
       );
@@ -217,7 +216,7 @@ async function loadTags(
   return tags;
 }
 
-/** Schedules weekly testing sessions; on the main assessment one is still running. */
+/** Schedules weekly testing sessions. The last session on the main assessment is still running. */
 function seedSessions(
   { tx, by, schedule, testers, start }: LoadOptions,
   assessment: string,

@@ -32,7 +32,7 @@ export async function loadDemo(
 ): Promise<DemoManifest> {
   const by = cliChangeContext(now);
   const { organizations, staff: staffAccounts } = organizationData();
-  // Half a year ago, so that the data has a history.
+  // The data starts half a year ago, so that it has a history.
   const start = mondayOf(now - 180 * DAY);
   const testers: DemoUser[] = [];
   for (const { name, email } of staffAccounts) {
@@ -85,8 +85,8 @@ export async function demoFacts(
 }
 
 /**
- * Creates a new manifest after the old one was lost: sets new passwords, issues additional tokens, and renews the client
- * secret.
+ * Creates a new manifest after the old one was lost: sets new passwords, issues additional tokens, and renews the
+ * client secret.
  * @param clientBaseUrl base URL of the deployment
  */
 export async function renewDemo(

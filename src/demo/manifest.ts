@@ -1,6 +1,6 @@
 import type { CreatedUser } from '../domain/users/users.ts';
 
-/** The demo data of an organization, without secrets. `Principal` describes a user who can sign in. */
+/** The demo data of an organization, without secrets. `Account` describes a user who can sign in. */
 export interface DemoOrganization<Account> {
   organization: { uid: string; id: number };
   users: {
@@ -9,9 +9,9 @@ export interface DemoOrganization<Account> {
     member: Account;
     /** A client user without access to any assessment. */
     outsider: Account;
-    /** Never signed in. */
+    /** A user who has not accepted the invitation. */
     invited: CreatedUser;
-    /** A client user that may be banned. */
+    /** A client user whom the examples may ban. */
     spare: Account;
   };
   assessment: { uid: string };
@@ -32,7 +32,7 @@ export interface DemoData<Account> extends DemoOrganization<Account> {
 /** The demo data as stored in the audit log. */
 export type DemoContent = DemoData<CreatedUser>;
 
-/** A user with their secrets, which are absent if the user has been banned. */
+/** A user with secrets; a banned user has none. */
 export interface DemoAccount extends CreatedUser {
   password?: string;
   token?: string;
@@ -40,9 +40,9 @@ export interface DemoAccount extends CreatedUser {
 
 /** OAuth clients of the demo data. */
 export interface DemoClients {
-  /** The API description, with the implicit flow. */
+  /** The client of the API reference, which uses the implicit flow. */
   implicit: { client_id: string; redirect_uri: string };
-  /** Acts as the staff user with client credentials; also takes the code flow, to a loopback address. */
+  /** A client that acts as the staff user with client credentials, and supports the code flow to a loopback address. */
   confidential: { client_id: string; client_secret: string };
 }
 

@@ -7,15 +7,15 @@ export interface DemoOrganizationSpec {
   organization: { uid: string; name: string };
   domain: string;
   seed: number;
-  /** Second octet of its IP addresses. */
+  /** Second octet of the organization's IP addresses. */
   network: number;
-  /** Starts this many days after the first organization. */
+  /** Number of days between the start of the first organization and of this one. */
   later: number;
   group: string;
-  /** Further groups, to which the further assessments are assigned round robin. */
+  /** The further assessments are assigned to these groups round robin. */
   furtherGroups: readonly [string, ...string[]];
   assessment: AssessmentSpec;
-  /** Further assessments, to which the demo accounts have no access. */
+  /** The demo accounts have no access to these assessments. */
   furtherAssessments: readonly (AssessmentSpec & {
     about: 'web' | 'hosts' | 'applications';
     findings: number;
@@ -25,12 +25,12 @@ export interface DemoOrganizationSpec {
   endpoints: readonly DemoEndpoint[];
   /** Members of the assessment group in addition to the demo accounts. */
   colleagues: number;
-  /** Number of all assets, and of those that the assessment lists. */
+  /** Number of assets, and how many of them the assessment lists. */
   assets: number;
   listed: number;
   vulnerabilities: number;
   manyPorts: boolean;
-  /** Fixed uids, to which the examples of the API description refer. */
+  /** Fixed uids, because the examples of the API description refer to them. */
   uids?: { assets: readonly string[]; unlisted: string; tags: readonly string[] };
 }
 
@@ -42,11 +42,11 @@ interface AssessmentSpec {
   state: 'pending' | 'active' | 'paused' | 'completed';
 }
 
-/** The roles of accounts that can sign in, and of the one that was only invited. */
+/** Roles of the accounts. The one that is only invited cannot sign in. */
 export type DemoRole = 'admin' | 'member' | 'outsider' | 'spare' | 'invited';
 
-export const organizationData = lazyDemoData<{
+export const organizationData = lazyDemoData('organizations.json') as () => {
   organizations: readonly [main: DemoOrganizationSpec, other: DemoOrganizationSpec];
   staff: readonly [DemoPerson, DemoPerson];
   accounts: Readonly<Record<DemoRole, { name: string }>>;
-}>('organizations.json');
+};

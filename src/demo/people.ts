@@ -15,7 +15,7 @@ export interface DemoPerson {
 /** Returns up to 270 people with unique names and email addresses. */
 export function createPeople(domain: string, count: number): DemoPerson[] {
   return Array.from({ length: count }, (_, index) => {
-    // With 30 first and 27 last names, a pair repeats only after 270.
+    // With 30 first and 27 last names, the first pair repeats after 270 people.
     const first = FIRST_NAMES[index % FIRST_NAMES.length] as string;
     const last = LAST_NAMES[(index * 4) % LAST_NAMES.length] as string;
     return { name: `${first} ${last}`, email: `${first}.${last}@${domain}`.toLowerCase() };

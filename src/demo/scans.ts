@@ -13,7 +13,7 @@ const ALL_PORTS = new ScannedPorts([
   ['udp', 1, 65_535],
 ]);
 
-/** A host that is scanned periodically, and its final services. */
+/** A host that is scanned periodically, with its services after the last scan. */
 export interface SeedScanHost {
   address: string;
   open: readonly Service[];
@@ -22,7 +22,7 @@ export interface SeedScanHost {
   sure: readonly number[];
 }
 
-/** The scans that observe a service, by number. */
+/** Numbers of the scans that observe a service. */
 interface PortLifetime {
   service: Service;
   from: number;
@@ -42,7 +42,7 @@ export function seedScans(
   { start, now }: { start: number; now: number },
 ): void {
   const times: number[] = [];
-  // At night; the last one was a few days ago.
+  // Counts back from the last scan, which was a few days ago.
   for (let at = now - random.between(1, 6) * DAY; at > start; at -= WEEKS_BETWEEN * 7 * DAY)
     times.unshift(at);
   const lives = hosts.map((host) => ({

@@ -12,7 +12,7 @@ interface ScheduledAction {
   run: (now: number) => Promise<unknown>;
 }
 
-/** Runs actions in the order of their times, so that ids are in that order too. */
+/** Runs actions in the order of their times, so that ids increase with time. */
 export class Schedule {
   readonly #actions: ScheduledAction[] = [];
 
@@ -49,10 +49,10 @@ export function mondayOf(time: number): number {
 /** A user of the demo data. */
 export type DemoUser = CreatedUser & { organizationId: number | null; admin: boolean };
 
-/** The callers of users, who make hundreds of changes each. */
+/** Caches the caller of each user, because users make hundreds of changes. */
 const callers = new WeakMap<DemoUser, Omit<Caller, 'requestId'>>();
 
-/** Attributes a change to a user, as in a request of their own. */
+/** Attributes a change to a user, as if the user had sent a request. */
 export function personChangeContext(person: DemoUser, now: number): ChangeContext<Caller> {
   let caller = callers.get(person);
   if (caller === undefined) callers.set(person, (caller = callerOf(person)));
@@ -67,7 +67,7 @@ function callerOf({ id, uid, organizationId, admin }: DemoUser): Omit<Caller, 'r
     userId: id,
     uid,
     credentialId: 'demo',
-    // Reserved for documentation (RFC 5737).
+    // This network is reserved for documentation (RFC 5737).
     address: `198.51.100.${10 + (id % 200)}`,
     scopes: new Set(grantableScopes(account)),
     bounds: { tokenId: null, allowedAddresses: null, expiresAt: null },

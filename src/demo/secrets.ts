@@ -2,7 +2,7 @@ import { hashPassword } from '../auth/passwords.ts';
 import { randomText } from '../auth/secrets.ts';
 import { organizationData } from './organizations.ts';
 
-/** The secrets of one load; created before its transaction, because hashing is slow. */
+/** The secrets of one load. They are created before its transaction, because hashing is slow. */
 export interface DemoSecrets {
   /** Returns the password of an account and its hash. */
   of(email: string): { password: string; hash: string };

@@ -14,14 +14,14 @@ export type Service = readonly [
 
 export interface Services {
   open: readonly Service[];
-  /** Formerly open. */
+  /** Services that were open in earlier scans. */
   closed: readonly Service[];
 }
 
-/** All services: those of the main host of the demo, which needs more than one page. */
-export const allServices = lazyDemoData<Services>('services.json');
+/** All services. The main host of the demo has them all, so that its ports fill more than one page. */
+export const allServices = lazyDemoData('services.json') as () => Services;
 
-/** Picks the services of an ordinary host. @param required ports that are open in any case */
+/** Picks the services of an ordinary host. @param required ports that must be open */
 export function pickServices(random: SeededRandom, required: readonly number[] = []): Services {
   const { open, closed } = allServices();
   return {

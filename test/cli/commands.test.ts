@@ -40,7 +40,7 @@ describe('assay migrate', () => {
     const data = `${assay.database.dataDirectory}/fresh`;
     const { code, stdout } = await assay.run(['migrate'], { data });
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^applied 0001-initial$/m);
+    expect(stdout).toMatch(/^Applied 0001-initial\.$/m);
   });
 });
 

@@ -274,7 +274,7 @@ describe('The progress display', () => {
     const progress = createProgressDisplay(terminal, 'zap\u001b.xml');
     progress.update(job({ state: 'queued' }));
     progress.stop();
-    expect(terminal.written()).toContain('uploading zap.xml');
+    expect(terminal.written()).toContain('Uploading zap.xml');
     expect(terminal.written()).toContain('queued');
   });
 

@@ -57,7 +57,7 @@ describe('The help of a command', () => {
     );
     expect(await help('vulnerability', 'update')).toContain('Together with `--tag-list`, replaces the tags');
     expect(await help('session', 'update')).toContain('`--ended-at` stops a running session');
-    expect(await help('token', 'create')).toContain('name of the token; required with --server');
+    expect(await help('token', 'create')).toContain('Set the name of the token; required with --server.');
   });
 });
 
@@ -98,6 +98,7 @@ describe('With the data folder, a command', () => {
       [['tag', 'list', '--serach', 'x'], '(Did you mean --search?)'],
       [['vulnerability', 'attachment', 'creat', '1', 'x.txt'], '(Did you mean create?)'],
       [['token', 'delete', '1'], "unknown command 'delete' (Did you mean revoke?)"],
+      [['user', 'delete', '1'], "unknown command 'delete' (Did you mean ban?)"],
       [['asset', 'show', '1'], "unknown command 'show' (Did you mean get?)"],
       [
         ['user', 'invite', '--email', 'x@y.example'],

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { nextStepLines } from '../../src/cli/first-steps.ts';
+import { nextStepLines } from '../../src/cli/serve.ts';
 import { type CommandLine, type RunningServe, startCommandLine } from './command-line.ts';
 
 const lines = (text: string) => text.split('\n').filter((line) => line !== '');

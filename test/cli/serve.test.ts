@@ -182,7 +182,10 @@ describe('A command without a database', () => {
     const fresh = join(data, 'fresh');
     const args = ['organization', 'create', 'acme', '--name', 'Acme'];
     const { code, stderr } = await assay.run(args, { data: fresh });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: `Created database ${join(fresh, 'assay.db')}\n` });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: `Created the database ${join(fresh, 'assay.db')}.\n`,
+    });
   });
 
   it.runIf(engine() === 'sqlite')(

@@ -43,6 +43,21 @@ describe('help', () => {
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120);
   });
 
+  it('describes commands and options in sentences', () => {
+    const described = ({ commands, options }: Command): string[] => [
+      ...options.map(({ description }) => description),
+      ...commands.flatMap((command) => [command.description(), ...described(command)]),
+    ];
+    const texts = described(buildProgram());
+    expect(texts.length).toBeGreaterThan(500);
+    expect(
+      texts.filter(
+        (text) =>
+          !/^(?:[A-Z\d`]|https?\b).*\.(?: \((?:repeatable|required)\))*$/.test(text) || /e-mail/i.test(text),
+      ),
+    ).toEqual([]);
+  });
+
   it('prints the version', async () => {
     expect(await assay.run(['--version'])).toEqual({
       code: 0,

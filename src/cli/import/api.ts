@@ -97,7 +97,7 @@ export async function awaitImportEnd(
   try {
     for (;;) {
       const job = await withRetry(
-        async () => (await client.GET(IMPORT_ENDPOINT, init)).data as unknown as RemoteImport,
+        async () => (await client.GET(IMPORT_ENDPOINT, init)).data as RemoteImport,
         reconnectTimeout,
         stopWaiting,
       );

@@ -13,13 +13,13 @@ const SAMPLE_ROWS = 4;
 /** Columns that an error message lists. */
 const MAX_LISTED_COLUMNS = 12;
 
-/** How to find the column mapping of a CSV report whose column names are not recognised. */
+/** Sources of the column mapping for a CSV report whose column names are not recognised. */
 export interface ColumnMappingOptions {
   /** Format given on the command line. */
   format: string | undefined;
   /** Mapping given on the command line. */
   mapping: Mapping | undefined;
-  /** Prompts on a terminal; absent without one. */
+  /** Asks the user for the mapping; absent without a terminal. */
   prompt?: ((rows: readonly (readonly string[])[]) => Promise<Mapping>) | undefined;
 }
 
@@ -71,11 +71,11 @@ async function readUnmappedSample(path: string, isCsv: boolean): Promise<string[
   return looksLikeCsv ? rows : undefined;
 }
 
-/** Returns whether a mapping has all that a finding requires. */
+/** Returns whether a mapping has the fields that a finding requires. */
 const isCompleteMapping = ({ title, severity, cvss_score: score, cvss_vector: vector }: Mapping): boolean =>
   title !== undefined && (severity ?? score ?? vector) !== undefined;
 
-/** Returns the first rows that can be parsed. */
+/** Returns the header and the first rows, up to the first error. */
 async function readSampleRows(text: string): Promise<string[][]> {
   const rows: string[][] = [];
   try {

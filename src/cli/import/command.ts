@@ -51,55 +51,58 @@ options, also lists the hosts of the report.
 
 export function registerImportCommand(program: Command): void {
   const command = addCommand(program, 'import [words...]', {
-    description: 'Import scanner reports from files, folders or standard input ("-")',
+    description: 'Import scanner reports from files, folders or standard input ("-").',
     notes: NOTES,
     json: false,
     examples: [
-      ['assay import nuclei.jsonl zap.xml --assessment acme-web', 'import findings of two scanners'],
-      ['assay import scan.xml --organization acme', 'import hosts and ports'],
+      ['assay import nuclei.jsonl zap.xml --assessment acme-web', 'Import findings of two scanners.'],
+      ['assay import scan.xml --organization acme', 'Import hosts and ports.'],
       [
         'assay import zap.xml --assessment acme-web --when-gone fix',
-        'mark findings missing from the report as fixed',
+        'Mark findings missing from the report as fixed.',
       ],
       ['assay import nuclei.jsonl --assessment acme-web --target https://shop.acme.example --dry-run', ''],
       ['assay import csv findings.csv --assessment acme-web --map title=Name --map severity=Risk', ''],
-      ['assay import reports/ --watch --assessment acme-web', 'import new reports as they appear'],
+      ['assay import reports/ --watch --assessment acme-web', 'Import new reports as they appear.'],
       [
         'nmap -sV -oX - 192.0.2.0/24 | assay import nmap - --organization acme',
-        'import hosts from standard input and list them',
+        'Import hosts from standard input and list them.',
       ],
-      ['assay import list', 'list imports'],
-      ['assay import undo 12', 'undo import 12'],
+      ['assay import list', 'List imports.'],
+      ['assay import undo 12', 'Undo import 12.'],
     ],
   })
     .usage('[options] [format] <file|folder|->...\n       assay import [command]')
-    .helpCommand('help [command]', 'show help for a command')
-    // An option belongs to the command that it follows.
+    .helpCommand('help [command]', 'Show help for a command.')
+    // An option before a subcommand belongs to `import`, one after it to the subcommand.
     .enablePositionalOptions()
-    .option('--assessment <uid>', 'uid of the assessment for findings')
-    .option('--organization <uid>', 'uid of the organization for hosts, if there is no assessment')
-    .option('--dry-run', 'preview new, known, reopened and missing findings without importing')
+    .option('--assessment <uid>', 'Import findings into the assessment with this uid.')
+    .option(
+      '--organization <uid>',
+      'Import hosts into the organization with this uid, if there is no assessment.',
+    )
+    .option('--dry-run', 'Preview new, known, reopened and missing findings without importing.')
     .option(
       '--when-gone <what>',
-      'what to do with findings missing from the report: keep (default) or fix',
+      'Keep (default) or fix findings that are missing from the report.',
       (text) => parseChoiceOption(text, ['keep', 'fix']),
     )
-    .option('--target <address>', 'scanned target, if the report does not name it (repeatable)', collect)
-    .option('--scanned-at <time>', 'time of the scan (ISO 8601), if the report does not contain it')
+    .option('--target <address>', 'Name the scanned target, if the report does not (repeatable).', collect)
+    .option('--scanned-at <time>', 'Give the time of the scan (ISO 8601), if the report does not contain it.')
     .option(
       '--date-order <order>',
-      'whether dates such as 3/4/2024 in CSV begin with the day (dmy) or the month (mdy)',
+      'Read dates such as 3/4/2024 in CSV with the day first (dmy) or the month first (mdy).',
       (text) => parseChoiceOption(text, ['dmy', 'mdy']),
     )
     .option(
       '--minimum-severity <severity>',
-      `skip findings below this severity: ${SEVERITIES.join(', ')}`,
+      `Skip findings below this severity: ${SEVERITIES.join(', ')}.`,
       (text) => parseChoiceOption(text, SEVERITIES),
     )
-    .option('--tag <name>', 'tag for new vulnerabilities (repeatable)', collect)
-    .option('--carry', 'carry over decisions on the same finding from other assessments')
-    .option('--watch', 'import new and changed files in the folders until Ctrl-C')
-    .option('--json', 'output JSON Lines, one line per report');
+    .option('--tag <name>', 'Add this tag to new vulnerabilities (repeatable).', collect)
+    .option('--carry', 'Carry over decisions on the same finding from other assessments.')
+    .option('--watch', 'Import new and changed files in the folders until Ctrl-C.')
+    .option('--json', 'Output JSON Lines, one line per report.');
   addMappingOptions(command);
   addTargetOptions(command);
   setInputNames(command, INPUTS);
@@ -177,7 +180,7 @@ async function importReports(
   }
 }
 
-/** Returns a function that prompts for the columns of a CSV report, once per set of columns; `undefined` without a terminal. */
+/** Returns a function that asks once for each different header of a CSV report; `undefined` without a terminal. */
 function createPrompts(signal: AbortSignal): ColumnMappingOptions['prompt'] {
   const { stdin, stderr } = streams();
   if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
@@ -214,7 +217,7 @@ async function formatNames(): Promise<string[]> {
   return REPORT_FORMATS.map(({ name }) => name);
 }
 
-/** Options with which an nmap import on the data directory still lists its hosts. */
+/** An nmap import on the data directory with other options than these does not list its hosts. */
 const LOCAL_NMAP_OPTIONS: ReadonlySet<string> = new Set(['organization', 'data', 'json']);
 
 function isLocalNmapImport(command: Command, flags: ImportCommandOptions): boolean {

@@ -1,7 +1,7 @@
 import type { ListedHost } from '../../domain/assets/list-hosts.ts';
 import { keyValueLines, printLines, table, writeText } from '../print.ts';
 
-/** Rows of the table; `--json` prints all hosts. */
+/** Maximum number of rows of the table; `--json` prints all hosts. */
 const MAX_ROWS = 20;
 
 /** Summary of an import. */
@@ -16,9 +16,9 @@ export interface HostSummary {
 }
 
 export interface HostOutput {
-  /** Resolves once more hosts can be written. */
+  /** Resolves when the output can accept more hosts. */
   add(hosts: readonly ListedHost[]): Promise<void>;
-  /** @param error why the import ended early, or `null` */
+  /** @param error why the import ended early; `null` if it completed */
   end(summary: HostSummary, error: string | null): Promise<void>;
 }
 

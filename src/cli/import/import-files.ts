@@ -18,7 +18,7 @@ import { streams } from '../streams.ts';
 import type { AnyClient } from '../command-target.ts';
 import { CliError, toCliError } from '../errors.ts';
 
-/** Options for the reports of one command. */
+/** Options that apply to all reports of one command. */
 export interface ImportRunOptions {
   client: AnyClient;
   fields: ImportFields;
@@ -35,8 +35,8 @@ export interface ImportRunOptions {
 const RETRY_INTERVAL = 5_000;
 
 /**
- * Imports reports one after the other and prints each result. Continues after an invalid report, but not after an error of
- * the server or the options.
+ * Imports reports one after the other and prints each result. Continues after an invalid report, but not after an error
+ * of the server or the options.
  * @throws CliError if a report was not imported completely
  */
 export async function importFiles(
@@ -97,7 +97,7 @@ async function importFile(importing: ImportRunOptions, report: ReportFile): Prom
   }
 }
 
-/** Returns the import, or an error of this report. Retries while the import queue is full. */
+/** Returns the import, or the error of this report. Retries while the import queue is full. */
 async function uploadFile(
   { client, fields, interruption, command, count }: ImportRunOptions,
   report: ReportFile,
@@ -111,14 +111,14 @@ async function uploadFile(
       if (!isFull && !(count === undefined && isUnreachable(error))) throw error;
       if (!isNotified)
         streams().stderr.write(
-          `assay: waiting to upload ${report.label}: ${toCliError(error, command).message}\n`,
+          `assay: Waiting to upload ${report.label}: ${toCliError(error, command).message}\n`,
         );
       await delay(RETRY_INTERVAL, undefined, { signal: interruption.cancel });
     }
   }
 }
 
-/** Form fields whose errors concern one report only; the others are the same for all reports. */
+/** An error of these fields concerns one report; an error of another field would recur with every report. */
 const FILE_FIELDS = new Set(['file', 'format']);
 
 function isFileError(error: unknown): error is AssayError {
@@ -131,7 +131,7 @@ function isFileError(error: unknown): error is AssayError {
   );
 }
 
-/** Describes an error, to follow the name of the file. */
+/** Describes an error in a clause that follows the name of the file. */
 function describeUploadError({ fieldErrors, message }: AssayError): string {
   const [first] = fieldErrors;
   return first === undefined ? message : `it ${first.message}.`.replace(/\.\.$/, '.');

@@ -15,10 +15,10 @@ export function addMappingOptions(command: Command): void {
   command
     .option(
       '--map <field=column>',
-      'map a field to a column of a CSV report: title=Name (repeatable)',
+      'Map a field to a column of a CSV report, such as title=Name (repeatable).',
       collectMapping,
     )
-    .option('--mapping <file>', 'JSON file with the mapping: {"title": "Name"}');
+    .option('--mapping <file>', 'Read the mapping from a JSON file such as {"title": "Name"}.');
 }
 
 function collectMapping(text: string, before: Mapping = {}): Mapping {
@@ -29,7 +29,7 @@ function collectMapping(text: string, before: Mapping = {}): Mapping {
 }
 
 /**
- * Returns the given mapping, or `undefined`; `--map` takes precedence over the file.
+ * Returns the mapping of the options; `undefined` if there is none. `--map` takes precedence over the file.
  * @throws CliError if the file is invalid
  */
 export function parseMapping({ map, mapping: file }: MappingFlags): Mapping | undefined {

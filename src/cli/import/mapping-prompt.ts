@@ -6,7 +6,7 @@ import { printableArgument, table } from '../print.ts';
 import type { Mapping } from './mapping-options.ts';
 import { errorCodeOf, CliError } from '../errors.ts';
 
-/** Sample of each column: number of rows, and characters per cell. */
+/** Rows shown of each column, and characters shown of each cell. */
 const SHOWN_ROWS = 3;
 const SHOWN_CELL = 24;
 

@@ -15,7 +15,7 @@ import { streamNmapReport } from '../../importers/formats/nmap/nmap.ts';
 import { decompress } from '../../importers/parsing/decompress.ts';
 import type { Context } from '../../context.ts';
 
-/** Hosts per query. */
+/** Number of hosts that one query lists. */
 const MAX_HOSTS = 1_000;
 
 interface NmapImportOptions extends Flags {
@@ -127,7 +127,7 @@ async function previewHosts(
       summary.bytes = chunk.bytes;
     }
   } catch (failure) {
-    // The import has reported this error.
+    // If the import failed, its own error is reported instead.
     if (job.state !== 'failed') throw failure;
   }
   await flush();

@@ -5,7 +5,7 @@ import type { RemoteImport } from './api.ts';
 /** Shows the progress of an import on a terminal. */
 interface ProgressDisplay {
   update(job: RemoteImport): void;
-  /** Removes the display from the terminal. */
+  /** Clears the line. */
   stop(): void;
 }
 
@@ -21,7 +21,7 @@ export function createProgressDisplay(
   const clearLine = '\r\u001b[K';
   const name = file.replace(/\p{Cc}/gu, '');
   let bar: SingleBar | undefined;
-  terminal.write(`${clearLine}uploading ${name}`);
+  terminal.write(`${clearLine}Uploading ${name}`);
   return {
     update(job) {
       const { bytes_read: read, bytes_total: total } = job.progress;

@@ -10,9 +10,9 @@ import { errorCodeOf, CliError } from '../errors.ts';
 /** A local report. */
 export interface ReportFile {
   path: string;
-  /** As shown to the user: the given path, or the path in a given folder. */
+  /** Shown to the user: the path as given, or the path within a given folder. */
   label: string;
-  /** File name of the import. */
+  /** File name that the import gets. */
   name: string;
 }
 
@@ -22,7 +22,7 @@ const POLL_INTERVAL = 1_000;
 const SETTLE_INTERVALS = 2;
 
 /**
- * Returns the given reports in order; those of a folder by name, without hidden files and subfolders.
+ * Returns the reports in the order given. Reports of a folder are sorted by name, without hidden files and subfolders.
  * @param words files, folders, and "-" for standard input
  * @throws CliError for a missing file or an empty folder
  */
@@ -46,7 +46,7 @@ export async function findReports(words: readonly string[]): Promise<ReportFile[
   return all;
 }
 
-/** @throws CliError if the path does not exist and must */
+/** @throws CliError if `mustExist` and the path does not exist */
 export function isFolder(path: string, mustExist = true): boolean {
   try {
     return path !== '-' && (mustExist || existsSync(path)) && statSync(path).isDirectory();
@@ -73,8 +73,8 @@ async function listFiles(folder: string): Promise<ReportFile[]> {
 }
 
 /**
- * Yields the reports in folders, and new and changed ones until the signal aborts. Yields a file once it has not changed
- * for two intervals, since it may still be being written, and again only after another change.
+ * Yields the reports in folders, and new and changed ones until the signal aborts. Yields a file once it has not
+ * changed for two intervals, because a program may still be writing it, and again only after another change.
  * @param interval milliseconds
  */
 export async function* watchFolders(
@@ -105,7 +105,7 @@ export async function* watchFolders(
         one = { version, since: Date.now(), isGiven: false };
         known.set(file.path, one);
       }
-      // Uses the local clock only: that of a file server may differ.
+      // Compares local times only: the clock of a file server may differ.
       if (one.isGiven || Date.now() - one.since < SETTLE_INTERVALS * interval) continue;
       one.isGiven = true;
       yield file;
@@ -119,8 +119,8 @@ export async function* watchFolders(
 }
 
 /**
- * Runs `work` with a report as a regular file. Copies standard input and pipes first, since a scanner may pause longer than
- * a request may, and an upload may be retried.
+ * Runs `work` with a report as a regular file. Copies standard input and pipes first, since a scanner may pause longer
+ * than a request may, and an upload may be retried.
  * @param signal aborts the copy
  * @throws UnreadableFile, whose message follows the name of the report
  */

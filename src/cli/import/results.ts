@@ -13,14 +13,14 @@ export interface ImportResultWriter {
   add(result: FileResult): void;
 }
 
-/** Prints each import as a line of JSON, as the API returns it. */
+/** Prints each import on a line of JSON, in the form that the API returns. */
 export class JsonResultWriter implements ImportResultWriter {
   add({ file, job, error }: FileResult): void {
     printJson(job ?? { file: { filename: file }, state: 'refused', error: { message: error } });
   }
 }
 
-/** Fits into 80 columns, except for long file names. */
+/** The table fits into 80 columns unless file names are long. */
 const COLUMNS: Readonly<Record<string, (result: FileResult) => string | number | undefined>> = {
   IMPORT: ({ job }) => job?.id,
   FORMAT: ({ job }) => job?.format,
@@ -36,7 +36,8 @@ const COLUMNS: Readonly<Record<string, (result: FileResult) => string | number |
 const WIDTHS = Object.keys(COLUMNS).map((name) => (name === 'FORMAT' || name === 'STATE' ? 9 : name.length));
 
 /**
- * Prints a table with a row per report, followed by its changes to hosts, its skipped records, and the preview of a dry run.
+ * Prints a table with a row per report, followed by its changes to hosts, its skipped records, and the preview of a dry
+ * run.
  */
 export class ResultTable implements ImportResultWriter {
   #hasHeading = false;

@@ -18,10 +18,12 @@ interface ImportSubcommandOptions extends TargetFlags {
 /** How often the state of an undo is polled, in milliseconds. */
 const POLL_INTERVAL = 100;
 
-/** Adds `follow` and `undo`. On the data directory they also run the import or undo, if no server does. */
+/**
+ * Adds `follow` and `undo`, which run the import or undo themselves if they use the data directory and no server does.
+ */
 export function addImportSubcommands(family: Command): void {
   const follow = addCommand(family, 'follow <id>', {
-    description: 'Show the progress of an import until it ends',
+    description: 'Show the progress of an import until it ends.',
     notes:
       'On the data directory, runs the import if no server does. Ctrl-C cancels the import; a second Ctrl-C exits without\nwaiting.',
     examples: [['assay import follow 12']],
@@ -30,7 +32,7 @@ export function addImportSubcommands(family: Command): void {
   follow.action((id: string, flags: ImportSubcommandOptions) => watchImport(parseImportId(id), flags));
 
   const undo = addCommand(family, 'undo <id>', {
-    description: 'Undo an import',
+    description: 'Undo an import.',
     notes:
       'Leaves what the other imports give: deletes the findings, assets and ports that only this import saw, and sets back\n' +
       'statuses and texts. What users have changed stays, and so do assets that your token cannot delete. Only admins and\n' +

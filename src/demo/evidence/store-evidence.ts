@@ -13,7 +13,7 @@ export interface StoredEvidence {
   verified: ReadonlyMap<string, readonly NewAttachment[]>;
 }
 
-/** One in so many findings has a retest report. */
+/** One finding in this many has a retest report. */
 const RETEST_REPORT_INTERVAL = 8;
 
 /**
