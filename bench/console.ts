@@ -89,7 +89,7 @@ async function visit(browser: Browser, origin: string): Promise<Visit> {
     };
     requestAnimationFrame(check);`);
   await page.goto(`/sign-in?to=${encodeURIComponent(PATH)}`);
-  await page.getByLabel('E-mail address').fill(PERSON.email);
+  await page.getByLabel('Email address').fill(PERSON.email);
   await page.getByLabel('Password', { exact: true }).fill(PERSON.password);
   await page.evaluate(
     `document.querySelector('form').addEventListener('submit', () => { sessionStorage.sentAt = String(Date.now()); })`,

@@ -42,7 +42,7 @@ try {
     });
     const page = await context.newPage();
     await page.goto('/sign-in?to=/vulnerabilities');
-    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Email address').fill(email);
     await page.getByLabel('Password').fill(password);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.waitForURL('**/vulnerabilities');

@@ -58,7 +58,7 @@ describe('Texts that people read', () => {
       ...filesIn('src/account'),
       ...filesIn('src/page-kit'),
       ...filesIn('src/oauth'),
-      'src/domain/shared/messages.ts',
+      'src/domain/shared/error-codes.ts',
     ];
     const wrong = files.flatMap((file) =>
       textOf(file)

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { validatePassword } from '../auth/password-strength.ts';
 import { hashPassword, MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
-import { describeFieldProblem, DomainError } from '../domain/shared/errors.ts';
+import { fieldErrorMessage, DomainError } from '../domain/shared/errors.ts';
 import { acceptInvitation, type Invitation, resolveInvitation } from '../domain/users/invitations.ts';
 import { validateUserName } from '../domain/users/user-names.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
@@ -151,7 +151,7 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
       if (nameError !== undefined || passwordError !== undefined) {
         return showForm(request, reply, token, invitation, {
           name,
-          nameError: nameError && `${nameError.property} ${describeFieldProblem(nameError)}.`,
+          nameError: nameError && `${nameError.property} ${fieldErrorMessage(nameError)}.`,
           passwordError,
         });
       }

@@ -52,7 +52,7 @@ export const MESSAGES = {
     title: 'Your account',
     renamed: 'Name updated.',
     profile: 'Profile',
-    email: 'E-mail address',
+    email: 'Email address',
     platformStaff: 'Platform staff',
     signedIn: 'Signed in',
     nameHint: 'Shown to the people you work with.',
@@ -115,8 +115,8 @@ export const MESSAGES = {
     noMail:
       'Ask an admin of your organization for a password reset link. Platform staff get one from the operator of this server.',
     forgot: 'Forgot your password?',
-    intro: 'Enter the e-mail address of your account. We will send you a link that works for one hour.',
-    email: 'E-mail address',
+    intro: 'Enter the email address of your account. We will send you a link that works for one hour.',
+    email: 'Email address',
     send: 'Send link',
     back: 'Back to sign-in',
     sentTitle: 'Check your mail',
@@ -220,8 +220,8 @@ export const MESSAGES = {
   signIn: {
     title: 'Sign in',
     refused:
-      'The e-mail address or password is wrong, or there were too many attempts. Check both, or wait ten minutes.',
-    email: 'E-mail address',
+      'The email address or password is wrong, or there were too many attempts. Check both, or wait ten minutes.',
+    email: 'Email address',
     forgot: 'Forgot your password?',
     sso: 'Sign in with your organization',
   },
@@ -234,9 +234,9 @@ export const MESSAGES = {
     returnTooLong: (max: number) =>
       `The request of the application is longer than the ${max} characters that single sign-on allows. Sign in first, then return to the application.`,
     title: 'Sign in with your organization',
-    emailHint: 'The e-mail address of your account at your organization.',
+    emailHint: 'The email address of your account at your organization.',
     continue: 'Continue',
-    email: 'E-mail address',
+    email: 'Email address',
     usePassword: 'Sign in with a password',
     unknownDomain: (domain: string) =>
       `No organization uses single sign-on with addresses${domain === '' ? '' : ` at ${domain}`}. Check the address, or sign in with a password.`,

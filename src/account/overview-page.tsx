@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { describeFieldProblem } from '../domain/shared/errors.ts';
+import { fieldErrorMessage } from '../domain/shared/errors.ts';
 import { Type } from 'typebox';
 import { summarizeAccount } from '../domain/sign-in/account-summaries.ts';
 import { validateUserName } from '../domain/users/user-names.ts';
@@ -117,7 +117,7 @@ export const registerOverview: RouteRegistrar = (app, context) => {
       const nameError = validateUserName(MESSAGES.overview.theName, name);
       if (nameError !== undefined)
         return show(request, reply, {
-          rejected: { name, error: `${nameError.property} ${describeFieldProblem(nameError)}.` },
+          rejected: { name, error: `${nameError.property} ${fieldErrorMessage(nameError)}.` },
         });
       await db.write((tx) => renameUser(tx, changeContextOf(request, clock()), userId, name));
       return reply.redirect(`${PATH}?done=renamed`, 303);

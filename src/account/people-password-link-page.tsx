@@ -90,7 +90,7 @@ export const registerPasswordLink: RouteRegistrar = (app, { db, addresses, clock
       const session = requireSignedInSession(request);
       const user = await managedUserByUid(db.read, session, request.params.uid);
       try {
-        if (user.id === session.userId) throw new DomainError('forbidden', { code: 'own-account' });
+        if (user.id === session.userId) throw new DomainError('own-account');
         const { secret, expiresAt } = await db.write((tx) =>
           createPasswordReset(tx, changeContextOf(request, clock()), user.id),
         );

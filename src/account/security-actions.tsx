@@ -166,7 +166,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
         const session = requireSignedInSession(request);
         const by = changeContextOf(request, now);
         const passkey = await parseNewPasskey(context, request, reply, credential, name);
-        if (passkey === undefined) throw new DomainError('conflict', { code: 'passkey-not-added' });
+        if (passkey === undefined) throw new DomainError('passkey-not-added');
         const codes = generateRecoveryCodes();
         const { issued, cookie } = await db.write(async (tx) => {
           await addPasskey(tx, by, session, passkey);

@@ -1,5 +1,5 @@
 import { type Scope, SCOPES } from '../auth/scopes.ts';
-import { describeFieldProblem, type FieldError } from '../domain/shared/errors.ts';
+import { fieldErrorMessage, type FieldError } from '../domain/shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import { Button, Checkbox, Field, Form, Select } from '../page-kit/forms.tsx';
 import { MESSAGES } from './messages.ts';
@@ -45,8 +45,8 @@ export function TokenForm({ action, allowed, fields, errors, readingScopesTag }:
     if (error === undefined) return undefined;
     // With several values, name the invalid one.
     return error.property !== property && typeof error.value === 'string'
-      ? `“${error.value}” ${describeFieldProblem(error)}.`
-      : `${subject} ${describeFieldProblem(error)}.`;
+      ? `“${error.value}” ${fieldErrorMessage(error)}.`
+      : `${subject} ${fieldErrorMessage(error)}.`;
   };
   const scopesError =
     fields.scopes.length === 0 && errors.some(({ property }) => property === 'scopes')

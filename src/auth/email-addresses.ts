@@ -6,7 +6,7 @@ const MAX_LOCAL_LENGTH = 64;
 const MAX_LABEL_LENGTH = 63;
 
 /**
- * Normalizes an e-mail address for comparison: lower case, without surrounding space (docs/decided.md, section 11). The one
+ * Normalizes an email address for comparison: lower case, without surrounding space (docs/decided.md, section 11). The one
  * rule for the command line, pages, tokens and identity providers.
  * @returns an empty string for an invalid address, which no account has
  */
@@ -15,12 +15,12 @@ export function normalizeEmail(text: string): string {
   return isAddress(address) ? address.toLowerCase() : '';
 }
 
-/** Whether the text is an e-mail address, without surrounding space. */
+/** Whether the text is an email address, without surrounding space. */
 export function isEmail(text: string): boolean {
   return text === text.trim() && isAddress(text);
 }
 
-/** @returns the host of an e-mail address in lower case; empty for an invalid address */
+/** @returns the host of an email address in lower case; empty for an invalid address */
 export function emailHost(text: string): string {
   const key = normalizeEmail(text);
   return key.slice(key.indexOf('@') + 1);

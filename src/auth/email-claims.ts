@@ -1,6 +1,6 @@
 type Claims = Readonly<Record<string, unknown>>;
 
-/** An e-mail address in the claims of an issuer. */
+/** An email address in the claims of an issuer. */
 export interface EmailClaims {
   email: string;
   /** Whether the issuer has verified the address; `undefined` if it does not say. */
@@ -8,7 +8,7 @@ export interface EmailClaims {
 }
 
 /**
- * Reads an e-mail address with its `email_verified` (OpenID Connect Core 1.0, section 5.1).
+ * Reads an email address with its `email_verified` (OpenID Connect Core 1.0, section 5.1).
  * @param sources claims about one subject, such as those of the ID token and of the userinfo response. The first
  *   address counts, with what any of them says about it.
  * @returns `undefined` if they have no address

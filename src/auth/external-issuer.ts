@@ -57,7 +57,7 @@ export interface ExternalIssuerSettings {
 export interface ExternalToken {
   /** The credential's id in the audit log. */
   id: string;
-  /** By uid, or by an e-mail address that counts as verified. */
+  /** By uid, or by an email address that counts as verified. */
   user: { uid: string } | { email: string };
   /** The uid; `null` if the token names none, `undefined` if no claim is configured. */
   organization: string | null | undefined;

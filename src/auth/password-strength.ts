@@ -37,7 +37,7 @@ const SUBSTITUTIONS: Readonly<Record<string, string>> = {
  * Estimates how hard a new password is to guess from 49,000 leaked passwords, keyboard rows, dates and repetitions.
  * Ignores the given words: the rest must be strong enough. There are no composition rules (NIST SP 800-63B, section
  * 3.1.1.2).
- * @param words the user's e-mail address, name and organization
+ * @param words the user's email address, name and organization
  * @returns the error to show beside the field; `undefined` for a good password
  */
 export async function validatePassword(

@@ -8,7 +8,7 @@ import {
   describeFieldError,
   DomainError,
   type FieldError,
-  type FieldMessage,
+  type DescribedFieldError,
   isInputError,
 } from '../domain/shared/errors.ts';
 import { KeysMissing, MasterKeyMismatch } from '../domain/tokens/server-keys.ts';
@@ -140,7 +140,7 @@ function nameOtherInput(field: FieldError, command: Command | undefined): FieldE
 }
 
 /** Formats a field error; names the option or argument, as the user typed it, instead of the property. */
-function formatFieldError({ property, message, value }: FieldMessage, command: Command | undefined): string {
+function formatFieldError({ property, message, value }: DescribedFieldError, command: Command | undefined): string {
   const [name = ''] = property.split('.');
   const typed = displayNameOf(command, name) ?? property;
   if (value === undefined) {

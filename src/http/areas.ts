@@ -1,8 +1,8 @@
 import type { Addresses, AreaName, Config } from '../config/config.ts';
 import type { ProblemTypeName } from './problem-types.ts';
 
-/** The error formats of the specification. */
-export type ErrorBodyFormat = 'A' | 'B' | 'C' | 'D';
+/** The forms of an error's body: shapes A, B, C and D of the specification. */
+export type ErrorBodyFormat = 'simple' | 'problem' | 'loggedProblem' | 'sourcedProblem';
 
 /** A part of the API with its own path prefix and error format. */
 export interface Area {
@@ -26,27 +26,27 @@ const invalidIsMalformed = {
 
 /** Error formats by area (docs/decided.md, section 4). */
 export const AREAS: Readonly<Record<AreaName, Area>> = {
-  v1: { name: 'v1', prefix: '/v1', title: 'V1', errorBodyFormatOf: () => 'B' },
+  v1: { name: 'v1', prefix: '/v1', title: 'V1', errorBodyFormatOf: () => 'problem' },
   tagging: {
     name: 'tagging',
     prefix: '/api/tagging',
     title: 'Tagging',
-    errorBodyFormatOf: (status) => ([400, 404, 405].includes(status) ? 'A' : 'B'),
+    errorBodyFormatOf: (status) => ([400, 404, 405].includes(status) ? 'simple' : 'problem'),
   },
   assessment: {
     name: 'assessment',
     prefix: '/api/assessment',
     title: 'Assessment groups',
-    errorBodyFormatOf: () => 'C',
+    errorBodyFormatOf: () => 'loggedProblem',
     ...invalidIsMalformed,
     notFoundType: 'group-not-found',
   },
-  asset: { name: 'asset', prefix: '/api/asset', title: 'Assets', errorBodyFormatOf: () => 'B' },
+  asset: { name: 'asset', prefix: '/api/asset', title: 'Assets', errorBodyFormatOf: () => 'problem' },
   streaming: {
     name: 'streaming',
     prefix: '/api/streaming',
     title: 'Ports',
-    errorBodyFormatOf: () => 'D',
+    errorBodyFormatOf: () => 'sourcedProblem',
     ...invalidIsMalformed,
   },
 };
@@ -56,7 +56,7 @@ export const SERVER_AREA: Area = {
   name: 'server',
   prefix: '',
   title: 'Server',
-  errorBodyFormatOf: () => 'B',
+  errorBodyFormatOf: () => 'problem',
 };
 
 export function areaOfPath(path: string): Area {

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { IssuerUnreachable } from '../auth/external-issuer.ts';
 import { PasswordQueueFull } from '../auth/passwords.ts';
 import { OperationAborted, StorageError } from '../db/database.ts';
-import { describeFieldError, DomainError, type FieldMessage } from '../domain/shared/errors.ts';
+import { describeFieldError, DomainError, type DescribedFieldError } from '../domain/shared/errors.ts';
 import { MasterKeyMismatch } from '../domain/tokens/server-keys.ts';
 import type { Area, ErrorBodyFormat } from './areas.ts';
 import { formatRejectedValue } from './validation/rejected-value.ts';
@@ -13,7 +13,7 @@ const RETRY_AFTER_SECONDS = 2;
 const OPERATOR_RETRY_AFTER_SECONDS = 60;
 
 export interface ProblemDetails {
-  fieldErrors?: readonly FieldMessage[];
+  fieldErrors?: readonly DescribedFieldError[];
   /** The invalid parameter or header. */
   source?: string;
   batch?: { max: number; size: number };
@@ -154,7 +154,7 @@ function fromDomainError(failure: DomainError, area: Area | undefined): Problem 
   );
 }
 
-function retryAfterOf({ problem: { params } }: DomainError): Record<string, string> {
+function retryAfterOf({ params }: DomainError): Record<string, string> {
   return params !== undefined && 'retryAfter' in params ? { 'retry-after': String(params.retryAfter) } : {};
 }
 
@@ -198,7 +198,7 @@ export function problemBody(
 }
 
 export function errorMediaType(shape: ErrorBodyFormat): 'application/json' | 'application/problem+json' {
-  return shape === 'A' || shape === 'D' ? 'application/json' : 'application/problem+json';
+  return shape === 'simple' || shape === 'sourcedProblem' ? 'application/json' : 'application/problem+json';
 }
 
 interface ErrorBodyInput extends ProblemContext {
@@ -209,9 +209,9 @@ interface ErrorBodyInput extends ProblemContext {
 
 /** The four error formats of the specification. */
 const ERROR_BODIES = {
-  A: (problem: Problem, input: ErrorBodyInput) => ({ id: input.requestId, error: problem.message }),
+  simple: (problem: Problem, input: ErrorBodyInput) => ({ id: input.requestId, error: problem.message }),
 
-  B: (problem: Problem, input: ErrorBodyInput) => ({
+  problem: (problem: Problem, input: ErrorBodyInput) => ({
     type: typeUri(input),
     title: PROBLEM_TYPES[input.type].title,
     status: input.status,
@@ -223,7 +223,7 @@ const ERROR_BODIES = {
       : { maxBatchSize: problem.details.batch.max, batchSize: problem.details.batch.size }),
   }),
 
-  C: (problem: Problem, input: ErrorBodyInput) => ({
+  loggedProblem: (problem: Problem, input: ErrorBodyInput) => ({
     status: input.status,
     title: PROBLEM_TYPES[input.type].title,
     type: typeUri(input),
@@ -232,7 +232,7 @@ const ERROR_BODIES = {
     logId: input.requestId,
   }),
 
-  D: (problem: Problem, input: ErrorBodyInput) => ({
+  sourcedProblem: (problem: Problem, input: ErrorBodyInput) => ({
     detail: problem.message,
     id: input.requestId,
     source: problem.details.source ?? '',
@@ -255,7 +255,7 @@ interface FieldErrorBody {
 export const MAX_FIELD_ERRORS = 5_000;
 
 /** Groups errors inside an array, which may be the body itself, by the index of the item. */
-function groupFieldErrors(errors: readonly FieldMessage[]): {
+function groupFieldErrors(errors: readonly DescribedFieldError[]): {
   failedValidation?: FieldErrorBody[];
   failedValidations?: { index: number; failedValidation: FieldErrorBody[] }[];
 } {
@@ -280,7 +280,7 @@ function groupFieldErrors(errors: readonly FieldMessage[]): {
   };
 }
 
-function rejectedValueOf(error: FieldMessage): { value?: string } {
+function rejectedValueOf(error: DescribedFieldError): { value?: string } {
   if (error.value === undefined) return {};
   return { value: formatRejectedValue(error.value) };
 }

@@ -94,11 +94,11 @@ const FailedValidationSchema = Type.Array(
 );
 
 export const ERROR_SCHEMAS = {
-  A: Type.Object(
+  simple: Type.Object(
     { id: RequestIdSchema, error: Type.String({ maxLength: MAX_TEXT }) },
     { title: 'Simple error' },
   ),
-  B: Type.Object(
+  problem: Type.Object(
     {
       type: ProblemTypeSchema,
       title: Type.String({ maxLength: MAX_TEXT }),
@@ -122,7 +122,7 @@ export const ERROR_SCHEMAS = {
     },
     { title: 'Validation problem' },
   ),
-  C: Type.Object(
+  loggedProblem: Type.Object(
     {
       status: Type.Integer(),
       title: Type.String({ maxLength: MAX_TEXT }),
@@ -133,7 +133,7 @@ export const ERROR_SCHEMAS = {
     },
     { title: 'Group problem' },
   ),
-  D: Type.Object(
+  sourcedProblem: Type.Object(
     {
       detail: Type.String({ maxLength: MAX_TEXT }),
       id: RequestIdSchema,

@@ -9,7 +9,7 @@ const MANY_MARKS = /\p{M}{30}(?=\p{M})/gu;
 
 /**
  * The form in which texts are compared without regard to case: NFC, Unicode's full case folding (`CaseFolding.txt`, C
- * and F), and NFC again. Not for e-mail addresses, which are compared in lower case.
+ * and F), and NFC again. Not for email addresses, which are compared in lower case.
  */
 export function foldCase(text: string): string {
   // Ten times faster for a long text.

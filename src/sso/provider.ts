@@ -152,7 +152,7 @@ function clientAuth(secret: string | null): ClientAuth {
 
 /**
  * Starts a sign-in.
- * @param loginHint the e-mail address that the user typed
+ * @param loginHint the email address that the user typed
  * @returns the provider's URL to redirect the browser to, and the secrets to store until it returns
  */
 export async function beginSignIn(

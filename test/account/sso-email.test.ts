@@ -100,7 +100,7 @@ const CLAIMS: readonly (readonly [string, (email: string) => PersonClaims, RegEx
   [
     'true, with the address in upn and preferred_username alone',
     (email) => ({ upn: email, preferred_username: email, email_verified: true }),
-    /sent no e-mail address/,
+    /sent no email address/,
   ],
 ];
 

@@ -149,7 +149,7 @@ describe('Redirect to the provider', () => {
     expect(page.text).toContain('href="/sign-in/organization?to=%2Faccount%2Fsessions"');
   });
 
-  it('starts with an e-mail address, and explains an unknown domain', async () => {
+  it('starts with an email address, and explains an unknown domain', async () => {
     const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in/organization');
     const response = await visitor.submit(page, { email: 'a@nowhere.example' });
@@ -480,14 +480,14 @@ describe('First sign-in', () => {
     });
     const before = await countDeniedSignIns();
     const page = await signIn(person({ email: victim.email, email_verified: false }));
-    await expectDenied(page, 403, /has not verified your e-mail address/);
+    await expectDenied(page, 403, /has not verified your email address/);
     expect(await countDeniedSignIns()).toBe(before + 1);
   });
 
   it('rejects a person without an address', async () => {
     const someone = person();
     delete someone.email;
-    await expectDenied(await signIn(someone), 403, /sent no e-mail address/);
+    await expectDenied(await signIn(someone), 403, /sent no email address/);
   });
 
   it('rejects a verified address of another domain, even of an account of another organization', async () => {
@@ -512,7 +512,7 @@ describe('First sign-in', () => {
       await expectDenied(
         await signIn(person({ email })),
         403,
-        /An account with your e-mail address exists outside your organization/,
+        /An account with your email address exists outside your organization/,
       );
       expect(await countDeniedSignIns()).toBe(before + 1);
     }

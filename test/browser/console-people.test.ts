@@ -31,7 +31,7 @@ describeInBrowser('Console: people', () => {
     const email = form.getByLabel('Email address');
     await email.fill('not an address');
     await form.getByRole('button', { name: 'Invite', exact: true }).click();
-    await form.getByText('Must be an e-mail address').waitFor();
+    await form.getByText('Must be an email address').waitFor();
     await email.fill('member@acme.example');
     await form.getByRole('button', { name: 'Invite', exact: true }).click();
     await form.getByText(/taken/).waitFor();

@@ -111,11 +111,11 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   },
   'organization-sign-in-page': async (page) => {
     await page.goto('/sign-in/organization');
-    await page.getByLabel('E-mail address').fill('kim@nowhere.example');
+    await page.getByLabel('Email address').fill('kim@nowhere.example');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('No organization uses single sign-on with addresses').waitFor();
     await expectAccessible(page);
-    await page.getByLabel('E-mail address').fill('kim@provided.example');
+    await page.getByLabel('Email address').fill('kim@provided.example');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('link', { name: 'Continue' }).waitFor();
     await expectAccessible(page);
@@ -137,7 +137,7 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   'request-reset-page': async (page) => {
     await page.goto('/reset-password/request');
     await expectAccessible(page);
-    await page.getByLabel('E-mail address').fill('nobody@example.com');
+    await page.getByLabel('Email address').fill('nobody@example.com');
     await page.getByRole('button', { name: 'Send link' }).click();
     await page.getByRole('status').waitFor();
   },

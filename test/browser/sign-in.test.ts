@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const DENIED =
-  'The e-mail address or password is wrong, or there were too many attempts. Check both, or wait ten minutes.';
+  'The email address or password is wrong, or there were too many attempts. Check both, or wait ten minutes.';
 
 let server: TestServer;
 let now = Date.UTC(2026, 5, 1);
@@ -51,13 +51,13 @@ describeInBrowser('Sign-in', () => {
     await expect.poll(() => new URL(page.url()).hash).toBe('#content');
   });
 
-  it('shows an error, keeps the e-mail address, and focuses the password', async () => {
+  it('shows an error, keeps the email address, and focuses the password', async () => {
     const account = await createFixtures(server).account();
     const page = await open(server.origin);
     await page.goto('/sign-in');
     await signIn(page, { email: account.email, password: 'not the password' });
     expect(await page.getByRole('alert').textContent()).toBe(DENIED);
-    expect(await page.getByLabel('E-mail address').inputValue()).toBe(account.email);
+    expect(await page.getByLabel('Email address').inputValue()).toBe(account.email);
     const password = page.getByLabel('Password', { exact: true });
     expect(await password.inputValue()).toBe('');
     expect(await page.evaluate('document.activeElement.id')).toBe('password');

@@ -56,7 +56,7 @@ describeInBrowser('Single sign-on', () => {
     });
     await page.goto('/account/security');
     await page.getByRole('link', { name: 'Sign in with your organization' }).click();
-    await page.getByLabel('E-mail address').fill('kim@acme.example');
+    await page.getByLabel('Email address').fill('kim@acme.example');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('link', { name: 'Continue' }).click();
     await page.waitForURL('**/account/security');
@@ -68,7 +68,7 @@ describeInBrowser('Single sign-on', () => {
   it('shows an error after a cancellation at the provider', async () => {
     const page = await open(server.origin, { otherOrigins: [provider.issuer] });
     await page.goto('/sign-in/organization');
-    await page.getByLabel('E-mail address').fill('kim@acme.example');
+    await page.getByLabel('Email address').fill('kim@acme.example');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('link', { name: 'Continue' }).click();
     await page.getByText('Your identity provider did not sign you in').waitFor();

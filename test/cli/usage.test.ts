@@ -80,7 +80,7 @@ describe('a usage error', () => {
     ['user create --email a@example.com --organization x --assign y', '--assign requires --staff'],
     [
       'user create --email nobody --staff',
-      '--email must be an e-mail address such as ada@example.com, not "nobody"',
+      '--email must be an email address such as ada@example.com, not "nobody"',
     ],
     ['user ban', "missing required argument 'user'"],
     ['token create', "required option '--user <user>' not specified"],

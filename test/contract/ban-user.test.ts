@@ -286,7 +286,7 @@ describe('Operation 6: ban or delete a user', () => {
       ]);
     });
 
-    it('free their e-mail address for another invitation', async () => {
+    it('free their email address for another invitation', async () => {
       const invited = await world.invited({ organization: organization.uid });
       await ban(invited.id);
       const again = await world.invited({ organization: organization.uid, email: invited.email });

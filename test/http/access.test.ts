@@ -67,7 +67,7 @@ describe('Credentials', () => {
     expect((await probe('v1', { 'x-auth': staff.token })).status).toBe(404);
   });
 
-  it('V1 rejects a token with another e-mail address, and a JWT in place of a personal access token', async () => {
+  it('V1 rejects a token with another email address, and a JWT in place of a personal access token', async () => {
     const jwt = await world.token(staff.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
     for (const headers of [
       basic('someone@example.com', staff.token),

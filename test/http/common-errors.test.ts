@@ -139,10 +139,10 @@ function expectError(operation: Operation, response: TestResponse, kind: Problem
   const type = `${on.context.addresses.errorTypeBase}/${area.name}/${kind}`;
   expect(response.body).toEqual(
     {
-      A: { id, error: detail },
-      B: { type, title, status, detail, instance: id },
-      C: { type, title, status, detail, instance: id, logId: id },
-      D: { detail, id, source, status, title },
+      simple: { id, error: detail },
+      problem: { type, title, status, detail, instance: id },
+      loggedProblem: { type, title, status, detail, instance: id, logId: id },
+      sourcedProblem: { detail, id, source, status, title },
     }[shape],
   );
   expect(response.headers.get('content-type')).toBe(`${errorMediaType(shape)}; charset=utf-8`);

@@ -59,14 +59,14 @@ function expectFailure(
   const shape = (area === 'server' ? SERVER_AREA : AREAS[area]).errorBodyFormatOf(expected);
   const type = `${on.context.addresses.errorTypeBase}/${area}/${kind}`;
   const bodies = {
-    A: { id, error: sentence },
-    B: { type, title, status, detail: sentence, instance: id },
-    C: { status, title, type, detail: sentence, instance: id, logId: id },
-    D: { detail: sentence, id, source: expect.any(String), status, title },
+    simple: { id, error: sentence },
+    problem: { type, title, status, detail: sentence, instance: id },
+    loggedProblem: { status, title, type, detail: sentence, instance: id, logId: id },
+    sourcedProblem: { detail: sentence, id, source: expect.any(String), status, title },
   };
   expect(body).toEqual(bodies[shape]);
   expect(headers.get('content-type')).toBe(
-    `application/${shape === 'A' || shape === 'D' ? 'json' : 'problem+json'}; charset=utf-8`,
+    `application/${shape === 'simple' || shape === 'sourcedProblem' ? 'json' : 'problem+json'}; charset=utf-8`,
   );
   expect(headers.get('cache-control')).toBe('no-store');
   expect(text).not.toMatch(

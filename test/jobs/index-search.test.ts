@@ -160,7 +160,8 @@ describe.runIf(engine() === 'sqlite')('Beside a running import', () => {
       waitForSearchIndex(() => countUnsearchable(db.read, staff, { search }), 0);
     await expect(wait()).rejects.toMatchObject({
       kind: 'conflict',
-      problem: { code: 'search-index-behind', params: { count: 3 } },
+      errorCode: 'search-index-behind',
+      params: { count: 3 },
     });
     // Short texts are not looked up in the index.
     await wait('ac');

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { normalizeLocation } from '../../domain/assets/asset-locations.ts';
 import type { ImportOptions } from '../../domain/imports/import-types.ts';
 import type { ImportTarget } from '../../domain/imports/start-import.ts';
-import { type FieldError, type FieldProblem, invalidInput } from '../../domain/shared/errors.ts';
+import { type FieldError, type FieldErrorReason, invalidInput } from '../../domain/shared/errors.ts';
 import { validateName } from '../../domain/shared/names.ts';
 import { parseTimestamp } from '../../domain/shared/time.ts';
 import { SEVERITIES, type Severity } from '../../domain/shared/statuses-and-severities.ts';
@@ -213,10 +213,10 @@ export function parseImportFields(fields: PresentFields, now: number): ParsedImp
   return { target, format, options };
 }
 
-type AddFieldError = (property: string, problem: FieldProblem, value: unknown) => undefined;
+type AddFieldError = (property: string, problem: FieldErrorReason, value: unknown) => undefined;
 
 /** Normalises a target to the location of an asset. */
-function parseScanTarget(text: string): { location: string } | { error: FieldProblem } {
+function parseScanTarget(text: string): { location: string } | { error: FieldErrorReason } {
   if (/^https?:/i.test(text.trim())) return normalizeLocation('webapp', text);
   const host = normalizeLocation('host', text);
   return 'location' in host ? host : { error: { code: 'not-a-target' } };

@@ -14,8 +14,7 @@ export async function waitForSearchIndex(count: () => Promise<number>, maxWait =
   for (let waited = 0; ; waited += POLL_INTERVAL) {
     const left = await count();
     if (left === 0) return;
-    if (waited >= maxWait)
-      throw new DomainError('conflict', { code: 'search-index-behind', params: { count: left } });
+    if (waited >= maxWait) throw new DomainError('search-index-behind', { count: left });
     await delay(POLL_INTERVAL);
   }
 }

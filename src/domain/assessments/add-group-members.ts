@@ -75,7 +75,7 @@ export async function addGroupMembers(
   rejectDuplicates(members);
   const group = await findGroupForCaller(tx, caller, groupId);
   if (!canManageMembers(caller, group)) {
-    throw new DomainError('forbidden', { code: 'group-members-add' });
+    throw new DomainError('group-members-add');
   }
   await lockUsers(tx, { organization: group.organizationId, uids: members.map(({ userUid }) => userUid) });
   await lockRows(tx, 'assessment_groups', [groupId], forNoKeyUpdate);

@@ -41,7 +41,7 @@ export async function requireCanCreate(
       value: groupId,
     });
   if (!isAdmin && !CREATOR_ROLES.includes(group.role as GroupRole))
-    throw new DomainError('forbidden', { code: 'assessment-group-assign', params: { roles: CREATOR_ROLES } });
+    throw new DomainError('assessment-group-assign', { roles: CREATOR_ROLES });
 }
 
 /** @throws DomainError `forbidden` unless the caller's role in the group lets them change its assessments */
@@ -53,5 +53,5 @@ export async function requireCanEdit(
   const [group] =
     groupId === null ? [] : await selectGroupOfCaller(db, { group: groupId, caller: caller.userId ?? -1 });
   if (EDITOR_ROLES.includes(group?.role as GroupRole)) return;
-  throw new DomainError('forbidden', { code: 'assessment-update', params: { roles: EDITOR_ROLES } });
+  throw new DomainError('assessment-update', { roles: EDITOR_ROLES });
 }

@@ -211,8 +211,7 @@ export async function deleteAssessmentTag(
   const { actor: caller } = by;
   const [tag] = await lockTag(forUpdate)(visibilityOf(caller))(tx, { ...visibilityParameters(caller), id });
   if (tag === undefined) throw notFound('assessment tag');
-  if (!isAdminOf(caller, tag.organization_id))
-    throw new DomainError('forbidden', { code: 'assessment-tag-delete-admins-only' });
+  if (!isAdminOf(caller, tag.organization_id)) throw new DomainError('assessment-tag-delete-admins-only');
   requireVersion(expected, tag.version);
   const [tagged] = await countTaggedAssessments(tx, { id });
   await deleteTag(tx, { id });
@@ -226,11 +225,11 @@ export async function deleteAssessmentTag(
 }
 
 function adminsOnlyError(): DomainError {
-  return new DomainError('forbidden', { code: 'assessment-tag-update-admins-only' });
+  return new DomainError('assessment-tag-update-admins-only');
 }
 
 function nameTakenError(name: string): DomainError {
-  return new DomainError('conflict', { code: 'assessment-tag-exists', params: { name } }, [
+  return new DomainError('assessment-tag-exists', { name }, [
     { property: 'name', code: 'already-exists', value: name },
   ]);
 }

@@ -39,7 +39,7 @@ export async function createAssessment(
   requireValidAssessment(input);
   const { organization: organizationUid, groupId = null, tagNames, ...members } = input;
   const isAdmin = caller.admin || caller.staff;
-  if (!isAdmin && groupId === null) throw new DomainError('forbidden', { code: 'assessment-create' });
+  if (!isAdmin && groupId === null) throw new DomainError('assessment-create');
   const organization = await selectOrganization(tx, caller, { uid: organizationUid });
   if (groupId !== null) await requireCanCreate(tx, caller, organization.id, groupId);
   const tags = (await resolveAssessmentTags(tx, by, organization.id, { tagNames }, isAdmin)) ?? [];
@@ -101,7 +101,7 @@ async function insertAssessment(
     ? insert(wanted)
     : insertWithUniqueUid(by.actor, wanted, '-', insert));
   if (row === undefined) {
-    throw new DomainError('conflict', { code: 'assessment-uid-taken', params: { uid: wanted } }, [
+    throw new DomainError('assessment-uid-taken', { uid: wanted }, [
       { property: 'uid', code: 'taken', value: wanted },
     ]);
   }

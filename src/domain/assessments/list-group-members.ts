@@ -111,7 +111,7 @@ export async function listGroupMembers(
   const rows = await countedGroupQuery(db, { group: storableId(groupId), callerId: caller.userId ?? -1 });
   const group = requireVisibleGroup(caller, rows[0]);
   if (group.callerRole === null && !isAdminOf(caller, group.organizationId)) {
-    throw new DomainError('forbidden', { code: 'group-members-list' });
+    throw new DomainError('group-members-list');
   }
   const counts = rows
     .map((row): RoleRun => ({ role: GROUP_ROLES.find((name) => name === row.role), rows: row.members ?? 0 }))

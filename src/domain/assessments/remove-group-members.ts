@@ -90,7 +90,7 @@ export async function removeGroupMembers(
   const { actor: caller } = by;
   const group = await findGroupForCaller(tx, caller, groupId);
   if (!canManageMembers(caller, group)) {
-    throw new DomainError('forbidden', { code: 'group-members-remove' });
+    throw new DomainError('group-members-remove');
   }
 
   const lockGroup = () => lockRows(tx, 'assessment_groups', [groupId], forNoKeyUpdate);

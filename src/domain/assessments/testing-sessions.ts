@@ -146,5 +146,5 @@ export async function insertTestingSession(
 }
 
 export function sessionRunningError(): DomainError {
-  return new DomainError('conflict', { code: 'session-running' });
+  return new DomainError('session-running');
 }

@@ -175,8 +175,7 @@ export async function deleteAssessment(
     version,
     ...members
   } = await lockVisibleRow(tx, by.actor, uid, forUpdate);
-  if (!isAdminOf(by.actor, organizationId))
-    throw new DomainError('forbidden', { code: 'assessment-delete-admins-only' });
+  if (!isAdminOf(by.actor, organizationId)) throw new DomainError('assessment-delete-admins-only');
   requireVersion(expected, version);
   for (const [table, things] of [
     ['vulnerabilities', 'vulnerabilities'],
@@ -188,8 +187,7 @@ export async function deleteAssessment(
       .where('assessment_id', '=', id)
       .limit(1)
       .executeTakeFirst();
-    if (found !== undefined)
-      throw new DomainError('conflict', { code: 'assessment-not-empty', params: { things } });
+    if (found !== undefined) throw new DomainError('assessment-not-empty', { things });
   }
   const imported = await tx
     .selectFrom('imports')
@@ -198,7 +196,7 @@ export async function deleteAssessment(
     .where('undone', 'is', null)
     .limit(1)
     .executeTakeFirst();
-  if (imported !== undefined) throw new DomainError('conflict', { code: 'assessment-has-imports' });
+  if (imported !== undefined) throw new DomainError('assessment-has-imports');
   const tags = (await loadAssessmentTags(tx, [id])).get(id) ?? [];
   // Findings without a vulnerability, which are deleted with it.
   for (const table of ['detections', 'finding_contents'] as const)

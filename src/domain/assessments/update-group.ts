@@ -139,5 +139,5 @@ async function lockGroup(
 }
 
 function adminsOnlyError(): DomainError {
-  return new DomainError('forbidden', { code: 'assessment-group-admins-only' });
+  return new DomainError('assessment-group-admins-only');
 }

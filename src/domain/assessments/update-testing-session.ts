@@ -118,7 +118,7 @@ async function resolveTester(
   named: number | undefined,
 ): Promise<{ id: number; uid: string }> {
   if (named !== undefined && named !== caller.userId && !isAdminOf(caller, assessment.organizationId))
-    throw new DomainError('forbidden', { code: 'log-time-of-others-admins-only' });
+    throw new DomainError('log-time-of-others-admins-only');
   const id = named ?? caller.userId;
   if (id === null)
     throw invalidInput({
@@ -137,8 +137,7 @@ async function resolveTester(
 }
 
 function requireActive({ state }: { state: string }): void {
-  if (state !== 'active')
-    throw new DomainError('conflict', { code: 'assessment-not-active', params: { state } });
+  if (state !== 'active') throw new DomainError('assessment-not-active', { state });
 }
 
 /** Absent fields stay; `endedAt: null` resumes the session. */
@@ -232,7 +231,7 @@ async function lockSession(
   if (row === undefined) throw notFound('testing session');
   const view = await readTestingSession(tx, caller, id, now);
   if (row.tester_id !== caller.userId && !isAdminOf(caller, row.organization_id))
-    throw new DomainError('forbidden', { code: 'session-tester-or-admin-only' });
+    throw new DomainError('session-tester-or-admin-only');
   requireVersion(expected, row.version);
   return { row, view };
 }

@@ -1,13 +1,13 @@
 import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 import { domainToASCII } from 'node:url';
-import type { FieldProblem } from '../shared/errors.ts';
+import type { FieldErrorReason } from '../shared/errors.ts';
 import type { ASSET_TYPES } from './asset-enums.ts';
 import { parseUntrustedUrl } from '../../lib/parse-untrusted-url.ts';
 
 export const MAX_LOCATION_LENGTH = 2_048;
 
 /** A normalized location, or its error. */
-export type NormalizedLocation = { location: string } | { error: FieldProblem };
+export type NormalizedLocation = { location: string } | { error: FieldErrorReason };
 
 /**
  * Normalizes the location that identifies an asset within its organization and type (docs/companions.md, section 6):

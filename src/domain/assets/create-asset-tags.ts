@@ -144,7 +144,7 @@ export async function createAssetTags(
   const taken = tags.findIndex(({ uid }) => !ids.has(uid));
   const name = tags[taken]?.name;
   if (name !== undefined) {
-    throw new DomainError('conflict', { code: 'tag-exists', params: { name } }, [
+    throw new DomainError('tag-exists', { name }, [
       { property: `tags.${taken}.name`, code: 'already-exists', value: name },
     ]);
   }

@@ -62,7 +62,7 @@ export function locationConflict(
 ): DomainError {
   const what =
     { host: 'host', webapp: 'web application', network: 'network' }[type as string] ?? 'such asset';
-  return new DomainError('conflict', { code: 'location-taken', params: { what, location } }, errors);
+  return new DomainError('location-taken', { what, location }, errors);
 }
 
 export interface AssetInsert {

@@ -150,7 +150,7 @@ export async function renameAssetTag(
   requireVersion(expected, tag.version);
   if (name === tag.name) return;
   if ((await updateName(tx, { id: tag.id, owner: owner.id, name, key: foldName(name) })) === 0)
-    throw new DomainError('conflict', { code: 'tag-exists', params: { name } }, [
+    throw new DomainError('tag-exists', { name }, [
       { property: 'name', code: 'already-exists', value: name },
     ]);
   await recordEvent(tx, by, {
@@ -229,7 +229,7 @@ async function findOwnerToChange(
     owner,
     visibility,
     mayChange() {
-      if (unreached.length > 0) throw new DomainError('forbidden', { code: 'group-tag' });
+      if (unreached.length > 0) throw new DomainError('group-tag');
     },
   };
 }
@@ -243,5 +243,5 @@ async function requireVisibleAssets(
 ): Promise<void> {
   if (visibility.rules.some(({ level }) => level !== 'listing')) return;
   const others = await selectUnchangeableTags(visibility)(tx, { ...visibilityParameters(caller), tags });
-  if (others.length > 0) throw new DomainError('forbidden', { code: 'tag-outside-listings' });
+  if (others.length > 0) throw new DomainError('tag-outside-listings');
 }

@@ -184,8 +184,7 @@ export async function deleteAsset(
     .orderBy('assessments.uid')
     .limit(1)
     .executeTakeFirst();
-  if (listing !== undefined)
-    throw new DomainError('conflict', { code: 'asset-listed', params: { assessment: listing.uid } });
+  if (listing !== undefined) throw new DomainError('asset-listed', { assessment: listing.uid });
   const [asset] = await hydrateAssets({ db: tx, caller }, [row]);
   await deleteCounters(tx, 'asset', row.id);
   await addDeltas(tx, await allPortDeltas(tx, row.id, -1));

@@ -125,7 +125,7 @@ function seesEveryOrganization({ staff, assignedOrganizations }: Caller): boolea
 
 /** @throws DomainError `forbidden` unless the caller is an admin */
 export function requireAuditAccess({ admin }: Caller): void {
-  if (!admin) throw new DomainError('forbidden', { code: 'audit-log-admins-only' });
+  if (!admin) throw new DomainError('audit-log-admins-only');
 }
 
 interface Details {

@@ -30,10 +30,7 @@ export async function requireDiscoveriesLeft(
   for (const [key, limit] of limitsOf(by, discovery)) {
     const retryAfter = await lockAttempts(tx, key, limit, by.now);
     if (retryAfter !== undefined)
-      throw new DomainError('rate-limited', {
-        code: 'too-many-discoveries',
-        params: { kind: discovery.kind, retryAfter },
-      });
+      throw new DomainError('too-many-discoveries', { kind: discovery.kind, retryAfter });
   }
 }
 

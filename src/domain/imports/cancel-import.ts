@@ -21,8 +21,7 @@ export async function cancelImport(
   id: number,
 ): Promise<{ cancelled: ImportView; unused: string[] }> {
   const { state, organizationId } = await lockImport(tx, by.actor, id);
-  if (state !== 'queued' && state !== 'running')
-    throw new DomainError('conflict', { code: 'import-ended', params: { state } });
+  if (state !== 'queued' && state !== 'running') throw new DomainError('import-ended', { state });
   const object = ['import', id] as const;
   await recordEvent(tx, by, {
     action: 'import.cancel',
@@ -64,12 +63,11 @@ export async function requestUndo(
   id: number,
 ): Promise<ImportView> {
   const view = await lockImport(tx, by.actor, id);
-  if (view.state === 'queued' || view.state === 'running')
-    throw new DomainError('conflict', { code: 'import-running' });
-  if (view.undone !== null) throw new DomainError('conflict', { code: 'import-undone' });
+  if (view.state === 'queued' || view.state === 'running') throw new DomainError('import-running');
+  if (view.undone !== null) throw new DomainError('import-undone');
   const payload = { import: id, undoneBy: serializeCaller(by.actor) };
   const isFirst = await addJob(tx, IMPORT_JOB, payload, by.now, undefined, importJobKey(id));
-  if (!isFirst) throw new DomainError('conflict', { code: 'import-undo-running' });
+  if (!isFirst) throw new DomainError('import-undo-running');
   return view;
 }
 
@@ -119,8 +117,7 @@ async function canUndo(db: ReadConnection, caller: Caller, id: number): Promise<
 async function requireStarterOrAdmin(db: ReadConnection, caller: Caller, id: number): Promise<void> {
   const { organizationId, createdBy } = await readImport(db, caller, id);
   const isStarter = createdBy !== null && createdBy.id === caller.userId;
-  if (!isStarter && !isAdminOf(caller, organizationId))
-    throw new DomainError('forbidden', { code: 'import-starter-or-admin-only' });
+  if (!isStarter && !isAdminOf(caller, organizationId)) throw new DomainError('import-starter-or-admin-only');
 }
 
 /** Locks an import, so that it can neither end nor be undone concurrently. */

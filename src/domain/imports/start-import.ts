@@ -67,7 +67,7 @@ export function validateFormatTarget(
     });
   const scopes = importAssetScopes(target.assessment !== undefined);
   if (!hasFindings && !scopes.some((scope) => caller.scopes.has(scope)))
-    throw new DomainError('forbidden', { code: 'import-lacks-asset-scope', params: { scopes } });
+    throw new DomainError('import-lacks-asset-scope', { scopes });
 }
 
 async function resolveTarget<D extends ReadConnection>(
@@ -77,8 +77,7 @@ async function resolveTarget<D extends ReadConnection>(
   find: (db: D, caller: Caller, uid: string) => Promise<VisibleAssessment>,
 ): Promise<ResolvedTarget> {
   if (uid === undefined) {
-    if (!caller.admin && !caller.staff)
-      throw new DomainError('forbidden', { code: 'import-without-assessment-admins-only' });
+    if (!caller.admin && !caller.staff) throw new DomainError('import-without-assessment-admins-only');
     const { id } = await selectOrganization(db, caller, { uid: organization });
     return { organizationId: id, assessment: null };
   }
@@ -124,8 +123,7 @@ export async function startImport(
     .where('state', '=', 'queued')
     .where('organization_id', '=', organizationId)
     .executeTakeFirstOrThrow();
-  if (count >= MAX_QUEUED_IMPORTS)
-    throw new DomainError('conflict', { code: 'too-many-imports', params: { max: MAX_QUEUED_IMPORTS } });
+  if (count >= MAX_QUEUED_IMPORTS) throw new DomainError('too-many-imports', { max: MAX_QUEUED_IMPORTS });
   const { id } = await tx
     .insertInto('imports')
     .values({

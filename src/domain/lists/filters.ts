@@ -2,7 +2,7 @@ import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { ReadConnection } from '../../db/database.ts';
 import { containsSubstring, inList } from '../../db/dialect-sql.ts';
-import type { FieldProblem } from '../shared/errors.ts';
+import type { FieldErrorReason } from '../shared/errors.ts';
 import { foldCase } from '../../lib/fold-case.ts';
 
 /** The connection, caller and time of a read. */
@@ -59,7 +59,7 @@ export interface Filter<K extends FilterKind = FilterKind> {
   /** Applies when the request does not set the filter. */
   default?: FilterValues[K];
   /** Validates texts that a pattern cannot describe. */
-  custom?: { accepts(value: string): boolean; problem: FieldProblem; example: string };
+  custom?: { accepts(value: string): boolean; problem: FieldErrorReason; example: string };
   /** The condition on a row; absent for options that only change how rows are returned. */
   where?(context: ListContext, value: FilterValues[K]): Expression<SqlBool>;
 }

@@ -61,8 +61,7 @@ export async function requireAdministeredOrganization(
   uid: string,
 ): Promise<OrganizationProfile> {
   const profile = await requireVisibleOrganization(db, caller, uid);
-  if (!isAdminOf(caller, profile.id))
-    throw new DomainError('forbidden', { code: 'organization-update-admins-only' });
+  if (!isAdminOf(caller, profile.id)) throw new DomainError('organization-update-admins-only');
   return profile;
 }
 

@@ -101,7 +101,7 @@ async function insertKind(
       .executeTakeFirst(),
   );
   if (row === undefined) {
-    throw new DomainError('conflict', { code: 'organization-uid-taken', params: { uid: wanted } }, [
+    throw new DomainError('organization-uid-taken', { uid: wanted }, [
       { property: 'uid', code: 'taken', value: wanted },
     ]);
   }

@@ -1,20 +1,20 @@
-import { ERROR_MESSAGES, FIELD_MESSAGES } from './messages.ts';
+import { ERRORS, FIELD_ERRORS } from './error-codes.ts';
 
-/** A code of a table of messages, with the parameters of its sentence. */
-type Coded<M> = {
-  [C in keyof M]: M[C] extends (params: infer P) => string
-    ? { code: C; params: P }
-    : { code: C; params?: undefined };
-}[keyof M];
+/** The parameters of a message. */
+type ParametersOf<Message> = Message extends (parameters: infer P) => string ? P : undefined;
 
-/** An error in an input. */
-export type FieldProblem = Coded<typeof FIELD_MESSAGES>;
+type FieldErrors = typeof FIELD_ERRORS;
+/** The code of a field error, with the parameters of its message. */
+export type FieldErrorReason = {
+  [C in keyof FieldErrors]: ParametersOf<FieldErrors[C]> extends infer P
+    ? P extends undefined
+      ? { code: C; params?: undefined }
+      : { code: C; params: P }
+    : never;
+}[keyof FieldErrors];
 
-/** The reason why a rule rejects a request. */
-export type DomainProblem = Coded<typeof ERROR_MESSAGES>;
-
-/** An error in one input. */
-export type FieldError = FieldProblem & {
+/** An error in one field of the input. */
+export type FieldError = FieldErrorReason & {
   /** Dotted path from the root of the input: `tags.3.name`. */
   property: string;
   /** The rejected value; absent when it is missing or secret. */
@@ -28,18 +28,26 @@ export type FieldError = FieldProblem & {
  * - `conflict`: it clashes with existing data
  * - `version-mismatch`: it does not have the expected version
  * - `limit-exceeded`: it would exceed a number of stored items; `fieldErrors` says which input
- * - `rate-limited`: too many attempts; the problem has the seconds to wait
+ * - `rate-limited`: too many attempts; the parameters have the seconds to wait
  * - `too-many`: it would change more items than one request may; `sizeLimit` has the numbers
  */
-export type DomainErrorKind =
-  | 'not-found'
-  | 'forbidden'
-  | 'invalid'
-  | 'conflict'
-  | 'version-mismatch'
-  | 'limit-exceeded'
-  | 'rate-limited'
-  | 'too-many';
+export type DomainErrorKind = keyof typeof ERRORS;
+
+type ErrorCode = { [K in DomainErrorKind]: keyof (typeof ERRORS)[K] }[DomainErrorKind];
+type ErrorParameters<C> = {
+  [K in DomainErrorKind]: C extends keyof (typeof ERRORS)[K] ? ParametersOf<(typeof ERRORS)[K][C]> : never;
+}[DomainErrorKind];
+type Details = [fieldErrors?: readonly FieldError[], sizeLimit?: SizeLimit];
+type ErrorArguments<C> =
+  ErrorParameters<C> extends undefined
+    ? [params?: undefined, ...Details]
+    : [params: ErrorParameters<C>, ...Details];
+
+const KINDS = new Map(
+  Object.entries(ERRORS).flatMap(([kind, codes]) =>
+    Object.keys(codes).map((code) => [code, kind as DomainErrorKind] as const),
+  ),
+);
 
 /** The number of items that a request may change, and that it would change. */
 export interface SizeLimit {
@@ -47,23 +55,22 @@ export interface SizeLimit {
   size: number;
 }
 
-/** A request that a rule of the domain rejects. Each interface converts it to its own error body. */
-export class DomainError extends Error {
+/** The error of a request that a rule of the domain rejects. Each interface converts it to its own error body. */
+export class DomainError<C extends ErrorCode = ErrorCode> extends Error {
   override name = 'DomainError';
+  /** Not named `code`, by which errors of database drivers are recognized. */
+  readonly errorCode: C;
+  readonly params: ErrorParameters<C> | undefined;
   readonly kind: DomainErrorKind;
-  readonly problem: DomainProblem;
   readonly fieldErrors: readonly FieldError[];
   readonly sizeLimit: SizeLimit | undefined;
 
-  constructor(
-    kind: DomainErrorKind,
-    problem: DomainProblem,
-    fieldErrors: readonly FieldError[] = [],
-    sizeLimit?: SizeLimit,
-  ) {
-    super(messageOf(ERROR_MESSAGES, problem));
+  constructor(code: C, ...[params, fieldErrors = [], sizeLimit]: ErrorArguments<C>) {
+    const kind = KINDS.get(code) ?? 'invalid';
+    super(messageOf(ERRORS[kind], code, params));
+    this.errorCode = code;
+    this.params = params;
     this.kind = kind;
-    this.problem = problem;
     this.fieldErrors = fieldErrors;
     this.sizeLimit = sizeLimit;
   }
@@ -80,12 +87,12 @@ export function unwrapOutcome<T>(outcome: T | DomainError): T {
 
 /** @returns the error for something that does not exist or that the caller cannot access */
 export function notFound(thing: string): DomainError {
-  return new DomainError('not-found', { code: 'not-found', params: { thing } });
+  return new DomainError('not-found', { thing });
 }
 
 /** @returns the error for invalid inputs */
 export function invalidInput(errors: FieldError | readonly FieldError[]): DomainError {
-  return inputError('invalid', 'property' in errors ? [errors] : errors);
+  return inputError('invalid-input', 'property' in errors ? [errors] : errors);
 }
 
 /** @returns the error for an input that would exceed a number of stored items */
@@ -93,43 +100,44 @@ export function limitExceeded(error: FieldError): DomainError {
   return inputError('limit-exceeded', [error]);
 }
 
-type InputErrorKind = 'invalid' | 'limit-exceeded';
+type InputErrorCode = 'invalid-input' | 'limit-exceeded';
 
-function inputError(kind: InputErrorKind, fieldErrors: readonly FieldError[]): DomainError {
+function inputError(code: InputErrorCode, fieldErrors: readonly FieldError[]): DomainError {
   const summary = summarizeFieldErrors(fieldErrors.map(describeFieldError), 'It');
-  return new DomainError(kind, { code: 'invalid-input', params: { summary } }, fieldErrors);
+  return new DomainError(code, { summary }, fieldErrors);
 }
 
 /** Whether the error is that of an input; its message then consists of its field errors. */
-export function isInputError(error: DomainError): error is DomainError & { kind: InputErrorKind } {
-  return error.kind === 'invalid' || error.kind === 'limit-exceeded';
+export function isInputError(error: DomainError): error is DomainError<InputErrorCode> {
+  return error.errorCode === 'invalid-input' || error.errorCode === 'limit-exceeded';
 }
 
 /** A field error with its sentence. */
-export interface FieldMessage {
+export interface DescribedFieldError {
   property: string;
   /** The sentence, which follows the name of the property. */
   message: string;
   value?: unknown;
 }
 
-/** @returns the field error with its sentence in place of its code */
-export function describeFieldError(error: FieldError): FieldMessage {
+/** @returns the field error with its message in place of its code */
+export function describeFieldError(error: FieldError): DescribedFieldError {
   const { property, value } = error;
-  return { property, message: describeFieldProblem(error), ...(value === undefined ? {} : { value }) };
+  return { property, message: fieldErrorMessage(error), ...(value === undefined ? {} : { value }) };
 }
 
-/** @returns the sentence of a field problem, which follows the name of the input */
-export function describeFieldProblem(problem: FieldProblem): string {
-  return messageOf(FIELD_MESSAGES, problem);
+/** @returns the message of a field error, which follows the name of the field */
+export function fieldErrorMessage({ code, params }: FieldErrorReason): string {
+  return messageOf(FIELD_ERRORS, code, params);
 }
 
 function messageOf(
   messages: Readonly<Record<string, string | ((params: never) => string)>>,
-  { code, params }: { code: string; params?: object | undefined },
+  code: string,
+  params: unknown,
 ): string {
   const message = messages[code] ?? '';
-  // Each problem's type contains the parameters of its sentence.
+  // The types of the errors pair each code with its parameters.
   return typeof message === 'string' ? message : message(params as never);
 }
 
@@ -137,7 +145,7 @@ function messageOf(
  * @param subject name of the input, for errors without a property
  * @returns one sentence with the first three errors and the number of further ones
  */
-export function summarizeFieldErrors(errors: readonly FieldMessage[], subject: string): string {
+export function summarizeFieldErrors(errors: readonly DescribedFieldError[], subject: string): string {
   const first = errors.slice(0, 3).map(({ property, message }) => `${property || subject} ${message}`);
   const more = errors.length - first.length;
   return `${first.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`;
@@ -168,8 +176,8 @@ export function renameFieldErrors(
 export function renameFields(error: DomainError, names: Readonly<Record<string, string>>): DomainError {
   const fieldErrors = renameFieldErrors(error.fieldErrors, names);
   return isInputError(error)
-    ? inputError(error.kind, fieldErrors)
-    : new DomainError(error.kind, error.problem, fieldErrors, error.sizeLimit);
+    ? inputError(error.errorCode, fieldErrors)
+    : new DomainError(error.errorCode, error.params, fieldErrors, error.sizeLimit);
 }
 
 function renamePath(property: string, names: Readonly<Record<string, string>>): string {

@@ -11,5 +11,5 @@ export type ExpectedVersion = '*' | ReadonlySet<number>;
  */
 export function requireVersion(expected: ExpectedVersion | undefined, version: number): void {
   if (expected === undefined || expected === '*' || expected.has(version)) return;
-  throw new DomainError('version-mismatch', { code: 'version-mismatch' });
+  throw new DomainError('version-mismatch');
 }

@@ -23,7 +23,7 @@ export async function enrolSecondFactor(
 ): Promise<void> {
   await lockFactors(tx, session);
   if (hasSecondFactor(await secondFactorsOf(tx, session.userId)))
-    throw new DomainError('conflict', { code: 'second-factor-exists' });
+    throw new DomainError('second-factor-exists');
   await requireSession(tx, session.id);
   await add();
   await replaceRecoveryCodes(tx, by, session, codes);

@@ -16,7 +16,7 @@ export interface ProviderSettings {
   clientId: string;
   /** Sealed; `null` for a public client. */
   sealedSecret: string | null;
-  /** The e-mail domains of its users. */
+  /** The email domains of its users. */
   domains: readonly string[];
   /** The claim that lists groups. */
   groupsClaim: string;

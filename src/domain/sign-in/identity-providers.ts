@@ -51,7 +51,7 @@ export async function hasIdentityProviders(db: ReadConnection): Promise<boolean>
   return (await db.selectFrom('identity_providers').select('organization_id').limit(1).execute()).length > 0;
 }
 
-/** @returns the provider for users with this e-mail address */
+/** @returns the provider for users with this email address */
 export async function providerByEmail(
   db: ReadConnection,
   email: string,
@@ -111,7 +111,7 @@ export async function setIdentityProvider(
       .onConflict((conflict) => conflict.doNothing())
       .returning('domain')
       .executeTakeFirst();
-    if (added === undefined) throw new DomainError('conflict', { code: 'domain-taken', params: { domain } });
+    if (added === undefined) throw new DomainError('domain-taken', { domain });
   }
   await tx.deleteFrom('identity_provider_groups').where('organization_id', '=', id).execute();
   for (const [index, { group }] of settings.groups.entries()) {

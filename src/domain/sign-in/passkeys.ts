@@ -92,11 +92,10 @@ export async function addPasskey(
 ): Promise<void> {
   const name = requireName('name', input.name);
   if (!(await consumeChallenge(tx, input.challenge, input.endsAt, by.now)))
-    throw new DomainError('conflict', { code: 'passkey-challenge-used' });
+    throw new DomainError('passkey-challenge-used');
   await lockFactors(tx, owner);
   const passkeys = await passkeyDescriptors(tx, owner.userId);
-  if (passkeys.length >= MAX_PASSKEYS)
-    throw new DomainError('conflict', { code: 'too-many-passkeys', params: { max: MAX_PASSKEYS } });
+  if (passkeys.length >= MAX_PASSKEYS) throw new DomainError('too-many-passkeys', { max: MAX_PASSKEYS });
   const added = await tx
     .insertInto('passkeys')
     .values({
@@ -113,7 +112,7 @@ export async function addPasskey(
     .onConflict((conflict) => conflict.column('id').doNothing())
     .returning('id')
     .executeTakeFirst();
-  if (added === undefined) throw new DomainError('conflict', { code: 'passkey-exists' });
+  if (added === undefined) throw new DomainError('passkey-exists');
   await recordEvent(tx, by, {
     action: 'passkey.create',
     object: ['passkey', input.id],

@@ -5,7 +5,7 @@ import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { clearAllAttempts } from '../shared/attempt-limits.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { revokeConsent } from '../tokens/consents.ts';
-import { DomainError, notFound, type DomainProblem } from '../shared/errors.ts';
+import { DomainError, notFound } from '../shared/errors.ts';
 import { setPassword } from './passwords.ts';
 import { endSessions } from './end-sessions.ts';
 import { type SignInBlocker, signInBlocker, selectSignInStates } from '../users/sign-in-eligibility.ts';
@@ -33,7 +33,7 @@ const MAX_MAILED = 20;
 /**
  * Creates a link that sets a new password. A link created by hand, which an admin or operator passes on, ends the
  * previous one of its kind. Mailed links end no others, because anybody can request them for anybody.
- * @returns the secret of the link, which is not stored, its expiry, and the user's e-mail address
+ * @returns the secret of the link, which is not stored, its expiry, and the user's email address
  * @throws DomainError `not-found` for the user; `forbidden` for users who cannot have a password
  */
 export async function createPasswordReset(
@@ -48,7 +48,7 @@ export async function createPasswordReset(
     .executeTakeFirst();
   if (user === undefined) throw notFound('user');
   const obstacle = signInBlocker(user);
-  if (obstacle !== undefined) throw new DomainError('forbidden', BLOCKERS[obstacle]);
+  if (obstacle !== undefined) throw new DomainError(BLOCKERS[obstacle]);
   const secret = newSecret();
   const values = { secret_hash: hashSecret(secret), expires_at: by.now + LIFETIME };
   await revokeOlderLinks(tx, userId, source);
@@ -167,7 +167,7 @@ async function connectedClients(db: ReadConnection, userId: number): Promise<str
 }
 
 const BLOCKERS = {
-  banned: { code: 'password-user-banned' },
-  invited: { code: 'password-user-invited' },
-  provider: { code: 'password-user-sso' },
-} as const satisfies Readonly<Record<SignInBlocker, DomainProblem>>;
+  banned: 'password-user-banned',
+  invited: 'password-user-invited',
+  provider: 'password-user-sso',
+} as const satisfies Readonly<Record<SignInBlocker, string>>;

@@ -153,8 +153,7 @@ async function passwordHashOf(db: ReadConnection, userId: number): Promise<strin
  */
 export async function lockForRecoveryCodes(tx: Transaction, owner: FactorOwner): Promise<void> {
   await lockFactors(tx, owner);
-  if (!hasSecondFactor(await secondFactorsOf(tx, owner.userId)))
-    throw new DomainError('conflict', { code: 'no-second-factor' });
+  if (!hasSecondFactor(await secondFactorsOf(tx, owner.userId))) throw new DomainError('no-second-factor');
 }
 
 const lockOrganization = preparePipelined<{ id: number }>((tx, p) =>
@@ -184,8 +183,7 @@ export async function afterFactorRemoved(
   staff: StaffSecondFactor,
 ): Promise<void> {
   if (hasSecondFactor(await secondFactorsOf(tx, owner.userId))) return;
-  if (await requiresSecondFactor(tx, owner, staff))
-    throw new DomainError('forbidden', { code: 'last-second-factor' });
+  if (await requiresSecondFactor(tx, owner, staff)) throw new DomainError('last-second-factor');
   await tx.deleteFrom('recovery_codes').where('user_id', '=', owner.userId).execute();
 }
 

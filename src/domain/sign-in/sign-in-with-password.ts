@@ -28,7 +28,7 @@ export type SignInResult =
   | { outcome: 'locked'; retryAfter: number };
 
 /**
- * Verifies an e-mail address and a password. Ten failures within ten minutes lock the pair of account and network
+ * Verifies an email address and a password. Ten failures within ten minutes lock the pair of account and network
  * address for ten minutes (docs/decided.md, section 11), whether or not the account exists. The attempt is recorded
  * before the check, so that concurrent attempts cannot exceed the limit; a success clears earlier failures. Beyond
  * a hundred accounts tried from one address in that time, further ones share a lock there, for which a success neither

@@ -7,7 +7,7 @@ import { prepareQuery } from '../../db/prepared-queries.ts';
 import type { Row } from '../../db/schema.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import type { DeniedAttempts } from '../audit/denied-attempts.ts';
-import { DomainError, notFound, type DomainProblem } from '../shared/errors.ts';
+import { DomainError, notFound } from '../shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../shared/names.ts';
 import { syncProviderGroups } from './sync-provider-groups.ts';
 import { domainsOf, type IdentityProvider } from './identity-providers.ts';
@@ -42,7 +42,7 @@ const byIdentity = prepareQuery<{ organization: number; issuer: string; subject:
 
 /**
  * Finds the account of a user authenticated by their organization's provider: the linked account; else the
- * organization's account with the verified e-mail address, which is linked; else a new one. Then syncs their
+ * organization's account with the verified email address, which is linked; else a new one. Then syncs their
  * groups. Accounts of other organizations and of staff are never touched.
  * @throws DomainError `forbidden` with a reason for the user; StorageError `conflict` when the same user signs in
  *   concurrently, so that the transaction is retried
@@ -55,7 +55,7 @@ export async function signInWithProvider(
 ): Promise<{ userId: number; organizationId: number }> {
   const { organizationId } = provider;
   const { issuer, subject } = identity;
-  if (!SUBJECT.test(subject)) throw denied({ code: 'sso-subject-invalid' });
+  if (!SUBJECT.test(subject)) throw new DomainError('sso-subject-invalid');
   const [known] = await byIdentity(tx, { organization: organizationId, issuer, subject });
   const account = known ?? (await findOrCreate(tx, by, provider, identity));
   if (account.banned_at !== null || account.organization_id !== organizationId) throw accountUnavailable();
@@ -111,9 +111,9 @@ async function findOrCreate(
   const { organizationId } = provider;
   const { issuer, subject } = identity;
   const email = requireVerifiedEmail(provider, identity);
-  if (!isEmail(email)) throw denied({ code: 'sso-email-invalid' });
+  if (!isEmail(email)) throw new DomainError('sso-email-invalid');
   if (!(await domainsOf(tx, organizationId)).includes(emailHost(email)))
-    throw denied({ code: 'sso-email-domain', params: { organization: provider.organizationName } });
+    throw new DomainError('sso-email-domain', { organization: provider.organizationName });
   const found = await tx
     .selectFrom('users')
     .select(['id', 'organization_id', 'admin', 'accepted_at', 'banned_at'])
@@ -124,7 +124,7 @@ async function findOrCreate(
     return createLinkedUser(tx, by, provider, email, identity.name);
   }
   if (found.organization_id !== organizationId) {
-    throw denied({ code: 'sso-account-elsewhere' });
+    throw new DomainError('sso-account-elsewhere');
   }
   const linked = await subjectsOf(tx, found.id, issuer);
   // A concurrent sign-in of the same user linked it.
@@ -132,7 +132,7 @@ async function findOrCreate(
     throw new StorageError('conflict', 'Someone else links this identity at the same time.');
   // An address may be given to another person later; the account stays with the first.
   if (linked.length > 0) {
-    throw denied({ code: 'sso-account-linked' });
+    throw new DomainError('sso-account-linked');
   }
   return found;
 }
@@ -142,10 +142,10 @@ async function findOrCreate(
  *   has and is trusted
  */
 function requireVerifiedEmail({ trustEmail }: IdentityProvider, { email: claims }: VerifiedIdentity): string {
-  if (claims === undefined) throw denied({ code: 'sso-email-missing' });
+  if (claims === undefined) throw new DomainError('sso-email-missing');
   const { email, verified } = claims;
-  if (verified === undefined && !trustEmail) throw denied({ code: 'sso-email-unstated' });
-  if (verified === false) throw denied({ code: 'sso-email-unverified' });
+  if (verified === undefined && !trustEmail) throw new DomainError('sso-email-unstated');
+  if (verified === false) throw new DomainError('sso-email-unverified');
   return email;
 }
 
@@ -164,7 +164,7 @@ async function createLinkedUser(
     if (!(error instanceof DomainError)) throw error;
     // A concurrent sign-in created it.
     if (error.kind === 'conflict') throw new StorageError('conflict', error.message, { cause: error });
-    throw denied({ code: 'sso-email-invalid' });
+    throw new DomainError('sso-email-invalid');
   });
   return {
     id: created.id,
@@ -236,9 +236,5 @@ function usableName(name: string | undefined): string | undefined {
 
 /** Also returned for users who were deleted by a ban, so that the two look the same. */
 function accountUnavailable(): DomainError {
-  return denied({ code: 'sso-account-closed' });
-}
-
-function denied(problem: DomainProblem): DomainError {
-  return new DomainError('forbidden', problem);
+  return new DomainError('sso-account-closed');
 }

@@ -66,7 +66,7 @@ export async function addTotp(
     .onConflict((conflict) => conflict.column('user_id').doNothing())
     .returning('user_id')
     .executeTakeFirst();
-  if (added === undefined) throw new DomainError('conflict', { code: 'authenticator-exists' });
+  if (added === undefined) throw new DomainError('authenticator-exists');
   await recordEvent(tx, by, {
     action: 'totp.create',
     object: ['user', owner.userId],

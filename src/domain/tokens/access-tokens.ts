@@ -118,7 +118,7 @@ export async function signTokenForAccount(
 ): Promise<SignedToken> {
   if (account === undefined) throw notFound('user');
   const scopes = grantableScopes(account).filter((scope) => grant.scopes.includes(scope));
-  if (scopes.length === 0) throw new DomainError('forbidden', { code: 'no-allowed-scopes' });
+  if (scopes.length === 0) throw new DomainError('no-allowed-scopes');
   const id = randomUUID();
   const expiresAt = now + lifetime;
   const claims = claimsOf(account, { id, clientId: grant.clientId, scopes });

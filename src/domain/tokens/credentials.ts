@@ -165,7 +165,7 @@ const tokenUserByEmail = prepareQuery<{ email: string }, TokenUser>((db, p) =>
   selectTokenUser(db).where('users.normalized_email', '=', p.email),
 );
 
-/** @returns the account with this uid or e-mail address, banned or not */
+/** @returns the account with this uid or email address, banned or not */
 export async function findTokenUser(
   db: ReadConnection,
   user: { uid: string } | { email: string },

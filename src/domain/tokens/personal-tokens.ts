@@ -51,7 +51,7 @@ export async function createPersonalToken(
   const { actor: caller, now } = by;
   const errors = validatePersonalToken(input, now);
   if (errors.length > 0) throw invalidInput(errors);
-  if (caller.userId === null) throw new DomainError('forbidden', { code: 'no-account' });
+  if (caller.userId === null) throw new DomainError('no-account');
   const { bounds } = caller;
   const own = bounds.allowedAddresses ?? [];
   const scopes = input.scopes ?? ALL_SCOPES.filter((scope) => caller.scopes.has(scope));
@@ -60,18 +60,13 @@ export async function createPersonalToken(
   const expiresAt = requested ?? bounds.expiresAt;
 
   const more = scopes.find((scope) => !isScope(scope) || !caller.scopes.has(scope));
-  if (more !== undefined)
-    throw new DomainError('forbidden', { code: 'token-lacks-scope', params: { scope: more } });
+  if (more !== undefined) throw new DomainError('token-lacks-scope', { scope: more });
   if (own.length > 0) {
     const beyond = allowedAddresses.length === 0 ? 'everywhere' : firstBlockOutside(own, allowedAddresses);
-    if (beyond !== undefined)
-      throw new DomainError('forbidden', {
-        code: 'token-address-not-allowed',
-        params: { addresses: beyond },
-      });
+    if (beyond !== undefined) throw new DomainError('token-address-not-allowed', { addresses: beyond });
   }
   if (bounds.expiresAt !== null && (expiresAt ?? Infinity) > bounds.expiresAt)
-    throw new DomainError('forbidden', { code: 'token-expires-earlier' });
+    throw new DomainError('token-expires-earlier');
 
   const { id, token } = await issueToken(tx, by, keys, {
     userId: caller.userId,

@@ -1,4 +1,4 @@
-import type { FieldProblem } from '../shared/errors.ts';
+import type { FieldErrorReason } from '../shared/errors.ts';
 
 const MAX_LENGTH = 2_048;
 
@@ -17,7 +17,7 @@ const IPV4_LOOPBACK_HOSTS = ['127.0.0.1', 'localhost'];
  * loopback address, or with a private scheme that contains a dot (RFC 8252, section 7.1).
  * @returns the error, if any
  */
-export function validateRedirectUri(uri: string): FieldProblem | undefined {
+export function validateRedirectUri(uri: string): FieldErrorReason | undefined {
   if (uri.length > MAX_LENGTH) return { code: 'too-long', params: { max: MAX_LENGTH } };
   const url = URL.parse(uri);
   if (/[\s\\]/.test(uri) || url === null) return { code: 'redirect-uri-not-absolute' };

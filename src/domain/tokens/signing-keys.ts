@@ -88,7 +88,7 @@ export async function removeSigningKey(tx: Transaction, by: ChangeContext, kid: 
   await bumpSigningKeyVersion(tx);
   const keys = await listSigningKeys(tx);
   if (!keys.some((key) => key.kid === kid)) throw notFound('key');
-  if (keys[0]?.kid === kid) throw new DomainError('conflict', { code: 'key-in-use' });
+  if (keys[0]?.kid === kid) throw new DomainError('key-in-use');
   await deleteSigningKey(tx, by, kid);
 }
 

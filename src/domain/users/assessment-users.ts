@@ -53,8 +53,7 @@ export async function requireAdministeredAssessment(
 }
 
 function requireAdmin(caller: Caller, { organizationId }: VisibleAssessment): void {
-  if (!isAdminOf(caller, organizationId))
-    throw new DomainError('forbidden', { code: 'assessment-users-admins-only' });
+  if (!isAdminOf(caller, organizationId)) throw new DomainError('assessment-users-admins-only');
 }
 
 /**

@@ -131,10 +131,9 @@ export async function banUser(
   if (user === undefined || (user.id !== caller.userId && !isMemberOf(caller, user.organization_id))) {
     throw notFound('user');
   }
-  if (!caller.admin && !caller.staff) throw new DomainError('forbidden', { code: 'user-ban-admins-only' });
-  if (user.id === caller.userId) throw new DomainError('forbidden', { code: 'ban-self' });
-  if (user.staff === 1 && caller.kind !== 'command_line')
-    throw new DomainError('forbidden', { code: 'ban-staff' });
+  if (!caller.admin && !caller.staff) throw new DomainError('user-ban-admins-only');
+  if (user.id === caller.userId) throw new DomainError('ban-self');
+  if (user.staff === 1 && caller.kind !== 'command_line') throw new DomainError('ban-staff');
   const banned = await toBannedUser(tx, user);
   const lock = user.accepted_at === null ? forUpdate : forNoKeyUpdate;
   if (user.banned_at !== null) {
@@ -142,7 +141,7 @@ export async function banUser(
     return banned;
   }
   if (user.organization_id !== null && (await lockAndCheckLastAdmin(tx, user.organization_id, id, lock)))
-    throw new DomainError('forbidden', { code: 'ban-last-admin' });
+    throw new DomainError('ban-last-admin');
   if (expected !== undefined || lock === forUpdate) {
     const [locked] = await lockUser(lock)(tx, { id });
     if (locked === undefined) throw notFound('user');

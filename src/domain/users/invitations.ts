@@ -84,8 +84,7 @@ export async function acceptInvitation(
 ): Promise<void> {
   const name = requireUserName('name', input.name);
   const user = await lockUser(tx, userId);
-  if (user === undefined || !isOpen(user, invitedAt))
-    throw new DomainError('conflict', { code: 'invitation-not-open' });
+  if (user === undefined || !isOpen(user, invitedAt)) throw new DomainError('invitation-not-open');
   await tx
     .updateTable('users')
     .set((eb) => ({
@@ -118,8 +117,8 @@ export async function renewInvitation(
   const user = await lockUser(tx, userId);
   if (user === undefined) throw notFound('user');
   const obstacle = signInBlocker(user);
-  if (obstacle === 'banned') throw new DomainError('forbidden', { code: 'user-banned' });
-  if (obstacle !== 'invited') throw new DomainError('forbidden', { code: 'invitation-accepted' });
+  if (obstacle === 'banned') throw new DomainError('renew-banned-invitation');
+  if (obstacle !== 'invited') throw new DomainError('renew-accepted-invitation');
   const before = invitedAtOf(user);
   // A different time gives a different link, even within a millisecond.
   const invitedAt = Math.max(by.now, before + 1);

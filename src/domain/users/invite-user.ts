@@ -50,8 +50,7 @@ async function resolveInvitingOrganization(
   input: Invited,
 ): Promise<Organization> {
   requireValidUserFields(input);
-  if (!account.admin && !account.staff)
-    throw new DomainError('forbidden', { code: 'user-invite-admins-only' });
+  if (!account.admin && !account.staff) throw new DomainError('user-invite-admins-only');
   if (account.staff && input.organization === undefined)
     throw invalidInput({ property: 'organization', code: 'required' });
   const organization = account.staff

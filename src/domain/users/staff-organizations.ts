@@ -60,7 +60,7 @@ export async function createOrganization(
   input: NewOrganization,
 ): Promise<Organization> {
   const { staff, assignedOrganizations, userId } = by.actor;
-  if (!staff) throw new DomainError('forbidden', { code: 'organization-create-staff-only' });
+  if (!staff) throw new DomainError('organization-create-staff-only');
   const organization = await insertOrganization(tx, by, input);
   if (assignedOrganizations !== null && userId !== null)
     await assignStaff(tx, by, userId, [...(await findAssignedOrganizations(tx, userId)), organization.uid]);

@@ -44,7 +44,7 @@ export async function updateUser(
     !(isOwn || (found.organization_id !== null && isMemberOf(caller, found.organization_id)))
   )
     throw notFound('user');
-  if (!caller.admin) throw new DomainError('forbidden', { code: 'user-update-admins-only' });
+  if (!caller.admin) throw new DomainError('user-update-admins-only');
   const { organization_id: organizationId } = found;
   // Before the user's row is locked, in the same order as a ban.
   const isLast =
@@ -54,7 +54,7 @@ export async function updateUser(
   await lockAccount(tx, id);
   const user = await findUserRow(tx, id);
   if (user === undefined) throw notFound('user');
-  if (isLast) throw new DomainError('forbidden', { code: 'last-admin' });
+  if (isLast) throw new DomainError('last-admin');
   requireVersion(expected, user.version);
   if (organizationId === null && change.admin === false)
     throw invalidInput({ property: 'admin', code: 'always-true-for-staff', value: false });
@@ -74,9 +74,8 @@ export async function updateUser(
     });
   }
   if (change.reinvite === true) {
-    if (user.accepted_at !== null) throw new DomainError('conflict', { code: 'invitation-accepted' });
-    if (user.banned_at !== null && change.reactivate !== true)
-      throw new DomainError('conflict', { code: 'user-banned' });
+    if (user.accepted_at !== null) throw new DomainError('invitation-accepted');
+    if (user.banned_at !== null && change.reactivate !== true) throw new DomainError('user-banned');
     await renewInvitation(tx, by, id);
   }
 }

@@ -159,7 +159,7 @@ export async function managedUserByUid(
  * @throws DomainError `forbidden` for the command line, which has none
  */
 export async function requireOwnUser(db: ReadConnection, caller: Caller): Promise<User> {
-  if (caller.userId === null) throw new DomainError('forbidden', { code: 'no-account' });
+  if (caller.userId === null) throw new DomainError('no-account');
   const [user] = await usersById(db, [caller.userId]);
   if (user === undefined) throw notFound('user');
   return user;
@@ -178,7 +178,7 @@ export async function requireUserListAccess({ db, caller }: ListContext): Promis
     .where('role', '=', 'rbac_group_admin')
     .limit(1)
     .executeTakeFirst();
-  if (role === undefined) throw new DomainError('forbidden', { code: 'user-list-admins-only' });
+  if (role === undefined) throw new DomainError('user-list-admins-only');
 }
 
 /** Turns rows of `selectUsers` into users. */

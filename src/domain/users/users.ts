@@ -96,9 +96,7 @@ export async function createUser(tx: Transaction, by: ChangeContext, input: NewU
 
 /** @returns the error for an address that is not available */
 export function emailTakenError(email: string): DomainError {
-  return new DomainError('conflict', { code: 'email-taken', params: { email } }, [
-    { property: 'email', code: 'taken', value: email },
-  ]);
+  return new DomainError('email-taken', { email }, [{ property: 'email', code: 'taken', value: email }]);
 }
 
 interface UserForm {

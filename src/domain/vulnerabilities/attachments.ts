@@ -208,7 +208,7 @@ export async function deleteAttachment(
   if (attachment === undefined) throw notFound('attachment');
   const isUploader = attachment.user !== null && attachment.user.id === caller.userId;
   if (!isUploader && !isAdminOf(caller, organizationId))
-    throw new DomainError('forbidden', { code: 'attachment-uploader-or-admin-only' });
+    throw new DomainError('attachment-uploader-or-admin-only');
   requireVersion(expected, ATTACHMENT_VERSION);
   await deleteRows(tx, [id]);
   await touchVulnerability(tx, { id: vulnerabilityId, now });

@@ -130,8 +130,7 @@ export async function updateComment(
 ): Promise<Comment> {
   const { actor: caller, now } = by;
   const row = await lockComment(tx, caller, vulnerabilityId, id);
-  if (row.user_id === null || row.user_id !== caller.userId)
-    throw new DomainError('forbidden', { code: 'comment-author-only' });
+  if (row.user_id === null || row.user_id !== caller.userId) throw new DomainError('comment-author-only');
   const text = change.text ?? row.text;
   const internal = change.internal ?? row.internal === 1;
   requireStaff(caller, internal);
@@ -178,7 +177,7 @@ export async function deleteComment(
   const row = await lockComment(tx, caller, vulnerabilityId, id);
   const isAuthor = row.user_id !== null && row.user_id === caller.userId;
   if (!isAuthor && !isAdminOf(caller, row.organization_id))
-    throw new DomainError('forbidden', { code: 'comment-author-or-admin-only' });
+    throw new DomainError('comment-author-or-admin-only');
   requireVersion(expected, row.version);
   await tx.deleteFrom('comments').where('id', '=', id).execute();
   if (row.internal === 0) await touchVulnerability(tx, { id: vulnerabilityId, now });
@@ -210,7 +209,7 @@ async function lockComment(
 
 function requireStaff(caller: Caller, internal: boolean): void {
   if (internal && !caller.staff)
-    throw new DomainError('forbidden', { code: 'internal-comment-staff-only' }, [
+    throw new DomainError('internal-comment-staff-only', undefined, [
       { property: 'internal', code: 'staff-only', value: true },
     ]);
 }

@@ -72,9 +72,8 @@ export async function requestRetest(
   const { actor: caller, now } = by;
   const vulnerability = await lockVulnerability(tx, caller, vulnerabilityId);
   const organizationId = vulnerability.organization_id;
-  if (vulnerability.retest_status === 'requested')
-    throw new DomainError('conflict', { code: 'retest-pending' });
-  if (isClosed(vulnerability.status_id)) throw new DomainError('conflict', { code: 'vulnerability-closed' });
+  if (vulnerability.retest_status === 'requested') throw new DomainError('retest-pending');
+  if (isClosed(vulnerability.status_id)) throw new DomainError('vulnerability-closed');
   const row = await tx
     .insertInto('retests')
     .values({
@@ -134,10 +133,9 @@ export async function decideRetest(
     .executeTakeFirst();
   if (row === undefined) throw notFound('retest');
   if (!(await canDecide(tx, caller, vulnerability, row, status)))
-    throw new DomainError('forbidden', { code: 'retest-testers-only' });
+    throw new DomainError('retest-testers-only');
   requireVersion(expected, row.version);
-  if (row.status !== 'requested')
-    throw new DomainError('conflict', { code: 'retest-decided', params: { status: row.status } });
+  if (row.status !== 'requested') throw new DomainError('retest-decided', { status: row.status });
   const decided = {
     status,
     decided_at: now,

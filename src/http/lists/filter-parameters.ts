@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import type { FilterInput, Filter, FilterKind, Filters, FilterValues } from '../../domain/lists/filters.ts';
-import { describeFieldProblem } from '../../domain/shared/errors.ts';
+import { fieldErrorMessage } from '../../domain/shared/errors.ts';
 import { isCalendarDate, parseTimestamp } from '../../domain/shared/time.ts';
 import { NULL_NOT_ALLOWED } from '../validation/drop-nulls.ts';
 import { Problem } from '../problems.ts';
@@ -87,7 +87,7 @@ const PARAMETER_KINDS: { readonly [K in FilterKind]: (filter: Filter) => Paramet
       const texts = values as FilterValues['texts'];
       const invalid = custom && texts.find((text) => !custom.accepts(text));
       if (custom !== undefined && invalid !== undefined)
-        throw invalidParameter(source, describeFieldProblem(custom.problem), invalid);
+        throw invalidParameter(source, fieldErrorMessage(custom.problem), invalid);
       return texts.filter(isStorable);
     },
   }),

@@ -1,12 +1,12 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { describeFieldError, type FieldMessage } from '../../domain/shared/errors.ts';
+import { describeFieldError, type DescribedFieldError } from '../../domain/shared/errors.ts';
 import { NAME_PATTERN, validateNameLength } from '../../domain/shared/names.ts';
 
 /** Characters of an unknown property name to show. */
 const MAX_NAME_SHOWN = 100;
 
 /** Returns the errors of the last validation. */
-export function toFieldErrors({ errors }: ValidateFunction): FieldMessage[] {
+export function toFieldErrors({ errors }: ValidateFunction): DescribedFieldError[] {
   const selected = selectMatchingAlternative(errors ?? []);
   const otherwise = new Set(
     selected.filter((error) => !isNamePatternError(error)).map((error) => error.instancePath),
@@ -49,7 +49,7 @@ function errorsBelow(errors: readonly ErrorObject[], index: number): ErrorObject
 const isNamePatternError = ({ keyword, params }: ErrorObject): boolean =>
   keyword === 'pattern' && (params as { pattern: string }).pattern === NAME_PATTERN;
 
-function toFieldError(error: ErrorObject): FieldMessage {
+function toFieldError(error: ErrorObject): DescribedFieldError {
   const path = error.instancePath.split('/').slice(1).map(decodePointer);
   if (error.keyword === 'required') {
     const { missingProperty } = error.params as { missingProperty: string };

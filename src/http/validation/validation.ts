@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox';
 import {
   describeFieldError,
   type FieldError,
-  type FieldMessage,
+  type DescribedFieldError,
   summarizeFieldErrors,
 } from '../../domain/shared/errors.ts';
 import {
@@ -173,7 +173,7 @@ function shapeValidator(
   const validateAllErrors = lazyCompile(allErrorsAjv, storable);
   const batches = arrayLimitsOf(schema as JsonSchema);
 
-  const findEveryError = (body: object, ofType: readonly FieldMessage[]): FieldMessage[] => {
+  const findEveryError = (body: object, ofType: readonly DescribedFieldError[]): DescribedFieldError[] => {
     const ofValue = validateAllErrors();
     ofValue(body);
     const failedType = createPathFilter(new Set(ofType.map(({ property }) => property)));
@@ -212,9 +212,9 @@ function shapeValidator(
 /** Applies the rules to the members that passed the schema. @returns their errors, with paths in the body as sent */
 function errorsOfPassedMembers(
   body: object,
-  errors: readonly FieldMessage[],
+  errors: readonly DescribedFieldError[],
   findRuleErrors: BodyOptions['findRuleErrors'],
-): FieldMessage[] {
+): DescribedFieldError[] {
   const failed = new Set(errors.map(({ property }) => property));
   if (findRuleErrors === undefined || failed.has('')) return [];
   const { passed, toSentPath } = takePassedMembers(body, failed);
@@ -224,7 +224,10 @@ function errorsOfPassedMembers(
     .filter(({ property }) => !hasFailed(property));
 }
 
-function bodyProblem(type: 'invalid-request' | 'validation-failed', fieldErrors: FieldMessage[]): Problem {
+function bodyProblem(
+  type: 'invalid-request' | 'validation-failed',
+  fieldErrors: DescribedFieldError[],
+): Problem {
   return new Problem(type, summarizeFieldErrors(fieldErrors, 'The body'), {
     fieldErrors,
     source: fieldErrors[0]?.property ?? '',

@@ -106,10 +106,8 @@ export async function findMatches(reading: ListContext, filters: VulnerabilityFi
     .execute();
   if (matches.length <= MAX_BULK_UPDATE) return matches;
   const size = await vulnerabilityList.count(reading, filters);
-  throw new DomainError(
-    'too-many',
-    { code: 'too-many-vulnerabilities', params: { count: size, max: MAX_BULK_UPDATE } },
-    [],
-    { max: MAX_BULK_UPDATE, size },
-  );
+  throw new DomainError('too-many-vulnerabilities', { count: size, max: MAX_BULK_UPDATE }, [], {
+    max: MAX_BULK_UPDATE,
+    size,
+  });
 }

@@ -118,18 +118,14 @@ export async function bulkUpdateVulnerabilities(
   );
   await requireAssigneeOfEach(tx, by.actor, locked, set.assigneeId);
   if (expectedCount !== undefined && expectedCount !== locked.length)
-    throw new DomainError(
-      'conflict',
-      { code: 'count-mismatch', params: { count: locked.length, expected: expectedCount } },
-      [
-        {
-          property: 'expectedCount',
-          code: 'not-the-count',
-          params: { count: locked.length },
-          value: expectedCount,
-        },
-      ],
-    );
+    throw new DomainError('count-mismatch', { count: locked.length, expected: expectedCount }, [
+      {
+        property: 'expectedCount',
+        code: 'not-the-count',
+        params: { count: locked.length },
+        value: expectedCount,
+      },
+    ]);
   const changes = locked
     .map((one) => ({ locked: one, after: fieldsAfter(one, set, by.now, tagRules.get(one.organizationId)) }))
     .filter(hasChanges);
@@ -209,7 +205,7 @@ function countTagChanges(changes: readonly FieldChange[]): number {
 /** @throws DomainError `too-many` */
 function requireAtMost(noun: string, max: number, size: number): void {
   if (size <= max) return;
-  throw new DomainError('too-many', { code: 'bulk-update-too-large', params: { noun, size, max } }, [], {
+  throw new DomainError('bulk-update-too-large', { noun, size, max }, [], {
     max,
     size,
   });
