@@ -2,7 +2,7 @@
 // modules are in the folder itself, see src/paths.ts.
 import { resolve } from 'node:path';
 import { rolldown } from 'rolldown';
-import { root } from './building.js';
+import { root } from './build-mode.js';
 
 /** Modules that are started by name: the program and the worker threads. */
 const ENTRIES = {

@@ -1,7 +1,7 @@
 // Builds the console, unless it was built from the same sources or Vite is not installed.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { client, digestOf, dist, filesIn, root, run, tool } from './building.js';
+import { client, digestOf, dist, filesIn, root, run, tool } from './build-mode.js';
 
 /** The digest of the sources that it was built from. */
 const stamp = join(dist, '.console-sources');
@@ -9,7 +9,7 @@ const folder = join(root, 'console');
 const vite = tool('vite', 'bin/vite.js');
 
 if (vite !== undefined && existsSync(join(folder, 'src'))) {
-  const description = join(client, 'description.ts');
+  const description = join(client, 'openapi-types.ts');
   const generator = join(client, '../generate.js');
   const digest = digestOf([
     ...['package-lock.json', 'openapi.json'].map((name) => join(root, name)),

@@ -2,7 +2,7 @@
 // installation without development tools has no bundler, and must already be built.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { client, digestOf, dist, filesIn, root, run, tool } from './building.js';
+import { client, digestOf, dist, filesIn, root, run, tool } from './build-mode.js';
 
 /** The digest of the sources that `dist` was built from, and the names of its files, one per line. */
 const stamp = join(dist, '.sources');
@@ -32,7 +32,7 @@ function build(digest) {
 }
 
 /** Modules of the client that the product does not use; they need the types of the API description. */
-const CLIENT_ONLY = ['index.ts', 'description.ts'].map((name) => join(client, name));
+const CLIENT_ONLY = ['index.ts', 'openapi-types.ts'].map((name) => join(client, name));
 const sources = existsSync(join(root, 'src'))
   ? [...filesIn(join(root, 'src')), ...filesIn(client)]
       .filter((name) => /\.tsx?$/.test(name) && !CLIENT_ONLY.includes(name))

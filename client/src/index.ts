@@ -1,8 +1,8 @@
 import { type Client, type ClientOptions, createTypedClient } from './client.ts';
-import type { paths } from './description.ts';
+import type { paths } from './openapi-types.ts';
 
 export * from './client.ts';
-export type * from './description.ts';
+export type * from './openapi-types.ts';
 
 /** A client of every operation of the server. */
 export type Assay = Client<paths>;

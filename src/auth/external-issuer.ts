@@ -9,7 +9,7 @@ import {
   jwtVerify,
 } from 'jose';
 import { readEmailClaims } from './email-claims.ts';
-import { isPlainText } from './plain-text.ts';
+import { isVisibleText } from './visible-text.ts';
 import { type FetchedKeys, RemoteKeys } from './remote-keys.ts';
 import { isScope, type Scope } from './scopes.ts';
 
@@ -172,7 +172,7 @@ export class ExternalIssuer {
 }
 
 function isClaimText(value: unknown): value is string {
-  return typeof value === 'string' && isPlainText(value, MAX_CLAIM_LENGTH);
+  return typeof value === 'string' && isVisibleText(value, MAX_CLAIM_LENGTH);
 }
 
 /** Space-separated (RFC 6749, section 3.3); some issuers send a list. */

@@ -140,7 +140,10 @@ function nameOtherInput(field: FieldError, command: Command | undefined): FieldE
 }
 
 /** Formats a field error; names the option or argument, as the user typed it, instead of the property. */
-function formatFieldError({ property, message, value }: DescribedFieldError, command: Command | undefined): string {
+function formatFieldError(
+  { property, message, value }: DescribedFieldError,
+  command: Command | undefined,
+): string {
   const [name = ''] = property.split('.');
   const typed = displayNameOf(command, name) ?? property;
   if (value === undefined) {

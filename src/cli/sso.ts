@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { isPlainText } from '../auth/plain-text.ts';
+import { isVisibleText } from '../auth/visible-text.ts';
 import { cliChangeContext } from '../auth/callers.ts';
 import { DomainError, invalidInput } from '../domain/shared/errors.ts';
 import { validateTrustedIssuer } from '../domain/sign-in/identity-provider-settings.ts';
@@ -237,7 +237,7 @@ async function readSecret(file: string): Promise<string> {
     throw new CliError(`Cannot read the client secret from ${file} (${errorCodeOf(error) ?? 'no file'}).`);
   }
   const secret = text.trim();
-  if (!isPlainText(secret, MAX_SECRET)) {
+  if (!isVisibleText(secret, MAX_SECRET)) {
     throw new CliError(`The client secret must be one line of 1 to ${MAX_SECRET} characters.`, 2);
   }
   return secret;

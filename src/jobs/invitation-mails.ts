@@ -1,5 +1,5 @@
 import { invitationUrl } from '../auth/account-links.ts';
-import { replaceHiddenCharacters } from '../auth/plain-text.ts';
+import { replaceHiddenCharacters } from '../auth/visible-text.ts';
 import type { Context } from '../context.ts';
 import { startMail } from '../domain/shared/jobs.ts';
 import {

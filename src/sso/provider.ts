@@ -22,7 +22,7 @@ import {
   type ServerMetadata,
 } from 'openid-client';
 import { readEmailClaims } from '../auth/email-claims.ts';
-import { isPlainText, replaceHiddenCharacters } from '../auth/plain-text.ts';
+import { isVisibleText, replaceHiddenCharacters } from '../auth/visible-text.ts';
 import { isHttpsOrLoopback, fetchWithLimit } from '../auth/fetch-with-limit.ts';
 import { parseUntrustedUrl } from '../lib/parse-untrusted-url.ts';
 import type { VerifiedIdentity } from '../domain/sign-in/sign-in-with-provider.ts';
@@ -230,7 +230,7 @@ function readGroups(claims: Claims, name: string): string[] {
   return groups
     .slice(0, MAX_GROUPS)
     .filter((group) => typeof group === 'string')
-    .filter((group) => isPlainText(group, MAX_GROUP_LENGTH));
+    .filter((group) => isVisibleText(group, MAX_GROUP_LENGTH));
 }
 
 /** The errors of RFC 6749, section 4.1.2.1, that are not a decision of the user. */

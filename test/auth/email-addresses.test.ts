@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { emailHost, normalizeEmail, isEmail } from '../../src/auth/email-addresses.ts';
-import { isPlainText, replaceHiddenCharacters } from '../../src/auth/plain-text.ts';
+import { isVisibleText, replaceHiddenCharacters } from '../../src/auth/visible-text.ts';
 import { isLinear } from '../harness/growth.ts';
 
 const long = (length: number) => 'a'.repeat(length);
@@ -67,9 +67,9 @@ it('rejects long hostile email addresses in linear time', () => {
   }
 });
 
-it('isPlainText rejects invisible characters, and replaceHiddenCharacters replaces them', () => {
-  for (const text of ['Ada', 'عادل', 'می‌خواهم', '👩‍💻']) expect(isPlainText(text, 255)).toBe(true);
+it('isVisibleText rejects invisible characters, and replaceHiddenCharacters replaces them', () => {
+  for (const text of ['Ada', 'عادل', 'می‌خواهم', '👩‍💻']) expect(isVisibleText(text, 255)).toBe(true);
   for (const text of ['', 'a\0', 'a\u202e', 'a\u2066', '\ud800', 'a\u2028', long(256)])
-    expect(isPlainText(text, 255)).toBe(false);
+    expect(isVisibleText(text, 255)).toBe(false);
   expect(replaceHiddenCharacters('a\u202e\0b\u2029')).toBe('a b ');
 });

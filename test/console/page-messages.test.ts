@@ -23,7 +23,7 @@ import {
   vulnerabilityMessages,
 } from '../../console/src/pages/vulnerability/messages.ts';
 import { timelineChanges, timelineText } from '../../console/src/pages/vulnerability/timeline-text.ts';
-import type { TimelineEntry } from '../../client/src/description.ts';
+import type { TimelineEntry } from '../../client/src/openapi-types.ts';
 
 const entry = (members: Partial<TimelineEntry>): TimelineEntry => ({
   id: 1,

@@ -110,14 +110,14 @@ const tags = createRoute({
   getParentRoute: () => root,
   path: '/tags',
   validateSearch: parseTagsSearch,
-  component: lazyRouteComponent(() => import('../pages/tags/tag-list.tsx'), 'TagsPage'),
+  component: lazyRouteComponent(() => import('../pages/tags/tags-page.tsx'), 'TagsPage'),
 });
 
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit',
   validateSearch: parseAuditSearch,
-  component: lazyRouteComponent(() => import('../pages/audit/audit-list.tsx'), 'AuditPage'),
+  component: lazyRouteComponent(() => import('../pages/audit/audit-page.tsx'), 'AuditPage'),
 });
 
 const assets = createRoute({

@@ -29,7 +29,7 @@ import { Link, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/rea
 import { useEffect } from 'react';
 import { EmptyState } from '../components/empty-state.tsx';
 import { PageLayout } from '../components/page.tsx';
-import { organizations } from '../queries/organizations.ts';
+import { organizationsQuery } from '../queries/organizations.ts';
 import { currentUser } from '../session/current-user.ts';
 import { useRestoreFocus } from './restore-focus.ts';
 import { SessionExpiredDialog } from './session-expired-dialog.tsx';
@@ -216,7 +216,7 @@ function AccountMenu() {
 
 /** Shown in place of pages that are empty for users without access to any assessment. */
 function NoAccess({ title }: { title: string }) {
-  const { data: all } = useQuery(organizations);
+  const { data: all } = useQuery(organizationsQuery);
   // Refetched on focus: an admin may have given access meanwhile.
   const { data: who, isFetching, refetch } = useQuery({ ...currentUser, staleTime: 0 });
   const organization = all?.[0]?.name ?? appMessages.noAccess.organization;

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { organizations } from '../queries/organizations.ts';
+import { organizationsQuery } from '../queries/organizations.ts';
 import { currentUser } from '../session/current-user.ts';
 import type { FilterDefinition } from './filter-definition.ts';
 
@@ -7,7 +7,7 @@ import type { FilterDefinition } from './filter-definition.ts';
 export function useOrganizationFilter(): readonly FilterDefinition[] {
   const { data: who } = useQuery(currentUser);
   const isStaff = who?.staff === true;
-  const { data = [] } = useQuery({ ...organizations, enabled: isStaff });
+  const { data = [] } = useQuery({ ...organizationsQuery, enabled: isStaff });
   if (!isStaff) return [];
   const options = data.map(({ uid, name }) => ({ value: uid, label: name }));
   return [

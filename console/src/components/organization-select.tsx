@@ -1,6 +1,6 @@
 import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { organizations } from '../queries/organizations.ts';
+import { organizationsQuery } from '../queries/organizations.ts';
 import { currentUser } from '../session/current-user.ts';
 import { commonMessages } from './messages.ts';
 
@@ -14,7 +14,7 @@ interface OrganizationSelectProps {
 export function OrganizationSelect({ value, onChange, error }: OrganizationSelectProps) {
   const { data: who } = useQuery(currentUser);
   const isStaff = who?.staff === true;
-  const { data = [] } = useQuery({ ...organizations, enabled: isStaff });
+  const { data = [] } = useQuery({ ...organizationsQuery, enabled: isStaff });
   if (!isStaff) return null;
   return (
     <Select

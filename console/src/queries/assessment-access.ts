@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { User } from '../../../client/src/description.ts';
+import type { User } from '../../../client/src/openapi-types.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
 import { api, parsePage } from './client.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';

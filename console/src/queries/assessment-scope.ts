@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { paths } from '../../../client/src/description.ts';
+import type { paths } from '../../../client/src/openapi-types.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
 import { api, parsePage } from './client.ts';
 import { type PagedList, usePagedList } from './paged-list.ts';

@@ -1,5 +1,5 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import type { AssessmentChange, NewAssessment } from '../../../client/src/description.ts';
+import type { AssessmentChange, NewAssessment } from '../../../client/src/openapi-types.ts';
 import type { Option } from '../components/filter-definition.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
 import { api, type Assessment } from './client.ts';
@@ -71,7 +71,7 @@ export function useAssessments(search: AssessmentSearch): PagedList<Assessment> 
 }
 
 /** Reads an assessment (operation 37). */
-export const assessment = (uid: string) =>
+export const assessmentQuery = (uid: string) =>
   queryOptions({
     queryKey: ['assessment', uid],
     queryFn: async ({ signal }): Promise<VersionedAssessment> =>
@@ -106,7 +106,7 @@ interface AssessmentUpdate {
 /** Updates an assessment (operation 39), the state optimistically, with undo. */
 export function useUpdateAssessment(uid: string) {
   const client = useQueryClient();
-  const { queryKey } = assessment(uid);
+  const { queryKey } = assessmentQuery(uid);
   const send = async ({ set, version }: Omit<AssessmentUpdate, 'message'>) => {
     const result = await api.PATCH('/v1/assessments/{id}', {
       params: { path: { id: uid }, ...(version === undefined ? {} : { header: { 'If-Match': version } }) },

@@ -79,7 +79,7 @@ export function useAssets(search: AssetSearch): PagedList<AssetRow> {
 }
 
 /** Reads an asset (operation 76). */
-export const asset = (uid: string) =>
+export const assetQuery = (uid: string) =>
   queryOptions({
     queryKey: ['asset', uid],
     queryFn: async ({ signal }) => {

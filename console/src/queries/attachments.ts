@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import type { StoredAttachment } from '../../../client/src/description.ts';
+import type { StoredAttachment } from '../../../client/src/openapi-types.ts';
 import { readError } from '../../../client/src/errors.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
 import { api } from './client.ts';

@@ -85,7 +85,7 @@ const NAME_LOADERS: Readonly<Record<string, (id: string) => Promise<string | nul
 };
 
 /** Reads the name of an object of the audit log; `null` if it is unknown. */
-export const auditObjectName = (type: string, id: string) =>
+export const auditObjectNameQuery = (type: string, id: string) =>
   queryOptions({
     queryKey: ['object-name', type, id],
     queryFn: () => NAME_LOADERS[type]?.(id) ?? null,

@@ -1,13 +1,13 @@
 import { type QueryClient, hashKey, useMutation, useQueryClient } from '@tanstack/react-query';
-import type { ChangeOfEachVulnerability, VulnerabilityFilter } from '../../../client/src/description.ts';
+import type { ChangeOfEachVulnerability, VulnerabilityFilter } from '../../../client/src/openapi-types.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
 import { api, type Vulnerability } from './client.ts';
 import { updateCachedRows } from './paged-list.ts';
 import {
-  statuses,
+  statusesQuery,
   statusMembers,
   VULNERABILITIES_KEY,
-  vulnerability,
+  vulnerabilityQuery,
   type VulnerabilityRow,
   type VulnerabilityStatus,
 } from './vulnerabilities.ts';
@@ -112,7 +112,7 @@ export function useBulkUpdate() {
   return useMutation({
     mutationFn: sendBulkUpdate,
     onMutate: async (change: BulkUpdateRequest): Promise<PreviousRows> => {
-      const known = await client.ensureQueryData(statuses);
+      const known = await client.ensureQueryData(statusesQuery);
       const rows = new Map<number, VulnerabilityRow>();
       const updatedIds = change.ids === undefined ? undefined : new Set(change.ids);
       const apply = (row: VulnerabilityRow) => {
@@ -123,7 +123,7 @@ export function useBulkUpdate() {
       for (const key of affectedLists(client, change)) updateCachedRows<VulnerabilityRow>(client, key, apply);
       for (const id of updatedIds === undefined || updatedIds.size > MAX_CACHED_UPDATES ? [] : updatedIds)
         client.setQueryData(
-          vulnerability(id).queryKey,
+          vulnerabilityQuery(id).queryKey,
           (shown) => shown && applyUpdate(shown, change, known),
         );
       return { rows };

@@ -1,4 +1,4 @@
-import type { paths } from '../../../client/src/description.ts';
+import type { paths } from '../../../client/src/openapi-types.ts';
 import { AssayError, createTypedClient } from '../../../client/src/client.ts';
 import { nextPageQuery } from '../../../client/src/pagination.ts';
 import { sendWithToken } from '../session/access-token.ts';
@@ -16,7 +16,7 @@ export type {
   TestingSession,
   TimelineEntry,
   Vulnerability,
-} from '../../../client/src/description.ts';
+} from '../../../client/src/openapi-types.ts';
 export { AssayError };
 
 /** API client with the session's access token. */

@@ -5,7 +5,7 @@ import { useRefreshVulnerability } from './edit-vulnerability.ts';
 import { queryMessages } from './messages.ts';
 
 /** Reads all comments, oldest first (operation 24). */
-export const comments = (id: number) =>
+export const commentsQuery = (id: number) =>
   queryOptions({
     queryKey: ['vulnerability', id, 'comments'],
     async queryFn({ signal }) {
@@ -66,7 +66,7 @@ const SHOWN_COMMENTS = 3;
 const COMMENTS_PAGE_SIZE = 50;
 
 /** Reads the latest of `count` comments, newest first (operation 24). */
-export const recentComments = (id: number, count: number) =>
+export const recentCommentsQuery = (id: number, count: number) =>
   queryOptions({
     queryKey: ['vulnerability', id, 'last-comments', count],
     async queryFn({ signal }) {

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { notify } from '../components/notifications.tsx';
 import { ASSETS_KEY, type AssetRow } from './assets.ts';
 import { api, AssayError } from './client.ts';
-import type { NewAsset } from '../../../client/src/description.ts';
+import type { NewAsset } from '../../../client/src/openapi-types.ts';
 import { queryMessages } from './messages.ts';
 import { chunk } from './chunk.ts';
 

@@ -4,7 +4,7 @@ import type {
   ImportJob,
   NewAssessment,
   Vulnerability,
-} from '../../../client/src/description.ts';
+} from '../../../client/src/openapi-types.ts';
 
 export {
   assetAssetTypeValues as ASSET_TYPES,
@@ -17,7 +17,7 @@ export {
   retestStatusValues as RETEST_STATUSES,
   vulnerabilityFilterPhaseValues as PHASES,
   vulnerabilitySeverityValues as SEVERITIES,
-} from '../../../client/src/description.ts';
+} from '../../../client/src/openapi-types.ts';
 
 export type AssessmentState = NonNullable<NewAssessment['state']>;
 export type AssessmentType = NonNullable<NewAssessment['type']>;

@@ -1,4 +1,4 @@
-import type { VulnerabilityFilter } from '../../../client/src/description.ts';
+import type { VulnerabilityFilter } from '../../../client/src/openapi-types.ts';
 import { api } from './client.ts';
 import { vulnerabilityFilterParams, type VulnerabilitySearch } from './vulnerabilities.ts';
 import { queryMessages } from './messages.ts';

@@ -1,5 +1,5 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query';
-import type { AdditionResult, GroupMember, RemovalResult } from '../../../client/src/description.ts';
+import type { AdditionResult, GroupMember, RemovalResult } from '../../../client/src/openapi-types.ts';
 import type { BatchItemResult } from '../components/batch-result-dialog.tsx';
 import { api } from './client.ts';
 import { GROUP_ROLES, type GroupRole } from './enums.ts';
@@ -67,7 +67,7 @@ async function fetchCount(id: number, role: GroupRole | undefined, signal: Abort
 }
 
 /** Counts the members by role, and reads whether the user can add and remove members. */
-export const memberCounts = (id: number) =>
+export const memberCountsQuery = (id: number) =>
   queryOptions({
     queryKey: [...membersKey(id), 'counts'],
     async queryFn({ signal }) {

@@ -1,5 +1,5 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import type { AssessmentGroupChange, NewAssessmentGroup } from '../../../client/src/description.ts';
+import type { AssessmentGroupChange, NewAssessmentGroup } from '../../../client/src/openapi-types.ts';
 import { notify } from '../components/notifications.tsx';
 import { api, type AssessmentGroup } from './client.ts';
 import { type PagedList, usePagedList, v1Pages } from './paged-list.ts';
@@ -28,7 +28,7 @@ export function useGroups({ search, organization_uid }: GroupSearch): PagedList<
 }
 
 /** Reads a group (operation 43). */
-export const group = (id: number) =>
+export const groupQuery = (id: number) =>
   queryOptions({
     queryKey: ['group', id],
     queryFn: async ({ signal }) => {

@@ -133,7 +133,7 @@ export function useUndoImport() {
 }
 
 /** Lists running and queued imports, newest first (operation 66). */
-export const runningImports = queryOptions({
+export const runningImportsQuery = queryOptions({
   queryKey: ['imports', 'running'],
   queryFn: async ({ signal }) =>
     (

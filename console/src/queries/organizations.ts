@@ -1,9 +1,9 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { Organization } from '../../../client/src/description.ts';
+import type { Organization } from '../../../client/src/openapi-types.ts';
 import { api } from './client.ts';
 
 /** Operation 61: for staff those that they look after, for others their own. */
-export const organizations = queryOptions({
+export const organizationsQuery = queryOptions({
   queryKey: ['organizations'],
   async queryFn({ signal }) {
     const found: Organization[] = [];

@@ -1,5 +1,5 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import type { ListedUser, NewUser, User, UserChange } from '../../../client/src/description.ts';
+import type { ListedUser, NewUser, User, UserChange } from '../../../client/src/openapi-types.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
 import { api } from './client.ts';
 import { updateCachedRows, type PagedList, usePagedList, v1Pages } from './paged-list.ts';
@@ -37,7 +37,7 @@ export function usePeople({ search, state, organization_uid }: PeopleSearch): Pa
 }
 
 /** Reads a user (operation 55). */
-export const person = (id: number) =>
+export const personQuery = (id: number) =>
   queryOptions({
     queryKey: ['person', id],
     queryFn: async ({ signal }) =>
@@ -92,7 +92,7 @@ interface PersonUpdate {
 export function useUpdatePerson() {
   const client = useQueryClient();
   const show = (user: User) => {
-    client.setQueryData(person(user.id).queryKey, user);
+    client.setQueryData(personQuery(user.id).queryKey, user);
     updateCachedRows<ListedUser>(client, PEOPLE_KEY, (row) =>
       row.id === user.id ? { ...row, ...user } : row,
     );

@@ -12,7 +12,7 @@ const nextPage = ({ meta }: { meta: { page: number; total_pages: number } }) =>
   meta.page < meta.total_pages ? meta.page + 1 : undefined;
 
 /** Lists the open or the closed ports of a host (operation 14). */
-export const ports = ({ organizationUid, uid }: HostRef, state: 'open' | 'closed') =>
+export const portsQuery = ({ organizationUid, uid }: HostRef, state: 'open' | 'closed') =>
   infiniteQueryOptions({
     queryKey: ['asset', uid, 'ports', state],
     queryFn: async ({ pageParam, signal }) =>
@@ -30,7 +30,7 @@ export const ports = ({ organizationUid, uid }: HostRef, state: 'open' | 'closed
   });
 
 /** Lists the port changes of a host, newest first (operation 81). */
-export const portHistory = ({ organizationUid, uid }: HostRef) =>
+export const portHistoryQuery = ({ organizationUid, uid }: HostRef) =>
   infiniteQueryOptions({
     queryKey: ['asset', uid, 'port-history'],
     queryFn: async ({ pageParam, signal }) =>

@@ -5,7 +5,7 @@ import { useRefreshVulnerability } from './edit-vulnerability.ts';
 import { queryMessages } from './messages.ts';
 
 /** Reads all retests, oldest first (operation 27). */
-export const retests = (id: number) =>
+export const retestsQuery = (id: number) =>
   queryOptions({
     queryKey: ['vulnerability', id, 'retests'],
     async queryFn({ signal }) {
@@ -21,7 +21,7 @@ export const retests = (id: number) =>
   });
 
 /** Reads when a tester's first testing session on an assessment began; `null` if there is none (operation 48). */
-export const firstTestingSession = (assessment: string, tester: number) =>
+export const firstTestingSessionQuery = (assessment: string, tester: number) =>
   queryOptions({
     queryKey: ['first-session', assessment, tester],
     async queryFn({ signal }) {
@@ -70,7 +70,7 @@ export function useDecideRetest(id: number) {
 }
 
 /** Reads the latest retest; `null` if there is none (operation 27). */
-export const latestRetest = (id: number) =>
+export const latestRetestQuery = (id: number) =>
   queryOptions({
     queryKey: ['vulnerability', id, 'last-retest'],
     queryFn: async ({ signal }) => {

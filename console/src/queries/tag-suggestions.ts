@@ -4,7 +4,7 @@ import { api } from './client.ts';
 const MAX_SUGGESTIONS = 20;
 
 /** Searches the names of vulnerability tags (operation 32). Keeps the previous result while loading. */
-export const tagSuggestions = (search: string) =>
+export const tagSuggestionsQuery = (search: string) =>
   queryOptions({
     queryKey: ['tag-names', search],
     queryFn: async ({ signal }) => {

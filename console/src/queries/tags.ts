@@ -63,7 +63,7 @@ export function useTags({ kind, organization }: TagScope, search: string): Paged
 }
 
 /** Counts the visible objects with a tag, uncached (operations 15, 36 and 71). */
-export const taggedCount = ({ kind, organization }: TagScope, key: string) =>
+export const taggedCountQuery = ({ kind, organization }: TagScope, key: string) =>
   queryOptions({
     queryKey: ['tagged', kind, key],
     async queryFn({ signal }) {

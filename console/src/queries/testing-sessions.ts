@@ -1,5 +1,5 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import type { NewTestingSession, TestingSessionChange } from '../../../client/src/description.ts';
+import type { NewTestingSession, TestingSessionChange } from '../../../client/src/openapi-types.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
 import { api, type TestingSession } from './client.ts';
 import { type PagedList, usePagedList, v1Pages } from './paged-list.ts';
@@ -20,7 +20,7 @@ export function useTestingSessions(uid: string): PagedList<TestingSession> {
 }
 
 /** Lists the running sessions of all testers on an assessment. */
-export const runningSessions = (uid: string) =>
+export const runningSessionsQuery = (uid: string) =>
   queryOptions({
     queryKey: [...sessionsKey(uid), 'running'],
     queryFn: async ({ signal }) =>
@@ -33,7 +33,7 @@ export const runningSessions = (uid: string) =>
   });
 
 /** Reads the testing hours of an assessment (operation 7). */
-export const testingHours = (uid: string) =>
+export const testingHoursQuery = (uid: string) =>
   queryOptions({
     queryKey: [...sessionsKey(uid), 'hours'],
     queryFn: async ({ signal }) =>
@@ -117,7 +117,7 @@ async function fetchServerTime(uid: string): Promise<number> {
 }
 
 /** Sums the testing hours since a time, over all visible assessments (operation 41). */
-export const hoursSince = (since: string) =>
+export const hoursSinceQuery = (since: string) =>
   queryOptions({
     queryKey: ['hours-since', since],
     async queryFn({ signal }) {

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { SummaryOfVulnerabilities, VulnerabilityFilter } from '../../../client/src/description.ts';
+import type { SummaryOfVulnerabilities, VulnerabilityFilter } from '../../../client/src/openapi-types.ts';
 import { api, parsePage, parseTotal, type TimelineEntry, type Vulnerability } from './client.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
@@ -72,7 +72,7 @@ export function useVulnerabilities(search: VulnerabilitySearch): PagedList<Vulne
 }
 
 /** Reads a vulnerability (operation 16). */
-export const vulnerability = (id: number) =>
+export const vulnerabilityQuery = (id: number) =>
   queryOptions({
     queryKey: ['vulnerability', id],
     queryFn: async ({ signal }) => {
@@ -85,14 +85,14 @@ export const vulnerability = (id: number) =>
   });
 
 /** Lists the vulnerability statuses (operation 17). */
-export const statuses = queryOptions({
+export const statusesQuery = queryOptions({
   queryKey: ['statuses'],
   queryFn: async ({ signal }) => (await api.GET('/v1/vulnerability_statuses', { signal })).data,
   staleTime: Infinity,
 });
 
 export type VulnerabilityStatus = NonNullable<
-  Awaited<ReturnType<NonNullable<typeof statuses.queryFn>>>
+  Awaited<ReturnType<NonNullable<typeof statusesQuery.queryFn>>>
 >[number];
 
 /** @returns the members of a vulnerability that depend on its status */
@@ -106,7 +106,7 @@ export const statusMembers = (
 });
 
 /** Reads the counts by severity, age and day (operation 83). */
-export const summary = (search: VulnerabilitySearch) =>
+export const summaryQuery = (search: VulnerabilitySearch) =>
   queryOptions({
     queryKey: ['summary', search],
     queryFn: async ({ signal }): Promise<SummaryOfVulnerabilities> =>
@@ -124,7 +124,7 @@ export const isClosed = ({
 }: Pick<Vulnerability, 'vulnerability_status'>) => flow_type === 2;
 
 /** Counts the vulnerabilities that match a search (operation 15). */
-export const vulnerabilityTotal = (search: VulnerabilitySearch) =>
+export const vulnerabilityTotalQuery = (search: VulnerabilitySearch) =>
   queryOptions({
     queryKey: ['vulnerability-total', search],
     queryFn: async ({ signal }) => {
@@ -136,7 +136,7 @@ export const vulnerabilityTotal = (search: VulnerabilitySearch) =>
 const TIMELINE_PAGE_SIZE = 50;
 
 /** Reads the timeline by page (operation 31). */
-export const timeline = (id: number, newestFirst: boolean) =>
+export const timelineQuery = (id: number, newestFirst: boolean) =>
   infiniteQueryOptions({
     queryKey: ['vulnerability', id, 'timeline', newestFirst],
     async queryFn({ pageParam, signal }) {

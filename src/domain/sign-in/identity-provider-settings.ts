@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { isHostName } from '../../auth/email-addresses.ts';
 import { isSharedIssuer } from '../../auth/shared-issuers.ts';
-import { isPlainText } from '../../auth/plain-text.ts';
+import { isVisibleText } from '../../auth/visible-text.ts';
 import type { FieldError } from '../shared/errors.ts';
 
 const MAX_DOMAIN = 253;
@@ -75,6 +75,6 @@ function isDomain(text: string): boolean {
 }
 
 function validateText(property: string, value: string): FieldError[] {
-  if (isPlainText(value, MAX_TEXT)) return [];
+  if (isVisibleText(value, MAX_TEXT)) return [];
   return [{ property, code: 'not-visible-text', params: { max: MAX_TEXT }, value }];
 }

@@ -1,7 +1,7 @@
 import type { ChangeContext } from '../../auth/callers.ts';
 import type { EmailClaims } from '../../auth/email-claims.ts';
 import { emailHost, normalizeEmail, isEmail } from '../../auth/email-addresses.ts';
-import { replaceHiddenCharacters } from '../../auth/plain-text.ts';
+import { replaceHiddenCharacters } from '../../auth/visible-text.ts';
 import { type ReadConnection, type Transaction, StorageError } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import type { Row } from '../../db/schema.ts';

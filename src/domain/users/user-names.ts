@@ -1,4 +1,4 @@
-import { replaceHiddenCharacters } from '../../auth/plain-text.ts';
+import { replaceHiddenCharacters } from '../../auth/visible-text.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
 import { validateName } from '../shared/names.ts';
 

@@ -1,7 +1,7 @@
 import { Stack, Text } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useMemo } from 'react';
-import type { User } from '../../../../client/src/description.ts';
+import type { User } from '../../../../client/src/openapi-types.ts';
 import { useAccess, useUpdateAccess } from '../../queries/assessment-access.ts';
 import type { Assessment } from '../../queries/client.ts';
 import { findPeople, personLabel, personName } from '../../queries/people.ts';

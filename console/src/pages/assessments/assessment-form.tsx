@@ -1,16 +1,16 @@
 import { Group, Select, TagsInput, Textarea, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { NewAssessment } from '../../../../client/src/description.ts';
+import type { NewAssessment } from '../../../../client/src/openapi-types.ts';
 import {
-  assessment as assessmentQuery,
+  assessmentQuery,
   useUpdateAssessment,
   useCreateAssessment,
   type VersionedAssessment,
 } from '../../queries/assessments.ts';
 import { api, type Assessment } from '../../queries/client.ts';
 import { ASSESSMENT_STATES, type AssessmentState, type AssessmentType } from '../../queries/enums.ts';
-import { findGroups, group as groupQuery } from '../../queries/groups.ts';
+import { findGroups, groupQuery } from '../../queries/groups.ts';
 import { useApiForm } from '../../components/field-errors.ts';
 import { ConflictAlert, FormDialog } from '../../components/form-dialog.tsx';
 import { OrganizationSelect } from '../../components/organization-select.tsx';

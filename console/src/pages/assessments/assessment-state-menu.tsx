@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useUpdateAssessment, type VersionedAssessment } from '../../queries/assessments.ts';
 import { ASSESSMENT_STATES, type AssessmentState } from '../../queries/enums.ts';
-import { runningSessions } from '../../queries/testing-sessions.ts';
+import { runningSessionsQuery } from '../../queries/testing-sessions.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { notifyError } from '../../components/notifications.tsx';
 import { assessmentMessages as messages } from './messages.ts';
@@ -28,7 +28,7 @@ export function AssessmentStateMenu({ assessment }: { assessment: VersionedAsses
     if (next === state) return;
     try {
       const running =
-        state === 'active' ? await client.fetchQuery({ ...runningSessions(uid), staleTime: 0 }) : [];
+        state === 'active' ? await client.fetchQuery({ ...runningSessionsQuery(uid), staleTime: 0 }) : [];
       if (running.length === 0) set(next);
       else
         setConfirmation({ state: next, testers: running.map(({ tester }) => tester.name ?? tester.email) });

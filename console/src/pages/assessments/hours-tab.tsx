@@ -5,8 +5,8 @@ import { useEffect, useMemo, useState } from 'react';
 import type { Assessment, TestingSession } from '../../queries/client.ts';
 import { findLoadedIndex } from '../../queries/paged-list.ts';
 import {
-  runningSessions,
-  testingHours,
+  runningSessionsQuery,
+  testingHoursQuery,
   useTestingSessionMutations,
   useTestingSessions,
 } from '../../queries/testing-sessions.ts';
@@ -31,8 +31,8 @@ type OpenDialog = { kind: 'log' } | { kind: 'edit' | 'delete'; session: TestingS
 export function HoursTab({ assessment }: { assessment: Assessment }) {
   const { uid, state } = assessment;
   const { data: who } = useQuery(currentUser);
-  const { data: hours } = useQuery(testingHours(uid));
-  const { data: running = [] } = useQuery(runningSessions(uid));
+  const { data: hours } = useQuery(testingHoursQuery(uid));
+  const { data: running = [] } = useQuery(runningSessionsQuery(uid));
   const list = useTestingSessions(uid);
   const [dialog, setDialog] = useState<OpenDialog>();
   const { start, stop, remove } = useTestingSessionMutations(uid);

@@ -11,7 +11,7 @@ import {
   useExistingAssets,
   useCreateAssets,
 } from '../../queries/create-assets.ts';
-import { organizations } from '../../queries/organizations.ts';
+import { organizationsQuery } from '../../queries/organizations.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { ListingPicker } from '../../components/listing-picker.tsx';
 import { errorText } from '../../components/notifications.tsx';
@@ -26,7 +26,7 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
   const [listing, setListing] = useState<string | null>(null);
   const [selectedOrganization, setSelectedOrganization] = useState<string | null>(null);
   const rights = useAssetPermissions();
-  const { data: visible = [] } = useQuery(organizations);
+  const { data: visible = [] } = useQuery(organizationsQuery);
   const organization = useOrganization(listing, selectedOrganization);
   const list = usePastedAssets(text, organization, listing);
   const { invalid, newAssets, toList, isReady } = list;
@@ -123,7 +123,7 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
 
 /** @returns the organization of a listing or else the selected one, or the only one; undefined if it is not known yet */
 function useOrganization(listing: string | null, selected: string | null): string | undefined {
-  const { data: visible = [] } = useQuery(organizations);
+  const { data: visible = [] } = useQuery(organizationsQuery);
   const ofListing = useQuery({
     queryKey: ['organization-of', listing],
     queryFn: async ({ signal }) =>

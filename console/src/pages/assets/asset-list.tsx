@@ -13,7 +13,7 @@ import { PageLayout } from '../../components/page.tsx';
 import { DataTable, toggleId } from '../../components/data-table.tsx';
 import { useAssetPermissions } from '../../session/permissions.ts';
 import { AddAssetsDialog } from './add-assets-dialog.tsx';
-import { EditAssetsDialog, type AssetEditKind } from './edit-assets-dialogs.tsx';
+import { EditAssetsDialog, type AssetEditKind } from './edit-assets-dialog.tsx';
 import { ASSET_TABLE_COLUMNS } from './columns.tsx';
 import { useAssetFilters } from './filters.ts';
 import { assetMessages as messages } from './messages.ts';

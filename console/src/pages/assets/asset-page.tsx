@@ -2,7 +2,7 @@ import { Alert, Anchor, Badge, Button, Group, Loader, Stack, Text, Title } from 
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { asset as assetQuery, ASSET_TYPE_LABELS } from '../../queries/assets.ts';
+import { assetQuery, ASSET_TYPE_LABELS } from '../../queries/assets.ts';
 import { AssayError, type Asset } from '../../queries/client.ts';
 import { useDeleteAsset } from '../../queries/edit-asset.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
@@ -19,7 +19,7 @@ import { useAssetPermissions } from '../../session/permissions.ts';
 import { AssetListings } from './asset-listings.tsx';
 import { AssetPorts } from './asset-ports.tsx';
 import { AssetVulnerabilities } from './asset-vulnerabilities.tsx';
-import { EditAssetsDialog, type AssetEditKind } from './edit-assets-dialogs.tsx';
+import { EditAssetsDialog, type AssetEditKind } from './edit-assets-dialog.tsx';
 import { EditAssetDialog } from './edit-asset-dialog.tsx';
 import { assetMessages as messages } from './messages.ts';
 import { LazyMarkdown } from '../../components/lazy-markdown.tsx';

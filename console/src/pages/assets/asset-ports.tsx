@@ -2,9 +2,9 @@ import { Alert, Anchor, Button, Group, Loader, SegmentedControl, Stack, Table, T
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { PortFacts } from '../../../../client/src/description.ts';
+import type { PortFacts } from '../../../../client/src/openapi-types.ts';
 import type { Asset } from '../../queries/client.ts';
-import { portHistory, ports } from '../../queries/ports.ts';
+import { portHistoryQuery, portsQuery } from '../../queries/ports.ts';
 import { errorText } from '../../components/notifications.tsx';
 import { Time } from '../../components/time.tsx';
 import { assetMessages as messages, portEventText } from './messages.ts';
@@ -36,7 +36,7 @@ export function AssetPorts({ asset }: { asset: Asset }) {
 }
 
 function PortList({ asset, state }: { asset: Asset; state: 'open' | 'closed' }) {
-  const query = useInfiniteQuery(ports(asset, state));
+  const query = useInfiniteQuery(portsQuery(asset, state));
   const rows = query.data?.pages.flatMap(({ data }) => data.attributes.ports) ?? [];
   if (query.error !== null) return <Alert color="red">{errorText(query.error)}</Alert>;
   if (query.isPending) return <Loader size="sm" aria-label="Loading" />;
@@ -88,7 +88,7 @@ function PortList({ asset, state }: { asset: Asset; state: 'open' | 'closed' }) 
 }
 
 function PortEvents({ asset }: { asset: Asset }) {
-  const query = useInfiniteQuery(portHistory(asset));
+  const query = useInfiniteQuery(portHistoryQuery(asset));
   const events = query.data?.pages.flatMap(({ data }) => data.attributes.events) ?? [];
   if (query.error !== null) return <Alert color="red">{errorText(query.error)}</Alert>;
   if (query.isPending) return <Loader size="sm" aria-label="Loading" />;

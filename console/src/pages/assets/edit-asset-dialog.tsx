@@ -1,7 +1,7 @@
 import { Textarea, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { asset as assetOf } from '../../queries/assets.ts';
+import { assetQuery as assetOf } from '../../queries/assets.ts';
 import type { Asset } from '../../queries/client.ts';
 import { type AssetEdit, useEditAsset } from '../../queries/edit-asset.ts';
 import { useApiForm } from '../../components/field-errors.ts';

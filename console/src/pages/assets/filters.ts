@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { findAssessments, loadAssessmentName } from '../../queries/assessments.ts';
 import { ASSET_TYPE_LABELS, searchTags } from '../../queries/assets.ts';
 import { api } from '../../queries/client.ts';
-import { organizations } from '../../queries/organizations.ts';
+import { organizationsQuery } from '../../queries/organizations.ts';
 import { type FilterDefinition, toOptions } from '../../components/filter-definition.ts';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
 import { assetMessages as messages } from './messages.ts';
@@ -14,7 +14,7 @@ const MAX_ORGANIZATIONS = 5;
 const IP_RANGE = /^(\d{1,3}(\.\d{1,3}){3}(\/\d{1,2})?|[0-9a-f]*:[0-9a-f:.]*(\/\d{1,3})?)$/i;
 
 export function useAssetFilters(): readonly FilterDefinition[] {
-  const { data: visible = [] } = useQuery(organizations);
+  const { data: visible = [] } = useQuery(organizationsQuery);
   const isMultiple = visible.length > 1;
   const searched = visible.slice(0, MAX_ORGANIZATIONS);
   return [

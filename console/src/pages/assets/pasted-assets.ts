@@ -1,4 +1,4 @@
-import type { Asset } from '../../../../client/src/description.ts';
+import type { Asset } from '../../../../client/src/openapi-types.ts';
 import { pastedLineErrors } from './messages.ts';
 
 /** An asset of a pasted line, normalised as the server stores it. */

@@ -2,7 +2,7 @@ import { Anchor } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { AuditEvent } from '../../queries/client.ts';
-import { auditObjectName } from '../../queries/audit.ts';
+import { auditObjectNameQuery } from '../../queries/audit.ts';
 import classes from './audit.module.css';
 import { type AuditObject, objectNameIn, auditObjectOf } from './audit-event-text.ts';
 import { auditMessages } from './messages.ts';
@@ -22,7 +22,7 @@ export function AuditObjectLink({ event }: { event: AuditEvent }) {
   const object = auditObjectOf(event);
   const recordedName = objectNameIn(event);
   const { data } = useQuery({
-    ...auditObjectName(object.type, object.id ?? ''),
+    ...auditObjectNameQuery(object.type, object.id ?? ''),
     ...(recordedName === undefined && object.id !== null ? {} : { enabled: false }),
   });
   const { type, id, isGone } = object;

@@ -10,7 +10,7 @@ import { ListPage } from '../../components/list-page.tsx';
 import type { Column } from '../../components/table-column.ts';
 import { Time } from '../../components/time.tsx';
 import { currentUser } from '../../session/current-user.ts';
-import { GroupFormDialog } from './group-form.tsx';
+import { GroupFormDialog } from './group-form-dialog.tsx';
 import { parseGroupSearch } from './search-params.ts';
 import { RowLink } from '../../components/row-link.tsx';
 import { groupMessages } from './messages.ts';

@@ -3,16 +3,16 @@ import { IconUserPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { GroupMember } from '../../../../client/src/description.ts';
+import type { GroupMember } from '../../../../client/src/openapi-types.ts';
 import type { AssessmentGroup } from '../../queries/client.ts';
 import {
   GROUP_ROLE_DESCRIPTIONS,
   GROUP_ROLE_LABELS,
-  memberCounts,
+  memberCountsQuery,
   useGroupMembers,
 } from '../../queries/group-members.ts';
 import type { GroupRole } from '../../queries/enums.ts';
-import { group as groupQuery, useGroupMutations } from '../../queries/groups.ts';
+import { groupQuery, useGroupMutations } from '../../queries/groups.ts';
 import { loadedRows } from '../../queries/paged-list.ts';
 import { fillSentence } from '../../components/fill-sentence.ts';
 import { pluralize } from '../../components/pluralize.ts';
@@ -27,8 +27,8 @@ import type { Column } from '../../components/table-column.ts';
 import { Time } from '../../components/time.tsx';
 import { StackedCell } from '../../components/stacked-cell.tsx';
 import { currentUser } from '../../session/current-user.ts';
-import { AddMembersDialog } from './add-members.tsx';
-import { GroupFormDialog } from './group-form.tsx';
+import { AddMembersDialog } from './add-members-dialog.tsx';
+import { GroupFormDialog } from './group-form-dialog.tsx';
 import classes from './group-page.module.css';
 import { BulkMemberDialog, type MemberUpdate } from './bulk-member-dialog.tsx';
 import { parseGroupRole } from './search-params.ts';
@@ -156,7 +156,7 @@ function Members({ id, organization }: { id: number; organization: string }) {
   const { role } = useSearch({ from: '/groups/$id' });
   const navigate = useNavigate({ from: '/groups/$id' });
   const list = useGroupMembers(id, role);
-  const { data: counts } = useQuery(memberCounts(id));
+  const { data: counts } = useQuery(memberCountsQuery(id));
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [isAdding, setAdding] = useState(false);
   const [batch, setBatch] = useState<MemberUpdate>();

@@ -1,7 +1,7 @@
 import '@mantine/charts/styles.css';
 import { LineChart } from '@mantine/charts';
 import { VisuallyHidden } from '@mantine/core';
-import type { SummaryOfVulnerabilities } from '../../../../client/src/description.ts';
+import type { SummaryOfVulnerabilities } from '../../../../client/src/openapi-types.ts';
 import { homeMessages } from './messages.ts';
 
 const DATE = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });

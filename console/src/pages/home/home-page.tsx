@@ -2,9 +2,13 @@ import { Anchor, Button, Group, Loader, Paper, Progress, Skeleton, Stack, Text, 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
-import { runningImports } from '../../queries/imports.ts';
-import { hoursSince } from '../../queries/testing-sessions.ts';
-import { summary, vulnerabilityTotal, type VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
+import { runningImportsQuery } from '../../queries/imports.ts';
+import { hoursSinceQuery } from '../../queries/testing-sessions.ts';
+import {
+  summaryQuery,
+  vulnerabilityTotalQuery,
+  type VulnerabilitySearch,
+} from '../../queries/vulnerabilities.ts';
 import { fillSentence } from '../../components/fill-sentence.ts';
 import { errorText } from '../../components/notifications.tsx';
 import { PageLayout } from '../../components/page.tsx';
@@ -49,7 +53,7 @@ const DUE_SOON_DAYS = 7;
 
 /** The home page: a card per number, with links to the matching lists. */
 export function HomePage() {
-  const { data: all, error, refetch } = useQuery(summary({}));
+  const { data: all, error, refetch } = useQuery(summaryQuery({}));
   const isNew = all !== undefined && sum(all.by_severity) === 0;
   return (
     <PageLayout title="Home">
@@ -89,7 +93,7 @@ const sum = (counts: Readonly<Record<string, number>>) =>
 
 /** Open vulnerabilities by severity and by age. */
 function OpenCard() {
-  const { data, error, refetch } = useQuery(summary(OPEN_SEARCH));
+  const { data, error, refetch } = useQuery(summaryQuery(OPEN_SEARCH));
   const total = data && sum(data.by_severity);
   const renderBars = (bars: (counts: NonNullable<typeof data>, openCount: number) => ReactNode) =>
     error !== null ? (
@@ -179,7 +183,7 @@ function HoursCard() {
     const now = new Date();
     return new Date(now.getFullYear(), now.getMonth(), 1).toISOString();
   });
-  const { data, error, refetch } = useQuery(hoursSince(month));
+  const { data, error, refetch } = useQuery(hoursSinceQuery(month));
   return (
     <Card title={messages.hours}>
       {error !== null ? (
@@ -194,7 +198,7 @@ function HoursCard() {
 }
 
 function ImportsCard() {
-  const { data, error, refetch } = useQuery(runningImports);
+  const { data, error, refetch } = useQuery(runningImportsQuery);
   return (
     <Card title={messages.imports}>
       {error !== null && <LoadError error={error} onRetry={refetch} />}
@@ -229,7 +233,7 @@ function ImportsCard() {
 
 /** The number of matches of a search, linked to the list. */
 function Count({ search }: { search: VulnerabilitySearch }) {
-  const { data, error, refetch } = useQuery(vulnerabilityTotal(search));
+  const { data, error, refetch } = useQuery(vulnerabilityTotalQuery(search));
   if (error !== null) return <LoadError error={error} onRetry={refetch} />;
   if (data === undefined) return <Loader size="sm" />;
   return (

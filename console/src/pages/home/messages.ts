@@ -1,4 +1,4 @@
-import type { SummaryOfVulnerabilities } from '../../../../client/src/description.ts';
+import type { SummaryOfVulnerabilities } from '../../../../client/src/openapi-types.ts';
 
 /** Strings of the home page. */
 export const homeMessages = {

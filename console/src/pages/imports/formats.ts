@@ -1,4 +1,4 @@
-import type { ReportImport } from '../../../../client/src/description.ts';
+import type { ReportImport } from '../../../../client/src/openapi-types.ts';
 
 /** Labels of the report formats, by their name in the API. */
 export const IMPORT_FORMAT_LABELS: Readonly<

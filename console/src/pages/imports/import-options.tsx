@@ -4,8 +4,8 @@ import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ImportSettings } from '../../queries/upload-import.ts';
-import { organizations } from '../../queries/organizations.ts';
-import { tagSuggestions } from '../../queries/tag-suggestions.ts';
+import { organizationsQuery } from '../../queries/organizations.ts';
+import { tagSuggestionsQuery } from '../../queries/tag-suggestions.ts';
 import { ListingPicker } from '../../components/listing-picker.tsx';
 import { SEVERITIES, type Severity } from '../../queries/enums.ts';
 import { currentUser } from '../../session/current-user.ts';
@@ -36,7 +36,7 @@ interface ImportOptionsProps {
 export function ImportOptions({ settings, onChange, assessmentError }: ImportOptionsProps) {
   const [isOpen, { toggle }] = useDisclosure();
   const { data: who } = useQuery(currentUser);
-  const { data: visibleOrganizations = [] } = useQuery(organizations);
+  const { data: visibleOrganizations = [] } = useQuery(organizationsQuery);
   const set = (change: Partial<ImportSettings>) => onChange({ ...settings, ...change });
   const Chevron = isOpen ? IconChevronDown : IconChevronRight;
   return (
@@ -101,7 +101,7 @@ interface MoreOptionsProps {
 /** Options that most imports leave as they are. */
 function MoreOptions({ settings, set, isOpen }: MoreOptionsProps) {
   const [search, setSearch] = useState('');
-  const { data: found = [] } = useQuery({ ...tagSuggestions(search), enabled: isOpen });
+  const { data: found = [] } = useQuery({ ...tagSuggestionsQuery(search), enabled: isOpen });
   return (
     <div className={classes.options}>
       <TagsInput

@@ -10,8 +10,8 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { User } from '../../../../client/src/description.ts';
-import { person as personQuery, personName, useBanPerson, useUpdatePerson } from '../../queries/people.ts';
+import type { User } from '../../../../client/src/openapi-types.ts';
+import { personQuery, personName, useBanPerson, useUpdatePerson } from '../../queries/people.ts';
 import { parseFieldErrors } from '../../components/field-errors.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';

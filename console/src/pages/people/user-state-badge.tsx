@@ -1,6 +1,6 @@
 import { Group } from '@mantine/core';
 import { IconBan, IconCircleCheck, IconMail } from '@tabler/icons-react';
-import type { ListedUser } from '../../../../client/src/description.ts';
+import type { ListedUser } from '../../../../client/src/openapi-types.ts';
 
 /** The state of a user, by icon and label. */
 export function UserStateBadge({ person: { banned, invite_url } }: { person: Omit<ListedUser, 'uid'> }) {

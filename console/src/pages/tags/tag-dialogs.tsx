@@ -7,7 +7,7 @@ import {
   createTag,
   deleteTag,
   renameTag,
-  taggedCount,
+  taggedCountQuery,
   type TagRow,
   type TagScope,
   useRefreshTags,
@@ -108,7 +108,7 @@ export function RenameTagDialog({ scope, tag, onClose }: TagDialogProps & { tag:
 /** Deletes a tag after showing how many objects have it. */
 export function DeleteTagDialog({ scope, tag, onClose }: TagDialogProps & { tag: TagRow }) {
   const changed = useRefreshTags();
-  const { data: count, error } = useQuery(taggedCount(scope, tag.key));
+  const { data: count, error } = useQuery(taggedCountQuery(scope, tag.key));
   const deletion = useMutation({
     mutationFn: () => deleteTag(scope, tag.key),
     onSuccess() {

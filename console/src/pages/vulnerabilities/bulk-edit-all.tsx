@@ -2,8 +2,8 @@ import { Alert, NativeSelect, Text, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { ChangeOfEachVulnerability, VulnerabilityFilter } from '../../../../client/src/description.ts';
-import { statuses } from '../../queries/vulnerabilities.ts';
+import type { ChangeOfEachVulnerability, VulnerabilityFilter } from '../../../../client/src/openapi-types.ts';
+import { statusesQuery } from '../../queries/vulnerabilities.ts';
 import {
   type BulkUpdateRequest,
   MAX_BULK_UPDATE,
@@ -105,7 +105,7 @@ interface ValueFieldProps {
 }
 
 function ValueField({ field, onChange }: ValueFieldProps) {
-  const { data: known = [] } = useQuery(statuses);
+  const { data: known = [] } = useQuery(statusesQuery);
   const set = (change: ChangeOfEachVulnerability | undefined, label: string, assignee?: Person | null) =>
     onChange(change && { set: change, label, ...(assignee === undefined ? {} : { assignee }) });
   switch (field) {

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, AssayError } from '../../queries/client.ts';
-import { statuses } from '../../queries/vulnerabilities.ts';
+import { statusesQuery } from '../../queries/vulnerabilities.ts';
 import type { FilterDefinition } from '../../components/filter-definition.ts';
 import { IMPORT_FORMATS, PHASES, RETEST_STATUSES, SEVERITIES } from '../../queries/enums.ts';
 import { vulnerabilityListMessages as messages } from './messages.ts';
@@ -149,7 +149,7 @@ const SEARCHABLE_FILTERS: readonly FilterDefinition[] = [
 ];
 
 export function useVulnerabilityFilters(): readonly FilterDefinition[] {
-  const { data: known = [] } = useQuery(statuses);
+  const { data: known = [] } = useQuery(statusesQuery);
   return [
     {
       name: 'status_id',

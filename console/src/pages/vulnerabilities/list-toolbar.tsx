@@ -14,7 +14,7 @@ import {
   type VulnerabilityListParams,
   parseVulnerabilityListParams,
 } from './search-params.ts';
-import type { EditKind } from './edit-dialogs.tsx';
+import type { EditKind } from './edit-dialog.tsx';
 import { vulnerabilityListMessages as messages } from './messages.ts';
 import classes from './vulnerability-list.module.css';
 

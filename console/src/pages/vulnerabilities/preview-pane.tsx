@@ -2,7 +2,7 @@ import { Alert, Anchor, Badge, Button, Code, Group, Loader, ScrollArea, Stack, T
 import { IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { vulnerability } from '../../queries/vulnerabilities.ts';
+import { vulnerabilityQuery } from '../../queries/vulnerabilities.ts';
 import { commonMessages } from '../../components/messages.ts';
 import { IconAction } from '../../components/icon-action.tsx';
 import { pluralize } from '../../components/pluralize.ts';
@@ -20,7 +20,7 @@ import {
   LatestRetest,
   TextSections,
 } from './preview-sections.tsx';
-import type { EditKind } from './edit-dialogs.tsx';
+import type { EditKind } from './edit-dialog.tsx';
 import { previewMessages } from './messages.ts';
 import classes from './preview-pane.module.css';
 
@@ -31,8 +31,8 @@ interface VulnerabilityPreviewProps {
 }
 
 /** A vulnerability beside the list, with enough detail to triage it. */
-export function VulnerabilityPreview({ id, onClose, onEdit }: VulnerabilityPreviewProps) {
-  const { data, error } = useQuery(vulnerability(id));
+export function PreviewPane({ id, onClose, onEdit }: VulnerabilityPreviewProps) {
+  const { data, error } = useQuery(vulnerabilityQuery(id));
   return (
     <aside className={classes.pane} aria-label={previewMessages.label}>
       <Group justify="space-between" wrap="nowrap" className={classes.head}>

@@ -2,8 +2,8 @@ import { Badge, Code, Group, Loader, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense } from 'react';
 import type { Vulnerability } from '../../queries/client.ts';
-import { recentComments } from '../../queries/comments.ts';
-import { latestRetest } from '../../queries/retests.ts';
+import { recentCommentsQuery } from '../../queries/comments.ts';
+import { latestRetestQuery } from '../../queries/retests.ts';
 import { commonMessages } from '../../components/messages.ts';
 import { fillSentence } from '../../components/fill-sentence.ts';
 import { AttachmentImage } from '../../components/attachment-image.tsx';
@@ -122,7 +122,7 @@ export function AttachmentsPreview({ data: { id, attachments } }: SectionProps) 
 
 /** The status of the latest retest. */
 export function LatestRetest({ id }: { id: number }) {
-  const { data } = useQuery(latestRetest(id));
+  const { data } = useQuery(latestRetestQuery(id));
   if (data === undefined || data === null) return null;
   const message = data.decision_message ?? data.message;
   const user = data.decided_by ?? data.user;
@@ -150,7 +150,7 @@ export function LatestRetest({ id }: { id: number }) {
 
 /** The most recent comments, newest first. */
 export function RecentComments({ data: { id, comment_count } }: SectionProps) {
-  const { data = [], error } = useQuery(recentComments(id, comment_count));
+  const { data = [], error } = useQuery(recentCommentsQuery(id, comment_count));
   if (comment_count === 0) return null;
   return (
     <PreviewSection title={previewMessages.comments(comment_count)}>

@@ -1,7 +1,7 @@
 import { TagsInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { tagSuggestions } from '../../queries/tag-suggestions.ts';
+import { tagSuggestionsQuery } from '../../queries/tag-suggestions.ts';
 
 /** The API's maximum per request. */
 const MAX_TAGS = 50;
@@ -16,7 +16,7 @@ interface TagNamesInputProps {
 export function TagNamesInput({ label, description, onChange }: TagNamesInputProps) {
   const [names, setNames] = useState<string[]>([]);
   const [search, setSearch] = useState('');
-  const { data: found = [] } = useQuery(tagSuggestions(search));
+  const { data: found = [] } = useQuery(tagSuggestionsQuery(search));
   return (
     <TagsInput
       label={label}

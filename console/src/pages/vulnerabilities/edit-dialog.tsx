@@ -2,7 +2,7 @@ import { Button, Checkbox, Group, Loader, Stack, Text, Textarea, UnstyledButton 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { api } from '../../queries/client.ts';
-import { statuses } from '../../queries/vulnerabilities.ts';
+import { statusesQuery } from '../../queries/vulnerabilities.ts';
 import { useBulkUpdate } from '../../queries/bulk-update.ts';
 import { commonMessages } from '../../components/messages.ts';
 import { Dialog } from '../../components/dialog.tsx';
@@ -15,7 +15,7 @@ import { PersonPicker } from '../../components/person-picker.tsx';
 import { currentUser } from '../../session/current-user.ts';
 import { vulnerabilityListMessages as messages } from './messages.ts';
 import { TagNamesInput } from './tag-names-input.tsx';
-import classes from './edit-dialogs.module.css';
+import classes from './edit-dialog.module.css';
 
 export type EditKind = 'status' | 'severity' | 'tags' | 'assignee' | 'comment';
 
@@ -43,7 +43,7 @@ export function EditDialog({ kind, vulnerabilityIds, onClose }: EditDialogProps)
 type FormProps = Omit<EditDialogProps, 'kind'>;
 
 function StatusForm({ vulnerabilityIds, onClose }: FormProps) {
-  const { data: known = [] } = useQuery(statuses);
+  const { data: known = [] } = useQuery(statusesQuery);
   const change = useBulkUpdate();
   return (
     <OptionMenu

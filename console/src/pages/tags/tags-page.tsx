@@ -3,7 +3,7 @@ import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { organizations } from '../../queries/organizations.ts';
+import { organizationsQuery } from '../../queries/organizations.ts';
 import { type TagKind, type TagRow, type TagScope, useTags } from '../../queries/tags.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
 import { IconAction } from '../../components/icon-action.tsx';
@@ -18,7 +18,7 @@ import type { Column } from '../../components/table-column.ts';
 import { currentUser } from '../../session/current-user.ts';
 import { CreateTagDialog, DeleteTagDialog, RenameTagDialog } from './tag-dialogs.tsx';
 import { type TagsSearch, parseTagsSearch } from './search-params.ts';
-import classes from './tag-list.module.css';
+import classes from './tags-page.module.css';
 import { tagMessages } from './messages.ts';
 
 const messages = tagMessages;
@@ -32,7 +32,10 @@ export function TagsPage() {
   const { kind = 'vulnerability', search = '', ...params } = useSearch({ from: '/tags' });
   const navigate = useNavigate({ from: '/tags' });
   const { data: who } = useQuery(currentUser);
-  const { data: visibleOrganizations = [] } = useQuery({ ...organizations, enabled: who?.staff === true });
+  const { data: visibleOrganizations = [] } = useQuery({
+    ...organizationsQuery,
+    enabled: who?.staff === true,
+  });
   const organization = who?.organization_uid ?? params.organization ?? visibleOrganizations[0]?.uid;
   const go = (change: TagsSearch) =>
     void navigate({ search: (now) => parseTagsSearch({ ...now, ...change }), replace: true });

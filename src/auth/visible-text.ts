@@ -6,7 +6,7 @@ const HIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\
 const HIDDEN_RUNS = new RegExp(`${HIDDEN.source}+`, 'gu');
 
 /** Whether a text has 1 to `maxLength` characters, all of them visible. */
-export function isPlainText(text: string, maxLength: number): boolean {
+export function isVisibleText(text: string, maxLength: number): boolean {
   return text !== '' && text.length <= maxLength && !HIDDEN.test(text);
 }
 

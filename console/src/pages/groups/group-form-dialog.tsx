@@ -2,7 +2,7 @@ import { Textarea, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { AssessmentGroup } from '../../queries/client.ts';
-import { group as groupQuery, useGroupMutations } from '../../queries/groups.ts';
+import { groupQuery, useGroupMutations } from '../../queries/groups.ts';
 import { useApiForm } from '../../components/field-errors.ts';
 import { ConflictAlert, FormDialog } from '../../components/form-dialog.tsx';
 import { OrganizationSelect } from '../../components/organization-select.tsx';
