@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,6 @@ import { openDatabase } from '../src/db/open-database.ts';
 import { loadKeys } from '../src/domain/tokens/server-keys.ts';
 import { startPostgres } from '../test/harness/postgres.ts';
 import { COMPANION_WORKLOADS, measureCompanions } from './companions.ts';
-import { analyze, createDatabase, fill } from './databases.ts';
 import { IMPORT_WORKLOADS, measureImports } from './imports.ts';
 import { fillLarge } from './large-dataset.ts';
 import {
@@ -24,6 +24,35 @@ import { LoadProcess, startAssay, startBare } from './processes.ts';
 import { signIns } from './sign-in.ts';
 import { freshTokens } from './tokens.ts';
 import type { WorkloadName } from './workloads.ts';
+import { fillDatabase } from './dataset.ts';
+
+/** Creates a database in the cluster. @returns its URL */
+async function createDatabase(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('create database bench');
+  await client.end();
+  return url.replace(/\/postgres$/, '/bench');
+}
+
+/** Creates the data for the 14 operations. @param issuer of the tokens in it */
+async function fill(databaseUrl: string | undefined, dataDirectory: string, issuer: string) {
+  const db = await openDatabase({ databaseUrl, dataDirectory, timeout: 30_000 });
+  await db.migrate();
+  const data = await fillDatabase(db, dataDirectory, issuer);
+  await db.close();
+  await analyze(databaseUrl);
+  return data;
+}
+
+/** Updates PostgreSQL's statistics. */
+async function analyze(databaseUrl: string | undefined): Promise<void> {
+  if (databaseUrl === undefined) return;
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query('vacuum analyze');
+  await client.end();
+}
 
 const ISSUER = 'http://127.0.0.1:8080';
 const RESULTS = 'bench/results.json';

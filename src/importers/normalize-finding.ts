@@ -12,7 +12,7 @@ import {
   validateLocations,
 } from '../domain/vulnerabilities/exploitable-locations.ts';
 import { MAX_NAME_LENGTH, replaceControlCharacters } from '../domain/shared/names.ts';
-import { memoize } from './memoize.ts';
+import { memoize } from '../lib/memoize.ts';
 import { type HostTarget, hostKey, locationOfTarget } from './targets.ts';
 import type { ReportedFinding, ScanTarget } from './report.ts';
 

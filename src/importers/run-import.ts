@@ -11,14 +11,11 @@ import { countAlreadyApplied } from '../domain/imports/resume-point.ts';
 import { alignReportTimes, earliestReportTime, saveReportTime } from '../domain/imports/report-times.ts';
 import { applyFindings, applyGone } from './apply/findings.ts';
 import { HostApplier } from './apply/hosts.ts';
-import { identityOf } from './finding-identity.ts';
-import { scanScopeKeyOf, assetOfTarget } from './targets.ts';
+import { identityOf, scanScopeKeyOf, assetOfTarget } from './targets.ts';
 import { type ReportFormat, ReportError, type ReportRecord, type ByteSource } from './report.ts';
-import { ReportTags } from './report-tags.ts';
-import { ReportTime } from './report-time.ts';
+import { ReportTags, ReportTime, SkipCounter } from './reading-state.ts';
 import { toUtf8 } from './parsing/encodings.ts';
 import { normalizeFinding } from './normalize-finding.ts';
-import { SkipCounter } from './skip-counter.ts';
 import { ReportSpool } from './spool/report-spool.ts';
 
 export interface ImportRun {

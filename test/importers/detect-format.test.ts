@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { matchingFormats, readSample } from '../../src/importers/detect-format.ts';
+import { matchingFormats, readSample } from '../../src/importers/formats/index.ts';
 import { FIRST, inChunks } from './reports.ts';
 
 const sample = (text: string | Uint8Array, size?: number) => readSample(() => inChunks(text, size));

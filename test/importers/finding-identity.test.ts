@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalUrl, identityOf, locationKeyOf } from '../../src/importers/finding-identity.ts';
-import type { ReportedFinding } from '../../src/importers/report.ts';
 import {
+  canonicalUrl,
+  identityOf,
+  locationKeyOf,
   assetOfTarget,
   scanScopeKeyOf,
   locationOfTarget,
   parseTarget,
   webOriginOf,
 } from '../../src/importers/targets.ts';
+import type { ReportedFinding } from '../../src/importers/report.ts';
 
 const finding = (more: Partial<ReportedFinding>): ReportedFinding => ({
   rule: 'R1',

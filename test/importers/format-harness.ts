@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { identityOf } from '../../src/importers/finding-identity.ts';
-import { matchingFormats, readSample } from '../../src/importers/detect-format.ts';
+import { identityOf } from '../../src/importers/targets.ts';
+import { matchingFormats, readSample } from '../../src/importers/formats/index.ts';
 import { decompress } from '../../src/importers/parsing/decompress.ts';
 import {
   type ByteSource,

@@ -1,10 +1,9 @@
 /** Reads each report of a JSON list from standard input, and prints the name of each when it is done. */
 import { text } from 'node:stream/consumers';
 import { REPORT_FORMATS } from '../../src/importers/formats/index.ts';
-import { identityOf } from '../../src/importers/finding-identity.ts';
+import { identityOf, scanScopeKeyOf } from '../../src/importers/targets.ts';
 import { normalizeFinding } from '../../src/importers/normalize-finding.ts';
 import { ReportError } from '../../src/importers/report.ts';
-import { scanScopeKeyOf } from '../../src/importers/targets.ts';
 
 /** `§` in the report is replaced by the text: a start, a repeated unit, and an end. */
 export interface HostileReport {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import { AdaptiveWriter } from '../../src/db/concurrency/adaptive-writer.ts';
 import type { Transaction } from '../../src/db/database.ts';
-import { recordAssetDetections } from '../../src/domain/imports/asset-detections.ts';
+import { recordAssetDetections } from '../../src/domain/imports/apply-assets.ts';
 import { retimeAssetDetections, undoAssetDetections } from '../../src/domain/imports/undo-assets.ts';
 import type { ImportOptions } from '../../src/domain/imports/import-types.ts';
 import { importDirectly } from '../harness/direct-imports.ts';

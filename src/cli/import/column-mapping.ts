@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { defaultMapping } from '../../importers/formats/csv/columns.ts';
 import { streamCsvRows } from '../../importers/parsing/csv-stream.ts';
-import { matchingFormats, readSample } from '../../importers/detect-format.ts';
+import { matchingFormats, readSample } from '../../importers/formats/index.ts';
 import { decompress } from '../../importers/parsing/decompress.ts';
 import { ReportError } from '../../importers/report.ts';
 import type { ImportFields } from './api.ts';

@@ -9,18 +9,18 @@ import type { DeltaAccumulator } from '../shared/counters.ts';
 import { isClosed, STATUS } from '../shared/statuses-and-severities.ts';
 import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 import { statusTimelineEntry } from '../vulnerabilities/change-status.ts';
-import { buildVulnerabilityRow, insertVulnerabilities } from '../vulnerabilities/insert-vulnerabilities.ts';
+import {
+  buildVulnerabilityRow,
+  insertVulnerabilities,
+  insertVulnerabilityAssets,
+  insertVulnerabilityTags,
+} from '../vulnerabilities/insert-vulnerabilities.ts';
 import { resolveTags } from '../vulnerabilities/resolve-tags.ts';
 import { recordTimelineEntries, type TimelineEntry } from '../vulnerabilities/timeline.ts';
 import { counterDeltas } from '../vulnerabilities/counter-deltas.ts';
-import {
-  insertVulnerabilityAssets,
-  insertVulnerabilityTags,
-} from '../vulnerabilities/vulnerability-assets.ts';
 import { type CoveringScope, deriveFinding, type DerivedFinding } from './derive-finding.ts';
-import type { Detection } from './detection.ts';
+import { type Detection, contentOf, insertDetections, storePortsOf } from './finding-detections.ts';
 import { storeContents } from './finding-contents.ts';
-import { contentOf, insertDetections, storePortsOf } from './finding-detections.ts';
 import { loadUntested } from './finding-facts.ts';
 import type { FindingsJob } from './import-types.ts';
 import { systemAttribution } from './finding-state.ts';

@@ -13,7 +13,7 @@ import { prepareWrite } from '../../db/prepared-queries.ts';
 import type { Row } from '../../db/schema.ts';
 import { foldCase } from '../../lib/fold-case.ts';
 import { memoizeByLock } from '../shared/lock-rows.ts';
-import type { ScannerColumns } from './detection.ts';
+import type { ScannerColumns } from './finding-detections.ts';
 import type { FindingContent } from './finding-facts.ts';
 
 /** The columns that a scanner fills, each with its field in the API and the timeline. Lists are stored as JSON. */

@@ -3,12 +3,16 @@ import type { Transaction } from '../../db/database.ts';
 import type { DeltaAccumulator } from '../shared/counters.ts';
 import { lockRows } from '../shared/lock-rows.ts';
 import { STATUS } from '../shared/statuses-and-severities.ts';
-import { buildVulnerabilityRow, insertVulnerabilities } from '../vulnerabilities/insert-vulnerabilities.ts';
+import {
+  buildVulnerabilityRow,
+  insertVulnerabilities,
+  insertVulnerabilityAssets,
+  linkedIds,
+} from '../vulnerabilities/insert-vulnerabilities.ts';
 import { recordTimelineEntries, type TimelineEntry } from '../vulnerabilities/timeline.ts';
 import { counterDeltas } from '../vulnerabilities/counter-deltas.ts';
-import { insertVulnerabilityAssets, linkedIds } from '../vulnerabilities/vulnerability-assets.ts';
 import { deriveFinding, type DerivedFinding } from './derive-finding.ts';
-import type { ScannerColumns } from './detection.ts';
+import type { ScannerColumns } from './finding-detections.ts';
 import {
   FIELD_OF_COLUMN,
   fieldSnapshot,
@@ -28,8 +32,9 @@ import {
   authorOf,
   type StateContext,
   type StatePlan,
+  addTags,
+  changeTags,
 } from './finding-state.ts';
-import { addTags, changeTags } from './import-tags.ts';
 
 export interface Reconciling extends StateContext {
   /** Collects the counter changes. */

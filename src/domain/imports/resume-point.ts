@@ -2,7 +2,7 @@ import { inList } from '../../db/dialect-sql.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { countTransitions } from '../assets/port-events.ts';
 import { STATUS } from '../shared/statuses-and-severities.ts';
-import type { AssetLocation } from './detection.ts';
+import type { AssetLocation } from './finding-detections.ts';
 import type { ImportJob, ImportResult } from './import-types.ts';
 
 const PAGE_SIZE = 100;

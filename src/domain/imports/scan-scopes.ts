@@ -7,7 +7,7 @@ import { groupBy } from '../shared/group-by.ts';
 import type { CoveringScope } from './derive-finding.ts';
 import type { FindingsJob } from './import-types.ts';
 import { coversPorts, storePortSets, portSetKey, loadPortSets } from '../assets/port-sets.ts';
-import type { ScanScopeKey } from './detection.ts';
+import type { ScanScopeKey } from './finding-detections.ts';
 
 /**
  * The groups of checks that a coverage includes: named ones, or all. If `undefined`, the keys contain the group.

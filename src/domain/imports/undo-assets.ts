@@ -9,7 +9,7 @@ import { countDetections } from '../assets/scans/host-detections.ts';
 import { recordEvents } from '../audit/record-event.ts';
 import { addDeltas, deleteCounters } from '../shared/counters.ts';
 import { lockRows } from '../shared/lock-rows.ts';
-import { moveToImports } from './asset-detections.ts';
+import { moveToImports } from './apply-assets.ts';
 import { canDeleteCreatedAsset } from './import-permissions.ts';
 
 /** The result of one transaction of an undo; `last` is the id to continue after, `null` at the end. */

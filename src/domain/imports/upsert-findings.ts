@@ -8,14 +8,19 @@ import { lockRows } from '../shared/lock-rows.ts';
 import { severityRank, STATUS } from '../shared/statuses-and-severities.ts';
 import { type LastDetection, lastDetection, parseLastDetection } from '../vulnerabilities/last-detection.ts';
 import { createFindings, findCarriedDecisions } from './create-findings.ts';
-import type { AssetLocation, Detection } from './detection.ts';
+import {
+  type AssetLocation,
+  type Detection,
+  contentOf,
+  insertDetections,
+  storePortsOf,
+} from './finding-detections.ts';
 import { type NewContent, storeContents } from './finding-contents.ts';
-import { contentOf, insertDetections, storePortsOf } from './finding-detections.ts';
 import { type FindingContent, loadContentsOf } from './finding-facts.ts';
 import type { FindingsJob } from './import-types.ts';
 import { earlierOutcomes } from './resume-point.ts';
 import { reconcileFindings } from './reconcile-findings.ts';
-import { assetKey, resolveFindingAssets, type ResolvedAssets } from './resolve-assets.ts';
+import { assetKey, resolveFindingAssets, type ResolvedAssets } from './apply-assets.ts';
 
 /** The change of a finding; `below`: not created because it is below the minimum severity. */
 export type DetectionOutcome = 'new' | 'again' | 'reopened' | 'below';

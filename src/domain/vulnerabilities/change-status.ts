@@ -8,7 +8,7 @@ import type { VisibleVulnerability } from './lock-vulnerability.ts';
 import { closedAt, STATUS_NAMES } from '../shared/statuses-and-severities.ts';
 import { recordTimeline, recordTimelineEntries, type TimelineEntry } from './timeline.ts';
 import { counterDeltas } from './counter-deltas.ts';
-import { linkedIds } from './vulnerability-assets.ts';
+import { linkedIds } from './insert-vulnerabilities.ts';
 
 /** One object for each status: entries that share it serialize it once. */
 const SNAPSHOTS: ReadonlyMap<number, object> = new Map(

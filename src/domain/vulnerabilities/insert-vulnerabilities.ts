@@ -1,9 +1,13 @@
-import type { Transaction } from '../../db/database.ts';
+import type { Transaction, ReadConnection } from '../../db/database.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import { closedAt } from '../shared/statuses-and-severities.ts';
 import type { VulnerabilityFieldColumns } from './vulnerability-fields.ts';
 import type { VulnerabilityRow } from './vulnerability-row.ts';
 import { foldCase } from '../../lib/fold-case.ts';
+import { sql } from 'kysely';
+import { inList, forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { groupBy } from '../shared/group-by.ts';
+import { lockRows } from '../shared/lock-rows.ts';
 
 const COLUMNS = {
   id: 'int',
@@ -93,5 +97,51 @@ export function insertVulnerabilities(
   return insertRows(
     tx,
     rows.map((row) => COLUMN_NAMES.map((name) => row[name])),
+  );
+}
+
+// A tag or an asset that is deleted concurrently violates the foreign key: the transaction is then run again.
+
+const LINK = { organization_id: 'int', vulnerability_id: 'int' } as const;
+export const insertVulnerabilityTags = prepareInsert('vulnerability_taggings', { ...LINK, tag_id: 'int' });
+const insertAssetLinks = prepareInsert('vulnerability_assets', { ...LINK, asset_id: 'int' });
+
+/**
+ * Locks the assets too, as the counts of their vulnerabilities change later.
+ * @param links organization, vulnerability and asset
+ */
+export async function insertVulnerabilityAssets(
+  tx: Transaction,
+  links: readonly (readonly [organization: number, vulnerability: number, asset: number])[],
+): Promise<void> {
+  await lockRows(
+    tx,
+    'assets',
+    links.map(([, , asset]) => asset),
+    forNoKeyUpdate,
+  );
+  await insertAssetLinks(tx, links);
+}
+
+const LINKS = {
+  tags: { table: 'vulnerability_taggings', column: 'tag_id' },
+  assets: { table: 'vulnerability_assets', column: 'asset_id' },
+} as const;
+
+/** @returns by vulnerability, the ids of its tags or assets, ascending */
+export async function linkedIds(
+  db: ReadConnection,
+  kind: keyof typeof LINKS,
+  vulnerabilityIds: readonly number[],
+): Promise<Map<number, number[]>> {
+  const { table, column } = LINKS[kind];
+  const { rows } = await sql<{ vulnerability_id: number; link: number }>`
+    select vulnerability_id, ${sql.ref(column)} as link from ${sql.table(table)}
+    where ${inList(db, sql.ref<number>('vulnerability_id'), vulnerabilityIds)}
+    order by vulnerability_id, link`.execute(db);
+  return groupBy(
+    rows,
+    (row) => row.vulnerability_id,
+    ({ link }) => link,
   );
 }

@@ -14,9 +14,9 @@ import {
   type ImportResult,
   MAX_PREVIEWED,
 } from '../../domain/imports/import-types.ts';
-import type { ScanScopeKey, Detection } from '../../domain/imports/detection.ts';
+import type { ScanScopeKey, Detection } from '../../domain/imports/finding-detections.ts';
 import { scanScopeKeyOf, parseTarget } from '../targets.ts';
-import type { SkipCounter } from '../skip-counter.ts';
+import type { SkipCounter } from '../reading-state.ts';
 import type { SpoolCursor } from '../spool/finding-spool.ts';
 import type { ReportSpool } from '../spool/report-spool.ts';
 import { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';

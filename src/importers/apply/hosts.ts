@@ -3,9 +3,8 @@ import type { ScannedHost, TimedRecord } from '../../domain/assets/scans/apply-s
 import { ScannedPorts, type PortRange } from '../../domain/assets/scans/diff-ports.ts';
 import { replaceControlCharacters } from '../../domain/shared/names.ts';
 import type { ImportJob, ImportResult } from '../../domain/imports/import-types.ts';
-import { applyReportedHosts } from '../../domain/imports/apply-hosts.ts';
-import type { ReportTime } from '../report-time.ts';
-import type { SkipCounter } from '../skip-counter.ts';
+import { applyReportedHosts } from '../../domain/imports/apply-assets.ts';
+import type { ReportTime, SkipCounter } from '../reading-state.ts';
 import { isPartial } from '../spool/host-spool.ts';
 import type { ReportSpool } from '../spool/report-spool.ts';
 import { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';

@@ -27,13 +27,13 @@ export async function* toUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator
 }
 
 /** @returns a decoder if the bytes begin with the byte order mark of UTF-16 (WHATWG Encoding, section 6.1) */
-export function decoderForBom(bytes: Uint8Array): TextDecoder | undefined {
+function decoderForBom(bytes: Uint8Array): TextDecoder | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le');
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be');
   return undefined;
 }
 
-export function stripBom(bytes: Uint8Array): Uint8Array {
+function stripBom(bytes: Uint8Array): Uint8Array {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
@@ -126,4 +126,100 @@ function lengthOfWholeCharacters(bytes: Uint8Array): number {
     }
   }
   return bytes.length;
+}
+
+/**
+ * Peeks at the start of a report.
+ * @returns its first two characters that are neither white space nor a byte order mark, or fewer at its end, and a stream
+ *   of all bytes
+ */
+export async function peekStart(
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<{ start: string; all: AsyncIterable<Uint8Array> }> {
+  const rest = chunks[Symbol.asyncIterator]();
+  const seen: Uint8Array[] = [];
+  let start = '';
+  while (start.length < 2) {
+    const { value, done } = await rest.next();
+    if (done === true) break;
+    // The producer may reuse the chunk.
+    const chunk = Uint8Array.prototype.slice.call(value);
+    // The byte order mark and the zeros of UTF-16 are no text in UTF-8.
+    start += new TextDecoder()
+      .decode(chunk)
+      .replace(/[\s\uFEFF\uFFFD\0]+/g, '')
+      .slice(0, 2);
+    seen.push(chunk);
+  }
+  async function* all(): AsyncGenerator<Uint8Array, void> {
+    try {
+      yield* seen.splice(0);
+      for (;;) {
+        const { value, done } = await rest.next();
+        if (done === true) return;
+        yield value;
+      }
+    } finally {
+      await rest.return?.();
+    }
+  }
+  return { start: start.slice(0, 2), all: all() };
+}
+
+/** Captures a part of a byte stream as text, across chunks. */
+export class TextCapture {
+  #parts: Uint8Array[] = [];
+  #bytes = 0;
+  #start = -1;
+  #largest = 0;
+
+  get isActive(): boolean {
+    return this.#start >= 0;
+  }
+
+  /** Start within the current chunk. */
+  get start(): number {
+    return this.#start;
+  }
+
+  get maxBytes(): number {
+    return this.#largest;
+  }
+
+  begin(at: number, largest: number): void {
+    this.#start = at;
+    this.#largest = largest;
+  }
+
+  /** Copies the rest of a chunk, to continue in the next. @returns false if the capture is too long */
+  carryOver(chunk: Uint8Array): boolean {
+    if (!this.isActive) return true;
+    if (!this.#add(chunk, chunk.length)) return false;
+    this.#start = 0;
+    return true;
+  }
+
+  /** Ends the capture. @returns `undefined` if it is too long */
+  take(chunk: Uint8Array, end: number): string | undefined {
+    let text: string;
+    if (this.#parts.length === 0) {
+      if (end - this.#start > this.#largest) return undefined;
+      text = Buffer.from(chunk.buffer, chunk.byteOffset + this.#start, end - this.#start).toString();
+    } else {
+      if (!this.#add(chunk, end)) return undefined;
+      text = Buffer.concat(this.#parts).toString();
+    }
+    this.#parts = [];
+    this.#bytes = 0;
+    this.#start = -1;
+    return text;
+  }
+
+  #add(chunk: Uint8Array, end: number): boolean {
+    this.#bytes += end - this.#start;
+    if (this.#bytes > this.#largest) return false;
+    // The producer may reuse the chunk.
+    this.#parts.push(Uint8Array.prototype.slice.call(chunk, this.#start, end));
+    return true;
+  }
 }

@@ -1,8 +1,7 @@
 import { ReportError, type SourceLocation } from '../report.ts';
-import { toUtf8, replaceLoneSurrogates } from './encodings.ts';
+import { toUtf8, replaceLoneSurrogates, peekStart } from './encodings.ts';
 import { streamJsonMatches } from './json-stream.ts';
 import { isJsonObject } from './json-values.ts';
-import { peekStart } from './peek-start.ts';
 
 /** A record, or why it cannot be read. */
 export type JsonRecord = { value: unknown; at: SourceLocation } | { error: string; at: SourceLocation };

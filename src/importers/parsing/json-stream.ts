@@ -1,9 +1,5 @@
-import { toUtf8 } from './encodings.ts';
-import { compilePaths } from './json-paths.ts';
-import { type JsonMatch, JsonScanner, type JsonStreamOptions } from './json-scanner.ts';
+import { toUtf8, replaceLoneSurrogates, TextCapture } from './encodings.ts';
 import { ReportError } from '../report.ts';
-
-export type { JsonMatch, JsonStreamOptions };
 
 /**
  * Streams the values at the given paths of a JSON document: names joined by dots, `*` for any name or index, `''` for
@@ -51,4 +47,358 @@ export async function collectMatches(
     throw error;
   }
   return undefined;
+}
+
+const MAX_DEPTH = 200;
+const MAX_MATCH = 16 * 1024 * 1024;
+/** Arrays, objects and commas per match: a small file can need much memory. */
+const MAX_MEMBERS = 1_000_000;
+const MAX_KEY = 64 * 1024;
+const MAX_LITERAL = 1_024;
+
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
+const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** The tokens that may follow, outside matches. */
+type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' | 'nothing';
+
+interface Frame {
+  isArray: boolean;
+  key: string | number;
+  nodes: readonly PathNode[];
+}
+
+/** Finds matches in JSON that arrives in chunks. */
+class JsonScanner {
+  readonly #options: JsonStreamOptions;
+  readonly #hasBegins: boolean;
+  #matches: JsonMatch[] = [];
+  #frames: Frame[] = [];
+  #expected: Expected = 'value';
+  /** Path nodes of the next value. */
+  #nodes: readonly PathNode[];
+  /** Bytes before the current chunk. */
+  #base = 0;
+  #inString = false;
+  #escaped = false;
+  #inLiteral = false;
+  /** The current key, literal or match. */
+  readonly #capture = new TextCapture();
+  /** Path of the current match. */
+  #path: string | undefined;
+  #offset = 0;
+  /** Depth within the match; 0 if it is neither an array nor an object. */
+  #depth = 0;
+  #members = 0;
+
+  constructor(root: PathNode, options: JsonStreamOptions) {
+    this.#nodes = [root];
+    this.#options = options;
+    this.#hasBegins = options.begins !== undefined;
+  }
+
+  takeMatches(): JsonMatch[] {
+    const matches = this.#matches;
+    this.#matches = [];
+    return matches;
+  }
+
+  write(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; at += 1) {
+      if (this.#inString) {
+        at = this.#endOfString(bytes, at);
+        if (at === bytes.length) break;
+        this.#inString = false;
+        if (this.#depth === 0) this.#endString(bytes, at);
+      } else if (this.#depth > 0) {
+        at = this.#scanMatch(bytes, at);
+      } else {
+        this.#take(bytes, at);
+      }
+    }
+    if (!this.#capture.carryOver(bytes)) this.#failTooLarge();
+    this.#base += bytes.length;
+  }
+
+  /** @throws ReportError if the document is incomplete */
+  end(): void {
+    if (this.#inLiteral) this.#endLiteral(new Uint8Array(0), 0);
+    if (this.#expected === 'nothing') return;
+    const nothing = this.#frames.length === 0 && !this.#inString && this.#path === undefined;
+    this.#fail(nothing ? 'The report is empty.' : 'The report is truncated: its JSON is incomplete.', 0);
+  }
+
+  /** @returns the index of the closing quote, or the length of the chunk */
+  #endOfString(bytes: Uint8Array, from: number): number {
+    let escaped = this.#escaped;
+    let at = from;
+    for (; at < bytes.length; at += 1) {
+      const byte = bytes[at];
+      if (escaped) escaped = false;
+      else if (byte === BACKSLASH) escaped = true;
+      else if (byte === QUOTE) break;
+    }
+    this.#escaped = escaped;
+    return at;
+  }
+
+  /** Scans a match up to the next string, its end or the end of the chunk. @returns the index of the last byte read */
+  #scanMatch(bytes: Uint8Array, from: number): number {
+    for (let at = from; at < bytes.length; at += 1) {
+      switch (bytes[at]) {
+        case QUOTE:
+          this.#inString = true;
+          return at;
+        case OPEN_BRACE:
+        case OPEN_BRACKET:
+          this.#depth += 1;
+          this.#countMember(at);
+          if (this.#depth + this.#frames.length > MAX_DEPTH) this.#failTooDeep(at);
+          break;
+        case COMMA:
+          this.#countMember(at);
+          break;
+        case CLOSE_BRACE:
+        case CLOSE_BRACKET:
+          this.#depth -= 1;
+          if (this.#depth === 0) {
+            this.#endMatch(bytes, at + 1);
+            return at;
+          }
+          break;
+      }
+    }
+    return bytes.length;
+  }
+
+  #take(bytes: Uint8Array, at: number): void {
+    const byte = bytes[at] as number;
+    const space = byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+    if (this.#inLiteral) {
+      if (!space && byte !== COMMA && byte !== CLOSE_BRACKET && byte !== CLOSE_BRACE) return;
+      this.#endLiteral(bytes, at);
+    }
+    if (space) return;
+    switch (this.#expected) {
+      case 'value or end':
+        if (byte === CLOSE_BRACKET) this.#pop(byte, at);
+        else this.#beginValue(byte, at);
+        break;
+      case 'value':
+        if (byte === CLOSE_BRACKET && this.#options.trailingCommas === true && this.#frames.length > 0)
+          this.#pop(byte, at);
+        else this.#beginValue(byte, at);
+        break;
+      case 'key or end':
+      case 'key':
+        if (
+          byte === CLOSE_BRACE &&
+          (this.#expected === 'key or end' || this.#options.trailingCommas === true)
+        )
+          this.#pop(byte, at);
+        else if (byte === QUOTE) {
+          // No path leads here: skip names like values.
+          if (this.#frames.at(-1)?.nodes.length === 0) this.#inString = true;
+          else this.#beginText(at, MAX_KEY);
+        } else this.#fail('Invalid JSON: a name is expected here.', at);
+        break;
+      case 'colon':
+        if (byte !== COLON) this.#fail('Invalid JSON: a colon is expected here.', at);
+        this.#expected = 'value';
+        break;
+      case 'comma or end':
+        if (byte === COMMA) this.#next();
+        else this.#pop(byte, at);
+        break;
+      case 'nothing':
+        this.#fail('Invalid JSON: more text follows its end.', at);
+    }
+  }
+
+  #beginValue(byte: number, at: number): void {
+    const path = this.#nodes.find((node) => node.path !== undefined)?.path;
+    if (this.#hasBegins) this.#addBegun(at);
+    const opens = byte === OPEN_BRACE || byte === OPEN_BRACKET;
+    if (path !== undefined) {
+      this.#path = path;
+      this.#offset = this.#base + at;
+      this.#members = 0;
+      this.#capture.begin(at, MAX_MATCH);
+      if (opens) {
+        this.#depth = 1;
+        if (this.#frames.length + 1 > MAX_DEPTH) this.#failTooDeep(at);
+        return;
+      }
+    } else if (opens) {
+      if (this.#frames.length + 1 > MAX_DEPTH) this.#failTooDeep(at);
+      const isArray = byte === OPEN_BRACKET;
+      this.#frames.push({ isArray, key: isArray ? 0 : '', nodes: this.#nodes });
+      this.#expected = isArray ? 'value or end' : 'key or end';
+      if (isArray) this.#enter(0);
+      return;
+    }
+    if (byte === QUOTE) {
+      this.#inString = true;
+      return;
+    }
+    // A number, `true`, `false` or `null`.
+    if (byte !== 0x2d && (byte < 0x30 || byte > 0x39) && byte !== 0x74 && byte !== 0x66 && byte !== 0x6e) {
+      this.#fail('Invalid JSON: a value is expected here.', at);
+    }
+    this.#inLiteral = true;
+    this.#capture.begin(at, MAX_LITERAL);
+  }
+
+  #addBegun(at: number): void {
+    const path = this.#nodes.find((node) => node.begins !== undefined)?.begins;
+    if (path === undefined) return;
+    const keys = this.#frames.map(({ key }) => key);
+    this.#matches.push({ path, keys, value: undefined, offset: this.#base + at });
+  }
+
+  #beginText(at: number, maxBytes: number): void {
+    this.#inString = true;
+    this.#capture.begin(at, maxBytes);
+  }
+
+  #endString(bytes: Uint8Array, at: number): void {
+    if (this.#path !== undefined) this.#endMatch(bytes, at + 1);
+    else if (this.#capture.isActive) {
+      this.#enter(this.#parsed(this.#takeCapture(bytes, at + 1), JSON.parse, at) as string);
+      this.#expected = 'colon';
+    } else if (this.#expected === 'key' || this.#expected === 'key or end') this.#expected = 'colon';
+    else this.#endValue();
+  }
+
+  #endLiteral(bytes: Uint8Array, at: number): void {
+    this.#inLiteral = false;
+    if (this.#path !== undefined) return this.#endMatch(bytes, at);
+    this.#parsed(this.#takeCapture(bytes, at), JSON.parse, at);
+    this.#endValue();
+  }
+
+  #endMatch(bytes: Uint8Array, end: number): void {
+    const text = this.#takeCapture(bytes, end);
+    const { parse = JSON.parse } = this.#options;
+    const value = replaceLoneSurrogates(this.#parsed(text, parse, this.#offset - this.#base), text);
+    const keys = this.#frames.map(({ key }) => key);
+    this.#matches.push({ path: this.#path as string, keys, value, offset: this.#offset });
+    this.#path = undefined;
+    this.#endValue();
+  }
+
+  #endValue(): void {
+    this.#expected = this.#frames.length === 0 ? 'nothing' : 'comma or end';
+  }
+
+  /** Handles a comma. */
+  #next(): void {
+    const frame = this.#frames.at(-1) as Frame;
+    this.#expected = frame.isArray ? 'value' : 'key';
+    if (frame.isArray) this.#enter((frame.key as number) + 1);
+  }
+
+  #enter(key: string | number): void {
+    const frame = this.#frames.at(-1) as Frame;
+    frame.key = key;
+    if (frame.nodes.length === 0) return void (this.#nodes = frame.nodes);
+    this.#nodes = matchPaths(frame.nodes, String(key));
+  }
+
+  #pop(byte: number, at: number): void {
+    const frame = this.#frames.pop();
+    if (frame === undefined || byte !== (frame.isArray ? CLOSE_BRACKET : CLOSE_BRACE))
+      this.#fail('Invalid JSON: a comma or a closing bracket is expected here.', at);
+    this.#endValue();
+  }
+
+  #takeCapture(bytes: Uint8Array, end: number): string {
+    return this.#capture.take(bytes, end) ?? this.#failTooLarge();
+  }
+
+  #failTooLarge(): never {
+    const { maxBytes, start } = this.#capture;
+    const size = maxBytes === MAX_MATCH ? '16 MiB' : `${maxBytes} bytes`;
+    this.#fail(`This value exceeds ${size}.`, start);
+  }
+
+  #parsed(text: string, parse: (text: string) => unknown, at: number): unknown {
+    try {
+      return parse(text);
+    } catch {
+      this.#fail('Invalid JSON: this value cannot be parsed.', at);
+    }
+  }
+
+  #countMember(at: number): void {
+    this.#members += 1;
+    if (this.#members > MAX_MEMBERS) this.#fail(`This value has more than ${MAX_MEMBERS} members.`, at);
+  }
+
+  #failTooDeep(at: number): never {
+    this.#fail(`The JSON is nested more than ${MAX_DEPTH} levels deep.`, at);
+  }
+
+  #fail(message: string, at: number): never {
+    throw new ReportError(message, { offset: this.#base + at });
+  }
+}
+
+/** A value at one of the requested paths. */
+export interface JsonMatch {
+  /** The requested path. */
+  path: string;
+  /** Names and indices that lead to the value. */
+  keys: readonly (string | number)[];
+  value: unknown;
+  /** Where it begins, in bytes from 0. */
+  offset: number;
+}
+
+export interface JsonStreamOptions {
+  /** Paths of values to yield, without content, where they begin: an empty array has no other match. */
+  begins?: readonly string[];
+  /** Whether to allow a comma before the end of an array or object, as some tools write. */
+  trailingCommas?: boolean;
+  /** Parses a match in place of `JSON.parse`; an error ends the report. */
+  parse?: (text: string) => unknown;
+}
+
+/** A node of the tree of requested paths. */
+interface PathNode {
+  names: Map<string, PathNode>;
+  any?: PathNode;
+  /** Set if a path ends here. */
+  path?: string;
+  /** Set if a path of `begins` ends here. */
+  begins?: string;
+}
+
+/** @param paths names joined by dots; `*` for any name or index, `''` for the whole document */
+function compilePaths(paths: readonly string[], begins: readonly string[] = []): PathNode {
+  const root: PathNode = { names: new Map() };
+  const nodeAt = (path: string): PathNode => {
+    let node = root;
+    for (const name of path === '' ? [] : path.split('.')) {
+      const next: PathNode = (name === '*' ? node.any : node.names.get(name)) ?? { names: new Map() };
+      if (name === '*') node.any = next;
+      else node.names.set(name, next);
+      node = next;
+    }
+    return node;
+  };
+  for (const path of paths) nodeAt(path).path = path;
+  for (const path of begins) nodeAt(path).begins = path;
+  return root;
+}
+
+/** @returns the nodes below these for a name or an index */
+function matchPaths(nodes: readonly PathNode[], name: string): PathNode[] {
+  const next: PathNode[] = [];
+  for (const { names, any } of nodes) {
+    const named = names.get(name);
+    if (named !== undefined) next.push(named);
+    if (any !== undefined) next.push(any);
+  }
+  return next;
 }

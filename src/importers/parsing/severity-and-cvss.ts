@@ -1,5 +1,5 @@
 import { calculateCvssScore } from '../../domain/vulnerabilities/cvss.ts';
-import { memoize } from '../memoize.ts';
+import { memoize } from '../../lib/memoize.ts';
 import type { Severity } from '../../domain/shared/statuses-and-severities.ts';
 
 const SEVERITY_WORDS: Readonly<Record<string, Severity>> = {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { openScratchDatabase, type ScratchStatement } from '../../db/scratch-database.ts';
-import type { Detection } from '../../domain/imports/detection.ts';
+import type { Detection } from '../../domain/imports/finding-detections.ts';
 import { severityOfRank, severityRank } from '../../domain/shared/statuses-and-severities.ts';
 import type { ExploitableLocation } from '../../domain/vulnerabilities/exploitable-locations.ts';
 import { MAX_STORED_LOCATIONS, mergeFindings, type NormalizedFinding } from '../normalize-finding.ts';
@@ -11,8 +11,10 @@ import {
   encodeFinding,
   decodeFinding,
   isTruncated,
+  decodeHeader,
+  encodeHeader,
+  type FindingHeader,
 } from './finding-codec.ts';
-import { decodeHeader, encodeHeader, type FindingHeader } from './finding-header.ts';
 
 /** Instances that are merged in full. Later ones contribute only location, time and severity. */
 const MAX_MERGED_INSTANCES = 20;

@@ -1,8 +1,8 @@
 import { openScratchDatabase } from '../../db/scratch-database.ts';
 import { ALL_CHECKS, coverageKeyOfChecks, type CoveredChecks } from '../../domain/imports/scan-scopes.ts';
 import { portSetKey } from '../../domain/assets/port-sets.ts';
-import type { ScanScopeKey, AssetLocation } from '../../domain/imports/detection.ts';
-import type { FindingHeader } from './finding-header.ts';
+import type { ScanScopeKey, AssetLocation } from '../../domain/imports/finding-detections.ts';
+import type { FindingHeader } from './finding-codec.ts';
 import { FindingSpool } from './finding-spool.ts';
 import { HostSpool } from './host-spool.ts';
 import type { NormalizedFinding } from '../normalize-finding.ts';

@@ -1,5 +1,4 @@
 import type { ImportOptions } from '../../../src/domain/imports/import-types.ts';
-import { Random } from './random.ts';
 import {
   FINDING_FORMATS,
   HOST_FORMATS,
@@ -9,6 +8,42 @@ import {
   type ReportedItem,
   type SequenceFormat,
 } from './reports.ts';
+
+/** A source of random numbers that a seed determines (mulberry32). */
+class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed;
+  }
+
+  /** @returns a number of at least 0 and below 1 */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  }
+
+  /** @returns a whole number of at least `least` and at most `most` */
+  between(least: number, most: number): number {
+    return least + Math.floor(this.next() * (most - least + 1));
+  }
+
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
+
+  of<T>(list: readonly T[]): T {
+    if (list.length === 0) throw new Error('There is nothing to choose from.');
+    return list[this.between(0, list.length - 1)] as T;
+  }
+
+  /** @returns each item of a list with a probability, in order */
+  some<T>(list: readonly T[], probability = 0.5): T[] {
+    return list.filter(() => this.chance(probability));
+  }
+}
 
 const DAY = 86_400_000;
 /** 10:00 on a day of January 2026; day 0 is before every report of a sequence. */
@@ -27,7 +62,7 @@ export interface ImportStep {
 }
 
 /** Undoes an import. Does nothing if none is left. */
-export interface UndoStep {
+interface UndoStep {
   kind: 'undo';
   at: number;
   key: number;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { burp } from '../../../src/importers/formats/burp/burp.ts';
-import { identityOf } from '../../../src/importers/finding-identity.ts';
+import { identityOf } from '../../../src/importers/targets.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
 // The reports follow the document type that Burp writes into each.

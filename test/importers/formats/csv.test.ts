@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { readSample } from '../../../src/importers/detect-format.ts';
+import { readSample } from '../../../src/importers/formats/index.ts';
 import { defaultMapping } from '../../../src/importers/formats/csv/columns.ts';
 import { otherColumns } from '../../../src/importers/formats/csv/columns.ts';
 import { csv } from '../../../src/importers/formats/csv/csv.ts';
-import { identityOf } from '../../../src/importers/finding-identity.ts';
+import { identityOf } from '../../../src/importers/targets.ts';
 import type { ReportRecord } from '../../../src/importers/report.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 import { inChunks } from '../reports.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cyclonedx } from '../../../src/importers/formats/cyclonedx/cyclonedx.ts';
-import { identityOf } from '../../../src/importers/finding-identity.ts';
+import { identityOf } from '../../../src/importers/targets.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
 // The reports follow the CycloneDX schemas and public examples of versions 1.2 to 1.6.

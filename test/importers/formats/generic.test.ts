@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { endpointOf } from '../../../src/importers/formats/generic/endpoints.ts';
 import { generic } from '../../../src/importers/formats/generic/generic.ts';
-import { identityOf } from '../../../src/importers/finding-identity.ts';
+import { identityOf } from '../../../src/importers/targets.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
 describeFormat(generic);

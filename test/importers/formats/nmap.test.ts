@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nmap } from '../../../src/importers/formats/nmap/nmap.ts';
-import { identityOf } from '../../../src/importers/finding-identity.ts';
+import { identityOf } from '../../../src/importers/targets.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 import { host, port, report } from '../reports.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { npmAudit } from '../../../src/importers/formats/npm-audit/npm-audit.ts';
-import { identityOf } from '../../../src/importers/finding-identity.ts';
+import { identityOf } from '../../../src/importers/targets.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
 // The reports follow npm 6, npm 7 and later, and public examples of both.

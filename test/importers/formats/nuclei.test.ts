@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nuclei } from '../../../src/importers/formats/nuclei/nuclei.ts';
-import { identityOf } from '../../../src/importers/finding-identity.ts';
+import { identityOf } from '../../../src/importers/targets.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
 // The reports follow the type ResultEvent of Nuclei and public examples of versions 2.3 to 3.4.

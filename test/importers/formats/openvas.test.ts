@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openvas } from '../../../src/importers/formats/openvas/openvas.ts';
-import { identityOf } from '../../../src/importers/finding-identity.ts';
+import { identityOf } from '../../../src/importers/targets.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
 // The reports follow the published schema.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sarif } from '../../../src/importers/formats/sarif/sarif.ts';
-import { identityOf } from '../../../src/importers/finding-identity.ts';
+import { identityOf } from '../../../src/importers/targets.ts';
 import { textToMarkdown } from '../../../src/importers/parsing/markdown.ts';
 import type { ReportedFinding } from '../../../src/importers/report.ts';
 import { findingsOf } from '../format-harness.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sarif } from '../../../src/importers/formats/sarif/sarif.ts';
-import { identityOf } from '../../../src/importers/finding-identity.ts';
+import { identityOf } from '../../../src/importers/targets.ts';
 import type { ReportedFinding } from '../../../src/importers/report.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 

@@ -10,7 +10,7 @@ import { isClosed } from '../../shared/statuses-and-severities.ts';
 import { BULK_CHUNK_ROWS, EVENT_CHUNK_ROWS, type MutableFields } from '../lock-vulnerability.ts';
 import { recordTimelineForEach, recordTimelineEntries } from '../timeline.ts';
 import { assetCounterDeltas, counterDeltas } from '../counter-deltas.ts';
-import { insertVulnerabilityTags, linkedIds } from '../vulnerability-assets.ts';
+import { insertVulnerabilityTags, linkedIds } from '../insert-vulnerabilities.ts';
 import {
   auditedChange,
   EDITED_FIELDS,

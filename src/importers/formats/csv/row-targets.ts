@@ -1,5 +1,5 @@
 import { portAndProtocolOf } from '../../parsing/scanned-hosts.ts';
-import { memoize } from '../../memoize.ts';
+import { memoize } from '../../../lib/memoize.ts';
 import type { ReportedFinding, ScanTarget } from '../../report.ts';
 import { endpointOf } from '../generic/endpoints.ts';
 import type { CsvField } from './columns.ts';

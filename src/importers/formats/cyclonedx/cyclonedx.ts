@@ -4,7 +4,7 @@ import { readBomXml } from './cyclonedx-xml.ts';
 import { collectMatches, type JsonMatch, streamJsonMatches } from '../../parsing/json-stream.ts';
 import { arrayOf, asJsonObject, isJsonObject, textOf } from '../../parsing/json-values.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
-import { peekStart } from '../../parsing/peek-start.ts';
+import { peekStart } from '../../parsing/encodings.ts';
 import type { ByteSource, ReportFormat, ReportRecord } from '../../report.ts';
 
 /**

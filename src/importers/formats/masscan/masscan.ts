@@ -1,5 +1,5 @@
 import type { ObservedPort } from '../../../domain/assets/scans/diff-ports.ts';
-import { peekStart } from '../../parsing/peek-start.ts';
+import { peekStart } from '../../parsing/encodings.ts';
 import { isJsonObject, arrayOf, asJsonObject, textOf } from '../../parsing/json-values.ts';
 import { streamJsonRecords } from '../../parsing/json-lines.ts';
 import { streamJsonMatches } from '../../parsing/json-stream.ts';

@@ -1,7 +1,7 @@
 import { type NiktoItem, recordOfNiktoItem } from './items.ts';
 import { type LenientObject, streamLenientObjects } from './lenient-json.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
-import { peekStart } from '../../parsing/peek-start.ts';
+import { peekStart } from '../../parsing/encodings.ts';
 import { parseWebUrl } from '../../parsing/urls.ts';
 import { streamXmlMatches, textAt, type XmlAncestor, type XmlElement } from '../../parsing/xml-stream.ts';
 import type { ReportFormat, ReportRecord } from '../../report.ts';

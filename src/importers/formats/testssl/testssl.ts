@@ -1,4 +1,4 @@
-import { peekStart } from '../../parsing/peek-start.ts';
+import { peekStart } from '../../parsing/encodings.ts';
 import {
   isJsonObject,
   arrayOf,
@@ -12,7 +12,6 @@ import { streamJsonMatches } from '../../parsing/json-stream.ts';
 import { parseSeverity } from '../../parsing/severity-and-cvss.ts';
 import { extractCveIds, extractCweIds } from '../../parsing/markdown.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
-import { checksOfTest } from './checks.ts';
 import { locationOfHost } from '../../targets.ts';
 import type {
   ReportFormat,
@@ -180,4 +179,28 @@ function splitAddress(text: string): [string | undefined, string | undefined] {
 function portOf(value: unknown): number | undefined {
   const port = numberOf(value);
   return port !== undefined && Number.isInteger(port) && port > 0 && port < 65_536 ? port : undefined;
+}
+
+/** Ids by the part of testssl.sh that reports them (its functions `run_*`), each of which has an option of its own. */
+const PARTS: readonly (readonly [part: string, ids: RegExp])[] = [
+  ['protocols', /^(?:SSLv[23]|TLS1(?:_\d)?|NPN|ALPN(?:_HTTP2)?|QUIC)$/],
+  ['ciphers', /^cipherlist_/],
+  ['forward-secrecy', /^(?:P?FS(?:_|$)|DH_groups)/],
+  ['server-preferences', /^(?:cipher_?order|cipher_negotiated|protocol_negotiated|prioritize_)/],
+  [
+    'server-defaults',
+    /^(?:TLS_|SSL_sessionID|sessionresumption|cert|OCSP|DNS_CAA|clientAuth|intermediate_cert)/,
+  ],
+  [
+    'headers',
+    /^(?:HTTP_|HSTS|HPKP|banner_|cookie_|security_headers|ipv4_in_header|[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]+)+$)/,
+  ],
+  ['rating', /^(?:rating_|overall_grade|grade_cap|[a-z_]+_score$|[a-z_]+_score_weighted$)/],
+  ['cipher-tests', /^cipher[-_]/],
+  ['client-simulations', /^clientsimulation-/],
+];
+
+/** @returns the group of a test; each vulnerability is one of its own: `BEAST` for `BEAST_CBC_TLS1` */
+function checksOfTest(id: string): string {
+  return PARTS.find(([, ids]) => ids.test(id))?.[0] ?? id.replace(/[_\s-][^]*/, '');
 }

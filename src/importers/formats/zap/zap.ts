@@ -16,7 +16,7 @@ import {
   textsOf,
 } from '../../parsing/json-values.ts';
 import { firstTime } from '../../parsing/parse-time.ts';
-import { peekStart } from '../../parsing/peek-start.ts';
+import { peekStart } from '../../parsing/encodings.ts';
 import { parseWebUrl } from '../../parsing/urls.ts';
 import { streamXmlMatches, textAt, textsAt, type XmlElement } from '../../parsing/xml-stream.ts';
 import type { ReportFormat, ReportRecord } from '../../report.ts';

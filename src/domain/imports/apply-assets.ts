@@ -1,0 +1,303 @@
+import { type SqlBool, sql } from 'kysely';
+import { prepareInsert } from '../../db/bulk-insert.ts';
+import { forKeyShare, inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
+import type { Transaction } from '../../db/database.ts';
+import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
+import { updateSeenRange } from '../assets/scans/host-queries.ts';
+import type { ImportJob } from './import-types.ts';
+import { addNewAssetsToListing } from '../assessments/update-listing.ts';
+import { insertAssets, newAssetUids } from '../assets/insert-assets.ts';
+import { permittedAssets } from './import-permissions.ts';
+import type { AssetLocation, Detection } from './finding-detections.ts';
+import type { ScannedHost, TimedRecord } from '../assets/scans/apply-scans.ts';
+import { upsertScannedHosts } from '../assets/scans/upsert-hosts.ts';
+
+/** The result of one transaction. */
+interface AppliedHosts {
+  /** Addresses of the created assets. */
+  created: string[];
+  /** Addresses of known hosts with changed ports. */
+  updated: string[];
+  portsOpened: number;
+  portsClosed: number;
+  /** Addresses of hosts that the importer may not change. */
+  denied: string[];
+  /** Records to apply in the next transaction. */
+  deferred: TimedRecord[];
+}
+
+/**
+ * Creates or updates the assets of reported hosts, and lists created ones in the assessment. Skips hosts that the
+ * importer may not change.
+ * @param hosts may have several records of a host, in any order
+ * @param now milliseconds since 1970
+ */
+export async function applyReportedHosts(
+  tx: Transaction,
+  job: ImportJob,
+  hosts: readonly ScannedHost[],
+  now: number,
+): Promise<AppliedHosts> {
+  const by = { actor: job.caller, now };
+  const applied = await upsertScannedHosts(tx, by, job.organizationId, hosts, {
+    importId: job.id,
+    findWritable: async (known) => (await permittedAssets(tx, job, known)).writable,
+  });
+  await recordAssetDetections(
+    tx,
+    job,
+    applied.seen.map(({ id, first, last }) => ({ id, firstSeenAt: first, seenAt: last })),
+  );
+  if (job.assessment !== null && applied.createdHosts.length > 0)
+    await addNewAssetsToListing(tx, by, job.assessment.uid, applied.createdHosts);
+  return {
+    created: applied.createdHosts.map(({ address }) => address),
+    updated: applied.updated,
+    portsOpened: applied.openedPorts,
+    portsClosed: applied.closedPorts,
+    denied: applied.skipped,
+    deferred: applied.deferred,
+  };
+}
+
+export interface ResolvedAssets {
+  /** By `assetKey`. Omits assets that the importer cannot see and may not create. */
+  ids: ReadonlyMap<string, number>;
+  /** The ids of these assets whose `last_seen` the importer may change. */
+  writable: ReadonlySet<number>;
+  created: AssetLocation[];
+}
+
+export const assetKey = ({ type, location }: AssetLocation): string => `${type} ${location}`;
+
+const findAssetsByLocation = prepareQuery((db, p: { organization: number; locations: readonly string[] }) =>
+  db
+    .selectFrom('assets')
+    .select(['id', 'type', 'location', 'writable_by', 'import_id'])
+    .where('organization_id', '=', p.organization)
+    .where('type', 'in', ['host', 'webapp'])
+    .where((eb) => inList(db, eb.ref('location'), p.locations)),
+);
+
+/** An asset of findings. */
+interface LocatedAsset {
+  asset: AssetLocation;
+  /** Milliseconds since 1970. */
+  seenAt: number;
+  /** Whether to create it if it is missing. */
+  mayCreate: boolean;
+}
+
+/**
+ * Finds the assets of findings by type and location. Creates missing ones if the importer may, and lists them in the
+ * assessment.
+ * @param located by `assetKey`
+ */
+async function findOrCreateAssets(
+  tx: Transaction,
+  job: ImportJob,
+  located: ReadonlyMap<string, LocatedAsset>,
+  now: number,
+): Promise<ResolvedAssets> {
+  const missing = new Map(located);
+  const ids = new Map<string, number>();
+  const writable = new Set<number>();
+  if (missing.size === 0) return { ids, writable, created: [] };
+  const find = async (): Promise<void> => {
+    const locations = [...new Set([...missing.values()].map(({ asset }) => asset.location))];
+    const rows = await findAssetsByLocation(tx, { organization: job.organizationId, locations });
+    const permitted = await permittedAssets(tx, job, rows);
+    for (const row of rows) {
+      const key = assetKey(row as AssetLocation);
+      if (missing.delete(key) && permitted.linkable.has(row.id)) ids.set(key, row.id);
+    }
+    for (const id of permitted.writable) writable.add(id);
+  };
+  await find();
+  if (missing.size === 0 || !job.canWriteAssets) return { ids, writable, created: [] };
+
+  const by = { actor: job.caller, now };
+  const toCreate = [...missing.values()].filter(({ mayCreate }) => mayCreate);
+  if (toCreate.length === 0) return { ids, writable, created: [] };
+  const uids = newAssetUids(toCreate.length, now);
+  const createdAssets = await insertAssets(
+    tx,
+    by,
+    toCreate.map(({ asset, seenAt }, index) => ({
+      uid: uids[index] as string,
+      organizationId: job.organizationId,
+      importId: job.id,
+      seenAt,
+      values: {
+        ...asset,
+        name: asset.location.length > 255 ? '' : asset.location,
+        description: '',
+        criticality: 'undefined' as const,
+        writable_by: 'any' as const,
+      },
+    })),
+  );
+  if (job.assessment !== null && createdAssets.size > 0)
+    await addNewAssetsToListing(
+      tx,
+      by,
+      job.assessment.uid,
+      [...createdAssets].map(([uid, id]) => ({ id, uid })),
+    );
+  // A concurrent import may have created some of them first.
+  await find();
+  return {
+    ids,
+    writable,
+    created: toCreate.flatMap(({ asset }, index) =>
+      createdAssets.has(uids[index] as string) ? [asset] : [],
+    ),
+  };
+}
+
+/** A detection, and the changes of its asset that it allows. */
+interface DetectionOnAsset {
+  detection: Detection;
+  /** False below the minimum severity: then the asset was not seen. */
+  isMade: boolean;
+  /** Whether to create the asset if it is missing. */
+  mayCreate: boolean;
+}
+
+/** Finds the assets of detections, creates missing ones, and records that they were seen. */
+export async function resolveFindingAssets(
+  tx: Transaction,
+  job: ImportJob,
+  detections: readonly DetectionOnAsset[],
+  now: number,
+): Promise<ResolvedAssets> {
+  const located = new Map<string, LocatedAsset & { firstSeenAt: number; isMade: boolean }>();
+  for (const { detection, isMade, mayCreate } of detections) {
+    const { asset, firstSeenAt, seenAt } = detection;
+    if (asset === null) continue;
+    const key = assetKey(asset);
+    const other = located.get(key);
+    if (other === undefined) {
+      located.set(key, { asset, firstSeenAt, seenAt, mayCreate, isMade });
+      continue;
+    }
+    other.mayCreate ||= mayCreate;
+    if (!isMade) continue;
+    if (!other.isMade || firstSeenAt < other.firstSeenAt) other.firstSeenAt = firstSeenAt;
+    if (!other.isMade || seenAt > other.seenAt) other.seenAt = seenAt;
+    other.isMade = true;
+  }
+  const assets = await findOrCreateAssets(tx, job, located, now);
+  const seen: { id: number; firstSeenAt: number; seenAt: number }[] = [];
+  for (const [key, { firstSeenAt, seenAt, isMade }] of located) {
+    const id = assets.ids.get(key);
+    if (id !== undefined && isMade && assets.writable.has(id)) seen.push({ id, firstSeenAt, seenAt });
+  }
+  await recordAssetDetections(tx, job, seen);
+  return assets;
+}
+
+const insertDetections = prepareInsert(
+  'asset_detections',
+  { organization_id: 'int', asset_id: 'int', import_id: 'int', first_seen_at: 'int', seen_at: 'int' },
+  `on conflict (asset_id, import_id) do update set
+    first_seen_at = case when excluded.first_seen_at < asset_detections.first_seen_at then excluded.first_seen_at
+      else asset_detections.first_seen_at end,
+    seen_at = case when excluded.seen_at > asset_detections.seen_at then excluded.seen_at
+      else asset_detections.seen_at end`,
+);
+
+/**
+ * Records that an import saw assets. An asset that an import made belongs to the earliest one that saw it.
+ * @param seen distinct assets
+ */
+export async function recordAssetDetections(
+  tx: Transaction,
+  job: ImportJob,
+  seen: readonly { id: number; firstSeenAt: number; seenAt: number }[],
+): Promise<void> {
+  if (seen.length === 0) return;
+  const ids = seen.map(({ id }) => id);
+  const stored = new Map((await lockSeen(tx, { ids })).map((row) => [row.id, row]));
+  await updateSeenRange(
+    tx,
+    seen.flatMap(({ id, firstSeenAt, seenAt }) => {
+      const { first_seen: first = null, last_seen: last = null } = stored.get(id) ?? {};
+      const isWithin = first !== null && last !== null && first <= firstSeenAt && seenAt <= last;
+      return isWithin ? [] : [{ id, first: firstSeenAt, last: seenAt }];
+    }),
+  );
+  await insertDetections(
+    tx,
+    seen.map(({ id, firstSeenAt, seenAt }) => [job.organizationId, id, job.id, firstSeenAt, seenAt]),
+  );
+  const madeByOthers = ids.filter((id) => {
+    const maker = stored.get(id)?.import_id ?? null;
+    return maker !== null && maker !== job.id;
+  });
+  if (madeByOthers.length === 0) return;
+  const earlier = await selectEarlierSeen(tx, { ids: madeByOthers, import: job.id });
+  await moveToImports(
+    tx,
+    earlier.map(({ id }) => [id, job.id]),
+  );
+}
+
+/**
+ * An undo, and a correction of a report's time, lock assets for update. So they wait, and then read the detections that
+ * this transaction inserts.
+ */
+const lockSeen = prepareWrite<
+  { ids: readonly number[] },
+  { id: number; first_seen: number | null; last_seen: number | null; import_id: number | null }
+>((tx, p) =>
+  tx
+    .selectFrom('assets')
+    .select(['id', 'first_seen', 'last_seen', 'import_id'])
+    .where((eb) => inList(tx, eb.ref('id'), p.ids))
+    .orderBy('id')
+    .modifyEnd(forKeyShare(tx)),
+);
+
+/** Assets that an import saw before the one that made them. */
+const selectEarlierSeen = prepareQuery<{ ids: readonly number[]; import: number }, { id: number }>((db, p) =>
+  db
+    .selectFrom('assets')
+    .innerJoin('asset_detections as own', 'own.asset_id', 'assets.id')
+    // Absent if that import was undone and the asset remains because of a person's change.
+    .leftJoin('asset_detections as made', (join) =>
+      join.onRef('made.asset_id', '=', 'assets.id').onRef('made.import_id', '=', 'assets.import_id'),
+    )
+    .select('assets.id')
+    .where((eb) => inList(db, eb.ref('assets.id'), p.ids))
+    .where('own.import_id', '=', p.import)
+    .where('assets.import_id', '<>', p.import)
+    .where(
+      sql<SqlBool>`(made.import_id is null or (own.first_seen_at, own.import_id) < (made.first_seen_at, made.import_id))`,
+    ),
+);
+
+/** Assigns assets to other imports, and moves their entries in the listings of the imports' assessments. */
+export async function moveToImports(
+  tx: Transaction,
+  moves: readonly (readonly [asset: number, toImport: number])[],
+): Promise<void> {
+  if (moves.length === 0) return;
+  const moved = sql`(select ${itemInteger(0)} as asset_id, new.organization_id, old.assessment_id as old_id,
+      new.assessment_id as new_id
+    from ${jsonRowsTable(tx, moves)}
+    join assets on assets.id = ${itemInteger(0)}
+    join imports as old on old.id = assets.import_id
+    join imports as new on new.id = ${itemInteger(1)}
+    where coalesce(new.assessment_id, 0) <> coalesce(old.assessment_id, 0))`;
+  // An asset that a person removed from the listing stays removed.
+  await sql`insert into listing_assets (organization_id, assessment_id, asset_id)
+    select organization_id, new_id, asset_id from ${moved} as moved
+    where new_id is not null and (old_id is null or exists (select 1 from listing_assets as listed
+      where listed.asset_id = moved.asset_id and listed.assessment_id = moved.old_id))
+    on conflict do nothing`.execute(tx);
+  await sql`delete from listing_assets where scope_rules = '[]' and (asset_id, assessment_id) in (
+    select asset_id, old_id from ${moved} as moved where old_id is not null)`.execute(tx);
+  await sql`update assets set import_id = ${itemInteger(1)} from ${jsonRowsTable(tx, moves)}
+    where assets.id = ${itemInteger(0)}`.execute(tx);
+}
