@@ -53,6 +53,19 @@ export const RETIRED_WORDS: Readonly<Record<string, string>> = {
   wanted: 'requested',
   pace: 'budget',
   lots: 'batches',
+  attribution: 'change context',
+  sighting: 'detection',
+  sightings: 'detections',
+  sibling: 'second server',
+  seal: 'encrypt',
+  unseal: 'decrypt',
+  bodiless: 'without a body',
+  building: 'build',
+  deviation: 'invalid value',
+  sent: 'present',
+  away: 'unreachable',
+  packed: 'as JSON',
+  varying: 'batch',
 };
 
 /** Phrases that screens and help no longer use, each with its replacement. */

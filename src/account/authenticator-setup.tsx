@@ -9,20 +9,20 @@ import { SecretField } from '../page-kit/copy-field.tsx';
 import { Button, Field, Form } from '../page-kit/forms.tsx';
 import { MESSAGES } from './messages.ts';
 
-const SEALED_FOR = 'totp set-up';
+const PURPOSE = 'totp set-up';
 /** Milliseconds from the QR code to the first code. */
 const LIFETIME = 900_000;
 
 export const SetupSchema = Type.String({ maxLength: 512 });
 export const CodeSchema = Type.String({ maxLength: MAX_CODE_LENGTH });
 
-/** A secret that is being set up. The form for the first code carries it sealed. */
+/** A secret that is being set up. The form for the first code carries it encrypted. */
 export interface AuthenticatorSetup {
   field: string;
   secret: string;
 }
 
-interface Sealed {
+interface PendingSetup {
   secret: string;
   session: string;
   endsAt: number;
@@ -31,8 +31,8 @@ interface Sealed {
 /** @returns a new secret, valid in this session for 15 minutes */
 export function createAuthenticatorSetup({ keys, clock }: Context, session: Session): AuthenticatorSetup {
   const secret = generateTotpSecret();
-  const sealed: Sealed = { secret, session: session.id, endsAt: clock() + LIFETIME };
-  return { secret, field: encryptSecret(keys.secret, SEALED_FOR, JSON.stringify(sealed)) };
+  const encrypted: PendingSetup = { secret, session: session.id, endsAt: clock() + LIFETIME };
+  return { secret, field: encryptSecret(keys.secret, PURPOSE, JSON.stringify(encrypted)) };
 }
 
 /** @returns the secret of a setup field; `undefined` if it belongs to another session or has expired */
@@ -41,9 +41,9 @@ export function openAuthenticatorSetup(
   session: Session,
   field: string,
 ): string | undefined {
-  const text = decryptSecret(keys.secret, SEALED_FOR, field);
+  const text = decryptSecret(keys.secret, PURPOSE, field);
   if (text === undefined) return undefined;
-  const { secret, session: id, endsAt } = JSON.parse(text) as Sealed;
+  const { secret, session: id, endsAt } = JSON.parse(text) as PendingSetup;
   return id === session.id && clock() < endsAt ? secret : undefined;
 }
 

@@ -11,7 +11,7 @@ import { prefixedCookieName, cookieOptions, SignInRequired } from '../http/brows
 
 /** Milliseconds, long enough to find a security key. */
 const CHALLENGE_LIFETIME = 300_000;
-const SEALED_FOR = 'passkey challenge';
+const PURPOSE = 'passkey challenge';
 
 /**
  * The purpose of a passkey request: to sign in, to prove the second factor, to confirm the identity, or to add a
@@ -19,7 +19,7 @@ const SEALED_FOR = 'passkey challenge';
  */
 export type PasskeyPurpose = 'sign-in' | 'second-factor' | 'confirm' | 'add';
 
-/** The sealed cookie of a passkey request. */
+/** The encrypted cookie of a passkey request. */
 interface Challenge {
   challenge: string;
   purpose: PasskeyPurpose;
@@ -60,7 +60,7 @@ export const registerPasskeyOptions: RouteRegistrar = (app, context) => {
       };
       reply.setCookie(
         cookieName(context),
-        encryptSecret(context.keys.secret, SEALED_FOR, JSON.stringify(challenge)),
+        encryptSecret(context.keys.secret, PURPOSE, JSON.stringify(challenge)),
         {
           ...cookieOptions(context),
           maxAge: CHALLENGE_LIFETIME / 1000,
@@ -83,9 +83,9 @@ export function parsePasskeyAssertion(
   purpose: PasskeyPurpose,
   credential: string,
 ): PasskeyAssertion | undefined {
-  const sealed = request.cookies[cookieName(context)];
+  const encrypted = request.cookies[cookieName(context)];
   reply.clearCookie(cookieName(context), cookieOptions(context));
-  const text = sealed === undefined ? undefined : decryptSecret(context.keys.secret, SEALED_FOR, sealed);
+  const text = encrypted === undefined ? undefined : decryptSecret(context.keys.secret, PURPOSE, encrypted);
   if (text === undefined) return undefined;
   const { challenge, endsAt, ...asked } = JSON.parse(text) as Challenge;
   const session = purpose === 'sign-in' ? null : (request.session?.id ?? null);

@@ -18,13 +18,13 @@ export function encryptSecret(secret: Uint8Array | KeyObject, purpose: string, t
   );
 }
 
-/** @returns `undefined` if the text was sealed with another secret or for another purpose, or was changed */
+/** @returns `undefined` if the text was encrypted with another secret or for another purpose, or was changed */
 export function decryptSecret(
   secret: Uint8Array | KeyObject,
   purpose: string,
-  sealed: string,
+  encrypted: string,
 ): string | undefined {
-  const bytes = Buffer.from(sealed, 'base64url');
+  const bytes = Buffer.from(encrypted, 'base64url');
   if (bytes.length < NONCE_LENGTH + TAG_LENGTH) return undefined;
   const decipher = createDecipheriv(CIPHER, deriveKey(secret, purpose), bytes.subarray(0, NONCE_LENGTH), {
     authTagLength: TAG_LENGTH,

@@ -105,15 +105,15 @@ function setProvider({ json, ...options }: SetOptions): Promise<void> {
     const issuer = await checkIssuer(options.issuer, clientId, clock);
     const before = await providerByOrganization(db.read, organization);
     const storedSecret =
-      before?.issuer === issuer && before.clientId === clientId ? before.sealedSecret : null;
-    const sealedSecret =
+      before?.issuer === issuer && before.clientId === clientId ? before.encryptedSecret : null;
+    const encryptedSecret =
       clientSecretFile === undefined
         ? storedSecret
         : encryptClientSecret(keys.secret, await readSecret(clientSecretFile));
     const settings = {
       issuer,
       clientId,
-      sealedSecret,
+      encryptedSecret,
       domains: domain,
       groupsClaim,
       adminGroup: adminGroup ?? null,

@@ -10,13 +10,13 @@ import { authenticateClient } from './client-authentication.ts';
 import { parseFormParameters, requireParameter } from './form-parameters.ts';
 import type { ClientCache } from '../domain/tokens/client-cache.ts';
 import { OAuthError } from './oauth-error.ts';
-import { attributionOfClient } from './token.ts';
+import { changeContextOfClient } from './token.ts';
 
 const PARAMETERS = ['token', 'token_type_hint', 'client_id', 'client_secret'] as const;
 
 interface Revocation {
   client: OAuthClient;
-  attributionFor: ReturnType<typeof attributionOfClient>;
+  changeContextFor: ReturnType<typeof changeContextOfClient>;
   now: number;
 }
 
@@ -30,7 +30,7 @@ export function registerRevocation(scope: FastifyInstance, context: Context, cli
       const token = requireParameter(parameters, 'token');
       const client = await authenticateClient(context, clients, request, parameters);
       const now = context.clock();
-      const revocation = { client, attributionFor: attributionOfClient(client, request, now), now };
+      const revocation = { client, changeContextFor: changeContextOfClient(client, request, now), now };
       if (isJwt(token)) await revokeAccessToken(context, token, revocation);
       else await revokeRefreshToken(context, token, revocation);
       return reply.code(200).send();
@@ -49,7 +49,7 @@ async function revokeAccessToken(
   token: string,
   revocation: Revocation,
 ): Promise<void> {
-  const { client, attributionFor, now } = revocation;
+  const { client, changeContextFor, now } = revocation;
   const claims = await keys.verify(token, now);
   if (claims?.jti === undefined) return;
   if (claims['client_id'] !== client.id) throw issuedToOtherClient();
@@ -57,7 +57,7 @@ async function revokeAccessToken(
   const credential = await credentialById(db.read, jti);
   if (credential === undefined || credential.revokedAt !== null) return;
   await db
-    .write((tx) => revokeToken(tx, attributionFor(credential), jti))
+    .write((tx) => revokeToken(tx, changeContextFor(credential), jti))
     .catch((error: unknown) => {
       // Already deleted.
       if (!(error instanceof DomainError && error.kind === 'not-found')) throw error;
@@ -66,11 +66,11 @@ async function revokeAccessToken(
 
 /** Revokes the whole grant, with its access tokens (RFC 7009, section 2.1). */
 async function revokeRefreshToken({ db }: Context, token: string, revocation: Revocation): Promise<void> {
-  const { client, attributionFor } = revocation;
+  const { client, changeContextFor } = revocation;
   const found = await refreshTokenBySecret(db.read, token);
   if (found === undefined) return;
   if (found.clientId !== client.id) throw issuedToOtherClient();
-  await db.write((tx) => revokeGrant(tx, attributionFor(found), found, 'revoked-by-client'));
+  await db.write((tx) => revokeGrant(tx, changeContextFor(found), found, 'revoked-by-client'));
 }
 
 /** RFC 7009, section 2.1. Other clients do not learn whether the token is valid. */

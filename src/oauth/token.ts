@@ -45,7 +45,7 @@ interface TokenRequest {
   /** Stores a token in a transaction that is shared with other requests. */
   storeBatched: ReturnType<typeof createTokenBatcher>;
   parameters: Partial<Record<(typeof PARAMETERS)[number], string>>;
-  attributionFor: ReturnType<typeof attributionOfClient>;
+  changeContextFor: ReturnType<typeof changeContextOfClient>;
   now: number;
 }
 
@@ -85,7 +85,7 @@ export function registerToken(scope: FastifyInstance, context: Context, clients:
         client,
         storeBatched,
         parameters,
-        attributionFor: attributionOfClient(client, request, now),
+        changeContextFor: changeContextOfClient(client, request, now),
         now,
       });
       // RFC 6749, section 5.1, requires both headers.
@@ -103,9 +103,9 @@ export function registerToken(scope: FastifyInstance, context: Context, clients:
 
 /**
  * Attributes a client's request to the user of an approved grant, or to the client's own account.
- * @returns a function from the owner of the grant to the attribution
+ * @returns a function from the owner of the grant to the change context
  */
-export function attributionOfClient(
+export function changeContextOfClient(
   client: OAuthClient,
   { address, id: requestId }: FastifyRequest,
   now: number,
@@ -121,14 +121,14 @@ async function redeemCode({
   context,
   client,
   parameters,
-  attributionFor,
+  changeContextFor,
   now,
 }: TokenRequest): Promise<IssuedTokens> {
   const { db, config } = context;
   const code = requireParameter(parameters, 'code');
   const found = await findAuthorizationCode(db.read, code);
   if (found === undefined || found.clientId !== client.id) throw invalidGrant('code');
-  const by = attributionFor(found);
+  const by = changeContextFor(found);
   const rejectReuse = () => revokeReusedGrant(context, by, found, 'code-reused');
   if (found.usedAt !== null) return rejectReuse();
   if (found.expiresAt <= now) throw invalidGrant('code');
@@ -164,13 +164,13 @@ async function redeemRefreshToken({
   context,
   client,
   parameters,
-  attributionFor,
+  changeContextFor,
   now,
 }: TokenRequest): Promise<IssuedTokens> {
   const { db, config } = context;
   const found = await refreshTokenBySecret(db.read, requireParameter(parameters, 'refresh_token'));
   if (found === undefined || found.clientId !== client.id) throw invalidGrant('refresh token');
-  const by = attributionFor(found);
+  const by = changeContextFor(found);
   const rejectReuse = () => revokeReusedGrant(context, by, found, 'refresh-token-reused');
   if (found.usedAt !== null) return rejectReuse();
   if (found.revokedAt !== null || found.expiresAt <= now) throw invalidGrant('refresh token');
@@ -193,7 +193,7 @@ async function redeemRefreshToken({
 
 /** RFC 6749, section 4.4: the client acts as its own account. */
 async function grantClientCredentials(request: TokenRequest): Promise<IssuedTokens> {
-  const { context, client, storeBatched, parameters, attributionFor, now } = request;
+  const { context, client, storeBatched, parameters, changeContextFor, now } = request;
   if (client.kind === 'public' || client.userId === null)
     throw new OAuthError('unauthorized_client', 'The client has no account of its own.');
   const scopes = clientScopes(client, requestedScopes(parameters.scope) ?? ALL_SCOPES);
@@ -206,7 +206,7 @@ async function grantClientCredentials(request: TokenRequest): Promise<IssuedToke
     config.accessTokenLifetime,
     now,
   ).catch(rethrowAsOAuthError('unauthorized_client'));
-  await storeBatched(attributionFor(grant), access).catch(rethrowAsOAuthError('unauthorized_client'));
+  await storeBatched(changeContextFor(grant), access).catch(rethrowAsOAuthError('unauthorized_client'));
   return { access };
 }
 

@@ -26,7 +26,7 @@ export interface ReturnedSignIn extends PendingSignIn {
   expiresAt: number;
 }
 
-/** Stores a pending sign-in in a sealed cookie for ten minutes. Replaces a previous one. */
+/** Stores a pending sign-in in a encrypted cookie for ten minutes. Replaces a previous one. */
 export function savePendingSignIn(context: Context, reply: FastifyReply, pending: PendingSignIn): void {
   const text = JSON.stringify({ ...pending, expiresAt: context.clock() + LIFETIME });
   reply.setCookie(cookieName(context), encryptSecret(context.keys.secret, PURPOSE, text), {
@@ -44,9 +44,9 @@ export function takePendingSignIn(
   request: FastifyRequest,
   reply: FastifyReply,
 ): ReturnedSignIn | undefined {
-  const sealed = request.cookies[cookieName(context)];
+  const encrypted = request.cookies[cookieName(context)];
   reply.clearCookie(cookieName(context), cookieOptions(context));
-  const text = sealed === undefined ? undefined : decryptSecret(context.keys.secret, PURPOSE, sealed);
+  const text = encrypted === undefined ? undefined : decryptSecret(context.keys.secret, PURPOSE, encrypted);
   if (text === undefined) return undefined;
   const pending = JSON.parse(text) as ReturnedSignIn;
   return pending.expiresAt > context.clock() ? pending : undefined;

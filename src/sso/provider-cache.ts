@@ -27,8 +27,8 @@ export class ProviderCache {
 
   /** @throws ProviderError when discovery fails, or has failed a moment ago */
   discover(provider: IdentityProvider): Promise<DiscoveredProvider> {
-    const { organization, issuer, clientId, sealedSecret } = provider;
-    const key = JSON.stringify([organization, issuer, clientId, sealedSecret]);
+    const { organization, issuer, clientId, encryptedSecret } = provider;
+    const key = JSON.stringify([organization, issuer, clientId, encryptedSecret]);
     const now = this.#context.clock();
     const known = this.#entries.get(key);
     if (known !== undefined && known.until > now) return known.discovered;
@@ -40,9 +40,9 @@ export class ProviderCache {
     return discovered;
   }
 
-  async #discover({ issuer, clientId, sealedSecret }: IdentityProvider): Promise<DiscoveredProvider> {
+  async #discover({ issuer, clientId, encryptedSecret }: IdentityProvider): Promise<DiscoveredProvider> {
     const secret =
-      sealedSecret === null ? null : decryptClientSecret(this.#context.keys.secret, sealedSecret);
+      encryptedSecret === null ? null : decryptClientSecret(this.#context.keys.secret, encryptedSecret);
     if (secret === undefined) {
       throw new ProviderError(
         'wrong',

@@ -18,6 +18,6 @@ export function encryptClientSecret(deploymentSecret: Uint8Array, clientSecret: 
 }
 
 /** @returns `undefined` if the deployment's secret has changed since */
-export function decryptClientSecret(deploymentSecret: Uint8Array, sealed: string): string | undefined {
-  return decryptSecret(deploymentSecret, SECRET_PURPOSE, sealed);
+export function decryptClientSecret(deploymentSecret: Uint8Array, encrypted: string): string | undefined {
+  return decryptSecret(deploymentSecret, SECRET_PURPOSE, encrypted);
 }

@@ -42,7 +42,7 @@ function configure(provider: TestIdentityProvider, trustEmail: boolean): Promise
     setIdentityProvider(tx, cliChangeContext(clock()), 'acme', {
       issuer: provider.issuer,
       clientId: provider.clientId,
-      sealedSecret: encryptClientSecret(keys.secret, provider.clientSecret),
+      encryptedSecret: encryptClientSecret(keys.secret, provider.clientSecret),
       domains: ['acme.example'],
       groupsClaim: 'groups',
       adminGroup: null,

@@ -30,7 +30,7 @@ async function startProvider(organization: string): Promise<TestIdentityProvider
     setIdentityProvider(tx, cliChangeContext(clock()), organization, {
       issuer: provider.issuer,
       clientId: provider.clientId,
-      sealedSecret: encryptClientSecret(keys.secret, provider.clientSecret),
+      encryptedSecret: encryptClientSecret(keys.secret, provider.clientSecret),
       domains: [`${organization}.example`],
       groupsClaim: 'groups',
       adminGroup: null,

@@ -52,7 +52,7 @@ const setProvider = (ssoOnly: boolean) =>
     setIdentityProvider(tx, cliChangeContext(now), organization.uid, {
       issuer: 'https://login.acme.example',
       clientId: 'assay',
-      sealedSecret: null,
+      encryptedSecret: null,
       domains: [`${organization.uid}.example`],
       groupsClaim: 'groups',
       adminGroup: null,

@@ -54,7 +54,7 @@ function name(
     setIdentityProvider(tx, cliChangeContext(clock()), organization, {
       issuer: provider.issuer,
       clientId: provider.clientId,
-      sealedSecret: encryptClientSecret(keys.secret, provider.clientSecret),
+      encryptedSecret: encryptClientSecret(keys.secret, provider.clientSecret),
       domains: [`${organization}.example`],
       ...DEFAULTS,
       ...settings,
@@ -207,8 +207,8 @@ describe('Redirect to the provider', () => {
     const cookie = start.headers.getSetCookie().find((text) => text.startsWith('assay-single-sign-on='));
     expect(cookie).toMatch(/; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/);
     const state = new URL(start.location ?? '').searchParams.get('state') ?? 'none';
-    const sealed = visitor.cookies.get('assay-single-sign-on') ?? '';
-    expect(Buffer.from(sealed, 'base64url').includes(state)).toBe(false);
+    const encrypted = visitor.cookies.get('assay-single-sign-on') ?? '';
+    expect(Buffer.from(encrypted, 'base64url').includes(state)).toBe(false);
   });
 
   it.each(['cross-site', 'same-site'])('OWASP ASVS 5, 7.6.2: rejects a %s start', async (site) => {
@@ -360,7 +360,7 @@ describe('First sign-in', () => {
   });
 
   it('supports a public client', async () => {
-    await name('open', publicProvider, { sealedSecret: null });
+    await name('open', publicProvider, { encryptedSecret: null });
     const someone = person({}, publicProvider, 'open.example');
     expect((await signIn(someone, { provider: publicProvider })).status).toBe(303);
   });

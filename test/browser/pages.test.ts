@@ -36,7 +36,7 @@ beforeAll(async () => {
     setIdentityProvider(tx, cliChangeContext(NOW), 'provided', {
       issuer: 'http://127.0.0.1:9',
       clientId: 'assay',
-      sealedSecret: null,
+      encryptedSecret: null,
       domains: ['provided.example'],
       groupsClaim: 'groups',
       adminGroup: null,

@@ -22,7 +22,7 @@ beforeAll(async () => {
     setIdentityProvider(tx, cliChangeContext(clock()), organization.uid, {
       issuer: provider.issuer,
       clientId: provider.clientId,
-      sealedSecret: encryptClientSecret(keys.secret, provider.clientSecret),
+      encryptedSecret: encryptClientSecret(keys.secret, provider.clientSecret),
       domains: ['acme.example'],
       groupsClaim: 'groups',
       adminGroup: 'admins',

@@ -264,14 +264,14 @@ describe('assay keys', () => {
     expect(JSON.parse((await assay.run(['keys', 'list', '--json'], { env })).stdout)).toEqual(kids);
 
     const folder = join(assay.database.dataDirectory, 'keys');
-    const sealed = `assay: This database is encrypted with the master key ${fingerprint}, but `;
+    const encrypted = `assay: This database is encrypted with the master key ${fingerprint}, but `;
     for (const args of [
       ['user', 'list'],
       ['serve', '--port', '0'],
     ]) {
       const { code, stdout, stderr } = await assay.run(args, { env: { ASSAY_MASTER_KEY: '' } });
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr.startsWith(sealed)).toBe(true);
+      expect(stderr.startsWith(encrypted)).toBe(true);
       expect(stderr).toContain(assay.masterKey ? `${folder} has none.` : `the one in ${folder} is `);
     }
     const wrong = await assay.run(['user', 'list'], {

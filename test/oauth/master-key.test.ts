@@ -88,7 +88,7 @@ describe('Key in the data folder', () => {
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
-  it('and sealed keys are not in the database as plain text', async () => {
+  it('and encrypted keys are not in the database as plain text', async () => {
     const testDatabase = await newDatabase();
     const { db, keys } = await start(testDatabase);
     const rows = JSON.stringify([

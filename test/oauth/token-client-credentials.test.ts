@@ -189,7 +189,7 @@ describe('Client credentials grant', () => {
     const provider: IdentityProvider = {
       issuer: 'https://id.example',
       clientId: 'assay',
-      sealedSecret: null,
+      encryptedSecret: null,
       groupsClaim: 'groups',
       adminGroup: 'admins',
       ssoOnly: false,

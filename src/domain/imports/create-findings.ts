@@ -23,7 +23,7 @@ import { type Detection, contentOf, insertDetections, storePortsOf } from './fin
 import { storeContents } from './finding-contents.ts';
 import { loadUntested } from './finding-facts.ts';
 import type { FindingsJob } from './import-types.ts';
-import { systemAttribution } from './finding-state.ts';
+import { systemChangeContext } from './finding-state.ts';
 import { findCoveringScopes } from './scan-scopes.ts';
 
 /** A detection of a finding that no import has seen before. */
@@ -168,7 +168,7 @@ export async function createFindings(
       }),
     );
   }
-  await recordTimelineEntries(tx, systemAttribution({ actor: caller, now }), entries);
+  await recordTimelineEntries(tx, systemChangeContext({ actor: caller, now }), entries);
   await enqueueForSearchIndex(
     tx,
     made.map(({ id }) => id),

@@ -27,13 +27,13 @@ export interface StatePlan extends FindingWithFacts {
 }
 
 /** Attributes timeline entries to no person. */
-export function systemAttribution({ actor, now }: ChangeContext): ChangeContext {
+export function systemChangeContext({ actor, now }: ChangeContext): ChangeContext {
   return { actor: { ...actor, userId: null }, now };
 }
 
 /** An undo is a person's decision; the changes of an import are not. */
 export function authorOf({ by, without }: StateContext): ChangeContext {
-  return without === undefined ? systemAttribution(by) : by;
+  return without === undefined ? systemChangeContext(by) : by;
 }
 
 /** @returns the ids of vulnerabilities with a status of the import that is undone, which stays */

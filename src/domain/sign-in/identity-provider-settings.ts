@@ -15,7 +15,7 @@ export interface ProviderSettings {
   issuer: string;
   clientId: string;
   /** Sealed; `null` for a public client. */
-  sealedSecret: string | null;
+  encryptedSecret: string | null;
   /** The email domains of its users. */
   domains: readonly string[];
   /** The claim that lists groups. */

@@ -82,7 +82,7 @@ export async function setIdentityProvider(
   settings: ProviderSettings,
 ): Promise<void> {
   const { id } = await requireOrganization(tx, organization);
-  const { issuer, clientId, sealedSecret, groupsClaim, adminGroup } = settings;
+  const { issuer, clientId, encryptedSecret, groupsClaim, adminGroup } = settings;
   const domains = [...new Set(settings.domains.map((domain) => normalizeDomain(domain)))];
   const fieldErrors = validateProviderSettings(settings, domains);
   if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
@@ -92,7 +92,7 @@ export async function setIdentityProvider(
   const row = {
     issuer,
     client_id: clientId,
-    sealed_secret: sealedSecret,
+    sealed_secret: encryptedSecret,
     groups_claim: groupsClaim,
     admin_group: adminGroup,
     sso_only: settings.ssoOnly ? 1 : 0,
@@ -165,7 +165,7 @@ export async function removeIdentityProvider(
 }
 
 /** A provider with its domains and groups, but without its secret. */
-export interface ListedProvider extends Omit<ProviderSettings, 'sealedSecret'> {
+export interface ListedProvider extends Omit<ProviderSettings, 'encryptedSecret'> {
   organization: string;
   /** Whether it has a secret. */
   confidential: boolean;
@@ -180,7 +180,7 @@ export async function listIdentityProviders(
   if (organization !== undefined) query = query.where('organizations.uid', '=', organization);
   return Promise.all(
     (await query.execute()).map(async (row) => {
-      const { organizationName: _name, organizationId, sealedSecret, ...provider } = fromRow(row);
+      const { organizationName: _name, organizationId, encryptedSecret, ...provider } = fromRow(row);
       const domains = await domainsOf(db, organizationId);
       const groups = await db
         .selectFrom('identity_provider_groups')
@@ -190,7 +190,7 @@ export async function listIdentityProviders(
         .orderBy('group_name')
         .orderBy('assessments.uid')
         .execute();
-      return { ...provider, confidential: sealedSecret !== null, domains, groups };
+      return { ...provider, confidential: encryptedSecret !== null, domains, groups };
     }),
   );
 }
@@ -262,7 +262,7 @@ function fromRow(row: Awaited<ReturnType<typeof byOrganization>>[number]): Ident
     organizationName: row.name,
     issuer: row.issuer,
     clientId: row.client_id,
-    sealedSecret: row.sealed_secret,
+    encryptedSecret: row.sealed_secret,
     groupsClaim: row.groups_claim,
     adminGroup: row.admin_group,
     ssoOnly: row.sso_only === 1,

@@ -43,7 +43,7 @@ export function totpStep(secret: string, code: string, now: number): number | un
 
 /**
  * Adds an authenticator app whose first code was verified.
- * @param secretKey the secret of the deployment, which seals the app's secret
+ * @param secretKey the secret of the deployment, which encrypts the app's secret
  * @param step the time step of that code, which is not accepted again
  * @throws DomainError `conflict` when the account has one
  */

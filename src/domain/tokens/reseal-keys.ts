@@ -9,7 +9,7 @@ import {
   KeysMissing,
   signingKeyPurpose,
   SECRET_PURPOSE,
-  sealedSecret,
+  encryptedSecret,
   MasterKeyMismatch,
 } from './server-keys.ts';
 
@@ -17,7 +17,7 @@ import {
  * Seals all keys with another master key. Running instances continue with the keys that they have opened, and need
  * the new master key to open the next one.
  * @param keysAtHand must contain the current master key
- * @returns the fingerprints of both master keys; `undefined` when the keys are sealed with the new one already
+ * @returns the fingerprints of both master keys; `undefined` when the keys are encrypted with the new one already
  * @throws MasterKeyMismatch when the current master key is missing; KeysMissing when the database has no keys
  */
 export async function resealKeys(
@@ -27,9 +27,9 @@ export async function resealKeys(
   next: KeyObject,
 ): Promise<{ before: string; after: string } | undefined> {
   await bumpSigningKeyVersion(tx);
-  const sealed = await sealedSecret(tx);
-  if (sealed === undefined) throw new KeysMissing('The database has no keys yet.');
-  const before = sealed.master_fingerprint;
+  const encrypted = await encryptedSecret(tx);
+  if (encrypted === undefined) throw new KeysMissing('The database has no keys yet.');
+  const before = encrypted.master_fingerprint;
   const after = masterKeyFingerprint(next);
   if (before === after) return undefined;
   const previous = keysAtHand.find((key) => masterKeyFingerprint(key) === before);
@@ -42,7 +42,7 @@ export async function resealKeys(
   };
   await tx
     .updateTable('deployment_keys')
-    .set({ master_fingerprint: after, sealed_secret: again(SECRET_PURPOSE, sealed.sealed_secret) })
+    .set({ master_fingerprint: after, sealed_secret: again(SECRET_PURPOSE, encrypted.sealed_secret) })
     .execute();
   for (const { kid, sealed_key } of await tx
     .selectFrom('signing_keys')

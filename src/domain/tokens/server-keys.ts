@@ -18,7 +18,7 @@ export const SECRET_PURPOSE = 'deployment secret';
 /** The only row of `deployment_keys`. */
 const ROW = 1;
 
-/** The keys in the database are sealed with another master key. */
+/** The keys in the database are encrypted with another master key. */
 export class MasterKeyMismatch extends StorageError {
   override name = 'MasterKeyMismatch';
   /** The fingerprint of the required master key. */
@@ -29,7 +29,7 @@ export class MasterKeyMismatch extends StorageError {
   constructor(needed: string, found: string | undefined) {
     super(
       'unavailable',
-      `The keys in the database are sealed with the master key ${needed}, not ${found ?? 'with any here'}.`,
+      `The keys in the database are encrypted with the master key ${needed}, not ${found ?? 'with any here'}.`,
     );
     this.expected = needed;
     this.found = found;
@@ -47,7 +47,7 @@ export interface KeySource {
   dataDirectory: string;
   /** Whether this process may create a master key in the data folder for a database without keys. */
   createsMasterKey: boolean;
-  /** Called once when new keys cannot be opened, because they were sealed with another master key. */
+  /** Called once when new keys cannot be opened, because they were encrypted with another master key. */
   onMismatch?: ((reason: MasterKeyMismatch) => void) | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface KeySource {
  * one creates them. Keys that are added or removed later take effect without a restart; keys that cannot be opened,
  * because the master key of the database was changed, are skipped.
  * @returns the keys and their master key
- * @throws MasterKeyMismatch when the keys are sealed with another master key; KeysMissing when there are none
+ * @throws MasterKeyMismatch when the keys are encrypted with another master key; KeysMissing when there are none
  */
 export async function loadKeys(
   db: Database,
@@ -64,21 +64,21 @@ export async function loadKeys(
   issuer: IssuerIdentity,
 ): Promise<{ keys: Keys; masterKey: KeyObject }> {
   const offered = source.masterKey ?? readMasterKeyFile(source.dataDirectory);
-  const found = await sealedSecret(db.read);
+  const found = await encryptedSecret(db.read);
   // A concurrent process writes the file before it creates the keys.
   const masterKey =
     offered ?? (found === undefined ? createMasterKey(source) : readMasterKeyFile(source.dataDirectory));
   if (found === undefined && masterKey !== undefined) await insertKeys(db, masterKey);
   // A concurrent process may have created the keys with its own master key.
-  const sealed = found ?? (await sealedSecret(db.read));
-  if (sealed === undefined) throw new Error('The keys that were inserted are gone.');
-  if (masterKey === undefined || masterKeyFingerprint(masterKey) !== sealed.master_fingerprint)
-    throw new MasterKeyMismatch(sealed.master_fingerprint, masterKey && masterKeyFingerprint(masterKey));
-  const secret = decryptSecret(masterKey, SECRET_PURPOSE, sealed.sealed_secret);
+  const encrypted = found ?? (await encryptedSecret(db.read));
+  if (encrypted === undefined) throw new Error('The keys that were inserted are gone.');
+  if (masterKey === undefined || masterKeyFingerprint(masterKey) !== encrypted.master_fingerprint)
+    throw new MasterKeyMismatch(encrypted.master_fingerprint, masterKey && masterKeyFingerprint(masterKey));
+  const secret = decryptSecret(masterKey, SECRET_PURPOSE, encrypted.sealed_secret);
   if (secret === undefined) throw new Error('The secret in the table deployment_keys was changed.');
   const follow = watchSigningKeys(db, masterKey, source.onMismatch);
   // Fail at the start rather than at the first request.
-  for (const error of (await follow()).sealed.values()) throw error;
+  for (const error of (await follow()).encrypted.values()) throw error;
   const keys = createKeys(follow, Buffer.from(secret, 'base64url'), issuer);
   return { keys, masterKey };
 }
@@ -89,10 +89,10 @@ export async function loadKeys(
  */
 export async function lockKeys(tx: Transaction, masterKey: KeyObject): Promise<void> {
   await bumpSigningKeyVersion(tx);
-  const sealed = await sealedSecret(tx);
+  const encrypted = await encryptedSecret(tx);
   const fingerprint = masterKeyFingerprint(masterKey);
-  if (sealed?.master_fingerprint !== fingerprint)
-    throw new MasterKeyMismatch(sealed?.master_fingerprint ?? 'none', fingerprint);
+  if (encrypted?.master_fingerprint !== fingerprint)
+    throw new MasterKeyMismatch(encrypted?.master_fingerprint ?? 'none', fingerprint);
 }
 
 /** Inserts a key that signs from now on. Requires `lockKeys`. */
@@ -155,7 +155,7 @@ function watchSigningKeys(
     if (cached?.seen !== seen) {
       const keys = await readSigningKeys(db.read, masterKey, cached?.keys.opened ?? []);
       cached = { seen, keys };
-      const [reason] = keys.sealed.values();
+      const [reason] = keys.encrypted.values();
       if (reason !== undefined && !reported) outdated?.(reason);
       reported ||= reason !== undefined;
     }
@@ -164,39 +164,39 @@ function watchSigningKeys(
 }
 
 /**
- * @param opened keys that need not be unsealed again
+ * @param opened keys that need not be decrypted again
  * @throws Error when a row was tampered with
  */
 async function readSigningKeys(
   db: ReadConnection,
   masterKey: KeyObject,
   opened: readonly PrivateKey[],
-): Promise<{ opened: PrivateKey[]; sealed: Map<string, MasterKeyMismatch> }> {
+): Promise<{ opened: PrivateKey[]; encrypted: Map<string, MasterKeyMismatch> }> {
   const rows = await db
     .selectFrom('signing_keys')
     .select(['kid', 'sealed_key'])
     .orderBy('number', 'desc')
     .execute();
   const keys: PrivateKey[] = [];
-  const sealed = new Map<string, MasterKeyMismatch>();
+  const encrypted = new Map<string, MasterKeyMismatch>();
   for (const { kid, sealed_key } of rows) {
     const known = opened.find((key) => key.kid === kid);
     const text =
       known === undefined ? decryptSecret(masterKey, signingKeyPurpose(kid), sealed_key) : undefined;
     if (known !== undefined) keys.push(known);
     else if (text !== undefined) keys.push(JSON.parse(text) as PrivateKey);
-    else sealed.set(kid, await explainUnsealFailure(db, masterKey, kid));
+    else encrypted.set(kid, await explainDecryptionFailure(db, masterKey, kid));
   }
-  return { opened: keys, sealed };
+  return { opened: keys, encrypted };
 }
 
 /** @throws Error when the master key is right, so that the row was tampered with */
-async function explainUnsealFailure(
+async function explainDecryptionFailure(
   db: ReadConnection,
   masterKey: KeyObject,
   kid: string,
 ): Promise<MasterKeyMismatch> {
-  const needed = (await sealedSecret(db))?.master_fingerprint;
+  const needed = (await encryptedSecret(db))?.master_fingerprint;
   const found = masterKeyFingerprint(masterKey);
   if (needed === undefined || needed === found)
     throw new Error(`The signing key ${kid} in the database was changed.`);
@@ -204,10 +204,10 @@ async function explainUnsealFailure(
 }
 
 /**
- * @returns the sealed secret of the deployment and the fingerprint of its master key; `undefined` before the first
+ * @returns the encrypted secret of the deployment and the fingerprint of its master key; `undefined` before the first
  *   start
  */
-export async function sealedSecret(
+export async function encryptedSecret(
   db: ReadConnection,
 ): Promise<{ master_fingerprint: string; sealed_secret: string } | undefined> {
   return db
@@ -217,7 +217,7 @@ export async function sealedSecret(
     .executeTakeFirst();
 }
 
-/** Binds the sealed key to its kid, so that rows cannot be swapped. */
+/** Binds the encrypted key to its kid, so that rows cannot be swapped. */
 export function signingKeyPurpose(kid: string): string {
   return `signing key ${kid}`;
 }
