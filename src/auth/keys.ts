@@ -18,7 +18,7 @@ const ALGORITHM = 'ES256';
 export interface Keys {
   /**
    * Signs a JWT access token (RFC 9068) with the newest key.
-   * @throws the error in `SigningKeys.encrypted` if that key cannot be decrypted here
+   * @throws the error in `SigningKeys.unreadable` if that key cannot be decrypted here
    */
   sign(
     claims: JWTPayload & { jti: string; sub: string },
@@ -27,12 +27,12 @@ export interface Keys {
   /**
    * Verifies a token against these keys.
    * @returns its claims; `undefined` if it is invalid or expired
-   * @throws the error in `SigningKeys.encrypted` for a token whose key cannot be decrypted here
+   * @throws the error in `SigningKeys.unreadable` for a token whose key cannot be decrypted here
    */
   verify(token: string, now: number): Promise<JWTPayload | undefined>;
   /**
    * Returns the public half of every key (RFC 7517), newest first.
-   * @throws the error in `SigningKeys.encrypted` if a key cannot be decrypted here: a client that caches an incomplete set
+   * @throws the error in `SigningKeys.unreadable` if a key cannot be decrypted here: a client that caches an incomplete set
    *   would reject valid tokens
    */
   jwks(): Promise<{ keys: JWK[] }>;
@@ -62,7 +62,7 @@ export interface SigningKeys {
   /** The keys that this process has decrypted, newest first. */
   opened: readonly PrivateKey[];
   /** The ids of the keys that it cannot decrypt, and why. They are newer than the others. */
-  encrypted: ReadonlyMap<string, Error>;
+  unreadable: ReadonlyMap<string, Error>;
 }
 
 /** Values derived from the signing keys. */
@@ -90,13 +90,13 @@ export function createKeys(
   return {
     async jwks() {
       const { jwks, keys } = await currentRing();
-      for (const error of keys.encrypted.values()) throw error;
+      for (const error of keys.unreadable.values()) throw error;
       return jwks;
     },
     secret,
     async sign(claims, { issuedAt, expiresAt }) {
       const { signing, keys } = await currentRing();
-      for (const error of keys.encrypted.values()) throw error;
+      for (const error of keys.unreadable.values()) throw error;
       if (signing === undefined) throw new Error('There is no signing key in the database.');
       const name = issuer.current();
       const payload = {
@@ -114,7 +114,7 @@ export function createKeys(
     async verify(token, now) {
       // Outside the try: failing to load the keys says nothing about the token.
       const { publicKeys, keys } = await currentRing();
-      const keyError = keys.encrypted.size === 0 ? undefined : keys.encrypted.get(readKid(token));
+      const keyError = keys.unreadable.size === 0 ? undefined : keys.unreadable.get(readKid(token));
       if (keyError !== undefined) throw keyError;
       try {
         const { payload } = await jwtVerify(token, publicKeys, {

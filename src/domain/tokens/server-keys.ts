@@ -78,7 +78,7 @@ export async function loadKeys(
   if (secret === undefined) throw new Error('The secret in the table deployment_keys was changed.');
   const follow = watchSigningKeys(db, masterKey, source.onMismatch);
   // Fail at the start rather than at the first request.
-  for (const error of (await follow()).encrypted.values()) throw error;
+  for (const error of (await follow()).unreadable.values()) throw error;
   const keys = createKeys(follow, Buffer.from(secret, 'base64url'), issuer);
   return { keys, masterKey };
 }
@@ -155,7 +155,7 @@ function watchSigningKeys(
     if (cached?.seen !== seen) {
       const keys = await readSigningKeys(db.read, masterKey, cached?.keys.opened ?? []);
       cached = { seen, keys };
-      const [reason] = keys.encrypted.values();
+      const [reason] = keys.unreadable.values();
       if (reason !== undefined && !reported) outdated?.(reason);
       reported ||= reason !== undefined;
     }
@@ -171,23 +171,23 @@ async function readSigningKeys(
   db: ReadConnection,
   masterKey: KeyObject,
   opened: readonly PrivateKey[],
-): Promise<{ opened: PrivateKey[]; encrypted: Map<string, MasterKeyMismatch> }> {
+): Promise<{ opened: PrivateKey[]; unreadable: Map<string, MasterKeyMismatch> }> {
   const rows = await db
     .selectFrom('signing_keys')
     .select(['kid', 'sealed_key'])
     .orderBy('number', 'desc')
     .execute();
   const keys: PrivateKey[] = [];
-  const encrypted = new Map<string, MasterKeyMismatch>();
+  const unreadable = new Map<string, MasterKeyMismatch>();
   for (const { kid, sealed_key } of rows) {
     const known = opened.find((key) => key.kid === kid);
     const text =
       known === undefined ? decryptSecret(masterKey, signingKeyPurpose(kid), sealed_key) : undefined;
     if (known !== undefined) keys.push(known);
     else if (text !== undefined) keys.push(JSON.parse(text) as PrivateKey);
-    else encrypted.set(kid, await explainDecryptionFailure(db, masterKey, kid));
+    else unreadable.set(kid, await explainDecryptionFailure(db, masterKey, kid));
   }
-  return { opened: keys, encrypted };
+  return { opened: keys, unreadable };
 }
 
 /** @throws Error when the master key is right, so that the row was tampered with */
