@@ -261,6 +261,7 @@ async function insert(db: Database, table: keyof Tables, rows: readonly Row[]): 
 async function insertOne(db: Database, table: keyof Tables, row: Row): Promise<number> {
   const inserted = await db.write((tx) =>
     values(tx, table, [row])
+      // Every table that this is called for has an id.
       .returning('id' as never)
       .executeTakeFirstOrThrow(),
   );

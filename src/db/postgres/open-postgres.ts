@@ -191,4 +191,5 @@ function connectionPermits(permits: number, timeout: number): Semaphore {
 const typeParserOf: pg.CustomTypesConfig['getTypeParser'] = (oid: number, format?: 'text' | 'binary') =>
   oid === pg.types.builtins.INT8
     ? Number
-    : (pg.types.getTypeParser as (oid: number, format?: string) => never)(oid, format);
+    : // Its types list the ids of built-in types only, and the server sends any.
+      (pg.types.getTypeParser as (oid: number, format?: string) => never)(oid, format);
