@@ -17,6 +17,7 @@ const SIZES = [60, 60_000];
 const CHUNK = 500;
 const PEOPLE = 8;
 const START = Date.UTC(2026, 0, 1);
+const ACT = cliChangeContext(START);
 
 /** Fills an empty database. Returns the ids and credentials that the workloads use. */
 export async function fillDatabase(
@@ -24,24 +25,49 @@ export async function fillDatabase(
   dataDirectory: string,
   issuer: string,
 ): Promise<{ dataset: Dataset; token: string }> {
+  const organization = 'bench';
+  const { id: organizationId } = await db.write((tx) =>
+    createOrganization(tx, ACT, { uid: organization, name: 'Bench' }),
+  );
+  const { token, client, people } = await createCredentials(db, dataDirectory, issuer, organization);
+  const { uids, groups, removableGroup } = await fillMembers(db, organizationId);
+  await fillAssets(db, organizationId);
+  await fillVulnerabilities(db, organizationId, groups[60] ?? null);
+  const assetTags = await fillTags(db, organizationId);
+  const ids = async (table: 'vulnerabilities' | 'vulnerability_tags') =>
+    (await db.read.selectFrom(table).select('id').orderBy('id').execute()).map((row) => row.id);
+  const dataset: Dataset = {
+    organization,
+    assessment: 'bench',
+    groups,
+    hosts: Object.fromEntries(SIZES.map((size) => [size, hostUid(size)])),
+    vulnerabilities: await ids('vulnerabilities'),
+    vulnerabilityTags: await ids('vulnerability_tags'),
+    assetTags,
+    assets: range(ASSETS).map(assetUid),
+    removable: uids,
+    removableGroup,
+    client,
+    people,
+  };
+  return { dataset, token };
+}
+
+/** Creates an admin with a token and an OAuth client, and people with passwords. */
+async function createCredentials(db: Database, dataDirectory: string, issuer: string, organization: string) {
   const { keys } = await loadKeys(
     db,
     { masterKey: undefined, dataDirectory, createsMasterKey: true },
     { current: () => issuer, accepts: (name) => name === issuer },
   );
-  const act = cliChangeContext(START);
-  const organization = 'bench';
-  const { id: organizationId } = await db.write((tx) =>
-    createOrganization(tx, act, { uid: organization, name: 'Bench' }),
-  );
   const admin = await db.write((tx) =>
-    createUser(tx, act, { email: 'admin@bench.example', organization, admin: true }),
+    createUser(tx, ACT, { email: 'admin@bench.example', organization, admin: true }),
   );
   const { token } = await db.write((tx) =>
-    issueToken(tx, act, keys, { userId: admin.id, kind: 'personal', expiresAt: null }),
+    issueToken(tx, ACT, keys, { userId: admin.id, kind: 'personal', expiresAt: null }),
   );
   const client = await db.write((tx) =>
-    createOAuthClient(tx, act, {
+    createOAuthClient(tx, ACT, {
       name: 'Bench',
       kind: 'confidential',
       redirectUris: [],
@@ -54,10 +80,15 @@ export async function fillDatabase(
       const email = `person${number}@bench.example`;
       const password = `bench ${number} bench`;
       const passwordHash = await hashPassword(password);
-      await db.write((tx) => createUser(tx, act, { email, organization, passwordHash }));
+      await db.write((tx) => createUser(tx, ACT, { email, organization, passwordHash }));
       return { email, password };
     }),
   );
+  return { token, client: { id: client.id, secret: client.secret ?? '' }, people };
+}
+
+/** Inserts users and the groups that they are members of. */
+async function fillMembers(db: Database, organizationId: number) {
   const uids = range(USERS).map((number) => `member${number}`);
   await insert(
     db,
@@ -82,9 +113,14 @@ export async function fillDatabase(
   const groups: Record<string, number> = {};
   for (const size of SIZES) groups[size] = await fillGroup(db, organizationId, members.slice(0, size));
   const removableGroup = await fillGroup(db, organizationId, members);
+  return { uids, groups, removableGroup };
+}
 
-  const assetUid = (number: number) => number.toString(16).padStart(24, '0');
-  const hostUid = (size: number) => `ffff${size.toString(16).padStart(20, '0')}`;
+const assetUid = (number: number) => number.toString(16).padStart(24, '0');
+const hostUid = (size: number) => `ffff${size.toString(16).padStart(20, '0')}`;
+
+/** Inserts web applications, and a host per size with as many ports. */
+async function fillAssets(db: Database, organizationId: number): Promise<void> {
   await insert(
     db,
     'assets',
@@ -105,11 +141,17 @@ export async function fillDatabase(
     ].map((asset) => ({ ...asset, organization_id: organizationId, created_at: START, updated_at: START })),
   );
   for (const size of SIZES) await fillHost(db, hostUid(size), size);
+}
 
+async function fillVulnerabilities(
+  db: Database,
+  organizationId: number,
+  groupId: number | null,
+): Promise<void> {
   const assessmentId = await insertOne(db, 'assessments', {
     uid: 'bench',
     organization_id: organizationId,
-    group_id: groups[60] ?? null,
+    group_id: groupId,
     name: 'Bench',
     created_at: START,
   });
@@ -130,6 +172,10 @@ export async function fillDatabase(
       first_seen_at: START,
     })),
   );
+}
+
+/** @returns the uids of the tags of assets */
+async function fillTags(db: Database, organizationId: number): Promise<string[]> {
   const tagNames = (count: number) =>
     range(count).map((number) => ({
       organization_id: organizationId,
@@ -143,24 +189,7 @@ export async function fillDatabase(
     'asset_tags',
     tagNames(100).map((tag, number) => ({ ...tag, uid: assetTags[number] as string })),
   );
-
-  const ids = async (table: 'vulnerabilities' | 'vulnerability_tags') =>
-    (await db.read.selectFrom(table).select('id').orderBy('id').execute()).map((row) => row.id);
-  const dataset: Dataset = {
-    organization,
-    assessment: 'bench',
-    groups,
-    hosts: Object.fromEntries(SIZES.map((size) => [size, hostUid(size)])),
-    vulnerabilities: await ids('vulnerabilities'),
-    vulnerabilityTags: await ids('vulnerability_tags'),
-    assetTags,
-    assets: range(ASSETS).map(assetUid),
-    removable: uids,
-    removableGroup,
-    client: { id: client.id, secret: client.secret ?? '' },
-    people,
-  };
-  return { dataset, token };
+  return assetTags;
 }
 
 async function fillGroup(
@@ -232,6 +261,7 @@ async function insert(db: Database, table: keyof Tables, rows: readonly Row[]): 
 async function insertOne(db: Database, table: keyof Tables, row: Row): Promise<number> {
   const inserted = await db.write((tx) =>
     values(tx, table, [row])
+      // Every table that this is called for has an id.
       .returning('id' as never)
       .executeTakeFirstOrThrow(),
   );

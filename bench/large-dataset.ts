@@ -114,6 +114,38 @@ async function fillOrganization(
     .orderBy('id')
     .executeTakeFirstOrThrow();
   const first = { ...(await firstIds(db)), tag: tag.id, assessment: assessments[0]?.id ?? 0 };
+  await fillRows(db, { organization, uid, size, first, numbers });
+  await db.write((tx) => countAll(tx, organization));
+  const asset = await db.read
+    .selectFrom('assets')
+    .select('uid')
+    .where('id', '=', first.asset)
+    .executeTakeFirstOrThrow();
+  return {
+    uid,
+    token,
+    assessment: `${uid}-0`,
+    tag: first.tag,
+    asset: asset.uid,
+    firstVulnerability: first.vulnerability,
+    vulnerabilities: size.vulnerabilities,
+  };
+}
+
+interface RowsOfOrganization {
+  organization: number;
+  uid: string;
+  size: Size;
+  /** The lowest ids of its rows. */
+  first: Awaited<ReturnType<typeof firstIds>> & { tag: number; assessment: number };
+  numbers: Numbers;
+}
+
+/** Inserts assets with ports, and vulnerabilities with tags and assets. */
+async function fillRows(
+  db: Database,
+  { organization, uid, size, first, numbers }: RowsOfOrganization,
+): Promise<void> {
   const inBatches = async (count: number, statement: (from: number, rows: number) => RawBuilder<unknown>) => {
     for (let from = 0; from < count; from += BATCH_SIZE) {
       const rows = Math.min(BATCH_SIZE, count - from);
@@ -167,21 +199,6 @@ async function fillOrganization(
     (from, rows) => sql`insert into vulnerability_assets (organization_id, vulnerability_id, asset_id)
       select ${organization}, ${first.vulnerability} + n.v, ${first.asset} + n.v % ${size.assets} from ${numbers(from, rows)}`,
   );
-  await db.write((tx) => countAll(tx, organization));
-  const asset = await db.read
-    .selectFrom('assets')
-    .select('uid')
-    .where('id', '=', first.asset)
-    .executeTakeFirstOrThrow();
-  return {
-    uid,
-    token,
-    assessment: `${uid}-0`,
-    tag: first.tag,
-    asset: asset.uid,
-    firstVulnerability: first.vulnerability,
-    vulnerabilities: size.vulnerabilities,
-  };
 }
 
 /** Sets the counters as the domain's rules would. */

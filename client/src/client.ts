@@ -71,6 +71,7 @@ export function createTypedClient<Paths extends {}>(options: ClientOptions): Cli
   return {
     ...client,
     POST: (path: string, init?: { body?: unknown }) =>
+      // `Client` has checked the path and the body against `Paths`, of which this file knows only `AnyPaths`.
       client.POST(path as never, asUpload(options, init) as never),
     rows: (path: string, init?: AnyInit) => paginate(client, path, init),
   } as object as Client<Paths>;

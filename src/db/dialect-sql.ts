@@ -117,7 +117,7 @@ export const itemReal = (index: number) =>
 export function rowsAsJson<C extends readonly string[]>(db: Pick<ReadConnection, 'engine'>, columns: C): C {
   if (db.engine === 'postgres') return columns;
   const list = sql.join(columns.map((column) => sql.ref(column)));
-  // The type is true once the rows are unpacked.
+  // The type is true once `parseRows` has read the rows.
   return [sql<string>`json_array(${list})`.as(PACKED_COLUMN)] as unknown as C;
 }
 

@@ -139,18 +139,21 @@ export async function runImport({
         stopWith(error);
       }
     }
-    if (!job.options.dryRun && outcome.state !== 'cancelled') {
-      const writer = new AdaptiveWriter(db, signal, { dryRun: false, size: 100, most: 1_000 });
-      const by = () => ({ actor: job.caller, now: clock() });
-      const report = { ...job, assessmentId: assessment?.id ?? null };
-      await alignReportTimes({ db, writer, by }, report).catch(stopWith);
-    }
+    if (!job.options.dryRun && outcome.state !== 'cancelled')
+      await alignImports({ db, job, clock, signal }).catch(stopWith);
     if (outcome.state === 'succeeded') progress.applied = 1;
     reportProgress();
     return { ...outcome, progress: { ...progress }, skips: skips.list() };
   } finally {
     spool.close();
   }
+}
+
+/** Gives this and other imports of the same bytes the same time. */
+function alignImports({ db, job, clock, signal }: Pick<ImportRun, 'db' | 'job' | 'clock' | 'signal'>) {
+  const writer = new AdaptiveWriter(db, signal, { dryRun: false, size: 100, most: 1_000 });
+  const by = () => ({ actor: job.caller, now: clock() });
+  return alignReportTimes({ db, writer, by }, { ...job, assessmentId: job.assessment?.id ?? null });
 }
 
 /**

@@ -56,7 +56,7 @@ async function makePassword() {
 const next = () => (counter += 1);
 
 /** Creates the data of a test with the functions of the product. */
-export function createFixtures(server: Pick<TestServer, 'context' | 'eventsBefore'>) {
+export function createFixtures(server: FixtureServer) {
   const { db } = server.context;
   return {
     ...fixturesWith(server, (unit) => db.write(unit)),
@@ -66,40 +66,37 @@ export function createFixtures(server: Pick<TestServer, 'context' | 'eventsBefor
   };
 }
 
-function fixturesWith(
-  { context, eventsBefore }: Pick<TestServer, 'context' | 'eventsBefore'>,
-  write: <T>(unit: (tx: Transaction) => Promise<T>) => Promise<T>,
-) {
-  const { db, keys, clock } = context;
-  const act = () => cliChangeContext(clock());
+type FixtureServer = Pick<TestServer, 'context' | 'eventsBefore'>;
 
-  const tokenIn = (tx: Transaction, userId: number, options: TokenOptions = {}) =>
-    issueToken(tx, act(), keys, { userId, kind: 'personal', expiresAt: null, ...options });
-  const token = (userId: number, options?: TokenOptions) => write((tx) => tokenIn(tx, userId, options));
+interface Maker {
+  server: FixtureServer;
+  write: <T>(unit: (tx: Transaction) => Promise<T>) => Promise<T>;
+  act: () => ReturnType<typeof cliChangeContext>;
+}
 
+function fixturesWith(server: FixtureServer, write: Maker['write']) {
+  const maker: Maker = { server, write, act: () => cliChangeContext(server.context.clock()) };
   return {
-    token,
+    ...organizationFixtures(maker),
+    ...userFixtures(maker),
+    ...assessmentFixtures(maker),
+    ...assetFixtures(maker),
+    ...vulnerabilityFixtures(maker),
+    ...auditFixtures(maker),
+  };
+}
+
+function organizationFixtures({ server, write, act }: Maker) {
+  const { db, clock } = server.context;
+  return {
     organization: (uid = `org${next()}`) =>
       write((tx) => createOrganization(tx, act(), { uid, name: `Organization ${uid}` })),
-    /** A user who has signed in and has a token; platform staff if `organization` is absent. */
-    async user(input: Partial<NewUser> = {}): Promise<TestUser> {
-      // All of them share one unknown password.
-      const passwordHash = await (unknownHash ??= hashCheaply(randomText(20)));
-      const email = `user${next()}@example.com`;
-      return write(async (tx) => {
-        const created = await createUser(tx, act(), { email, passwordHash, ...input });
-        return { ...created, token: (await tokenIn(tx, created.id)).token };
-      });
-    },
-    /** A user who can sign in with a password, and has no token. */
-    async account(
-      input: Partial<NewUser> = {},
-    ): Promise<{ id: number; uid: string; email: string; password: string }> {
-      const { password, passwordHash } = await (known ??= makePassword());
-      const created = await write((tx) =>
-        createUser(tx, act(), { email: `user${next()}@example.com`, passwordHash, ...input }),
-      );
-      return { ...created, password };
+    /** A group of organizations, which tags may belong to. */
+    async organizationGroup(uid: string, organizations: string[]) {
+      const group = await write((tx) => createOrganizationGroup(tx, act(), { uid, name: `Group ${uid}` }));
+      for (const organization of organizations)
+        await write((tx) => addOrganizationToGroup(tx, act(), uid, organization));
+      return group;
     },
     /** Restricts the users of an organization to sign-in with a provider. No provider runs at its URL. */
     async ssoOnly(organization: string): Promise<void> {
@@ -125,9 +122,57 @@ function fixturesWith(
           .execute(),
       );
     },
+  };
+}
+
+/** Users and their credentials. */
+function userFixtures({ server, write, act }: Maker) {
+  const { keys } = server.context;
+  const tokenIn = (tx: Transaction, userId: number, options: TokenOptions = {}) =>
+    issueToken(tx, act(), keys, { userId, kind: 'personal', expiresAt: null, ...options });
+  return {
+    token: (userId: number, options?: TokenOptions) => write((tx) => tokenIn(tx, userId, options)),
+    /** A user who has signed in and has a token; platform staff if `organization` is absent. */
+    async user(input: Partial<NewUser> = {}): Promise<TestUser> {
+      // All of them share one unknown password.
+      const passwordHash = await (unknownHash ??= hashCheaply(randomText(20)));
+      const email = `user${next()}@example.com`;
+      return write(async (tx) => {
+        const created = await createUser(tx, act(), { email, passwordHash, ...input });
+        return { ...created, token: (await tokenIn(tx, created.id)).token };
+      });
+    },
+    /** A user who can sign in with a password, and has no token. */
+    async account(
+      input: Partial<NewUser> = {},
+    ): Promise<{ id: number; uid: string; email: string; password: string }> {
+      const { password, passwordHash } = await (known ??= makePassword());
+      const created = await write((tx) =>
+        createUser(tx, act(), { email: `user${next()}@example.com`, passwordHash, ...input }),
+      );
+      return { ...created, password };
+    },
     /** A user who never signed in. */
     invited: (input: Partial<NewUser> = {}) =>
       write((tx) => createUser(tx, act(), { email: `user${next()}@example.com`, ...input })),
+    /** An OAuth client; by default public, with one redirect URI. */
+    client: (input: Partial<NewOAuthClient> = {}) =>
+      write((tx) =>
+        createOAuthClient(tx, act(), {
+          name: `Application ${next()}`,
+          kind: 'public',
+          redirectUris: ['https://app.example/callback'],
+          implicit: false,
+          userId: null,
+          ...input,
+        }),
+      ),
+  };
+}
+
+/** Assessments with their groups, tags and testing sessions. */
+function assessmentFixtures({ write, act }: Maker) {
+  return {
     assessment: (organization: string, uid = `assessment-${next()}`, groupId?: number) =>
       write((tx) => createAssessment(tx, act(), { uid, name: `Assessment ${uid}`, organization, groupId })),
     access: (assessmentUid: string, userId: number) =>
@@ -136,57 +181,6 @@ function fixturesWith(
       write((tx) => createGroup(tx, act(), { organization, name: `Group ${next()}` })),
     member: (groupId: number, userUid: string, role: GroupRole) =>
       write((tx) => addGroupMembers(tx, act(), groupId, [{ userUid, role }])),
-    asset: (input: Pick<NewAsset, 'organization'> & Partial<NewAsset>) =>
-      write(async (tx) => {
-        const number = next();
-        const { type = 'webapp' } = input;
-        const location =
-          type === 'host' ? `host-${number}.example.test` : `https://asset-${number}.example.test/`;
-        const [asset] = unwrapOutcome(
-          await createAssets(
-            tx,
-            act(),
-            [{ type, name: `Asset ${number}`, ...(hasLocation(type) ? { location } : {}), ...input }],
-            () => '',
-          ),
-        );
-        return asset as Asset;
-      }),
-    /** Associates an asset with a listing, which is an assessment. */
-    list: (listing: string, assetUid: string, scopeRules?: string[]) =>
-      write((tx) =>
-        updateListingAssets(
-          tx,
-          act(),
-          listing,
-          planListingUpdate({
-            add: [{ assetUid, ...(scopeRules && { scopeRules: scopeRules.map((rule) => ({ rule })) }) }],
-          }),
-        ),
-      ),
-    /** A group of organizations, which tags may belong to. */
-    async organizationGroup(uid: string, organizations: string[]) {
-      const group = await write((tx) => createOrganizationGroup(tx, act(), { uid, name: `Group ${uid}` }));
-      for (const organization of organizations)
-        await write((tx) => addOrganizationToGroup(tx, act(), uid, organization));
-      return group;
-    },
-    async vulnerability(assessment: string, input: Partial<VulnerabilityInput> = {}) {
-      const title = `Vulnerability ${next()}`;
-      const { id } = await write((tx) =>
-        createVulnerability(tx, act(), {
-          assessment,
-          title,
-          severity: 'High',
-          ...input,
-        }),
-      );
-      return { id };
-    },
-    vulnerabilityTag: (organization: string, name = `tag ${next()}`, editable = true) =>
-      write((tx) =>
-        createVulnerabilityTag(tx, act(), { organization: { uid: organization }, name, editable }),
-      ),
     assessmentTag: (assessment: string, name = `tag ${next()}`) =>
       write((tx) => createAssessmentTag(tx, act(), { assessment, name })),
     /** Times are milliseconds since 1970; the end is `null` while the session runs. */
@@ -215,18 +209,66 @@ function fixturesWith(
         if (session === undefined) throw sessionRunningError();
         return session;
       }),
-    /** An OAuth client; by default public, with one redirect URI. */
-    client: (input: Partial<NewOAuthClient> = {}) =>
+  };
+}
+
+function assetFixtures({ write, act }: Maker) {
+  return {
+    asset: (input: Pick<NewAsset, 'organization'> & Partial<NewAsset>) =>
+      write(async (tx) => {
+        const number = next();
+        const { type = 'webapp' } = input;
+        const location =
+          type === 'host' ? `host-${number}.example.test` : `https://asset-${number}.example.test/`;
+        const [asset] = unwrapOutcome(
+          await createAssets(
+            tx,
+            act(),
+            [{ type, name: `Asset ${number}`, ...(hasLocation(type) ? { location } : {}), ...input }],
+            () => '',
+          ),
+        );
+        return asset as Asset;
+      }),
+    /** Associates an asset with a listing, which is an assessment. */
+    list: (listing: string, assetUid: string, scopeRules?: string[]) =>
       write((tx) =>
-        createOAuthClient(tx, act(), {
-          name: `Application ${next()}`,
-          kind: 'public',
-          redirectUris: ['https://app.example/callback'],
-          implicit: false,
-          userId: null,
+        updateListingAssets(
+          tx,
+          act(),
+          listing,
+          planListingUpdate({
+            add: [{ assetUid, ...(scopeRules && { scopeRules: scopeRules.map((rule) => ({ rule })) }) }],
+          }),
+        ),
+      ),
+  };
+}
+
+function vulnerabilityFixtures({ write, act }: Maker) {
+  return {
+    async vulnerability(assessment: string, input: Partial<VulnerabilityInput> = {}) {
+      const title = `Vulnerability ${next()}`;
+      const { id } = await write((tx) =>
+        createVulnerability(tx, act(), {
+          assessment,
+          title,
+          severity: 'High',
           ...input,
         }),
+      );
+      return { id };
+    },
+    vulnerabilityTag: (organization: string, name = `tag ${next()}`, editable = true) =>
+      write((tx) =>
+        createVulnerabilityTag(tx, act(), { organization: { uid: organization }, name, editable }),
       ),
+  };
+}
+
+function auditFixtures({ server: { context, eventsBefore } }: Maker) {
+  const { db } = context;
+  return {
     /**
      * All audit events since the file started the server or got the shared one, oldest first.
      * @param ofJobs includes the events of jobs, which on a shared server also process data of other files

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { decodeJwt, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
-import { Provider } from 'oidc-provider';
+import { type Configuration, Provider } from 'oidc-provider';
 
 /** An account at the provider. */
 export interface IdentityProviderUser {
@@ -62,18 +62,18 @@ async function newSigningKey(): Promise<JWK> {
   return exportJWK(privateKey);
 }
 
-export async function startIdentityProvider(options: ProviderOptions): Promise<TestIdentityProvider> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const key = { ...(await (signingKey ??= newSigningKey())), kid: 'first', alg: 'RS256', use: 'sig' };
+interface ProviderState {
+  clientId: string;
+  clientSecret: string;
+  key: JWK;
+  people: ReadonlyMap<string, IdentityProviderUser>;
+}
 
-  const people = new Map<string, IdentityProviderUser>();
-  const clientId = 'assay';
-  const clientSecret = 'a secret with +&%= in it, long enough';
-  const requests: string[] = [];
-
-  const provider = new Provider(issuer, {
+function configuration(
+  options: ProviderOptions,
+  { clientId, clientSecret, key, people }: ProviderState,
+): Configuration {
+  return {
     clients: [
       {
         client_id: clientId,
@@ -122,7 +122,21 @@ export async function startIdentityProvider(options: ProviderOptions): Promise<T
       Interaction: 600,
       Session: 600,
     },
-  });
+  };
+}
+
+export async function startIdentityProvider(options: ProviderOptions): Promise<TestIdentityProvider> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const key = { ...(await (signingKey ??= newSigningKey())), kid: 'first', alg: 'RS256', use: 'sig' };
+
+  const people = new Map<string, IdentityProviderUser>();
+  const clientId = 'assay';
+  const clientSecret = 'a secret with +&%= in it, long enough';
+  const requests: string[] = [];
+
+  const provider = new Provider(issuer, configuration(options, { clientId, clientSecret, key, people }));
 
   let rotated: { kid: string; privateKey: CryptoKey } | undefined;
   let published: JWK[] | undefined;

@@ -28,18 +28,21 @@ const QUERY_TIMEOUT_MARGIN = 2_000;
 /** The advisory lock that serialises migrations: an arbitrary number. */
 const MIGRATION_LOCK = 7_215_004_911;
 
-/** Opens a PostgreSQL database with two pools: one read-only, one for writes. */
-export async function openPostgres(config: DatabaseConfig & { databaseUrl: string }): Promise<Database> {
-  const options: pg.PoolConfig = {
-    connectionString: config.databaseUrl,
-    statement_timeout: config.timeout,
-    query_timeout: config.timeout + QUERY_TIMEOUT_MARGIN,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    connectionTimeoutMillis: 5_000,
-    application_name: 'assay',
-    types: { getTypeParser: typeParserOf },
-  };
+type PostgresConfig = DatabaseConfig & { databaseUrl: string };
+
+const connectionOptions = ({ databaseUrl, timeout }: PostgresConfig): pg.ClientConfig => ({
+  connectionString: databaseUrl,
+  statement_timeout: timeout,
+  query_timeout: timeout + QUERY_TIMEOUT_MARGIN,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
+  connectionTimeoutMillis: 5_000,
+  application_name: 'assay',
+  types: { getTypeParser: typeParserOf },
+});
+
+function createPools(config: PostgresConfig): { readPool: pg.Pool; writePool: pg.Pool } {
+  const options = connectionOptions(config);
   const readPool = new pg.Pool({
     ...options,
     max: READ_CONNECTIONS,
@@ -62,7 +65,12 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
     pool.on('error', () => undefined);
     pool.on('connect', (client) => client.on('error', () => undefined));
   }
+  return { readPool, writePool };
+}
 
+/** Opens a PostgreSQL database with two pools: one read-only, one for writes. */
+export async function openPostgres(config: PostgresConfig): Promise<Database> {
+  const { readPool, writePool } = createPools(config);
   const readPermits = connectionPermits(READ_CONNECTIONS, config.timeout);
   const writePermits = connectionPermits(WRITE_CONNECTIONS, config.timeout);
   const acquireReader = createConnectionAcquirer(readPool, readPermits);
@@ -99,50 +107,14 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
     read,
     readLong: read,
     abortableRead: (signal) => createQueryBuilder(connectionPerQuery(acquireReader, signal)),
-    async write(run, { signal } = {}) {
-      for (let attempts = 1; ; attempts += 1) {
-        try {
-          return await attempt(run, signal);
-        } catch (error) {
-          const isRetryable = isSerializationFailure(error) || isConstraintRace(error) || isStalePlan(error);
-          if (!isRetryable || (attempts >= MAX_ATTEMPTS && !isSerializationFailure(error)))
-            throw translatePostgresError(error);
-          if (attempts >= MAX_ATTEMPTS)
-            throw new StorageError('conflict', `The write conflicted with others ${attempts} times.`, {
-              cause: error,
-            });
-          await delay(Math.random() * 2 ** attempts);
-        }
-      }
-    },
+    write: (run, { signal } = {}) => repeatOnConflict(() => attempt(run, signal)),
     async isEmpty() {
       const { rows } = await readPool
         .query<{ is: boolean }>("select to_regclass('migrations') is null as is")
         .catch(rethrowTranslated);
       return rows[0]?.is === true;
     },
-    async migrate() {
-      // A migration, or the wait for that of another instance, may take longer than the request timeout.
-      const client = new pg.Client({ ...options, query_timeout: 0 });
-      client.on('error', () => undefined);
-      try {
-        await client.connect();
-        await client.query('begin');
-        await client.query('set local statement_timeout = 0');
-        await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-        const names = await migrate('postgres', {
-          execute: async (statement) => void (await client.query(statement)),
-          query: async (statement) => (await client.query<Record<string, string>>(statement)).rows,
-        });
-        await client.query('commit');
-        return names;
-      } catch (error) {
-        throw translatePostgresError(error);
-      } finally {
-        // Closing the connection rolls back.
-        await client.end();
-      }
-    },
+    migrate: () => migratePostgres(config),
     async check() {
       const result = await readPool
         .query<{ name: string }>('select name from migrations')
@@ -165,6 +137,48 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
   };
 }
 
+/** Runs a transaction again if it conflicted with others. @throws StorageError after too many conflicts */
+async function repeatOnConflict<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isRetryable = isSerializationFailure(error) || isConstraintRace(error) || isStalePlan(error);
+      if (!isRetryable || (attempts >= MAX_ATTEMPTS && !isSerializationFailure(error)))
+        throw translatePostgresError(error);
+      if (attempts >= MAX_ATTEMPTS)
+        throw new StorageError('conflict', `The write conflicted with others ${attempts} times.`, {
+          cause: error,
+        });
+      await delay(Math.random() * 2 ** attempts);
+    }
+  }
+}
+
+/** Migrates in one transaction, one instance at a time. @returns the names of the migrations that were applied */
+async function migratePostgres(config: PostgresConfig): Promise<string[]> {
+  // A migration, or the wait for that of another instance, may take longer than the request timeout.
+  const client = new pg.Client({ ...connectionOptions(config), query_timeout: 0 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('begin');
+    await client.query('set local statement_timeout = 0');
+    await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    const names = await migrate('postgres', {
+      execute: async (statement) => void (await client.query(statement)),
+      query: async (statement) => (await client.query<Record<string, string>>(statement)).rows,
+    });
+    await client.query('commit');
+    return names;
+  } catch (error) {
+    throw translatePostgresError(error);
+  } finally {
+    // Closing the connection rolls back.
+    await client.end();
+  }
+}
+
 function connectionPermits(permits: number, timeout: number): Semaphore {
   return new Semaphore({
     permits,
@@ -177,4 +191,5 @@ function connectionPermits(permits: number, timeout: number): Semaphore {
 const typeParserOf: pg.CustomTypesConfig['getTypeParser'] = (oid: number, format?: 'text' | 'binary') =>
   oid === pg.types.builtins.INT8
     ? Number
-    : (pg.types.getTypeParser as (oid: number, format?: string) => never)(oid, format);
+    : // Its types list the ids of built-in types only, and the server sends any.
+      (pg.types.getTypeParser as (oid: number, format?: string) => never)(oid, format);

@@ -30,13 +30,13 @@ import { readOnlyDialect, ReaderPool } from './reader-pool.ts';
 /** KiB a worker. Small, as lists read most pages only once. */
 const WORKER_PAGE_CACHE_KIB = 8 * 1024;
 
-/**
- * Opens `assay.db` in the data folder: one connection writes, a read-only one runs short queries on the calling thread, and
- * those of worker threads run long queries.
- */
-export async function openSqlite(config: DatabaseConfig): Promise<Database> {
-  mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 });
-  const path = join(config.dataDirectory, 'assay.db');
+interface Connections {
+  writer: SqliteConnection;
+  reader: SqliteConnection;
+  checkpointer: WalCheckpointer | undefined;
+}
+
+function openConnections(path: string, config: DatabaseConfig): Connections {
   // SQLite gives the log the permissions of the database file. An existing file must not be opened and closed here: that
   // would drop the locks that another connection of this process holds on it.
   if (!existsSync(path)) createPrivateFile(path);
@@ -60,7 +60,17 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
   const reader = new DatabaseSync(path, { timeout: config.timeout, readOnly: true });
   reader.exec(cacheSize);
   reader.exec('pragma temp_store = memory');
+  return { writer, reader, checkpointer };
+}
 
+/**
+ * Opens `assay.db` in the data folder: one connection writes, a read-only one runs short queries on the calling thread, and
+ * those of worker threads run long queries.
+ */
+export async function openSqlite(config: DatabaseConfig): Promise<Database> {
+  mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 });
+  const path = join(config.dataDirectory, 'assay.db');
+  const { writer, reader, checkpointer } = openConnections(path, config);
   const statements = new StatementCache(writer);
   const budget = new EventLoopBudget();
   const readStatements = new StatementCache(reader);
@@ -79,25 +89,15 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
 
   const begin = () => beginImmediate(writer, config.timeout);
   const groupCommit = new GroupCommit({
+    ...transactionStatements(writer, statements),
     async begin() {
       await begin();
       budget.restart();
-    },
-    savepoint: () => statements.run('savepoint member'),
-    releaseSavepoint: () => statements.run('release member'),
-    rollbackToSavepoint() {
-      statements.run('rollback to member');
-      statements.run('release member');
     },
     commit() {
       statements.run('commit');
       checkpointer?.onCommit();
     },
-    rollback() {
-      if (writer.isTransaction) statements.run('rollback');
-    },
-    inTransaction: () => writer.isTransaction,
-    translate: translateSqliteError,
   });
 
   return {
@@ -124,17 +124,7 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
     },
     async migrate() {
       await begin();
-      try {
-        const names = await migrate('sqlite', {
-          execute: async (sql) => writer.exec(sql),
-          query: async (sql) => writer.prepare(sql).all() as Record<string, string>[],
-        });
-        writer.exec('commit');
-        return names;
-      } catch (error) {
-        if (writer.isTransaction) writer.exec('rollback');
-        throw error;
-      }
+      return migrateSqlite(writer);
     },
     async check() {
       const rows = withTranslatedErrors(() => reader.prepare('select name from migrations').all()) as {
@@ -164,6 +154,36 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
       statements.close();
     },
   };
+}
+
+/** The statements of a group of transactions, each of which is a savepoint. */
+const transactionStatements = (writer: SqliteConnection, statements: StatementCache) => ({
+  savepoint: () => statements.run('savepoint member'),
+  releaseSavepoint: () => statements.run('release member'),
+  rollbackToSavepoint() {
+    statements.run('rollback to member');
+    statements.run('release member');
+  },
+  rollback() {
+    if (writer.isTransaction) statements.run('rollback');
+  },
+  inTransaction: () => writer.isTransaction,
+  translate: translateSqliteError,
+});
+
+/** Migrates in the transaction that is open, and ends it. @returns the names of the migrations that were applied */
+async function migrateSqlite(writer: SqliteConnection): Promise<string[]> {
+  try {
+    const names = await migrate('sqlite', {
+      execute: async (sql) => writer.exec(sql),
+      query: async (sql) => writer.prepare(sql).all() as Record<string, string>[],
+    });
+    writer.exec('commit');
+    return names;
+  } catch (error) {
+    if (writer.isTransaction) writer.exec('rollback');
+    throw error;
+  }
 }
 
 /**

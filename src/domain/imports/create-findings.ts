@@ -65,34 +65,8 @@ export async function createFindings(
 ): Promise<void> {
   if (findings.length === 0) return;
   const { organizationId, assessment, id: importId, caller } = job;
-  const tagsOf = await resolveTagsOf(tx, job, findings, now);
-  const ids = await reserveIds(tx, 'vulnerabilities', findings.length);
-  const scopes = await scopesOf(tx, job, findings);
-  const created = findings.map((finding, index) => {
-    const { detection, isMade, carriedStatusId, asset } = finding;
-    const { firstSeenAt, seenAt, isTimeKnown: isTimed } = detection;
-    const derived = deriveFinding({
-      detections: [{ importId, firstSeenAt, seenAt, content: 0, isMade, isTimed, carriedStatusId }],
-      scopes: scopes[index] ?? [],
-      decisions: [],
-      touchedAt: null,
-    });
-    const id = ids[index] as number;
-    return {
-      id,
-      detection,
-      content: 0,
-      said: contentOf(detection, 0),
-      isMade,
-      carriedStatusId,
-      asset,
-      tags: tagsOf(finding),
-      derived,
-    };
-  });
-  const made = created.filter(
-    (one): one is typeof one & { derived: DerivedFinding } => one.derived !== undefined,
-  );
+  const created = await deriveNewFindings(tx, job, findings, now);
+  const made = created.filter((one): one is CreatedVulnerability => one.derived !== undefined);
   await insertVulnerabilities(
     tx,
     made.map(({ id, detection, derived: { statusId, closedAt } }) => ({
@@ -151,28 +125,66 @@ export async function createFindings(
     tx,
     made.flatMap(({ id, tags }) => tags.map((tag) => [organizationId, id, tag])),
   );
-  const entries: TimelineEntry[] = [];
-  for (const { id, detection, asset, tags, derived } of made) {
-    const { statusId, goneAt } = derived;
+  const entries = made.flatMap(({ id, derived: { statusId, goneAt } }): TimelineEntry[] => {
     const of = { organizationId, vulnerabilityId: id, importId };
-    if (goneAt !== null) entries.push({ ...of, kind: 'gone' });
-    if (isClosed(statusId)) entries.push(statusTimelineEntry(of, STATUS.pendingReview, statusId));
+    return [
+      ...(goneAt === null ? [] : [{ ...of, kind: 'gone' as const }]),
+      ...(isClosed(statusId) ? [statusTimelineEntry(of, STATUS.pendingReview, statusId)] : []),
+    ];
+  });
+  await recordTimelineEntries(tx, systemChangeContext({ actor: caller, now }), entries);
+  for (const { detection, asset, tags, derived } of made)
     sums.add(
       counterDeltas(null, {
         organizationId,
         assessmentId: assessment.id,
-        statusId,
+        statusId: derived.statusId,
         severity: detection.severity,
         tags,
         assets: asset === undefined ? [] : [asset],
       }),
     );
-  }
-  await recordTimelineEntries(tx, systemChangeContext({ actor: caller, now }), entries);
   await enqueueForSearchIndex(
     tx,
     made.map(({ id }) => id),
   );
+}
+
+type CreatedFinding = Awaited<ReturnType<typeof deriveNewFindings>>[number];
+/** A finding that the import makes a vulnerability. */
+type CreatedVulnerability = CreatedFinding & { derived: DerivedFinding };
+
+/** @returns the findings with new ids, their tags and the state that they begin in */
+async function deriveNewFindings(
+  tx: Transaction,
+  job: FindingsJob,
+  findings: readonly NewFinding[],
+  now: number,
+) {
+  const tagsOf = await resolveTagsOf(tx, job, findings, now);
+  const ids = await reserveIds(tx, 'vulnerabilities', findings.length);
+  const scopes = await scopesOf(tx, job, findings);
+  return findings.map((finding, index) => {
+    const { detection, isMade, carriedStatusId, asset } = finding;
+    const { firstSeenAt, seenAt, isTimeKnown: isTimed } = detection;
+    const derived = deriveFinding({
+      detections: [{ importId: job.id, firstSeenAt, seenAt, content: 0, isMade, isTimed, carriedStatusId }],
+      scopes: scopes[index] ?? [],
+      decisions: [],
+      touchedAt: null,
+    });
+    return {
+      id: ids[index] as number,
+      detection,
+      content: 0,
+      said: contentOf(detection, 0),
+      isMade,
+      carriedStatusId,
+      asset,
+      tags: tagsOf(finding),
+      derived,
+    };
+  });
 }
 
 /** Finds the tags of new vulnerabilities, and creates missing ones. @returns the ids of the tags of a finding */

@@ -150,6 +150,7 @@ export async function loadContents(
     rows.map((row) => {
       const values = JSON.parse(row.columns) as (string | number | null)[];
       const columns = Object.fromEntries(SCANNER_COLUMNS.map((column, index) => [column, values[index]]));
+      // `storeContents` wrote the values in this order.
       return [row.vulnerability_id, { asset: row.asset_id, columns: columns as unknown as ScannerColumns }];
     }),
   );

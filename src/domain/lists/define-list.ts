@@ -143,51 +143,23 @@ const PROBE_ROWS = 4_000;
 /** Offsets up to this many index entries are skipped on the connection for short reads. */
 const MAX_CHEAP_OFFSET = 1_000;
 
-/**
- * Defines a list from its rows, filters and sorts, and derives its SQL. A page is
- *
- *     select … from assets where <rows> and <filters> and (created_at, id) > (:value, :id)
- *     order by created_at, id limit :limit + 1
- *
- * with `offset` in place of the position for a numbered page. Statements run on the slow reader, except pages that an index
- * returns in order. A list with a planner reads in one of four ways, here by a tag and the latest first:
- *
- * - no filter by another table: the statement above
- * - `ids`, the tag has up to 3,000 vulnerabilities: their ids are read first, and the page has `id in (:ids)`
- * - `scan`, it has more: the page tests each row, `exists (select 1 from vulnerability_taggings where …)`
- * - probe, before a scan in the order of an index: the same for the next 4,000 entries of the index only,
- *   `created_at >= :bound`, which fill a page of a frequent tag without sorting all its vulnerabilities
- */
-export function defineList<
+type Queries<DB, TB extends keyof DB, Row extends object, F extends Filters, O extends string> = ReturnType<
+  typeof createQueries<DB, TB, Row, unknown, F, O>
+>;
+
+/** @returns functions that build the queries of a list from its rows, filters and sorts */
+function createQueries<
   DB,
   TB extends keyof DB,
   Row extends object,
   Item,
   F extends Filters,
   O extends string,
->(
-  definition: ListDefinition<DB, TB, Row, Item, F, O>,
-): QueryableList<DB, TB, Row, Item, WithOrganizationFilter<F>, O> {
+>(definition: ListDefinition<DB, TB, Row, Item, F, O>, filters: WithOrganizationFilter<F>) {
   type Input = FilterInput<WithOrganizationFilter<F>>;
   type Request = ListRequest<WithOrganizationFilter<F>, O>;
-  const {
-    name,
-    rows,
-    sorts,
-    hydrate,
-    cheapCount,
-    planner,
-    descendingIds = false,
-    idType = 'integer',
-    batchSize = DEFAULT_BATCH_SIZE,
-    bytesOf = () => 0,
-  } = definition;
+  const { rows, sorts, descendingIds = false } = definition;
   const id = sql.ref<number | string>(definition.id);
-  const filters: WithOrganizationFilter<F> = {
-    ...definition.filters,
-    organizationUid: organizationFilter(definition.organization),
-  };
-
   const filteredRows = (context: ListContext, input: Input) => {
     const condition = filterCondition(context, filters, input);
     const query = rows(context);
@@ -223,6 +195,24 @@ export function defineList<
           });
     return sorted.orderBy(id, idDescends ? 'desc' : 'asc');
   };
+  return { filteredRows, directionOf, ordered };
+}
+
+/** @returns functions that decide how a page is read, with the planner of the list if it has one */
+function createPlanning<
+  DB,
+  TB extends keyof DB,
+  Row extends object,
+  Item,
+  F extends Filters,
+  O extends string,
+>(
+  { rows, planner }: ListDefinition<DB, TB, Row, Item, F, O>,
+  filters: WithOrganizationFilter<F>,
+  { filteredRows, directionOf, ordered }: Queries<DB, TB, Row, F, O>,
+) {
+  type Input = FilterInput<WithOrganizationFilter<F>>;
+  type Request = ListRequest<WithOrganizationFilter<F>, O>;
   const isIndexed = (context: ListContext, sort: O) => planner?.indexedSorts(context).includes(sort) === true;
   const isFiltered = (input: Input) =>
     Object.entries(input).some(
@@ -263,6 +253,50 @@ export function defineList<
     ).execute();
     return bound === undefined || found.length === limit ? found : undefined;
   };
+  return { withPlan, planRows, probeIndex };
+}
+
+/**
+ * Defines a list from its rows, filters and sorts, and derives its SQL. A page is
+ *
+ *     select … from assets where <rows> and <filters> and (created_at, id) > (:value, :id)
+ *     order by created_at, id limit :limit + 1
+ *
+ * with `offset` in place of the position for a numbered page. Statements run on the slow reader, except pages that an index
+ * returns in order. A list with a planner reads in one of four ways, here by a tag and the latest first:
+ *
+ * - no filter by another table: the statement above
+ * - `ids`, the tag has up to 3,000 vulnerabilities: their ids are read first, and the page has `id in (:ids)`
+ * - `scan`, it has more: the page tests each row, `exists (select 1 from vulnerability_taggings where …)`
+ * - probe, before a scan in the order of an index: the same for the next 4,000 entries of the index only,
+ *   `created_at >= :bound`, which fill a page of a frequent tag without sorting all its vulnerabilities
+ */
+export function defineList<
+  DB,
+  TB extends keyof DB,
+  Row extends object,
+  Item,
+  F extends Filters,
+  O extends string,
+>(
+  definition: ListDefinition<DB, TB, Row, Item, F, O>,
+): QueryableList<DB, TB, Row, Item, WithOrganizationFilter<F>, O> {
+  const {
+    name,
+    sorts,
+    hydrate,
+    cheapCount,
+    idType = 'integer',
+    batchSize = DEFAULT_BATCH_SIZE,
+    bytesOf = () => 0,
+  } = definition;
+  const filters: WithOrganizationFilter<F> = {
+    ...definition.filters,
+    organizationUid: organizationFilter(definition.organization),
+  };
+  const queries = createQueries(definition, filters);
+  const { filteredRows, ordered } = queries;
+  const { withPlan, planRows, probeIndex } = createPlanning(definition, filters, queries);
   return {
     name,
     filters,

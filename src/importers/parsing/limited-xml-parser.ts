@@ -72,6 +72,7 @@ export class LimitedXmlParser {
     this.#isFragment = isFragment;
     const parser = new SaxesParser({ fragment: isFragment }) as SaxesParser;
     this.#parser = parser;
+    // The types of saxes declare the member private.
     this.#switch = parser as unknown as { textHandler: undefined };
     parser.on('doctype', (doctype) => {
       const name = /^[^\s[]*/.exec(doctype.trim())?.[0] ?? '';

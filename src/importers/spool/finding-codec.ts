@@ -61,7 +61,7 @@ export function decodeHeader(text: string): EncodedHeader {
  * The texts of a spooled finding, nearly as its row will have them. They are stored one after the other behind a header
  * of lengths: a column each, or JSON, takes twice the time.
  */
-type Texts = readonly [
+type Texts = [
   score: string,
   vector: string,
   title: string,
@@ -121,7 +121,7 @@ function decodeTexts(body: string): Texts {
     at = next;
   }
   texts.push(body.slice(at, at + Number(evidence)));
-  return texts as unknown as Texts;
+  return texts as Texts;
 }
 
 export const isTruncated = (body: string): boolean => body.startsWith('cut');

@@ -141,6 +141,7 @@ export function unpackObservation(
     return {
       baseline: b.map(
         (values) =>
+          // `packBaseline` wrote the values in this order.
           Object.fromEntries(
             BASELINE_FIELDS.map((field, index) => [field, values[index]]),
           ) as unknown as Port,
