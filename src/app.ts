@@ -15,7 +15,7 @@ import { ACCOUNT_ROUTES } from './account/routes.ts';
 import { OPERATIONS } from './api/operations.ts';
 import { cliChangeContext } from './auth/callers.ts';
 import { ExternalIssuer } from './auth/external-issuer.ts';
-import type { AreaName, Config } from './config/config.ts';
+import type { Config } from './config/config.ts';
 import type { Context } from './context.ts';
 import { handleErrors, enforceAccess, allowOperator, registerArea } from './http/register-area.ts';
 import { areaOfPath, AREAS, SERVER_AREA } from './http/areas.ts';
@@ -156,7 +156,7 @@ export async function buildApp(
   registerStaticFiles(app);
   registerPages(app, context, [...ACCOUNT_ROUTES, ...OAUTH_PAGES]);
   registerOAuthEndpoints(app, context);
-  for (const name of config.areas) registerArea(app, AREAS[name], OPERATIONS[name], context);
+  for (const name of config.areas) registerArea(app, AREAS[name], OPERATIONS, context);
   await app.ready();
   return app;
 }
@@ -199,8 +199,7 @@ export async function openOperations(context: Context): Promise<InProcessOperati
   app.decorateRequest('address', '');
   allowOperator(app);
   handleErrors(app, SERVER_AREA, context);
-  for (const area of Object.values(AREAS))
-    registerArea(app, area, OPERATIONS[area.name as AreaName], context);
+  for (const area of Object.values(AREAS)) registerArea(app, area, OPERATIONS, context);
   await app.ready();
   return {
     request: (options) => app.inject(options),

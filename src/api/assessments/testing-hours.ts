@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
 import { readTestingHours } from '../../domain/assessments/testing-hours.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { DateTimeSchema } from '../../http/schemas.ts';
 import { AssessmentParamsSchema } from './assessment-schema.ts';
 import { V1_ACCESS } from '../v1-params.ts';
@@ -33,4 +33,4 @@ const getTestingHoursOperation = ({ clock, db }: Context) =>
     },
   });
 
-export const TESTING_HOURS_OPERATIONS = [getTestingHoursOperation];
+export default operationsOf('v1', [getTestingHoursOperation]);

@@ -14,7 +14,7 @@ import { invalidInput } from '../../domain/shared/errors.ts';
 import { formatTimestamp, parseTimestamp } from '../../domain/shared/time.ts';
 import { MEDIUM_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { DateTimeSchema, nullable, textSchema, nullableTextSchema, emailSchema } from '../../http/schemas.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { AssessmentParamsSchema } from './assessment-schema.ts';
@@ -209,13 +209,13 @@ const deleteTestingSessionOperation = ({ clock }: Context) =>
       write((tx) => deleteTestingSession(tx, { actor: caller, now: clock() }, id, ifMatch)),
   });
 
-export const TESTING_SESSION_OPERATIONS = [
+export default operationsOf('v1', [
   listTestingSessionsOperation,
   listAssessmentTestingSessionsOperation,
   createTestingSessionOperation,
   updateTestingSessionOperation,
   deleteTestingSessionOperation,
-];
+]);
 
 /** @throws DomainError `invalid` unless the text is a date and time */
 function parseTimeField(property: string, text: string | undefined): number | undefined {

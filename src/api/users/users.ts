@@ -19,7 +19,7 @@ import type { PartialInput } from '../../domain/shared/partial-input.ts';
 import { validateUserFields } from '../../domain/users/users.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import type { IdempotencyOptions } from '../../http/idempotency.ts';
 import { emailSchema, MAX_RESULTS, MAX_TEXT, textSchema } from '../../http/schemas.ts';
 import { LocationHeader } from '../../http/etags.ts';
@@ -259,10 +259,10 @@ const getUserOperation = (context: Context) =>
     },
   });
 
-export const USER_OPERATIONS = [
+export default operationsOf('v1', [
   banUserOperation,
   whoAmIOperation,
   listUsersOperation,
   inviteUserOperation,
   getUserOperation,
-];
+]);

@@ -14,7 +14,7 @@ import { waitForSearchIndex } from './search-index.ts';
 import { SEVERITIES, STATUS_NAMES } from '../../domain/shared/statuses-and-severities.ts';
 import { vulnerabilityList } from '../../domain/vulnerabilities/vulnerability-list.ts';
 import { filterBodySchema } from '../../http/lists/filter-parameters.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { nameSchema, nullable } from '../../http/schemas.ts';
 import { VULNERABILITY_FILTER_DESCRIPTIONS } from './list-vulnerabilities.ts';
 import { V1_ACCESS } from '../v1-params.ts';
@@ -226,4 +226,4 @@ function toBulkUpdateResult({ matched, changed, kept }: BulkUpdateResult, dryRun
   };
 }
 
-export const BULK_UPDATE_OPERATIONS = [bulkUpdateVulnerabilitiesOperation];
+export default operationsOf('v1', [bulkUpdateVulnerabilitiesOperation]);
