@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
 import {
@@ -10,7 +11,7 @@ import {
   type BulkUpdateResult,
 } from '../../domain/vulnerabilities/bulk/update.ts';
 import { MAX_BULK_UPDATE } from '../../domain/vulnerabilities/bulk/matches.ts';
-import { waitForSearchIndex } from './search-index.ts';
+import { DomainError } from '../../domain/shared/errors.ts';
 import { SEVERITIES, STATUS_NAMES } from '../../domain/shared/statuses-and-severities.ts';
 import { vulnerabilityList } from '../../domain/vulnerabilities/vulnerability-list.ts';
 import { filterBodySchema } from '../../http/lists/filter-parameters.ts';
@@ -227,3 +228,21 @@ function toBulkUpdateResult({ matched, changed, kept }: BulkUpdateResult, dryRun
 }
 
 export default operationsOf('v1', [bulkUpdateVulnerabilitiesOperation]);
+
+/** Milliseconds between checks of the search index, and the timeout of all checks. */
+const [POLL_INTERVAL, MAX_WAIT] = [100, 5_000];
+
+/**
+ * Waits until a search finds what imports that have ended added, so that an update by a search misses none.
+ * @param count returns how many vulnerabilities it would miss
+ * @param maxWait milliseconds
+ * @throws DomainError `search-index-behind` if that takes longer
+ */
+export async function waitForSearchIndex(count: () => Promise<number>, maxWait = MAX_WAIT): Promise<void> {
+  for (let waited = 0; ; waited += POLL_INTERVAL) {
+    const left = await count();
+    if (left === 0) return;
+    if (waited >= maxWait) throw new DomainError('search-index-behind', { count: left });
+    await delay(POLL_INTERVAL);
+  }
+}
