@@ -67,7 +67,7 @@ declare module 'fastify' {
     /** Whether the handler parses a `multipart/form-data` body itself. */
     multipart?: boolean;
     /** Error statuses without a body. */
-    bodiless?: readonly number[];
+    emptyErrorStatuses?: readonly number[];
   }
 }
 
@@ -109,7 +109,7 @@ interface OperationOptions<P, Q, B, A extends SuccessResponses, R> {
   /** Filters and sort columns of a list. A test covers each. */
   list?: ListParameters;
   /** Error statuses without a body. */
-  withoutBody?: readonly number[];
+  emptyErrorStatuses?: readonly number[];
   /** Error statuses that do not follow from other options. */
   extraErrorStatuses?: readonly number[];
   /**

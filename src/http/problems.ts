@@ -176,7 +176,7 @@ export function sendProblem(
     .code(status)
     .headers(problem.details.headers ?? {})
     .header('cache-control', 'no-store');
-  if (request.routeOptions.config.bodiless?.includes(status)) return reply.send();
+  if (request.routeOptions.config.emptyErrorStatuses?.includes(status)) return reply.send();
   const { type, body } = problemBody(problem, area, { requestId: request.id, errorTypeBase });
   return reply.type(type).serializer(JSON.stringify).send(body);
 }

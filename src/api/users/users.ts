@@ -59,7 +59,7 @@ const banUserOperation = ({ addresses, clock, keys }: Context) =>
     access: V1_ACCESS,
     params: idParams(ID, 6),
     responses: { 200: { description: 'The user was banned.', schema: BannedUserSchema } },
-    withoutBody: [403, 404],
+    emptyErrorStatuses: [403, 404],
     versioned: true,
     async handler({ caller, ifMatch, params, write }) {
       const by = { actor: caller, now: clock() };
