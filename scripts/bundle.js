@@ -1,8 +1,9 @@
 // Bundles the product: `node scripts/bundle.js FOLDER`. Prints the names of the written files, one per line. All
 // modules are in the folder itself, see src/paths.ts.
-import { resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
-import { root } from './build-mode.js';
+import { filesIn, root } from './build-mode.js';
 
 /** Modules that are started by name: the program and the worker threads. */
 const ENTRIES = {
@@ -17,6 +18,23 @@ const ENTRIES = {
 const EXTERNAL =
   /^(@fastify\/swagger-ui|@node-rs\/argon2|@photostructure\/sqlite|@zxcvbn-ts\/[^/]+|pg|pino)(\/|$)/;
 
+/** Replaces the module that finds the files with operations at run time by one that imports them statically. */
+const staticOperations = {
+  name: 'static-operations',
+  load: {
+    filter: { id: /[\\/]src[\\/]api[\\/]operations\.ts$/ },
+    handler(id) {
+      const files = filesIn(dirname(id))
+        .sort()
+        .filter((file) => file !== id && /^export default operationsOf\(/m.test(readFileSync(file, 'utf8')));
+      return [
+        ...files.map((file, index) => `import file${index} from ${JSON.stringify(file)};`),
+        `export const OPERATIONS = [${files.map((_, index) => `file${index}`).join(', ')}];`,
+      ].join('\n');
+    },
+  },
+};
+
 const [, , folder = 'dist'] = process.argv;
 const bundle = await rolldown({
   cwd: root,
@@ -24,6 +42,7 @@ const bundle = await rolldown({
   platform: 'node',
   external: EXTERNAL,
   tsconfig: 'tsconfig.json',
+  plugins: [staticOperations],
 });
 const { output } = await bundle.write({
   dir: resolve(folder),

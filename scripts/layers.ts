@@ -18,7 +18,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   demo: ['auth', 'db', 'domain', 'paths'],
   jobs: ['auth', 'config', 'context', 'db', 'domain', 'files', 'importers', 'lib', 'paths'],
   http: ['auth', 'config', 'context', 'db', 'domain', 'lib'],
-  api: ['auth', 'config', 'context', 'domain', 'files', 'http', 'importers', 'lib'],
+  api: ['auth', 'context', 'domain', 'files', 'http', 'importers', 'lib'],
   'page-kit': ['context', 'domain', 'http', 'paths'],
   sso: ['auth', 'config', 'context', 'domain', 'http', 'lib'],
   oauth: ['auth', 'context', 'domain', 'http', 'page-kit'],

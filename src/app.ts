@@ -15,7 +15,7 @@ import { ACCOUNT_ROUTES } from './account/routes.ts';
 import { OPERATIONS } from './api/operations.ts';
 import { cliChangeContext } from './auth/callers.ts';
 import { ExternalIssuer } from './auth/external-issuer.ts';
-import type { AreaName, Config } from './config/config.ts';
+import type { Config } from './config/config.ts';
 import type { Context } from './context.ts';
 import { handleErrors, enforceAccess, allowOperator, registerArea } from './http/register-area.ts';
 import { areaOfPath, AREAS, SERVER_AREA } from './http/areas.ts';
@@ -31,10 +31,8 @@ import { type Problem, sendProblem, toProblem } from './http/problems.ts';
 import { RateLimiter } from './http/rate-limit.ts';
 import { closeStreamsOnShutdown } from './http/streams.ts';
 import { compileSerializer } from './http/serialization.ts';
-import { registerServerRoutes } from './http/server-routes.ts';
 import { logRequests } from './http/access-log.ts';
 import { limitAnonymous } from './http/access.ts';
-import { securityHeaders } from './http/security-headers.ts';
 import { endAccessWithoutFactor } from './domain/sign-in/require-second-factor.ts';
 import { TokenCache } from './domain/tokens/token-cache.ts';
 import { compileValidator } from './http/validation/validation.ts';
@@ -43,6 +41,26 @@ import { OAUTH_PAGES } from './oauth/endpoints.ts';
 import { registerStaticFiles } from './page-kit/static-files.ts';
 import { registerPages } from './page-kit/pages-plugin.tsx';
 import { registerProblemPages } from './page-kit/problem-pages.tsx';
+
+const YEAR_SECONDS = 31_536_000;
+
+/**
+ * Default headers of every response: no sniffing, no framing, no referrer, no loading, no caching. Routes override
+ * them.
+ */
+function securityHeaders(config: Pick<Config, 'clientBaseUrl'>): Readonly<Record<string, string>> {
+  return {
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'no-referrer',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'cache-control': 'no-store',
+    // Browsers ignore it over plain HTTP, so it is sent only if users connect by https.
+    ...(config.clientBaseUrl?.startsWith('https:') === true
+      ? { 'strict-transport-security': `max-age=${YEAR_SECONDS}; includeSubDomains` }
+      : {}),
+  };
+}
 
 /**
  * Creates an app without routes, with the parsers, validators and error handling that all apps share.
@@ -101,6 +119,29 @@ function createApp(
   return app;
 }
 
+/** Registers the routes outside the areas: health, readiness and public keys. */
+function registerServerRoutes(app: FastifyInstance, { clock, db, keys }: Context): void {
+  const hidden = { schema: { hide: true } } as const;
+
+  app.get('/healthz', { config: { operation: 'healthz', access: 'unlimited' }, ...hidden }, async () => ({
+    status: 'ok',
+  }));
+
+  app.get('/readyz', { config: { operation: 'readyz', access: 'unlimited' }, ...hidden }, async () => {
+    await db.check(clock());
+    return { status: 'ready' };
+  });
+
+  app.get(
+    '/.well-known/jwks.json',
+    { config: { operation: 'jwks', access: 'open' }, ...hidden },
+    async (_request, reply) =>
+      reply
+        .headers({ 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' })
+        .send(await keys.jwks()),
+  );
+}
+
 /**
  * Builds the HTTP app of a context: the configured areas, and the server's own routes.
  * @param onRoute called with every route when it is added
@@ -156,7 +197,7 @@ export async function buildApp(
   registerStaticFiles(app);
   registerPages(app, context, [...ACCOUNT_ROUTES, ...OAUTH_PAGES]);
   registerOAuthEndpoints(app, context);
-  for (const name of config.areas) registerArea(app, AREAS[name], OPERATIONS[name], context);
+  for (const name of config.areas) registerArea(app, AREAS[name], OPERATIONS, context);
   await app.ready();
   return app;
 }
@@ -199,8 +240,7 @@ export async function openOperations(context: Context): Promise<InProcessOperati
   app.decorateRequest('address', '');
   allowOperator(app);
   handleErrors(app, SERVER_AREA, context);
-  for (const area of Object.values(AREAS))
-    registerArea(app, area, OPERATIONS[area.name as AreaName], context);
+  for (const area of Object.values(AREAS)) registerArea(app, area, OPERATIONS, context);
   await app.ready();
   return {
     request: (options) => app.inject(options),

@@ -611,7 +611,7 @@ describe('The audit log', () => {
 
       const key = { 'idempotency-key': `key-${(count += 1)}` };
       const response = await done(token, request, key);
-      if (operation.repeats) unrecorded.push(['the repeat', await send(token, request, key)]);
+      if (operation.idempotent) unrecorded.push(['the repeat', await send(token, request, key)]);
       for (const attempt of unchanged ?? [request])
         unrecorded.push(['once more', await send(token, attempt)]);
       for (const [who, one] of unrecorded) expect([who, await eventsOf(one)]).toEqual([who, []]);

@@ -233,6 +233,6 @@ it('With another token of the account, a replay gets what that token gets', asyn
 
 it('covers every operation with an idempotency key', async () => {
   const operations = await operationsOf(server);
-  const named = operations.filter(({ repeats }) => repeats).map(({ name }) => name);
+  const named = operations.filter(({ idempotent }) => idempotent).map(({ name }) => name);
   expect([...Object.keys(OPERATIONS), ...WITHOUT_ROW].sort()).toEqual(named.sort());
 });

@@ -1,3 +1,4 @@
+import { notFound } from '../domain/shared/errors.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { registerApplications } from './applications-page.tsx';
 import { registerConsole } from './console-page.ts';
@@ -17,7 +18,19 @@ import { registerSecurity } from './security-page.tsx';
 import { registerSessions } from './sessions-page.tsx';
 import { registerSignIn } from './sign-in-page.tsx';
 import { registerTokens } from './tokens-page.tsx';
-import { registerNotFound } from './not-found.ts';
+
+/** Answers unknown pages with a page rather than with the API's error body. */
+const registerNotFound: RouteRegistrar = (app) => {
+  for (const url of ['/account/*', '/sign-in/*']) {
+    app.get(
+      url,
+      { config: { operation: 'unknown-page', access: 'open' }, schema: { hide: true } },
+      async () => {
+        throw notFound('page');
+      },
+    );
+  }
+};
 
 /** The sign-in and account pages. */
 export const ACCOUNT_ROUTES: readonly RouteRegistrar[] = [

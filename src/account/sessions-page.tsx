@@ -12,7 +12,6 @@ import { Button, Form, Notice } from '../page-kit/forms.tsx';
 import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
 import { RelativeTime } from '../page-kit/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
-import { browserName } from './browser-names.ts';
 import { MESSAGES } from './messages.ts';
 
 const PATH = '/account/sessions';
@@ -154,4 +153,36 @@ export function signInMethodLabel(method: string): string {
   const label = Object.hasOwn(METHODS, first) ? METHODS[first] : undefined;
   const words = label ?? MESSAGES.sessions.with(first);
   return others.length === 0 ? words : MESSAGES.sessions.withSecondFactor(words);
+}
+
+/** Ordered, because each user agent also names those that follow. */
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+  [/\bEdg(e|A|iOS)?\//, 'Edge'],
+  [/\bOPR\/|\bOpera\//, 'Opera'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\b(Firefox|FxiOS)\//, 'Firefox'],
+  [/\b(Chrome|CriOS|HeadlessChrome)\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+];
+
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+  [/\b(iPhone|iPad|iPod)\b/, 'iOS'],
+  [/\bAndroid\b/, 'Android'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b|\bMacintosh\b/, 'macOS'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bLinux\b/, 'Linux'],
+];
+
+const MAX_BROWSER_NAME = 60;
+
+/** @returns a readable name of a user agent: `Firefox on Linux` */
+export function browserName(userAgent: string): string {
+  const nameIn = (names: typeof BROWSERS) => names.find(([pattern]) => pattern.test(userAgent))?.[1];
+  const browser = nameIn(BROWSERS);
+  const system = nameIn(SYSTEMS);
+  if (browser !== undefined)
+    return system === undefined ? browser : MESSAGES.browsers.onSystem(browser, system);
+  const text = userAgent.trim().slice(0, MAX_BROWSER_NAME);
+  return text === '' ? MESSAGES.browsers.unknown : text;
 }

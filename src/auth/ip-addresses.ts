@@ -1,4 +1,4 @@
-import { BlockList, isIP, SocketAddress } from 'node:net';
+import { BlockList, isIP, isIPv4, isIPv6, SocketAddress } from 'node:net';
 
 /** @returns whether the text is an IP address or a CIDR block */
 export function isAddressBlock(block: string): boolean {
@@ -15,8 +15,7 @@ export function isAddressBlock(block: string): boolean {
 export function parseAddress(text: string): string | undefined {
   const [, bracketed] = /^\[([^\]:]*:[^\]]*)\](?::\d{1,5})?$/.exec(text) ?? [];
   const [, dotted] = /^([\d.]{7,15}):\d{1,5}$/.exec(text) ?? [];
-  // The zone after a percent sign is local to the machine that wrote it (RFC 4007, section 11).
-  const address = unmapIpv4((bracketed ?? dotted ?? text).replace(/%[^]*/, ''));
+  const address = unmapIpv4(withoutZone(bracketed ?? dotted ?? text));
   switch (isIP(address)) {
     case 0:
       return undefined;
@@ -55,9 +54,9 @@ export class AddressSet {
  * @param outer blocks that `isAddressBlock` accepts, like `inner`
  */
 export function firstBlockOutside(outer: readonly string[], inner: readonly string[]): string | undefined {
-  const ranges = outer.map(rangeOf).sort((one, other) => (one.first < other.first ? -1 : 1));
+  const ranges = outer.map(addressRange).sort((one, other) => (one.first < other.first ? -1 : 1));
   return inner.find((block) => {
-    const { first, last } = rangeOf(block);
+    const { first, last } = addressRange(block);
     // The end of the gapless range so far.
     let covered = first - 1n;
     for (const range of ranges) {
@@ -67,32 +66,46 @@ export function firstBlockOutside(outer: readonly string[], inner: readonly stri
   });
 }
 
-/** The first and the last address of a block as numbers, IPv4 as IPv4-mapped IPv6 (RFC 4291, section 2.5.5.2). */
-function rangeOf(block: string): { first: bigint; last: bigint } {
-  const [address = '', prefix] = block.split('/');
-  const plain = unmapIpv4(address);
-  const isV4 = familyOf(plain) === 'ipv4';
-  const number = isV4 ? 0xffff_0000_0000n + ipv4ToNumber(plain) : ipv6ToNumber(plain);
-  // The prefix of an IPv4-mapped block counts IPv6 bits.
-  const bits = prefix === undefined ? 128 : Number(prefix) + (isV4 && plain === address ? 96 : 0);
-  const size = 1n << BigInt(128 - bits);
-  const first = (number / size) * size;
-  return { first, last: first + size - 1n };
-}
-
-function ipv4ToNumber(address: string): bigint {
-  return address.split('.').reduce((number, part) => number * 256n + BigInt(part), 0n);
-}
-
-function ipv6ToNumber(address: string): bigint {
-  const dotted = address.slice(address.lastIndexOf(':') + 1);
-  const text = dotted.includes('.')
-    ? address.slice(0, -dotted.length) +
-      [ipv4ToNumber(dotted) >> 16n, ipv4ToNumber(dotted) & 0xffffn].map((part) => part.toString(16)).join(':')
+/**
+ * @returns the 16 bytes of an IP address in hexadecimal, IPv4 as IPv4-mapped IPv6, without its zone; `null` for
+ *   anything else
+ */
+export function addressKey(text: string): string | null {
+  if (isIPv4(text)) return IPV4_MAPPED_PREFIX + ipv4Hex(text);
+  if (!isIPv6(text)) return null;
+  // By hand, as `ipaddr.js` takes `::192.0.2.1` for an IPv4-mapped address, and octal numbers for IPv4.
+  const address = withoutZone(text);
+  const end = address.slice(address.lastIndexOf(':') + 1);
+  const groups = end.includes('.')
+    ? address.slice(0, -end.length) + ipv4Hex(end).replace(/^.{4}/, '$&:')
     : address;
-  const [head = [], tail = []] = text.split('::').map((part) => (part === '' ? [] : part.split(':')));
+  const [head = [], tail = []] = groups.split('::').map((part) => (part === '' ? [] : part.split(':')));
   const zeros = Array<string>(8 - head.length - tail.length).fill('0');
-  return [...head, ...zeros, ...tail].reduce((number, part) => number * 65_536n + BigInt(`0x${part}`), 0n);
+  return [...head, ...zeros, ...tail]
+    .map((group) => group.padStart(4, '0'))
+    .join('')
+    .toLowerCase();
+}
+
+/** RFC 4291, section 2.5.5.2. */
+const IPV4_MAPPED_PREFIX = `${'0'.repeat(20)}ffff`;
+
+const ipv4Hex = (address: string) =>
+  address
+    .split('.')
+    .map((part) => Number(part).toString(16).padStart(2, '0'))
+    .join('');
+
+/**
+ * Returns the first and the last address of a block as the numbers of their keys.
+ * @param block one that `isAddressBlock` accepts. The prefix of an IPv4-mapped block counts IPv6 bits.
+ */
+export function addressRange(block: string): { first: bigint; last: bigint } {
+  const [address = '', prefix] = block.split('/');
+  const bits = prefix === undefined ? 128 : Number(prefix) + (isIPv4(address) ? 96 : 0);
+  const free = BigInt(128 - bits);
+  const first = (BigInt(`0x${addressKey(address)}`) >> free) << free;
+  return { first, last: first | ((1n << free) - 1n) };
 }
 
 /**
@@ -100,16 +113,10 @@ function ipv6ToNumber(address: string): bigint {
  * customer has at least that many addresses.
  */
 export function networkPrefix(address: string): string {
-  const plain = unmapIpv4(address).replace(/%[^]*/, '');
-  if (familyOf(plain) === 'ipv4') return plain;
-  const [head = [], tail] = plain.split('::').map((part) => (part === '' ? [] : part.split(':')));
-  const start = [...head];
-  // Without `::`, at least four groups precede an IPv4 address at the end.
-  if (tail !== undefined) {
-    const written = start.length + tail.length + (tail.at(-1)?.includes('.') === true ? 1 : 0);
-    start.push(...Array<string>(8 - written).fill('0'), ...tail);
-  }
-  const groups = start.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
+  const plain = withoutZone(unmapIpv4(address));
+  const key = isIPv6(plain) ? addressKey(plain) : null;
+  if (key === null) return plain;
+  const groups = [0, 4, 8, 12].map((start) => Number.parseInt(key.slice(start, start + 4), 16).toString(16));
   return `${groups.join(':')}::/64`;
 }
 
@@ -117,6 +124,11 @@ function unmapIpv4(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
+/** The zone after a percent sign is local to the machine that wrote it (RFC 4007, section 11). */
+function withoutZone(address: string): string {
+  return address.replace(/%[^]*/, '');
+}
+
 function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
+  return isIPv6(address) ? 'ipv6' : 'ipv4';
 }

@@ -54,7 +54,7 @@ export type IdempotentWrite<Body> = (
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether the operation supports `Idempotency-Key`. */
-    repeats?: boolean;
+    idempotent?: boolean;
   }
   interface FastifyRequest {
     /** The body as sent, to compare replays by. */
@@ -75,7 +75,7 @@ interface IdempotentRequest {
 }
 
 export function needsRawBody({ headers, routeOptions }: FastifyRequest): boolean {
-  return headers['idempotency-key'] !== undefined && routeOptions.config.repeats === true;
+  return headers['idempotency-key'] !== undefined && routeOptions.config.idempotent === true;
 }
 
 /** Starts the hash of a request with its query and media type. The caller adds the body. */

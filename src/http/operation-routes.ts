@@ -1,4 +1,12 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type {
+  FastifyContextConfig,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchema,
+  preValidationAsyncHookHandler,
+  RouteOptions,
+} from 'fastify';
 import { type Database, OperationAborted } from '../db/database.ts';
 import { renameFieldErrors } from '../domain/shared/errors.ts';
 import type { Context } from '../context.ts';
@@ -35,115 +43,138 @@ export function registerOperation(
   declared: Operation,
   context: Context,
 ): void {
-  const {
-    id,
-    number,
-    method,
-    access,
-    withoutBody,
-    inputs,
-    list,
-    multipart,
-    params,
-    query,
-    body,
-    totalLimit,
-    bodyParameters,
-  } = declared;
-  const { db } = context;
-  const status = Number(Object.keys(declared.responses)[0]);
-  const bodyLimit = declared.bodyLimit ?? (body === undefined ? SMALL_BODY_LIMIT : MEDIUM_BODY_LIMIT);
+  const { method, path, alias, body } = declared;
+  const options = declared.idempotency === true ? {} : declared.idempotency;
+  const idempotency = options && new IdempotencyHandler(context, options);
   const ignoredNames = body === undefined ? undefined : createUnknownPropertyLister(body);
-  const handler = declared.handler as AnyHandler;
-  const rule = declared.idempotency === true ? {} : declared.idempotency;
-  const repeats = rule && new IdempotencyHandler(context, rule);
-  const versioned = declared.versioned === true;
-  const isCompanion = number > LAST_SPECIFIED_OPERATION;
-  const addressOf = (path: string) => publicBaseUrl(area, context) + path;
-  for (const url of [declared.path, declared.alias]) {
-    if (url === undefined) continue;
+  const handler = createHandler(area, declared, context, { idempotency, ignoredNames });
+  for (const url of alias === undefined ? [path] : [path, alias])
     app.route({
       method,
       url,
-      bodyLimit,
-      ...(isCompanion || totalLimit !== undefined || declared.validate !== undefined
-        ? {
-            validatorCompiler: createValidatorCompiler({
-              total: totalLimit as BodyItemLimit<unknown> | undefined,
-              nullIsAbsent: isCompanion,
-              findRuleErrors: ruleErrorFinder(declared),
-              isMultipart: multipart !== undefined,
-            }),
-          }
-        : {}),
-      config: {
-        operation: id,
-        access,
-        ...(inputs === undefined ? {} : { inputs }),
-        ...(list === undefined ? {} : { list }),
-        ...(withoutBody === undefined ? {} : { bodiless: withoutBody }),
-        ...(versioned ? { versioned } : {}),
-        ...(206 in declared.responses ? { ranged: true } : {}),
-        ...(multipart === undefined ? {} : { multipart: true }),
-        ...(repeats === undefined ? {} : { repeats: true }),
-        ...(declared.mergePatch === true ? { takesMergePatch: true } : {}),
-      },
-      schema: {
-        hide: url !== declared.path,
-        operationId: id,
-        summary: `${number}. ${declared.summary}`,
-        description: declared.description,
-        ...(isCompanion ? { 'x-companion': true } : {}),
-        ...(params === undefined ? {} : { params }),
-        ...(query === undefined ? {} : { querystring: query }),
-        ...(body === undefined ? {} : { body }),
-        ...(declared.mergePatch === true ? { consumes: [JSON_TYPE, MERGE_PATCH_TYPE] } : {}),
-        ...(multipart === undefined ? {} : { consumes: [MULTIPART_TYPE], body: multipart }),
-        response: {
-          ...describeResponses(declared, ignoredNames !== undefined),
-          ...errorResponses(area, errorStatuses(declared), {
-            bodiless: withoutBody,
-            repeats: repeats !== undefined,
-          }),
-        },
-      },
-      ...(repeats === undefined && bodyParameters === undefined
-        ? {}
-        : {
-            preValidation: async (request) => {
-              const parameters = request.query as object;
-              if (request.body === undefined && bodyParameters?.some((name) => name in parameters) === true)
-                request.body = {};
-              await repeats?.findStored(request);
-            },
-          }),
-      handler: async (request, reply) => {
-        reply.code(status);
-        const ignored = ignoredNames?.(request.body as object) ?? '';
-        const headers = ignored === '' ? NO_HEADERS : { [IGNORED_HEADER]: ignored };
-        if (versioned && takesIfMatch(method)) request.ifMatch = parseIfMatch(request.headers['if-match']);
-        request.write =
-          repeats === undefined
-            ? (((unit, options) =>
-                db.write(unit, { ...options, signal: request.abortState })) satisfies Database['write'])
-            : repeats.writerFor(request, reply, headers);
-        let result: unknown;
-        try {
-          result = await handler(request, reply);
-        } catch (error) {
-          // The response was sent at the timeout, or the client has disconnected.
-          if (error instanceof OperationAborted) return undefined;
-          if (repeats === undefined) throw error;
-          result = await repeats.replayAfter(error, request, reply);
-        }
-        if (
-          request.idempotentRequest !== undefined &&
-          !(result instanceof OperationResult && result.text !== undefined)
-        )
-          throw new Error(`${id} has an idempotency key and did not return the result of write().`);
-        if (ignored !== '') reply.header(IGNORED_HEADER, ignored);
-        return result instanceof OperationResult ? applyResult(request, reply, result, addressOf) : result;
-      },
+      bodyLimit: declared.bodyLimit ?? (body === undefined ? SMALL_BODY_LIMIT : MEDIUM_BODY_LIMIT),
+      ...bodyValidation(declared),
+      config: routeConfig(declared),
+      schema: { hide: url !== path, ...routeSchema(area, declared, ignoredNames !== undefined) },
+      ...preValidation(declared, idempotency),
+      handler,
     });
-  }
+}
+
+const isCompanion = ({ number }: Operation) => number > LAST_SPECIFIED_OPERATION;
+
+function bodyValidation(declared: Operation): Pick<RouteOptions, 'validatorCompiler'> {
+  const { totalLimit, validate, multipart } = declared;
+  if (!isCompanion(declared) && totalLimit === undefined && validate === undefined) return {};
+  return {
+    validatorCompiler: createValidatorCompiler({
+      total: totalLimit as BodyItemLimit<unknown> | undefined,
+      nullIsAbsent: isCompanion(declared),
+      findRuleErrors: ruleErrorFinder(declared),
+      isMultipart: multipart !== undefined,
+    }),
+  };
+}
+
+function routeConfig(declared: Operation): FastifyContextConfig {
+  const { id, access, inputs, list, emptyErrorStatuses, versioned, responses, multipart } = declared;
+  return {
+    operation: id,
+    access,
+    ...(inputs === undefined ? {} : { inputs }),
+    ...(list === undefined ? {} : { list }),
+    ...(emptyErrorStatuses === undefined ? {} : { emptyErrorStatuses }),
+    ...(versioned === undefined ? {} : { versioned }),
+    ...(206 in responses ? { ranged: true } : {}),
+    ...(multipart === undefined ? {} : { multipart: true }),
+    ...(declared.idempotency === undefined ? {} : { idempotent: true }),
+    ...(declared.mergePatch === true ? { takesMergePatch: true } : {}),
+  };
+}
+
+/**
+ * The schemas by which requests are validated, and the operation's part of the API description.
+ * @param mayIgnore whether unknown properties of the body are ignored
+ */
+function routeSchema(area: Area, declared: Operation, mayIgnore: boolean): FastifySchema {
+  const { id, number, summary, description, params, query, body, multipart, emptyErrorStatuses } = declared;
+  return {
+    operationId: id,
+    summary: `${number}. ${summary}`,
+    description,
+    ...(isCompanion(declared) ? { 'x-companion': true } : {}),
+    ...(params === undefined ? {} : { params }),
+    ...(query === undefined ? {} : { querystring: query }),
+    ...(body === undefined ? {} : { body }),
+    ...(declared.mergePatch === true ? { consumes: [JSON_TYPE, MERGE_PATCH_TYPE] } : {}),
+    ...(multipart === undefined ? {} : { consumes: [MULTIPART_TYPE], body: multipart }),
+    response: {
+      ...describeResponses(declared, mayIgnore),
+      ...errorResponses(area, errorStatuses(declared), {
+        emptyErrorStatuses,
+        idempotent: declared.idempotency !== undefined,
+      }),
+    },
+  };
+}
+
+function preValidation(
+  { bodyParameters = [] }: Operation,
+  idempotency: IdempotencyHandler | undefined,
+): { preValidation?: preValidationAsyncHookHandler } {
+  if (idempotency === undefined && bodyParameters.length === 0) return {};
+  return {
+    preValidation: async (request) => {
+      const parameters = request.query as object;
+      if (request.body === undefined && bodyParameters.some((name) => name in parameters)) request.body = {};
+      await idempotency?.findStored(request);
+    },
+  };
+}
+
+/** Calls the handler of the operation with what `OperationRequest` promises, and sends its result. */
+function createHandler(
+  area: Area,
+  declared: Operation,
+  context: Context,
+  {
+    idempotency,
+    ignoredNames,
+  }: {
+    idempotency: IdempotencyHandler | undefined;
+    ignoredNames: ReturnType<typeof createUnknownPropertyLister> | undefined;
+  },
+): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
+  const { db } = context;
+  const handler = declared.handler as AnyHandler;
+  const status = Number(Object.keys(declared.responses)[0]);
+  const readsIfMatch = declared.versioned === true && takesIfMatch(declared.method);
+  const addressOf = (path: string) => publicBaseUrl(area, context) + path;
+  return async (request, reply) => {
+    reply.code(status);
+    const ignored = ignoredNames?.(request.body as object) ?? '';
+    const headers = ignored === '' ? NO_HEADERS : { [IGNORED_HEADER]: ignored };
+    if (readsIfMatch) request.ifMatch = parseIfMatch(request.headers['if-match']);
+    request.write =
+      idempotency === undefined
+        ? (((unit, options) =>
+            db.write(unit, { ...options, signal: request.abortState })) satisfies Database['write'])
+        : idempotency.writerFor(request, reply, headers);
+    let result: unknown;
+    try {
+      result = await handler(request, reply);
+    } catch (error) {
+      // The response was sent at the timeout, or the client has disconnected.
+      if (error instanceof OperationAborted) return undefined;
+      if (idempotency === undefined) throw error;
+      result = await idempotency.replayAfter(error, request, reply);
+    }
+    if (
+      request.idempotentRequest !== undefined &&
+      !(result instanceof OperationResult && result.text !== undefined)
+    )
+      throw new Error(`${declared.id} has an idempotency key and did not return the result of write().`);
+    if (ignored !== '') reply.header(IGNORED_HEADER, ignored);
+    return result instanceof OperationResult ? applyResult(request, reply, result, addressOf) : result;
+  };
 }

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../auth/callers.ts';
+import type { AreaName } from '../config/config.ts';
 import type { Context } from '../context.ts';
 import type { FieldError } from '../domain/shared/errors.ts';
 import type { PartialInput } from '../domain/shared/partial-input.ts';
@@ -66,7 +67,7 @@ declare module 'fastify' {
     /** Whether the handler parses a `multipart/form-data` body itself. */
     multipart?: boolean;
     /** Error statuses without a body. */
-    bodiless?: readonly number[];
+    emptyErrorStatuses?: readonly number[];
   }
 }
 
@@ -108,7 +109,7 @@ interface OperationOptions<P, Q, B, A extends SuccessResponses, R> {
   /** Filters and sort columns of a list. A test covers each. */
   list?: ListParameters;
   /** Error statuses without a body. */
-  withoutBody?: readonly number[];
+  emptyErrorStatuses?: readonly number[];
   /** Error statuses that do not follow from other options. */
   extraErrorStatuses?: readonly number[];
   /**
@@ -138,6 +139,22 @@ export type Operation = OperationOptions<
 
 /** Creates an operation; its schemas and limits may depend on the configuration. */
 export type OperationFactory = (context: Context) => Operation;
+
+/** The operations of a file in `src/api`. */
+export interface AreaOperations {
+  area: AreaName;
+  operations: readonly OperationFactory[];
+}
+
+/**
+ * Makes the default export of a file in `src/api`, in which `src/api/operations.ts` finds its operations.
+ *
+ * @example
+ * export default operationsOf('v1', [listTokensOperation, createTokenOperation]);
+ */
+export function operationsOf(area: AreaName, operations: readonly OperationFactory[]): AreaOperations {
+  return { area, operations };
+}
 
 /**
  * Declares an operation: its name, its responses and who may call it. Validation, the API description and metrics

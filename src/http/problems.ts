@@ -5,7 +5,6 @@ import { OperationAborted, StorageError } from '../db/database.ts';
 import { describeFieldError, DomainError, type DescribedFieldError } from '../domain/shared/errors.ts';
 import { MasterKeyMismatch } from '../domain/tokens/server-keys.ts';
 import type { Area, ErrorBodyFormat } from './areas.ts';
-import { formatRejectedValue } from './validation/rejected-value.ts';
 import { PROBLEM_TYPES, type ProblemTypeName } from './problem-types.ts';
 
 const RETRY_AFTER_SECONDS = 2;
@@ -177,7 +176,7 @@ export function sendProblem(
     .code(status)
     .headers(problem.details.headers ?? {})
     .header('cache-control', 'no-store');
-  if (request.routeOptions.config.bodiless?.includes(status)) return reply.send();
+  if (request.routeOptions.config.emptyErrorStatuses?.includes(status)) return reply.send();
   const { type, body } = problemBody(problem, area, { requestId: request.id, errorTypeBase });
   return reply.type(type).serializer(JSON.stringify).send(body);
 }
@@ -283,4 +282,43 @@ function groupFieldErrors(errors: readonly DescribedFieldError[]): {
 function rejectedValueOf(error: DescribedFieldError): { value?: string } {
   if (error.value === undefined) return {};
   return { value: formatRejectedValue(error.value) };
+}
+
+const MAX_REJECTED_VALUE = 100;
+
+/**
+ * Returns the value as text or JSON, truncated to 100 characters. Reads no more than that: a hostile value may be
+ * megabytes long, or nested too deep for `JSON.stringify`.
+ */
+export function formatRejectedValue(value: unknown): string {
+  let text = '';
+  // A character may take two code units.
+  for (const part of typeof value === 'string' ? [value] : serializeInChunks(value)) {
+    text += part.slice(0, 2 * MAX_REJECTED_VALUE);
+    if (text.length >= 2 * MAX_REJECTED_VALUE) break;
+  }
+  return Array.from(text).slice(0, MAX_REJECTED_VALUE).join('').toWellFormed();
+}
+
+/** Yields what `JSON.stringify` returns for a parsed JSON value. */
+function* serializeInChunks(value: unknown): Generator<string> {
+  if (Array.isArray(value)) {
+    yield '[';
+    for (const [index, item] of value.entries()) {
+      if (index > 0) yield ',';
+      yield* serializeInChunks(item);
+    }
+    yield ']';
+  } else if (typeof value === 'object' && value !== null) {
+    yield '{';
+    let separator = '';
+    // Object.entries would copy a large object.
+    for (const key in value) {
+      yield `${separator}${JSON.stringify(key)}:`;
+      separator = ',';
+      yield* serializeInChunks((value as Record<string, unknown>)[key]);
+    }
+    yield '}';
+  } else if (typeof value === 'string') yield JSON.stringify(value.slice(0, 2 * MAX_REJECTED_VALUE));
+  else yield JSON.stringify(value) ?? '';
 }

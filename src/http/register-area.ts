@@ -14,7 +14,7 @@ import { DomainError, renameFields } from '../domain/shared/errors.ts';
 import { type AccessDependencies, authorizeRequest, limitAnonymous } from './access.ts';
 import type { Area } from './areas.ts';
 import { logServerError } from './error-log.ts';
-import type { OperationFactory } from './operation.ts';
+import type { AreaOperations } from './operation.ts';
 import { rejectUnknownPaths } from './unknown-paths.ts';
 import { registerOperation } from './operation-routes.ts';
 import { Problem, sendProblem, toProblem } from './problems.ts';
@@ -64,19 +64,25 @@ export function allowOperator(app: FastifyInstance): void {
   });
 }
 
-/** Registers the error format and the operations of an area. */
+/**
+ * Registers the error format and the operations of an area.
+ * @param all the operations of all areas
+ */
 export function registerArea(
   app: FastifyInstance,
   area: Area,
-  operations: readonly OperationFactory[],
+  all: readonly AreaOperations[],
   context: Context,
 ): void {
   app.register(
     async (scope: FastifyInstance) => {
       handleErrors(scope, area, context);
       // The API description lists operations by number.
-      const declared = operations.map((declare) => declare(context)).sort((a, b) => a.number - b.number);
-      for (const operation of declared) registerOperation(scope, area, operation, context);
+      const operations = all
+        .flatMap((file) => (file.area === area.name ? file.operations : []))
+        .map((declare) => declare(context))
+        .sort((a, b) => a.number - b.number);
+      for (const operation of operations) registerOperation(scope, area, operation, context);
     },
     { prefix: area.prefix },
   );

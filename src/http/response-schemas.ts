@@ -26,16 +26,16 @@ export function errorStatuses(declared: Operation): number[] {
     multipart,
     extraErrorStatuses = [],
     versioned,
-    idempotency: repeats,
+    idempotency,
   } = declared;
   const takesInput = params !== undefined || query !== undefined || body !== undefined;
   return [
     // Several credentials at once are malformed as well.
-    ...(takesInput || access.schemes === 'all' || repeats !== undefined ? [400] : []),
+    ...(takesInput || access.schemes === 'all' || idempotency !== undefined ? [400] : []),
     // Any change can conflict, and a body is checked even if the operation ignores it.
     ...(method === 'GET' ? [] : [408, 409, 413, 415]),
     ...(versioned === true && takesIfMatch(method) ? [412] : []),
-    ...(body === undefined && multipart === undefined && repeats === undefined ? [] : [422]),
+    ...(body === undefined && multipart === undefined && idempotency === undefined ? [] : [422]),
     ...extraErrorStatuses,
   ];
 }
@@ -45,13 +45,13 @@ export function errorStatuses(declared: Operation): number[] {
  * reported
  */
 export function describeResponses(
-  { method, responses, versioned, idempotency: repeats }: Operation,
+  { method, responses, versioned, idempotency }: Operation,
   mayIgnore: boolean,
 ): Record<string, object> {
   const headersOf = ({ headers, schema }: SuccessResponse) => ({
     ...headers,
     ...(versioned === true && schema !== undefined ? { ETag: ETagHeader } : {}),
-    ...(repeats === undefined ? {} : { [IDEMPOTENCY_REPLAYED_HEADER]: ReplayedHeader }),
+    ...(idempotency === undefined ? {} : { [IDEMPOTENCY_REPLAYED_HEADER]: ReplayedHeader }),
     ...(mayIgnore ? { [IGNORED_HEADER]: IgnoredPropertiesHeader } : {}),
   });
   return Object.fromEntries([

@@ -151,12 +151,15 @@ export const ERROR_SCHEMAS = {
 /**
  * Describes the error responses of an operation.
  * @param statuses those in addition to the ones of every operation
- * @param options `withoutBody`: statuses without a body; `idempotent`: a 409 may have Retry-After
+ * @param options `emptyErrorStatuses`: those without a body; `idempotent`: whether a 409 may have Retry-After
  */
 export function errorResponses(
   area: Area,
   statuses: readonly number[],
-  { bodiless = [], repeats = false }: { bodiless?: readonly number[] | undefined; repeats?: boolean } = {},
+  {
+    emptyErrorStatuses = [],
+    idempotent = false,
+  }: { emptyErrorStatuses?: readonly number[] | undefined; idempotent?: boolean } = {},
 ) {
   const common = [401, 403, 404, 429, 500, 503];
   return Object.fromEntries(
@@ -164,10 +167,10 @@ export function errorResponses(
       .sort((a, b) => a - b)
       .map((status) => {
         const description = STATUS_DESCRIPTIONS[status] ?? 'Error';
-        if (bodiless.includes(status))
+        if (emptyErrorStatuses.includes(status))
           return [status, { description: `${description} The response has no body.`, type: 'null' }];
         const shape = area.errorBodyFormatOf(status);
-        const headers = status === 409 && repeats ? { headers: { 'Retry-After': RetryAfterHeader } } : {};
+        const headers = status === 409 && idempotent ? { headers: { 'Retry-After': RetryAfterHeader } } : {};
         return [
           status,
           { description, ...headers, content: { [errorMediaType(shape)]: { schema: ERROR_SCHEMAS[shape] } } },

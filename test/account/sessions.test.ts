@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { browserName } from '../../src/account/browser-names.ts';
+import { browserName } from '../../src/account/sessions-page.tsx';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { hashSecret } from '../../src/auth/secrets.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';

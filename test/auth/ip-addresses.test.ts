@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import {
   AddressSet,
+  addressKey,
   firstBlockOutside,
   isAddressBlock,
   networkPrefix,
@@ -83,6 +84,25 @@ it.each<[string[], string[], string | undefined]>([
   [['2001:db8::/32'], ['2001:db9::/48'], '2001:db9::/48'],
   [['::/0'], ['192.0.2.0/24', '1:2:3:4:5:6:7:8'], undefined],
   [['1:2:3:4:5:6:7:8'], ['1:2:3:4:5:6:7:9'], '1:2:3:4:5:6:7:9'],
+  // IPv4-compatible, not IPv4-mapped.
+  [['192.0.2.1'], ['::192.0.2.1'], '::192.0.2.1'],
 ])('firstBlockOutside: %j contains %j except %s', (outer, inner, beyond) => {
   expect(firstBlockOutside(outer, inner)).toBe(beyond);
+});
+
+it.each([
+  ['192.0.2.1', '00000000000000000000ffffc0000201'],
+  ['::ffff:192.0.2.1', '00000000000000000000ffffc0000201'],
+  ['::FFFF:C000:201', '00000000000000000000ffffc0000201'],
+  ['::192.0.2.1', '000000000000000000000000c0000201'],
+  ['1:2:3:4:5:6:192.0.2.1', '000100020003000400050006c0000201'],
+  ['2001:DB8::1%eth0', '20010db8000000000000000000000001'],
+  ['::', '00000000000000000000000000000000'],
+  ['1::', '00010000000000000000000000000000'],
+  ['192.0.2.01', null],
+  ['0xc0.0.2.1', null],
+  ['192.0.513', null],
+  ['example.com', null],
+])('addressKey: %s has the key %s', (address, key) => {
+  expect(addressKey(address)).toBe(key);
 });

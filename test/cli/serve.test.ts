@@ -107,6 +107,12 @@ describe('assay serve on a database with an organization', () => {
     expect(await assay.json('organization', 'list')).toHaveLength(1);
   });
 
+  it('serves the operations of all files in src/api', async () => {
+    const { body } = await send(server.origin, 'GET', '/openapi.json');
+    const described = readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8');
+    expect(Object.keys(body.paths)).toEqual(Object.keys(JSON.parse(described).paths));
+  });
+
   it('requires a second factor of staff', async () => {
     const { invite_url } = await assay.json('user', 'create', '--email', 'eve@example.com', '--staff');
     const visitor = createFormClient(server);

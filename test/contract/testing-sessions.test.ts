@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { endOverdueTestingSessionsJob } from '../../src/jobs/end-overdue-testing-sessions.ts';
+import { endOverdueTestingSessionsJob } from '../../src/jobs/start-jobs.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { INVALID_IDS } from '../harness/invalid-values.ts';

@@ -8,7 +8,7 @@ import S3rver from 's3rver';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
-import { deleteUnusedFilesJob } from '../../src/jobs/delete-unused-files.ts';
+import { deleteUnusedFilesJob } from '../../src/jobs/start-jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { engine, send, type TestResponse } from '../harness/server.ts';
 import { Semaphore } from '../../src/lib/semaphore.ts';

@@ -11,7 +11,7 @@ export interface RoutedOperation {
   scopes: readonly string[];
   /** Whether it supports `If-Match`, and `Idempotency-Key`. */
   versioned: boolean;
-  repeats: boolean;
+  idempotent: boolean;
 }
 
 /** Returns all operations of the API, from the routes. */
@@ -27,7 +27,7 @@ export async function operationsOf({ context }: TestServer): Promise<RoutedOpera
       pattern: new RegExp(`^${path.join(':')}$`),
       scopes: config.access.scopes,
       versioned: config.versioned === true,
-      repeats: config.repeats === true,
+      idempotent: config.idempotent === true,
     });
   });
   await app.close();

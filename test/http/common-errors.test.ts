@@ -28,7 +28,7 @@ interface Operation {
   /** Whether the body may also be an array. */
   takesList: boolean;
   /** Statuses without a body. */
-  bodiless: readonly number[];
+  emptyErrorStatuses: readonly number[];
 }
 
 /** In bytes; less than the limit of any operation. */
@@ -87,7 +87,7 @@ function collect({ method, url, config, schema }: RouteOptions): void {
     // Uploads validate their bodies differently and have tests of their own.
     takesBody: schema?.body !== undefined && config.multipart !== true,
     takesList: (schema?.body as { anyOf?: object[] } | undefined)?.anyOf !== undefined,
-    bodiless: config.bodiless ?? [],
+    emptyErrorStatuses: config.emptyErrorStatuses ?? [],
   });
 }
 
@@ -126,7 +126,7 @@ const SOURCES: Partial<Record<ProblemTypeName, string>> = {
 function expectError(operation: Operation, response: TestResponse, kind: ProblemTypeName, on = server): void {
   const { status } = PROBLEM_TYPES[kind];
   expect([response.status, response.text]).toEqual([status, expect.any(String)]);
-  if (operation.bodiless.includes(status)) {
+  if (operation.emptyErrorStatuses.includes(status)) {
     expect(response.text).toBe('');
     return;
   }
@@ -259,7 +259,7 @@ describe('Every operation', () => {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
         if (known.has(method)) continue;
         const response = await send({ ...operation, method }, { token: staff.token });
-        expectError({ ...operation, bodiless: [] }, response, 'method-not-allowed');
+        expectError({ ...operation, emptyErrorStatuses: [] }, response, 'method-not-allowed');
         expect(response.headers.get('allow')).toBe([...known].sort().join(', '));
       }
     }));

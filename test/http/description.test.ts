@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -69,6 +71,26 @@ describe('API description', () => {
       });
       expect(document.tags.map(({ name }: { name: string }) => name)).toContain(operation.tags[0]);
     }
+  });
+
+  it('has every operation that a file of src/api declares, numbered as in the specification', () => {
+    const api = join(import.meta.dirname, '../../src/api');
+    const declared = readdirSync(api, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .flatMap((name) => [...readFileSync(join(api, name), 'utf8').matchAll(/\bnumber: (\d+),/g)])
+      .map(([, number]) => Number(number))
+      .sort((one, other) => one - other);
+    const described = operations()
+      .map(({ operation }) => Number.parseInt(operation.summary, 10))
+      .sort((one, other) => one - other);
+    expect(described).toEqual(declared);
+    // Each number names one operation, except those that name two, and the built ones have no gaps.
+    const last = Math.max(...described);
+    expect(last).toBeGreaterThanOrEqual(84);
+    const specified = Array.from({ length: last }, (_, index) => index + 1);
+    expect(described).toEqual(
+      specified.flatMap((number) => ([26, 40].includes(number) ? [number, number] : [number])),
+    );
   });
 
   it('lists both servers of V1 and the server of the other areas', () => {

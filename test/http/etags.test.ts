@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { allowOperator, registerArea } from '../../src/http/register-area.ts';
 import { AREAS } from '../../src/http/areas.ts';
 import { registerOpenApi } from '../../src/http/openapi/openapi.ts';
-import { operation } from '../../src/http/operation.ts';
+import { operation, operationsOf } from '../../src/http/operation.ts';
 import { parseIfMatch } from '../../src/http/etags.ts';
 import { versionedResult } from '../../src/http/operation-result.ts';
 import { API_SCOPE } from '../../src/auth/scopes.ts';
@@ -281,7 +281,7 @@ describe('If-None-Match', () => {
     for (const name of ['caller', 'ifMatch', 'idempotentRequest', 'write'])
       app.decorateRequest(name, undefined);
     allowOperator(app);
-    registerArea(app, AREAS.v1, [declare], server.context);
+    registerArea(app, AREAS.v1, [operationsOf('v1', [declare])], server.context);
     const read = (as: string, known?: string) =>
       app.inject({ url: `/v1/things/${as}`, headers: known === undefined ? {} : { 'if-none-match': known } });
     const complete = await read('admin');
@@ -314,7 +314,7 @@ describe('If-None-Match', () => {
     for (const name of ['caller', 'ifMatch', 'idempotentRequest', 'write'])
       app.decorateRequest(name, undefined);
     await registerOpenApi(app, server.context);
-    registerArea(app, AREAS.v1, [declare], server.context);
+    registerArea(app, AREAS.v1, [operationsOf('v1', [declare])], server.context);
     await app.ready();
     const described = JSON.parse(JSON.stringify(app.swagger())).paths['/v1/things/{as}'].get;
     expect(described).toMatchObject({

@@ -9,7 +9,7 @@ import { lockIdempotencyKey, idempotencyId } from '../../src/domain/shared/idemp
 import { handleErrors, registerArea } from '../../src/http/register-area.ts';
 import { AREAS } from '../../src/http/areas.ts';
 import { registerBodyParsers } from '../../src/http/json-bodies.ts';
-import { operation } from '../../src/http/operation.ts';
+import { operation, operationsOf } from '../../src/http/operation.ts';
 import { type IdempotencyOptions, startRequestHash } from '../../src/http/idempotency.ts';
 import { versionedResult } from '../../src/http/operation-result.ts';
 import { deleteExpired } from '../../src/jobs/delete-expired.ts';
@@ -292,7 +292,7 @@ describe('Operations with an Idempotency-Key', () => {
           }, options);
         },
       });
-    registerArea(app, AREAS.assessment, [declare], server.context);
+    registerArea(app, AREAS.assessment, [operationsOf('assessment', [declare])], server.context);
     await app.ready();
     const post = (key: string, payload: object = {}, url = '/api/assessment/things') =>
       app.inject({ method: 'POST', url, headers: { 'idempotency-key': key }, payload });

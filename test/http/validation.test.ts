@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { idParams } from '../../src/api/v1-params.ts';
 import { describeFieldError, invalidInput } from '../../src/domain/shared/errors.ts';
 import { validateNameLength } from '../../src/domain/shared/names.ts';
-import { formatRejectedValue } from '../../src/http/validation/rejected-value.ts';
+import { formatRejectedValue } from '../../src/http/problems.ts';
 import type { Problem } from '../../src/http/problems.ts';
 import { nameSchema, nullable } from '../../src/http/schemas.ts';
 import { compileValidator, createValidatorCompiler } from '../../src/http/validation/validation.ts';

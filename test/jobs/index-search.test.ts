@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/db/open-database.ts';
 import { enqueueForSearchIndex, indexPending } from '../../src/db/vulnerability-search.ts';
 import { createAssessment } from '../../src/domain/assessments/create-assessment.ts';
 import { createOrganization } from '../../src/domain/users/staff-organizations.ts';
-import { waitForSearchIndex } from '../../src/api/vulnerabilities/search-index.ts';
+import { waitForSearchIndex } from '../../src/api/vulnerabilities/bulk-update.ts';
 import { countUnsearchable } from '../../src/domain/vulnerabilities/bulk/update.ts';
 import { indexEndedImportsJob, indexSearchJob } from '../../src/jobs/index-search.ts';
 import { insertImport, waitForImport, uploadReport } from '../harness/imports.ts';

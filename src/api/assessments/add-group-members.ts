@@ -7,7 +7,7 @@ import {
 } from '../../domain/assessments/add-group-members.ts';
 import { GROUP_ROLES } from '../../domain/assessments/groups.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { describedAs, MAX_TEXT } from '../../http/schemas.ts';
 import { toMemberResults, MAX_MEMBERS_PER_REQUEST, memberResultsSchema } from './group-member-results.ts';
 import {
@@ -84,4 +84,4 @@ const addGroupMembersOperation = ({ clock }: Context) =>
     },
   });
 
-export const ADD_GROUP_MEMBERS_OPERATIONS = [addGroupMembersOperation];
+export default operationsOf('assessment', [addGroupMembersOperation]);

@@ -7,7 +7,7 @@ import { ORGANIZATION_UID_PATTERN } from '../../domain/lists/filters.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { MEDIUM_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { DateTimeSchema, nameSchema, nullable, textSchema } from '../../http/schemas.ts';
 import { LocationHeader } from '../../http/etags.ts';
 import { versionedResult } from '../../http/operation-result.ts';
@@ -162,13 +162,13 @@ const deleteAssessmentGroupOperation = ({ clock }: Context) =>
       write((tx) => deleteGroup(tx, { actor: caller, now: clock() }, id, ifMatch)),
   });
 
-export const ASSESSMENT_GROUP_OPERATIONS = [
+export default operationsOf('v1', [
   listAssessmentGroupsOperation,
   getAssessmentGroupOperation,
   createAssessmentGroupOperation,
   updateAssessmentGroupOperation,
   deleteAssessmentGroupOperation,
-];
+]);
 
 function toGroupResult(group: AssessmentGroup, more: { location?: string } = {}) {
   return versionedResult(group.version, toGroupBody(group), more);

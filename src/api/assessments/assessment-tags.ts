@@ -9,7 +9,7 @@ import {
 import { assessmentTagList } from '../../domain/assessments/assessment-tag-list.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { MAX_TEXT, nameSchema, textSchema } from '../../http/schemas.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { idParams, V1_ACCESS } from '../v1-params.ts';
@@ -121,12 +121,12 @@ const deleteAssessmentTagOperation = ({ clock }: Context) =>
       write((tx) => deleteAssessmentTag(tx, { actor: caller, now: clock() }, id, ifMatch)),
   });
 
-export const ASSESSMENT_TAG_OPERATIONS = [
+export default operationsOf('v1', [
   createAssessmentTagOperation,
   updateAssessmentTagOperation,
   listAssessmentTagsOperation,
   deleteAssessmentTagOperation,
-];
+]);
 
 function toAssessmentTagResult({ id, name, version }: AssessmentTag) {
   return versionedResult(version, { id, name });

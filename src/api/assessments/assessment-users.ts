@@ -7,7 +7,7 @@ import {
 } from '../../domain/users/assessment-users.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { MAX_RESULTS } from '../../http/schemas.ts';
 import { AssessmentParamsSchema } from './assessment-schema.ts';
 import { V1_ACCESS } from '../v1-params.ts';
@@ -79,4 +79,4 @@ const updateAssessmentUsersOperation = (context: Context) =>
     },
   });
 
-export const ASSESSMENT_USER_OPERATIONS = [listAssessmentUsersOperation, updateAssessmentUsersOperation];
+export default operationsOf('v1', [listAssessmentUsersOperation, updateAssessmentUsersOperation]);

@@ -8,7 +8,7 @@ import { updateAssessment, deleteAssessment } from '../../domain/assessments/upd
 import { createAssessment, validateAssessment } from '../../domain/assessments/create-assessment.ts';
 import { MEDIUM_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { LocationHeader } from '../../http/etags.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import {
@@ -173,13 +173,13 @@ const deleteAssessmentOperation = ({ clock }: Context) =>
       write((tx) => deleteAssessment(tx, { actor: caller, now: clock() }, id, ifMatch)),
   });
 
-export const ASSESSMENT_OPERATIONS = [
+export default operationsOf('v1', [
   listAssessmentsOperation,
   getAssessmentOperation,
   createAssessmentOperation,
   updateAssessmentOperation,
   deleteAssessmentOperation,
-];
+]);
 
 function toAssessmentResult(assessment: AssessmentView, context: Context, more: { location?: string } = {}) {
   return versionedResult(assessment.version, toAssessmentBody(assessment, context), more);

@@ -15,7 +15,7 @@ import {
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { AREAS } from '../../http/areas.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { PageLinkSchema, pageLinks, pageCount } from '../../http/lists/page-links.ts';
 import { DateTimeSchema, emailSchema, MAX_TEXT } from '../../http/schemas.ts';
 import {
@@ -255,4 +255,4 @@ function toGroupMemberBody({ userUid, role, id, createdAt, userEmail, userName }
   };
 }
 
-export const GROUP_MEMBER_OPERATIONS = [listGroupMembersOperation, removeGroupMembersOperation];
+export default operationsOf('assessment', [listGroupMembersOperation, removeGroupMembersOperation]);

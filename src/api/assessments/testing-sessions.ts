@@ -10,11 +10,12 @@ import {
   type TestingSessionView,
   testingSessionList,
 } from '../../domain/assessments/testing-session-list.ts';
+import { readTestingHours } from '../../domain/assessments/testing-hours.ts';
 import { invalidInput } from '../../domain/shared/errors.ts';
 import { formatTimestamp, parseTimestamp } from '../../domain/shared/time.ts';
 import { MEDIUM_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { DateTimeSchema, nullable, textSchema, nullableTextSchema, emailSchema } from '../../http/schemas.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { AssessmentParamsSchema } from './assessment-schema.ts';
@@ -209,13 +210,40 @@ const deleteTestingSessionOperation = ({ clock }: Context) =>
       write((tx) => deleteTestingSession(tx, { actor: caller, now: clock() }, id, ifMatch)),
   });
 
-export const TESTING_SESSION_OPERATIONS = [
+const TestingHoursSchema = Type.Object(
+  {
+    stats_total: Type.Number({ description: 'Hours, with two decimal places.', examples: [37.25] }),
+    from: DateTimeSchema,
+    to: DateTimeSchema,
+  },
+  { title: 'Testing hours' },
+);
+
+const getTestingHoursOperation = ({ clock, db }: Context) =>
+  operation({
+    id: 'getTestingHours',
+    number: 7,
+    summary: 'Get testing hours for an assessment',
+    description: 'Returns the sum of the hours that testers logged. A running session counts until now.',
+    method: 'GET',
+    path: '/assessments/:id/testing_hours',
+    access: V1_ACCESS,
+    params: AssessmentParamsSchema,
+    responses: { 200: { description: 'The testing hours.', schema: TestingHoursSchema } },
+    async handler({ caller, params }) {
+      const { total, from, to } = await readTestingHours(db.read, caller, params.id, clock());
+      return { stats_total: total, from: formatTimestamp(from), to: formatTimestamp(to) };
+    },
+  });
+
+export default operationsOf('v1', [
+  getTestingHoursOperation,
   listTestingSessionsOperation,
   listAssessmentTestingSessionsOperation,
   createTestingSessionOperation,
   updateTestingSessionOperation,
   deleteTestingSessionOperation,
-];
+]);
 
 /** @throws DomainError `invalid` unless the text is a date and time */
 function parseTimeField(property: string, text: string | undefined): number | undefined {

@@ -11,7 +11,7 @@ import {
 } from '../../domain/assets/asset-tag-list.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { MAX_TEXT, nameSchema } from '../../http/schemas.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { AssetTagSchema, AssetTagsParamsSchema, ASSET_TAGS_PATH, TaggedEntitySchema } from './tag-assets.ts';
@@ -162,9 +162,9 @@ function toCountedAssetTagBody({ uid, name, orgUid, entityCount, entities }: Ass
   };
 }
 
-export const ASSET_TAG_OPERATIONS = [
+export default operationsOf('tagging', [
   listAssetTagsOperation,
   getAssetTagOperation,
   renameAssetTagOperation,
   deleteAssetTagsOperation,
-];
+]);

@@ -5,7 +5,7 @@ import { tagAssets } from '../../domain/assets/tag-assets.ts';
 import { type AssetTag, createAssetTags, planAssetTags } from '../../domain/assets/create-asset-tags.ts';
 import { DomainError } from '../../domain/shared/errors.ts';
 import { AREAS } from '../../http/areas.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { MAX_TEXT, nameSchema } from '../../http/schemas.ts';
 import { withHeaders } from '../../http/operation-result.ts';
 
@@ -209,4 +209,4 @@ function toAssetTagBody({ uid, name, orgUid, assets }: AssetTag) {
   };
 }
 
-export const TAG_ASSETS_OPERATIONS = [createAssetTagsOperation, changeAssetTaggingsOperation];
+export default operationsOf('tagging', [createAssetTagsOperation, changeAssetTaggingsOperation]);

@@ -9,7 +9,7 @@ import { readAsset } from '../../domain/assets/read-asset.ts';
 import { CRITICALITIES } from '../../domain/assets/asset-enums.ts';
 import { updateCriticality } from '../../domain/assets/update-criticality.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { MAX_TEXT } from '../../http/schemas.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import {
@@ -214,11 +214,11 @@ const deleteAssetOperation = ({ clock }: Context) =>
       write((tx) => deleteAsset(tx, { actor: caller, now: clock() }, assetUid, ifMatch)),
   });
 
-export const ASSET_OPERATIONS = [
+export default operationsOf('asset', [
   updateAssetCriticalityOperation,
   createAssetsOperation,
   listAssetsOperation,
   getAssetOperation,
   updateAssetOperation,
   deleteAssetOperation,
-];
+]);

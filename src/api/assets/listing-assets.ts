@@ -11,7 +11,7 @@ import { ASSET_TYPES, CRITICALITIES } from '../../domain/assets/asset-enums.ts';
 import { requireListing, listingAssetList } from '../../domain/assets/listing-asset-list.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { BATCH } from '../../http/validation/array-limits.ts';
 import { DateTimeSchema, MAX_TEXT, textSchema } from '../../http/schemas.ts';
 import { AssetScopeRulesSchema, EXAMPLE_ASSET_UID } from './asset-schema.ts';
@@ -138,4 +138,4 @@ const listListingAssetsOperation = (context: Context) =>
     }),
   });
 
-export const LISTING_ASSET_OPERATIONS = [changeListingAssetsOperation, listListingAssetsOperation];
+export default operationsOf('asset', [changeListingAssetsOperation, listListingAssetsOperation]);

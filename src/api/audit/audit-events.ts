@@ -4,6 +4,7 @@ import { ACTIONS, OBJECT_TYPES } from '../../domain/audit/actions.ts';
 import { type AuditEvent, auditEventList, requireAuditAccess } from '../../domain/audit/audit-event-list.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
+import { operationsOf } from '../../http/operation.ts';
 import { DateTimeSchema, emailSchema, nullable, nullableTextSchema } from '../../http/schemas.ts';
 import { V1_ACCESS } from '../v1-params.ts';
 
@@ -106,4 +107,4 @@ const listAuditEventsOperation = (context: Context) =>
     download: { action: 'event.export', filename: 'audit-events', sort: { sort: 'at' } },
   });
 
-export const AUDIT_EVENT_OPERATIONS = [listAuditEventsOperation];
+export default operationsOf('v1', [listAuditEventsOperation]);

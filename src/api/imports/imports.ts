@@ -6,12 +6,11 @@ import { IMPORT_VERSION } from '../../domain/imports/start-import.ts';
 import { deleteUnreferenced } from '../../files/file-storage.ts';
 import { acquireSlot } from '../../http/account-limits.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { streamResponse } from '../../http/streams.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { ImportSchema, toImportBody } from './import-schema.ts';
 import { END_EVENT_ID, streamImportEvents } from './import-events.ts';
-import { startImportOperation } from './start-import.ts';
 import { idParams, V1_ACCESS } from '../v1-params.ts';
 
 const collection = '/imports';
@@ -150,14 +149,13 @@ const undoImportOperation = ({ clock, jobs }: Context) =>
     },
   });
 
-export const IMPORT_OPERATIONS = [
-  startImportOperation,
+export default operationsOf('v1', [
   listImportsOperation,
   getImportOperation,
   followImportOperation,
   cancelImportOperation,
   undoImportOperation,
-];
+]);
 
 function toImportResult(view: ImportView) {
   return versionedResult(IMPORT_VERSION, toImportBody(view));

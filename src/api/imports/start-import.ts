@@ -10,7 +10,7 @@ import { invalidInput } from '../../domain/shared/errors.ts';
 import { deleteUnreferenced, storeContent } from '../../files/file-storage.ts';
 import type { MultipartPart } from '../../http/multipart.ts';
 import { CONCURRENCY_LIMITS } from '../../http/account-limits.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { Problem } from '../../http/problems.ts';
 import { limitFileSize, readUpload } from '../../http/uploads.ts';
 import { startRequestHash } from '../../http/idempotency.ts';
@@ -33,7 +33,7 @@ const MAX_FIELD_LENGTH = 65_536;
 /** Bytes of a file, compressed or not, that contain the sample of the report: incompressible content grows a little. */
 const HEAD_BYTES = MAX_SAMPLE + 64 * 1024;
 
-export const startImportOperation = (context: Context) => {
+const startImportOperation = (context: Context) => {
   const { clock, config, db, jobs, log } = context;
   return operation({
     id: 'startImport',
@@ -131,6 +131,8 @@ export const startImportOperation = (context: Context) => {
     },
   });
 };
+
+export default operationsOf('v1', [startImportOperation]);
 
 /** Whether a report of hosts can be imported without an assessment: the caller or the target names an organization. */
 function mayOmitAssessment(

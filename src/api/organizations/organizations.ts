@@ -13,7 +13,7 @@ import { requireSecondFactor } from '../../domain/sign-in/require-second-factor.
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { DateTimeSchema, MAX_TEXT, nameSchema, textSchema } from '../../http/schemas.ts';
 import { ALLOW_UNKNOWN_ID } from '../../http/validation/derived-schemas.ts';
 import { LocationHeader } from '../../http/etags.ts';
@@ -204,9 +204,9 @@ const updateOrganizationOperation = ({ clock }: Context) =>
     },
   });
 
-export const ORGANIZATION_OPERATIONS = [
+export default operationsOf('v1', [
   listOrganizationsOperation,
   getOrganizationOperation,
   createOrganizationOperation,
   updateOrganizationOperation,
-];
+]);

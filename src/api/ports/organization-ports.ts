@@ -5,7 +5,7 @@ import { readOrganizationPorts } from '../../domain/assets/organization-ports.ts
 import { PORT_EVENT_KINDS, type PortEvent, readPortHistory } from '../../domain/assets/port-events.ts';
 import { LISTED_STATES, PROTOCOLS } from '../../domain/assets/ports.ts';
 import { formatTimestamp, parseTimestamp } from '../../domain/shared/time.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { Problem } from '../../http/problems.ts';
 import { DateTimeSchema, MAX_TEXT, nullable, nullableTextSchema } from '../../http/schemas.ts';
 import {
@@ -239,4 +239,4 @@ function toPortEventBody({ at, importId, ...event }: PortEvent) {
   return { ...event, at: formatTimestamp(at), import_id: importId };
 }
 
-export const ORGANIZATION_PORT_OPERATIONS = [listOrganizationPortsOperation, listPortHistoryOperation];
+export default operationsOf('streaming', [listOrganizationPortsOperation, listPortHistoryOperation]);

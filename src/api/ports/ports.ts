@@ -9,7 +9,7 @@ import {
   readPorts,
 } from '../../domain/assets/ports.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { DateTimeSchema, MAX_TEXT, nullableTextSchema } from '../../http/schemas.ts';
 import {
   DEFAULT_PER_PAGE,
@@ -140,4 +140,4 @@ function toPortBody(port: Port) {
   };
 }
 
-export const PORT_OPERATIONS = [listPortsOperation];
+export default operationsOf('streaming', [listPortsOperation]);

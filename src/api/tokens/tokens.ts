@@ -12,7 +12,7 @@ import type { PartialInput } from '../../domain/shared/partial-input.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import {
   DateTimeSchema,
   describedAs,
@@ -214,4 +214,4 @@ const revokeTokenOperation = ({ clock }: Context) =>
     },
   });
 
-export const TOKEN_OPERATIONS = [listTokensOperation, createTokenOperation, revokeTokenOperation];
+export default operationsOf('v1', [listTokensOperation, createTokenOperation, revokeTokenOperation]);

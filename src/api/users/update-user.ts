@@ -5,7 +5,7 @@ import { validateUserFields } from '../../domain/users/users.ts';
 import { usersById } from '../../domain/users/user-list.ts';
 import { type FieldError, invalidInput, notFound } from '../../domain/shared/errors.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { MAX_TEXT } from '../../http/schemas.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { idParams, V1_ACCESS } from '../v1-params.ts';
@@ -92,4 +92,4 @@ function findDifferences(
   );
 }
 
-export const UPDATE_USER_OPERATIONS = [updateUserOperation];
+export default operationsOf('v1', [updateUserOperation]);

@@ -19,7 +19,7 @@ import type { PartialInput } from '../../domain/shared/partial-input.ts';
 import { validateUserFields } from '../../domain/users/users.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import type { IdempotencyOptions } from '../../http/idempotency.ts';
 import { emailSchema, MAX_RESULTS, MAX_TEXT, textSchema } from '../../http/schemas.ts';
 import { LocationHeader } from '../../http/etags.ts';
@@ -59,7 +59,7 @@ const banUserOperation = ({ addresses, clock, keys }: Context) =>
     access: V1_ACCESS,
     params: idParams(ID, 6),
     responses: { 200: { description: 'The user was banned.', schema: BannedUserSchema } },
-    withoutBody: [403, 404],
+    emptyErrorStatuses: [403, 404],
     versioned: true,
     async handler({ caller, ifMatch, params, write }) {
       const by = { actor: caller, now: clock() };
@@ -259,10 +259,10 @@ const getUserOperation = (context: Context) =>
     },
   });
 
-export const USER_OPERATIONS = [
+export default operationsOf('v1', [
   banUserOperation,
   whoAmIOperation,
   listUsersOperation,
   inviteUserOperation,
   getUserOperation,
-];
+]);

@@ -15,7 +15,7 @@ import { formatTimestamp } from '../../domain/shared/time.ts';
 import { deleteUnreferenced, storeContent } from '../../files/file-storage.ts';
 import { AREAS, publicBaseUrl } from '../../http/areas.ts';
 import { matchesEtag } from '../../http/etags.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { Problem } from '../../http/problems.ts';
 import { formatContentDisposition, parseRange } from '../../http/ranges.ts';
 import { startRequestHash } from '../../http/idempotency.ts';
@@ -255,8 +255,8 @@ const deleteAttachmentOperation = ({ clock }: Context) =>
       ),
   });
 
-export const ATTACHMENT_OPERATIONS = [
+export default operationsOf('v1', [
   uploadAttachmentsOperation,
   downloadAttachmentOperation,
   deleteAttachmentOperation,
-];
+]);

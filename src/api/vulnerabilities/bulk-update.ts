@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
 import {
@@ -10,11 +11,11 @@ import {
   type BulkUpdateResult,
 } from '../../domain/vulnerabilities/bulk/update.ts';
 import { MAX_BULK_UPDATE } from '../../domain/vulnerabilities/bulk/matches.ts';
-import { waitForSearchIndex } from './search-index.ts';
+import { DomainError } from '../../domain/shared/errors.ts';
 import { SEVERITIES, STATUS_NAMES } from '../../domain/shared/statuses-and-severities.ts';
 import { vulnerabilityList } from '../../domain/vulnerabilities/vulnerability-list.ts';
 import { filterBodySchema } from '../../http/lists/filter-parameters.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { nameSchema, nullable } from '../../http/schemas.ts';
 import { VULNERABILITY_FILTER_DESCRIPTIONS } from './list-vulnerabilities.ts';
 import { V1_ACCESS } from '../v1-params.ts';
@@ -226,4 +227,22 @@ function toBulkUpdateResult({ matched, changed, kept }: BulkUpdateResult, dryRun
   };
 }
 
-export const BULK_UPDATE_OPERATIONS = [bulkUpdateVulnerabilitiesOperation];
+export default operationsOf('v1', [bulkUpdateVulnerabilitiesOperation]);
+
+/** Milliseconds between checks of the search index, and the timeout of all checks. */
+const [POLL_INTERVAL, MAX_WAIT] = [100, 5_000];
+
+/**
+ * Waits until a search finds what imports that have ended added, so that an update by a search misses none.
+ * @param count returns how many vulnerabilities it would miss
+ * @param maxWait milliseconds
+ * @throws DomainError `search-index-behind` if that takes longer
+ */
+export async function waitForSearchIndex(count: () => Promise<number>, maxWait = MAX_WAIT): Promise<void> {
+  for (let waited = 0; ; waited += POLL_INTERVAL) {
+    const left = await count();
+    if (left === 0) return;
+    if (waited >= maxWait) throw new DomainError('search-index-behind', { count: left });
+    await delay(POLL_INTERVAL);
+  }
+}

@@ -11,7 +11,7 @@ import { requireVisibleVulnerability } from '../../domain/vulnerabilities/lock-v
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { MEDIUM_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { DateTimeSchema, textSchema } from '../../http/schemas.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { NullableUserRefSchema, markdownSchema } from '../common-schemas.ts';
@@ -153,9 +153,9 @@ function toCommentBody({ id, text, internal, createdAt, updatedAt, user }: Comme
   };
 }
 
-export const COMMENT_OPERATIONS = [
+export default operationsOf('v1', [
   listCommentsOperation,
   createCommentOperation,
   updateCommentOperation,
   deleteCommentOperation,
-];
+]);

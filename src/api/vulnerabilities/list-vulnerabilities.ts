@@ -7,7 +7,7 @@ import type { FilterInput } from '../../domain/lists/filters.ts';
 import { filterParameters, parseFilters } from '../../http/lists/filter-parameters.ts';
 import { PAGINATION_STYLES } from '../../http/lists/parameters.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { V1_ACCESS } from '../v1-params.ts';
 import { DateSchema, toVulnerabilityBody, VulnerabilitySchema } from './vulnerability-schema.ts';
 
@@ -131,7 +131,4 @@ const summarizeVulnerabilitiesOperation = ({ db, clock }: Context) => {
   });
 };
 
-export const LIST_VULNERABILITIES_OPERATIONS = [
-  listVulnerabilitiesOperation,
-  summarizeVulnerabilitiesOperation,
-];
+export default operationsOf('v1', [listVulnerabilitiesOperation, summarizeVulnerabilitiesOperation]);

@@ -12,7 +12,7 @@ import {
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { MEDIUM_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { DateTimeSchema, nullable, textSchema, nullableTextSchema } from '../../http/schemas.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { NullableUserRefSchema, markdownSchema } from '../common-schemas.ts';
@@ -140,4 +140,4 @@ function toRetestBody(retest: Retest) {
   };
 }
 
-export const RETEST_OPERATIONS = [listRetestsOperation, requestRetestOperation, decideRetestOperation];
+export default operationsOf('v1', [listRetestsOperation, requestRetestOperation, decideRetestOperation]);

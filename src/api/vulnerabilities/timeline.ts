@@ -5,6 +5,7 @@ import { TIMELINE_KINDS, type TimelineKind } from '../../domain/vulnerabilities/
 import { timelineList } from '../../domain/vulnerabilities/timeline-list.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
+import { operationsOf } from '../../http/operation.ts';
 import { DateTimeSchema, nullable, nullableTextSchema } from '../../http/schemas.ts';
 import { NullableUserRefSchema } from '../common-schemas.ts';
 import { idParams, V1_ACCESS } from '../v1-params.ts';
@@ -58,4 +59,4 @@ const listTimelineOperation = (context: Context) =>
     toRow: ({ at, ...entry }) => ({ ...entry, at: formatTimestamp(at) }),
   });
 
-export const TIMELINE_OPERATIONS = [listTimelineOperation];
+export default operationsOf('v1', [listTimelineOperation]);

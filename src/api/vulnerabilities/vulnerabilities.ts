@@ -13,7 +13,7 @@ import {
   createVulnerabilityBatcher,
 } from '../../domain/vulnerabilities/create-vulnerability.ts';
 import { readVulnerability, type Vulnerability } from '../../domain/vulnerabilities/read-vulnerability.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, operationsOf } from '../../http/operation.ts';
 import { nullable, textSchema } from '../../http/schemas.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import {
@@ -221,10 +221,10 @@ const deleteVulnerabilityOperation = ({ clock }: Context) =>
       write((tx) => deleteVulnerability(tx, { actor: caller, now: clock() }, id, ifMatch)),
   });
 
-export const VULNERABILITY_OPERATIONS = [
+export default operationsOf('v1', [
   replaceVulnerabilityOperation,
   deleteVulnerabilityOperation,
   getVulnerabilityOperation,
   listVulnerabilityStatusesOperation,
   createVulnerabilityOperation,
-];
+]);

@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 import { domainToASCII } from 'node:url';
+import { addressRange, isAddressBlock } from '../../auth/ip-addresses.ts';
 import type { FieldErrorReason } from '../shared/errors.ts';
 import type { ASSET_TYPES } from './asset-enums.ts';
 import { parseUntrustedUrl } from '../../lib/parse-untrusted-url.ts';
@@ -56,33 +57,6 @@ function normalizeUrl(text: string): NormalizedLocation {
     : { location: url.href };
 }
 
-/** @returns the 16 bytes of an IP address in hexadecimal, IPv4 as IPv4-mapped IPv6; `null` for anything else */
-export function addressKey(location: string): string | null {
-  if (isIPv4(location))
-    return (
-      IPV4_MAPPED_PREFIX +
-      location
-        .split('.')
-        .map((part) => hex(Number(part), 2))
-        .join('')
-    );
-  if (!isIPv6(location)) return null;
-  const [address = ''] = location.split('%', 1);
-  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
-  const plain =
-    dotted === null
-      ? address
-      : `${dotted[1]}${hex(Number(dotted[2]) * 256 + Number(dotted[3]), 4)}:${hex(Number(dotted[4]) * 256 + Number(dotted[5]), 4)}`;
-  const [head = [], tail] = plain.split('::').map((part) => (part === '' ? [] : part.split(':')));
-  const gap = tail === undefined ? [] : Array<string>(8 - head.length - tail.length).fill('0');
-  return [...head, ...gap, ...(tail ?? [])].map((group) => hex(Number.parseInt(group, 16), 4)).join('');
-}
-
-/** RFC 4291, section 2.5.5.2. */
-const IPV4_MAPPED_PREFIX = `${'0'.repeat(20)}ffff`;
-
-const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0');
-
 /**
  * The addresses of a block as ranges of keys. An IPv6 block has IPv4 addresses only if it consists of IPv4-mapped ones:
  * of a larger one, the keys of IPv4 are left out.
@@ -90,26 +64,14 @@ const hex = (value: number, digits: number) => value.toString(16).padStart(digit
  * @returns at most two ranges; `undefined` for an invalid block
  */
 export function addressKeyRanges(block: string): (readonly [first: string, last: string])[] | undefined {
-  const [address = '', prefix, ...rest] = block.split('/');
-  const key = address.includes('%') ? null : addressKey(address);
-  if (key === null || rest.length > 0) return undefined;
-  const width = isIPv4(address) ? 32 : 128;
-  if (prefix !== undefined && (!/^\d{1,3}$/.test(prefix) || Number(prefix) > width)) return undefined;
-  const size = width - Number(prefix ?? width);
-  const [first, last] = blockOf(BigInt(`0x${key}`), size);
-  const [firstIPv4, lastIPv4] = blockOf(BigInt(`0x${IPV4_MAPPED_PREFIX}00000000`), 32);
+  if (!isAddressBlock(block)) return undefined;
+  const { first, last } = addressRange(block);
+  const ipv4 = addressRange('0.0.0.0/0');
   const ranges =
-    size > 32 && first <= firstIPv4 && lastIPv4 <= last
-      ? [[first, firstIPv4 - 1n] as const, [lastIPv4 + 1n, last] as const]
+    first < ipv4.first && ipv4.last <= last
+      ? [[first, ipv4.first - 1n] as const, [ipv4.last + 1n, last] as const]
       : [[first, last] as const];
   return ranges.map(([one, other]) => [toKey(one), toKey(other)] as const);
-}
-
-/** @param size in bits */
-function blockOf(key: bigint, size: number): readonly [first: bigint, last: bigint] {
-  const free = BigInt(size);
-  const first = (key >> free) << free;
-  return [first, first | ((1n << free) - 1n)];
 }
 
 const toKey = (key: bigint) => key.toString(16).padStart(32, '0');

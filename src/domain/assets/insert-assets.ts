@@ -4,7 +4,7 @@ import { prepareInsert, type InsertRow } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
-import { addressKey } from './asset-locations.ts';
+import { addressKey } from '../../auth/ip-addresses.ts';
 import { recordEvents } from '../audit/record-event.ts';
 import { DomainError, type FieldError } from '../shared/errors.ts';
 import type { ASSET_TYPES, CRITICALITIES, WRITABLE_BY } from './asset-enums.ts';

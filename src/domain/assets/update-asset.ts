@@ -2,7 +2,7 @@ import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { ASSET_DELETE_SCOPES, ASSET_WRITE_SCOPES, type Scope } from '../../auth/scopes.ts';
 import { type Transaction } from '../../db/database.ts';
 import { validateNameAndLocation, canWrite } from './create-assets.ts';
-import { addressKey } from './asset-locations.ts';
+import { addressKey } from '../../auth/ip-addresses.ts';
 import { ASSET_COLUMNS, ASSET_UID, type Asset, type AssetRow, hydrateAssets } from './read-asset.ts';
 import { type AssetValues, hasLocation, locationConflict, locationProperty } from './insert-assets.ts';
 import { findHiddenConflict } from './hidden-locations.ts';

@@ -3,8 +3,8 @@ import { SCOPES } from '../../auth/scopes.ts';
 import type { Addresses, Config } from '../../config/config.ts';
 import type { Access } from '../access.ts';
 import { type Area, areaOfPath, AREAS } from '../areas.ts';
-import { toDescribedSchema } from './described-schema.ts';
 import { type DescribedSchema, exampleOf } from './examples.ts';
+import { DESCRIBED } from '../schemas.ts';
 import { BATCH } from '../validation/array-limits.ts';
 import { type JsonSchema, mapSchema } from '../validation/map-schema.ts';
 import { NULL_NOT_ALLOWED } from '../validation/drop-nulls.ts';
@@ -229,4 +229,33 @@ function toPascalCase(words: string): string {
     .split(/[^A-Za-z0-9]+/)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('');
+}
+
+/**
+ * Turns a schema of the server into the one that the API description has: the validator names the failing member by
+ * schemas of several types, which generators of clients do not understand. They also fail over limits of files and of
+ * enumerations, and over enumerations that contain null.
+ */
+function toDescribedSchema(schema: JsonSchema): JsonSchema {
+  const { [DESCRIBED]: rules, ...own } = schema;
+  return splitTypes(withoutLimits({ ...own, ...(rules as JsonSchema | undefined) }));
+}
+
+function withoutLimits(schema: JsonSchema): JsonSchema {
+  if (!Array.isArray(schema['enum']) && schema['format'] !== 'binary') return schema;
+  const { minLength: _shortest, maxLength: _longest, ...unlimited } = schema;
+  return unlimited;
+}
+
+/** Splits an enumeration that may be null, and an object that may be something else, into alternatives. */
+function splitTypes(schema: JsonSchema): JsonSchema {
+  const { type, enum: values, properties, required, title, description, examples, ...rest } = schema;
+  if (!Array.isArray(type) || (values === undefined && properties === undefined)) return schema;
+  const annotations = { description, examples };
+  const anyOf = (type as string[]).map((one) => {
+    if (one === 'null') return { type: one };
+    if (one === 'object') return { type: one, properties, required, title };
+    return { ...rest, type: one, enum: (values as unknown[] | undefined)?.filter((value) => value !== null) };
+  });
+  return { ...annotations, anyOf };
 }

@@ -192,7 +192,7 @@ function requestHeaders({ method, config }: RouteOptions): object | undefined {
   const properties = {
     ...(config?.versioned === true && method === 'GET' ? { 'If-None-Match': ifNoneMatch } : {}),
     ...(config?.versioned === true && method !== 'GET' && method !== 'POST' ? { 'If-Match': ifMatch } : {}),
-    ...(config?.repeats === true ? IDEMPOTENCY_HEADERS : {}),
+    ...(config?.idempotent === true ? IDEMPOTENCY_HEADERS : {}),
     ...(config?.ranged === true ? RANGE_HEADERS : {}),
   };
   return Object.keys(properties).length === 0 ? undefined : { type: 'object', properties };

@@ -1,7 +1,7 @@
 import type { ChangeContext } from '../../../auth/callers.ts';
 import type { Transaction } from '../../../db/database.ts';
 import type { InsertRow } from '../../../db/bulk-insert.ts';
-import { addressKey } from '../asset-locations.ts';
+import { addressKey } from '../../../auth/ip-addresses.ts';
 import { newAssetUids } from '../insert-assets.ts';
 import {
   type ScanResult,
