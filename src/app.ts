@@ -116,6 +116,7 @@ function createApp(
   app.decorateRequest('rawBody', '');
   app.decorateRequest('idempotentRequest', undefined);
   app.decorateRequest('write', undefined);
+  app.decorateRequest('writeOnce', undefined);
   return app;
 }
 

@@ -27,17 +27,17 @@ export interface IdempotencyOptions {
   omitted?: readonly string[];
   /** @returns the omitted properties for a replay; `body` is the stored response */
   recreate?(body: Readonly<Record<string, unknown>>, caller: Caller): Promise<Record<string, unknown>>;
-  /** The handler reads the body itself, and passes `write` a hash begun by `startRequestHash`. */
+  /** The handler reads the body itself, and passes `writeOnce` a hash begun by `startRequestHash`. */
   hashedByHandler?: true;
 }
 
 /**
- * `unit` checks rights before it looks for conflicts: for a replay, its transaction is rolled back, and an error about
- * rights or values refuses the replay. To commit what it wrote and then throw an error, it returns the error, which
- * refuses a replay too.
+ * `Database.write`, which also stores the response under the request's idempotency key, in the same transaction. A replay
+ * of the request gets the stored response: it runs `transaction` to check the caller's rights, and rolls it back. So
+ * `transaction` checks rights before conflicts. To commit and then respond with an error, it returns the error.
  */
-export type IdempotentWrite<Body> = (
-  unit: (tx: Transaction) => Promise<Body | OperationResult<Body> | DomainError>,
+export type WriteOnce<Body> = (
+  transaction: (tx: Transaction) => Promise<Body | OperationResult<Body> | DomainError>,
   options?: {
     /** For an operation that hashes its body itself. */
     hash?: string;
@@ -60,7 +60,8 @@ declare module 'fastify' {
     /** The body as sent, to compare replays by. */
     rawBody: string;
     idempotentRequest: IdempotentRequest | undefined;
-    write: IdempotentWrite<unknown> | Database['write'] | undefined;
+    write: Database['write'] | undefined;
+    writeOnce: WriteOnce<unknown> | undefined;
   }
 }
 
@@ -139,16 +140,16 @@ export class IdempotencyHandler {
     request: FastifyRequest,
     reply: FastifyReply,
     headers: Readonly<Record<string, string>>,
-  ): IdempotentWrite<unknown> {
+  ): WriteOnce<unknown> {
     const { db, clock } = this.#context;
     const { abortState: signal, idempotentRequest } = request;
     if (idempotentRequest === undefined)
-      return async (unit, { batched, large = false } = {}) => {
-        const outcome = await (batched === undefined ? db.write(unit, { large, signal }) : batched());
+      return async (transaction, { batched, large = false } = {}) => {
+        const outcome = await (batched === undefined ? db.write(transaction, { large, signal }) : batched());
         return toOperationResult(unwrapOutcome(outcome));
       };
     const { id, userId } = idempotentRequest;
-    return async (unit, { hash = idempotentRequest.hash, large = false } = {}) => {
+    return async (transaction, { hash = idempotentRequest.hash, large = false } = {}) => {
       if (hash === undefined) throw new Error('A handler that hashes its body itself must pass the hash.');
       if (idempotentRequest.stored === undefined) {
         if (this.#running.has(id)) throw stillRunning();
@@ -163,7 +164,7 @@ export class IdempotencyHandler {
               ]);
               if (!isFree) throw stillRunning();
               if (stored !== undefined) return stored;
-              const outcome = await unit(tx);
+              const outcome = await transaction(tx);
               if (outcome instanceof DomainError) return outcome;
               const result = toOperationResult(outcome);
               const text = serializeBody(reply, result.body);
@@ -189,7 +190,7 @@ export class IdempotencyHandler {
       }
       const error = await db.write(
         async (tx) => {
-          const outcome = await unit(tx);
+          const outcome = await transaction(tx);
           if (outcome instanceof DomainError) return outcome;
           throw new RolledBack();
         },

@@ -7,7 +7,7 @@ import type {
   preValidationAsyncHookHandler,
   RouteOptions,
 } from 'fastify';
-import { type Database, OperationAborted } from '../db/database.ts';
+import { OperationAborted } from '../db/database.ts';
 import { renameFieldErrors } from '../domain/shared/errors.ts';
 import type { Context } from '../context.ts';
 import { type Area, publicBaseUrl } from './areas.ts';
@@ -155,11 +155,10 @@ function createHandler(
     const ignored = ignoredNames?.(request.body as object) ?? '';
     const headers = ignored === '' ? NO_HEADERS : { [IGNORED_HEADER]: ignored };
     if (readsIfMatch) request.ifMatch = parseIfMatch(request.headers['if-match']);
-    request.write =
-      idempotency === undefined
-        ? (((unit, options) =>
-            db.write(unit, { ...options, signal: request.abortState })) satisfies Database['write'])
-        : idempotency.writerFor(request, reply, headers);
+    if (idempotency === undefined)
+      request.write = (transaction, options) =>
+        db.write(transaction, { ...options, signal: request.abortState });
+    else request.writeOnce = idempotency.writerFor(request, reply, headers);
     let result: unknown;
     try {
       result = await handler(request, reply);
@@ -173,7 +172,7 @@ function createHandler(
       request.idempotentRequest !== undefined &&
       !(result instanceof OperationResult && result.text !== undefined)
     )
-      throw new Error(`${declared.id} has an idempotency key and did not return the result of write().`);
+      throw new Error(`${declared.id} has an idempotency key and did not return the result of writeOnce().`);
     if (ignored !== '') reply.header(IGNORED_HEADER, ignored);
     return result instanceof OperationResult ? applyResult(request, reply, result, addressOf) : result;
   };

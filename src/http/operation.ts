@@ -10,7 +10,7 @@ import type { ExpectedVersion } from '../domain/shared/versions.ts';
 import type { Database } from '../db/database.ts';
 import type { Access } from './access.ts';
 import type { BodyItemLimit } from './validation/array-limits.ts';
-import type { IdempotentWrite, IdempotencyOptions } from './idempotency.ts';
+import type { WriteOnce, IdempotencyOptions } from './idempotency.ts';
 import type { OperationResult } from './operation-result.ts';
 
 export interface SuccessResponse {
@@ -46,9 +46,12 @@ export type OperationRequest<P, Q, B, A extends SuccessResponses, R> = Pick<
   readonly body: StaticOf<B>;
   /** The versions in `If-Match`; `undefined` without it. */
   readonly ifMatch: ExpectedVersion | undefined;
-  /** Writes in a transaction, unless the request is aborted before that begins; with an idempotency key, once. */
-  readonly write: R extends undefined ? Database['write'] : IdempotentWrite<BodyOf<A>>;
-};
+} & Writer<BodyOf<A>, R>;
+
+/** Handlers of operations with `idempotency` have `writeOnce`, the others `write`. Each commits one transaction. */
+type Writer<Body, R> = R extends undefined
+  ? { /** `Database.write`, unless the request is aborted first. */ readonly write: Database['write'] }
+  : { readonly writeOnce: WriteOnce<Body> };
 
 /** The scopes and schemes of an operation. */
 export type OperationAccess = Extract<Access, object>;

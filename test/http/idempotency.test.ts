@@ -259,7 +259,7 @@ describe('Operations with an Idempotency-Key', () => {
     let runs = 0;
     const app = fastify();
     app.decorateRequest('rawBody', '');
-    for (const name of ['caller', 'ifMatch', 'idempotentRequest', 'write'])
+    for (const name of ['caller', 'ifMatch', 'idempotentRequest', 'write', 'writeOnce'])
       app.decorateRequest(name, undefined);
     registerBodyParsers(app, server.context);
     app.addHook('onRequest', async (request) => {
@@ -284,7 +284,7 @@ describe('Operations with an Idempotency-Key', () => {
             digest === undefined
               ? {}
               : { hash: startRequestHash(request).update(digest).digest('base64url') };
-          return request.write(async (tx) => {
+          return request.writeOnce(async (tx) => {
             await transaction(tx);
             runs += 1;
             const body = { id: runs, secret: `secret ${runs}`, made_again: `first ${runs}` };

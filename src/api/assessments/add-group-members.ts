@@ -76,9 +76,9 @@ const addGroupMembersOperation = ({ clock }: Context) =>
     bodyLimit: SMALL_BODY_LIMIT,
     responses: { 200: { description: 'The result for each user.', schema: AdditionResultsSchema } },
     idempotency: true,
-    handler({ caller, write, params, body }) {
+    handler({ caller, writeOnce, params, body }) {
       const by = { actor: caller, now: clock() };
-      return write(async (tx) =>
+      return writeOnce(async (tx) =>
         toMemberResults(await addGroupMembers(tx, by, params.assessmentGroupId, body.members), by.now),
       );
     },

@@ -116,8 +116,8 @@ const createAssessmentGroupOperation = ({ clock }: Context) =>
     },
     versioned: true,
     idempotency: true,
-    handler: ({ caller, write, body: { organization_uid: organization, ...body } }) =>
-      write(async (tx) => {
+    handler: ({ caller, writeOnce, body: { organization_uid: organization, ...body } }) =>
+      writeOnce(async (tx) => {
         const by = { actor: caller, now: clock() };
         const group = await createGroup(tx, by, { ...body, organization });
         return toGroupResult(group, { location: `${collection}/${group.id}` });

@@ -49,8 +49,8 @@ const createAssessmentTagOperation = ({ clock }: Context) =>
     responses: { 201: { description: 'The created tag.', schema: AssessmentTagSchema } },
     versioned: true,
     idempotency: true,
-    handler: ({ caller, write, body: { name, assessment_id: assessment } }) =>
-      write(async (tx) =>
+    handler: ({ caller, writeOnce, body: { name, assessment_id: assessment } }) =>
+      writeOnce(async (tx) =>
         toAssessmentTagResult(
           await createAssessmentTag(tx, { actor: caller, now: clock() }, { name, assessment }),
         ),

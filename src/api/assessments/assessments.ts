@@ -103,8 +103,8 @@ const createAssessmentOperation = (context: Context) =>
     },
     versioned: true,
     idempotency: true,
-    handler: ({ caller, write, body }) =>
-      write(async (tx) => {
+    handler: ({ caller, writeOnce, body }) =>
+      writeOnce(async (tx) => {
         const by = { actor: caller, now: context.clock() };
         const created = await createAssessment(tx, by, {
           name: body.name,

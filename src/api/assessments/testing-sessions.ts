@@ -154,14 +154,14 @@ const createTestingSessionOperation = ({ clock }: Context) =>
     responses: { 201: { description: 'The created testing session.', schema: TestingSessionSchema } },
     versioned: true,
     idempotency: true,
-    handler({ caller, write, params: { id }, body }) {
+    handler({ caller, writeOnce, params: { id }, body }) {
       const input = {
         startedAt: parseTimeField('startedAt', body.started_at),
         endedAt: parseTimeField('endedAt', body.ended_at),
         note: body.note,
         testerId: body.tester_id,
       };
-      return write(async (tx) =>
+      return writeOnce(async (tx) =>
         toTestingSessionResult(await createTestingSession(tx, { actor: caller, now: clock() }, id, input)),
       );
     },

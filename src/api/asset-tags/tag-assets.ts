@@ -136,7 +136,7 @@ const createAssetTagsOperation = (context: Context) => {
     },
     inputs: { 'tags.*.assets.*': 'tags.*.entities.*.uid' },
     idempotency: true,
-    async handler({ abortState, caller, write, params: { orgUid }, body }) {
+    async handler({ abortState, caller, writeOnce, params: { orgUid }, body }) {
       const by = () => ({ actor: caller, now: clock(), accepted });
       const newTags = body.tags.map(({ name, entities }) => ({
         name,
@@ -150,7 +150,7 @@ const createAssetTagsOperation = (context: Context) => {
           throw error;
         },
       );
-      return write(async (tx) => {
+      return writeOnce(async (tx) => {
         const tags = await createAssetTags(tx, by(), orgUid, newTags, plan);
         return withHeaders(
           { tags: tags.map(toAssetTagBody) },

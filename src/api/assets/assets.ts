@@ -114,9 +114,9 @@ const createAssetsOperation = ({ clock }: Context) =>
     validate: (body) => validateNewAssets(toAssetInputs(body), pathsOf(body)),
     versioned: true,
     idempotency: true,
-    handler({ caller, body, write }) {
+    handler({ caller, body, writeOnce }) {
       const by = { actor: caller, now: clock() };
-      return write(async (tx) => {
+      return writeOnce(async (tx) => {
         const assets = await createAssets(tx, by, toAssetInputs(body), pathsOf(body));
         if (assets instanceof DomainError) return assets;
         const [asset] = assets;

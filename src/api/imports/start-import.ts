@@ -55,7 +55,7 @@ const startImportOperation = (context: Context) => {
     versioned: true,
     idempotency: { hashedByHandler: true },
     async handler(request, reply) {
-      const { caller, write, headers } = request;
+      const { caller, writeOnce, headers } = request;
       const keys: string[] = [];
       try {
         if (headers['content-type'] === undefined) throw missingFile();
@@ -113,7 +113,7 @@ const startImportOperation = (context: Context) => {
           throw missingFile();
         }
         const input = { ...upload, ...target };
-        const result = await write(
+        const result = await writeOnce(
           async (tx) => {
             const view = await startImport(tx, { actor: caller, now: clock() }, input);
             return versionedResult(IMPORT_VERSION, toImportBody(view), { location: `/imports/${view.id}` });

@@ -141,9 +141,9 @@ const createOrganizationOperation = ({ clock }: Context) =>
     },
     versioned: true,
     idempotency: true,
-    handler({ caller, write, body }) {
+    handler({ caller, writeOnce, body }) {
       const by = { actor: caller, now: clock() };
-      return write(async (tx) => {
+      return writeOnce(async (tx) => {
         const { id, uid } = await createOrganization(tx, by, body);
         // The caller of this request does not have access to the new organization yet.
         const assignedOrganizations =

@@ -164,9 +164,9 @@ const createTokenOperation = ({ clock, keys }: Context) =>
     versioned: true,
     idempotency: { omitted: ['token'] },
     validate: (body) => validatePersonalToken(toTokenInput(body), clock()),
-    handler({ caller, write, body }) {
+    handler({ caller, writeOnce, body }) {
       const by = { actor: caller, now: clock() };
-      return write(async (tx) => {
+      return writeOnce(async (tx) => {
         const { token, ...created } = await createPersonalToken(tx, by, keys, toTokenInput(body));
         return versionedResult(TOKEN_VERSION, { ...toTokenBody({ ...created }), token });
       });

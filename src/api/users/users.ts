@@ -207,13 +207,13 @@ const inviteUserOperation = (context: Context) =>
     },
     versioned: true,
     idempotency: inviteIdempotency(context),
-    async handler({ caller, write, body }) {
+    async handler({ caller, writeOnce, body }) {
       const now = context.clock();
       const by = { actor: caller, now };
       const { email, admin, assessments, organization_uid: organization } = body;
       const name = nameOf(body);
       const mails = body.send_invite !== false && context.config.smtpUrl !== undefined;
-      const result = await write(async (tx) => {
+      const result = await writeOnce(async (tx) => {
         const invited = await inviteUser(tx, by, caller, {
           email,
           name,

@@ -105,7 +105,7 @@ const uploadAttachmentsOperation = (context: Context) => {
     },
     idempotency: { hashedByHandler: true },
     async handler(request, reply) {
-      const { caller, write, headers, params } = request;
+      const { caller, writeOnce, headers, params } = request;
       const { id } = params;
       // Also for a replay: whether it is one is known only once the body has been stored.
       await requireVisibleVulnerability(db.read, caller, id);
@@ -135,7 +135,7 @@ const uploadAttachmentsOperation = (context: Context) => {
         }
         if (files.length === 0) throw missingFile();
         const by = { actor: caller, now: clock() };
-        return await write(
+        return await writeOnce(
           async (tx) => {
             const attachments = await attachFiles(tx, by, id, files, config.maxAttachments);
             return attachments.map((attachment) => toStoredAttachmentBody(context, id, attachment));

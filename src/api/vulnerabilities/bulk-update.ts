@@ -184,7 +184,7 @@ const bulkUpdateVulnerabilitiesOperation = ({ clock, db }: Context) =>
       },
     },
     idempotency: true,
-    async handler({ abortState, caller, write, body }) {
+    async handler({ abortState, caller, writeOnce, body }) {
       const { ids, filter, set, comment, dry_run: dryRun, expected_count: expectedCount, undo } = body;
       const parsedFilter = filter && FILTER_BODY.parse(filter, 'filter');
       await waitForSearchIndex(() => countUnsearchable(db.read, caller, parsedFilter));
@@ -206,7 +206,7 @@ const bulkUpdateVulnerabilitiesOperation = ({ clock, db }: Context) =>
           removeTags: set.remove_tags,
         },
       });
-      return write(
+      return writeOnce(
         async (tx) => {
           const by = { actor: caller, now: clock() };
           return toBulkUpdateResult(await bulkUpdateVulnerabilities(tx, by, prepared), dryRun ?? false);

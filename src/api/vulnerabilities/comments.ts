@@ -93,8 +93,8 @@ const createCommentOperation = ({ clock }: Context) =>
     responses: { 201: { description: 'The created comment.', schema: CommentSchema } },
     versioned: true,
     idempotency: true,
-    handler: ({ caller, params: { id }, body: { text, internal = false }, write }) =>
-      write(async (tx) => {
+    handler: ({ caller, params: { id }, body: { text, internal = false }, writeOnce }) =>
+      writeOnce(async (tx) => {
         const comment = await createComment(tx, { actor: caller, now: clock() }, id, { text, internal });
         return versionedResult(comment.version, toCommentBody(comment));
       }),

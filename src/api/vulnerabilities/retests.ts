@@ -96,8 +96,8 @@ const requestRetestOperation = ({ clock }: Context) =>
     responses: { 201: { description: 'The requested retest.', schema: RetestSchema } },
     versioned: true,
     idempotency: true,
-    handler: ({ caller, params: { vulnerability_id: id }, body: { message }, write }) =>
-      write(async (tx) => {
+    handler: ({ caller, params: { vulnerability_id: id }, body: { message }, writeOnce }) =>
+      writeOnce(async (tx) => {
         const retest = await requestRetest(tx, { actor: caller, now: clock() }, id, message);
         return versionedResult(retest.version, toRetestBody(retest));
       }),

@@ -149,7 +149,7 @@ const createVulnerabilityOperation = (context: Context) => {
     validate: (body) => validateVulnerability(toVulnerabilityInput(body)),
     versioned: true,
     idempotency: true,
-    handler({ abortState, caller, write, body }) {
+    handler({ abortState, caller, writeOnce, body }) {
       const by = { actor: caller, now: context.clock() };
       const input = {
         ...toVulnerabilityInput(body),
@@ -160,7 +160,7 @@ const createVulnerabilityOperation = (context: Context) => {
         versionedResult(vulnerability.version, toVulnerabilityBody(vulnerability, context), {
           location: `${collection}/${vulnerability.id}`,
         });
-      return write(async (tx) => toResult(await createVulnerability(tx, by, input)), {
+      return writeOnce(async (tx) => toResult(await createVulnerability(tx, by, input)), {
         batched: async () => toResult(await createInBatch(by, input, abortState)),
       });
     },
