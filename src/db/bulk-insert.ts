@@ -173,7 +173,8 @@ const POSTGRES_TYPES = { int: 'bigint', real: 'double precision', text: 'text' }
 /**
  * Reserves ids, so that rows that refer to others can be inserted without waiting for these.
  * @param table with a column `id` that the engine assigns
- * @returns ascending ids, which no other transaction gets; unused ones are lost
+ * @returns ascending ids that no other transaction gets while this one can still commit. Ids that stay unused are lost;
+ *   on SQLite, a rollback frees them
  */
 export async function reserveIds(tx: Transaction, table: string, count: number): Promise<number[]> {
   if (count === 0) return [];

@@ -1,5 +1,5 @@
 /**
- * Rows per statement: on SQLite, a statement for all rows of a large request would block the event loop for too long.
+ * Rows per statement. On SQLite, one statement for all rows of a large request would block the event loop for too long.
  */
 export const CHUNK_ROWS = 2_000;
 

@@ -16,9 +16,9 @@ export function inList<T extends string | number>(
 }
 
 /**
- * `column in (select …)` for many selected values: they are selected once and hashed. PostgreSQL would make it a join, and
- * where its statistics lag behind, as after an import, one that reads all of them for each row (ADR 91). `is true` prevents
- * that.
+ * `column in (select …)` for many selected values: they are selected once and hashed. PostgreSQL would turn it into a
+ * join. While its statistics lag behind, as after an import, that join reads all of the values for each row (ADR 91).
+ * `is true` prevents it.
  */
 export function inSelected(
   db: Pick<ReadConnection, 'engine'>,

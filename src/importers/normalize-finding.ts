@@ -146,7 +146,7 @@ function validScore(score: number | undefined): number | null {
 function distinctLocations(locations: readonly LocationInput[]): readonly LocationInput[] {
   if (locations.length < 2) return locations;
   const keys = new Set<string>();
-  // Most reports repeat none.
+  // Most findings repeat no location, and keep their list.
   const distinct = locations.filter((location) => {
     const before = keys.size;
     keys.add(keyOfLocation(location));
@@ -212,8 +212,8 @@ const cachedEndpoint = memoize(
 );
 
 /**
- * Merges two instances of a finding: texts of the first, ids, references and evidence of both. Another description is
- * evidence, unless the instance has some of its own.
+ * Merges two instances of a finding: keeps the texts of the first, and the ids, references and evidence of both. If the
+ * second has another description and no evidence, the description becomes evidence.
  */
 export function mergeFindings(first: NormalizedFinding, other: NormalizedFinding): NormalizedFinding {
   const isOther = other.description !== '' && other.description !== first.description;

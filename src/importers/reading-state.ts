@@ -53,7 +53,7 @@ export class SkipCounter {
   }
 }
 
-/** In milliseconds. Earlier times are wrong, because no supported tool existed. */
+/** Milliseconds since 1970. No supported tool existed before, so earlier times are wrong. */
 const EARLIEST_PLAUSIBLE = Date.UTC(1995, 0, 1);
 
 /**
@@ -91,7 +91,7 @@ export class ReportTime {
     this.#isUnclear = true;
   }
 
-  /** Sets the report's own time; the last one wins. NaN is one that is not understood. */
+  /** Sets the report's own time; the last one wins. NaN stands for a time that is not understood. */
   set(at: number | undefined): void {
     if (Number.isNaN(at)) this.#isUnclear = true;
     this.#own = this.plausible(at) ?? this.#own;
@@ -113,7 +113,7 @@ export class ReportTime {
   /**
    * @param newest time of the findings
    * @returns the time in the options, or that of the upload, if the report has none itself and `resolve` returns it;
-   *   `null` for a report that says when it was made, or says it in a way that is not understood
+   *   `null` for a report that states its time, even in a form that is not understood
    */
   fallback(newest: number | null): number | null {
     const isStated = this.#own !== undefined || newest !== null || this.#newestHost !== undefined;
@@ -124,7 +124,7 @@ export class ReportTime {
     return this.given ?? this.#job.createdAt;
   }
 
-  /** Other imports of bytes with a time that is not understood say nothing. */
+  /** If the time is not understood, the times of other imports of the same bytes do not count. */
   get #earlierOfSame(): number {
     return this.#isUnclear ? Infinity : (this.#earlier ?? Infinity);
   }

@@ -77,7 +77,7 @@ export interface ReportedFinding {
   locations?: readonly ReportedLocation[] | undefined;
   /** Milliseconds since 1970; defaults to the report's time. NaN if the report has a time that is not understood. */
   seenAt?: number | undefined;
-  /** Why its time is not understood, if not for its form. */
+  /** Why its time is not understood; absent if its form is the reason. */
   unclearTime?: string | undefined;
   /** Names of tags that it gets when it is created. */
   tags?: readonly string[] | undefined;
@@ -92,8 +92,8 @@ export type ReportRecord =
   | { kind: 'host'; host: ScannedHost }
   | { kind: 'finding'; finding: ReportedFinding; at?: SourceLocation | undefined }
   /**
-   * The report covers this target completely, so that what it does not contain is gone. A host with a port, or with
-   * ports, is covered there only; with checks, only for these groups of them, or for all.
+   * The report covers this target completely, so findings that it lacks are gone. `port` and `ports` limit the coverage
+   * of a host to these, and `checks` limits it to these groups of checks.
    */
   | {
       kind: 'covered';
@@ -134,7 +134,7 @@ export type ColumnMapping = Readonly<Record<string, string>>;
 /** Information about a report from the user. */
 export interface ReadOptions {
   mapping?: ColumnMapping | undefined;
-  /** For dates that leave it open: `3/4/2024`. */
+  /** The order of day and month in ambiguous dates: `3/4/2024`. */
   dateOrder?: DateOrder | null | undefined;
 }
 

@@ -25,7 +25,7 @@ export interface RetentionPeriods {
 
 interface ExpiredRows {
   table: keyof Tables;
-  /** The columns of the primary key: a batch is so many rows, however many share the value of one column. */
+  /** The columns of the primary key. One of them alone may repeat, which would make batches larger. */
   key: readonly string[];
   /** An indexed column. Rows with a value up to `until` have expired; those with the least are deleted first. */
   column: string;

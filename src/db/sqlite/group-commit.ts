@@ -28,8 +28,8 @@ const MAX_GROUP_SIZE = 512;
 const MAX_GROUP_MILLISECONDS = 20;
 
 /**
- * Commits concurrent transactions in groups, so that durability costs one fsync a group instead of one each. Transactions
- * run one after another, each but the first in a savepoint of its own: one that throws rolls back only itself. No
+ * Commits concurrent transactions in groups, so that each group costs one fsync, not each transaction. Transactions run
+ * one after another, each but the first in a savepoint of its own: one that throws rolls back only itself. No
  * transaction resolves before the commit of its group has returned.
  */
 export class GroupCommit {

@@ -27,7 +27,7 @@ import {
 } from './statement-cache.ts';
 import { readOnlyDialect, ReaderPool } from './reader-pool.ts';
 
-/** KiB a worker. Small, as lists read most pages only once. */
+/** KiB per worker. Small, as lists read most pages only once. */
 const WORKER_PAGE_CACHE_KIB = 8 * 1024;
 
 interface Connections {
@@ -195,7 +195,7 @@ function checkpointAtClose(writer: SqliteConnection): void {
     writer.exec('pragma busy_timeout = 0');
     writer.exec('pragma wal_checkpoint(truncate)');
   } catch {
-    // Another process is using the database, or the disk is full. The WAL stays, which has all that was committed.
+    // Another process is using the database, or the disk is full. The WAL stays, and contains everything committed.
   }
 }
 

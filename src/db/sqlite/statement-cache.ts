@@ -80,7 +80,7 @@ export function isBusyError(error: unknown): boolean {
   return isDriverError(error) && /database is (locked|busy)|SQLITE_BUSY/.test(error.message);
 }
 
-/** Errors without a code are a transaction's own, whose messages may say anything. */
+/** Errors without a code come from the transaction itself, and their messages prove nothing. */
 function isDriverError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && !(error instanceof StorageError);
 }

@@ -12,7 +12,7 @@ import type { AssetLocation, Detection } from './finding-detections.ts';
 import type { ScannedHost, TimedRecord } from '../assets/scans/apply-scans.ts';
 import { upsertScannedHosts } from '../assets/scans/upsert-hosts.ts';
 
-/** The result of one transaction. */
+/** The result of applying hosts in one transaction. */
 interface AppliedHosts {
   /** Addresses of the created assets. */
   created: string[];
@@ -155,7 +155,7 @@ async function findOrCreateAssets(
   };
 }
 
-/** A detection, and the changes of its asset that it allows. */
+/** A detection, and whether its asset may be created or counts as seen. */
 interface DetectionOnAsset {
   detection: Detection;
   /** False below the minimum severity: then the asset was not seen. */
@@ -208,7 +208,7 @@ const insertDetections = prepareInsert(
 );
 
 /**
- * Records that an import saw assets. An asset that an import made belongs to the earliest one that saw it.
+ * Records that an import saw assets. An asset that imports created belongs to the import that saw it first.
  * @param seen distinct assets
  */
 export async function recordAssetDetections(
@@ -244,8 +244,8 @@ export async function recordAssetDetections(
 }
 
 /**
- * An undo, and a correction of a report's time, lock assets for update. So they wait, and then read the detections that
- * this transaction inserts.
+ * Undoing an import and correcting a report's time lock assets for update. So they wait for this transaction, and then
+ * read the detections that it inserts.
  */
 const lockSeen = prepareWrite<
   { ids: readonly number[] },
@@ -259,7 +259,7 @@ const lockSeen = prepareWrite<
     .modifyEnd(forKeyShare(tx)),
 );
 
-/** Assets that an import saw before the one that made them. */
+/** Selects assets that an import saw earlier than the import that they belong to. */
 const selectEarlierSeen = prepareQuery<{ ids: readonly number[]; import: number }, { id: number }>((db, p) =>
   db
     .selectFrom('assets')

@@ -29,7 +29,7 @@ import { findCoveringScopes } from './scan-scopes.ts';
 /** A detection of a finding that no import has seen before. */
 export interface NewFinding {
   detection: Detection;
-  /** False for one below the minimum severity: it is stored, and gets no vulnerability. */
+  /** Whether the finding gets a vulnerability. Below the minimum severity it is only stored. */
   isMade: boolean;
   /** Id of its asset. */
   asset: number | undefined;
@@ -53,7 +53,7 @@ const insertFindings = prepareInsert('scanner_findings', {
 });
 
 /**
- * Creates findings, with a vulnerability each for those that the import makes. They get no audit event. Only a
+ * Creates findings, and a vulnerability for each that reaches the minimum severity. They get no audit event. Only a
  * vulnerability that is created gone or closed gets a timeline entry; the others have their import and time in the row.
  * @param sums collects the counter changes
  */
@@ -151,10 +151,10 @@ export async function createFindings(
 }
 
 type CreatedFinding = Awaited<ReturnType<typeof deriveNewFindings>>[number];
-/** A finding that the import makes a vulnerability. */
+/** A new finding with a vulnerability. */
 type CreatedVulnerability = CreatedFinding & { derived: DerivedFinding };
 
-/** @returns the findings with new ids, their tags and the state that they begin in */
+/** @returns the findings with new ids, their tags and their first state */
 async function deriveNewFindings(
   tx: Transaction,
   job: FindingsJob,

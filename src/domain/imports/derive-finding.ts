@@ -10,7 +10,7 @@ export interface StoredDetection {
   content: number;
   /** Whether it creates the vulnerability, unlike one below the minimum severity. */
   isMade: boolean;
-  /** Whether the time is reliable. One that is not counts only if all are like that. */
+  /** Whether the time is reliable. Detections with unreliable times count only if the finding has no other. */
   isTimed: boolean;
   /** A decision on the same finding in another assessment. */
   carriedStatusId: number | null;
@@ -24,7 +24,7 @@ export interface CoveringScope {
   isFixing: boolean;
 }
 
-/** A change of the status by a person: one that they chose, or that of a retest. */
+/** A change of the status by a person, who either set it or handled a retest. */
 export type StatusDecision = { at: number } & ({ statusId: number } | { retest: Retest['status'] });
 
 /** Everything that determines a finding. The order of the lists does not matter. */
@@ -82,9 +82,9 @@ function makerOf(
 }
 
 /**
- * Derives what a finding is from the imports that stand and from what people did (docs/companions.md, section 7). The
- * order in which reports were imported or undone does not matter, because each counts at its own time.
- * @returns `undefined` if the vulnerability does not exist: no import made it and no person touched it
+ * Derives the state of a finding from all imports that are not undone and from changes by people (docs/companions.md,
+ * section 7). The order in which reports were imported or undone does not matter, because each counts at its own time.
+ * @returns `undefined` if the vulnerability does not exist: no import creates it, and no person touched it
  */
 export function deriveFinding(facts: FindingFacts): DerivedFinding | undefined {
   const { detections, scopes, touchedAt } = facts;
@@ -94,7 +94,7 @@ export function deriveFinding(facts: FindingFacts): DerivedFinding | undefined {
   const last = counted.at(-1);
   const gone = firstScopeAfter(last, scopes);
   const { fixedBy, ...status } = deriveStatus(facts, counted, maker);
-  // The report that fixed it lists it as gone, also if an earlier one left it open.
+  // If a report fixed it, that report marks it as gone, even if an earlier one already lacked it.
   const by = gone === undefined ? undefined : (fixedBy ?? gone);
   return {
     importId: maker?.importId ?? null,

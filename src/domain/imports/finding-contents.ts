@@ -46,7 +46,7 @@ const JSON_LIST_COLUMNS: ReadonlySet<ScannerColumn> = new Set([
 /** The most locations that one side of a timeline entry lists. */
 const MAX_SNAPSHOT_LOCATIONS = 20;
 
-/** A locked vulnerability without the scanner's content, which most changes do not need. */
+/** A locked vulnerability. It lacks the scanner's content, which most changes do not need. */
 export type LockedFinding = Pick<
   Row<'vulnerabilities'>,
   'id' | 'severity' | 'status_id' | 'closed_at' | 'status_before_retest' | 'import_id' | 'first_seen_at'
@@ -136,7 +136,7 @@ export interface LoadedContent {
   asset: number | null;
 }
 
-/** @returns by finding, one of its contents; those of vulnerabilities that have always shown it are absent */
+/** @returns the wanted content of each finding; none for a vulnerability that has always shown the same content */
 export async function loadContents(
   tx: Transaction,
   wanted: readonly { id: number; latest: FindingContent }[],
@@ -212,7 +212,7 @@ export async function overwriteColumns(
     from ${jsonRowsTable(tx, lists)} where vulnerabilities.id = ${itemInteger(0)}`.execute(tx);
 }
 
-/** Records which content findings show. */
+/** Records which content each finding shows. */
 export async function setLatestContents(
   tx: Transaction,
   rows: readonly { id: number; latest: FindingContent }[],

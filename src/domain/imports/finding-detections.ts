@@ -7,7 +7,7 @@ import type { FindingsJob } from './import-types.ts';
 import type { Severity } from '../shared/statuses-and-severities.ts';
 import type { VulnerabilityFieldColumns } from '../vulnerabilities/vulnerability-fields.ts';
 
-/** A scanner's report on a vulnerability, as columns of its row. */
+/** The columns of a vulnerability that a scanner fills. */
 export type ScannerColumns = Omit<VulnerabilityFieldColumns, 'validation_steps'>;
 
 /** The type and location that identify an asset within its organization. */
@@ -17,7 +17,10 @@ export interface AssetLocation {
   location: string;
 }
 
-/** A key of what a report covers, which a missing finding needs to be gone. */
+/**
+ * A part of a target that a report can cover. A finding is gone if a complete report covers its key without containing
+ * it.
+ */
 export interface ScanScopeKey {
   /**
    * `site:https://a.example/`, `host:192.0.2.1`, `artifact:app`. A finding of a group of checks has the group and a
@@ -72,7 +75,7 @@ const insertAlike = prepareInsertSharing('detections', COMMON, VARYING);
 const insertMissing = prepareInsertSharing('detections', COMMON, VARYING, 'on conflict do nothing');
 
 /**
- * Stores that an import saw findings; the only write for one that has not changed.
+ * Stores that an import detected findings. For an unchanged finding, this is the only write.
  * @param mayExist whether an interrupted run of the import may have stored some of them
  */
 export async function insertDetections(

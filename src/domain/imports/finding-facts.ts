@@ -13,11 +13,11 @@ import {
 } from './derive-finding.ts';
 import { findCoveringScopes } from './scan-scopes.ts';
 
-/** Where findings are, and which imports count. */
+/** The assessment of findings, and the imports that count. */
 export interface FactsOf {
   organizationId: number;
   assessmentId: number;
-  /** An import that is being undone: it counts as not there. */
+  /** An import that is being undone, which does not count. */
   without?: number | undefined;
   /** A scope that covers all of the findings and may not be stored yet. */
   scope?: CoveringScope | undefined;
@@ -28,15 +28,15 @@ export type FindingContent = Omit<Row<'finding_contents'>, 'vulnerability_id' | 
 
 /** A stored finding with everything that determines its state. */
 export interface FindingWithFacts {
-  /** The id of its vulnerability, or reserved for one. */
+  /** The id of its vulnerability; reserved if it has none. */
   id: number;
   identity: string;
   source: string;
   /** The content that the vulnerability shows. */
   current: FindingContent;
-  /** The content of the latest detection, which the vulnerability has to show. */
+  /** The content of the latest detection, which the vulnerability should show. */
   latest: FindingContent;
-  /** The content of each detection of an import, also of one that is being undone. */
+  /** The content that an import detected, even if the import is being undone. */
   contentOf: (importId: number) => FindingContent | undefined;
   gone_at: number | null;
   gone_import_id: number | null;
@@ -179,7 +179,7 @@ export async function loadContentsOf(
   );
 }
 
-/** @returns by identity, the imports that name a finding without having tested it */
+/** @returns for each identity, the imports that list the finding as not tested */
 export async function loadUntested(
   tx: Transaction,
   assessmentId: number,
@@ -231,7 +231,7 @@ async function loadTouches(tx: Transaction, ids: readonly number[]): Promise<Map
     } else if (kind === 'status') {
       const { status_id: statusId } = parse<StatusSnapshot>(after);
       const last = touched.decisions.at(-1);
-      // The status of a retest has its own entry, which follows.
+      // A retest also changes the status, with a status entry right after its own.
       const isOfRetest =
         last !== undefined &&
         'retest' in last &&

@@ -19,7 +19,7 @@ export interface StateContext extends FactsOf {
   importId: number;
 }
 
-/** A finding with its vulnerability, and the state that it has to get. */
+/** A finding with its vulnerability, and its new state. */
 export interface StatePlan extends FindingWithFacts {
   derived: DerivedFinding | undefined;
   /** The vulnerability; the steps keep it up to date. */
@@ -36,7 +36,7 @@ export function authorOf({ by, without }: StateContext): ChangeContext {
   return without === undefined ? systemChangeContext(by) : by;
 }
 
-/** @returns the ids of vulnerabilities with a status of the import that is undone, which stays */
+/** @returns the ids of vulnerabilities that keep a status set by the import that is undone */
 export async function applyStatuses(
   tx: Transaction,
   context: StateContext,
@@ -120,7 +120,7 @@ export async function applyOrigins(tx: Transaction, plans: readonly StatePlan[])
       from ${jsonRowsTable(tx, changed)} where vulnerabilities.id = ${itemInteger(0)}`.execute(tx);
 }
 
-/** @returns the timeline entries of those that are gone now; those that are back get one in `entries` */
+/** @returns timeline entries for findings that are now gone; adds one to `entries` for each that was detected again */
 export async function applyGoneMarks(
   tx: Transaction,
   { organizationId, importId, without }: StateContext,
@@ -219,8 +219,8 @@ export async function addTags(
 }
 
 /**
- * Where another import makes vulnerabilities than before, replaces the tags of that one, unless a person changed them.
- * @param before by what made them, in the order of `after`
+ * If vulnerabilities now belong to another import, replaces the tags of the previous one, unless a person changed them.
+ * @param before the previous tags, in the order of `after`
  */
 export async function changeTags(
   tx: Transaction,

@@ -35,7 +35,7 @@ export function deserializeCaller(text: string): Caller {
 
 /**
  * @param now milliseconds since 1970
- * @returns whether any instance runs an import; one whose lease has ended runs none
+ * @returns whether any instance is running an import. A job with an expired lease is not running
  */
 export async function isImportRunning(read: ReadConnection, now: number): Promise<boolean> {
   const runningJobs = read
@@ -53,8 +53,8 @@ const importIdOf = (jobs: string) =>
 
 /**
  * Claims the next queued import or undo: at most `atOnce` run across all instances, and one per assessment (or per
- * organization, for imports without one). The next is of the organization with the fewest running, of several the one
- * that was served longest ago, and there the oldest.
+ * organization, for imports without one). The organization with the fewest running imports comes first; of several, the
+ * one served longest ago. Within it, the oldest job does.
  */
 export const claimNextImport =
   (atOnce: number): TakeJob =>
@@ -79,7 +79,7 @@ export const claimNextImport =
         (cte) => cte('running').materialized(),
         () => jobs.select(place.as('place')).where('run_at', '>', now).where('locked_by', 'is not', null),
       )
-      // One row an organization, so that the order costs nothing for each of its jobs.
+      // One row per organization, so that ordering costs the same however many jobs it has.
       .with(
         (cte) => cte('waiting').materialized(),
         () =>

@@ -45,7 +45,7 @@ export interface ImportProgress {
   secondsLeft: number | null;
 }
 
-/** What an undo removed and restored; `kept` counts what others have changed since. */
+/** The counts of an undo: removed, restored, and `kept` because others have changed them since. */
 export interface ImportUndone {
   /** Milliseconds since 1970. */
   at: number;

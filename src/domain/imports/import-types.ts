@@ -28,8 +28,8 @@ export interface ImportJob {
   /** `null` for a report of hosts only. */
   assessment: { id: number; uid: string } | null;
   /**
-   * The importer, with those of their rights at the upload that their account still had when the run began. Admins can
-   * change all assets that their scopes cover; other users only those that the assessment lists as well.
+   * The importer. Has the rights from the upload that the account still had when the run began. Admins can change all
+   * assets that their scopes cover; other users only those that the assessment lists as well.
    */
   caller: Caller;
   /** Whether the credential has a scope that writes assets here. Without one, no asset is created or changed. */

@@ -47,7 +47,10 @@ export interface Reconciling extends StateContext {
 /** The vulnerability of a finding; `null` where it does not exist. */
 export interface FindingChange {
   id: number;
-  /** Whether an undo leaves something of the import: the vulnerability, a status, or a field that a person edited since. */
+  /**
+   * Whether an undo keeps anything of the import: the vulnerability, a status, or a field that a person has edited
+   * since.
+   */
   isKept: boolean;
   before: FindingState | null;
   after: DerivedState | null;
@@ -64,7 +67,7 @@ type DerivedState = FindingState & Pick<DerivedFinding, 'importId'>;
 
 /** The derived and the stored state of a finding. The steps keep `row`, `assets` and `tags` up to date. */
 interface Plan extends StatePlan {
-  /** Whether a person edited a field that has to show something else. */
+  /** Whether a person edited a field whose content would now change. */
   isEdited: boolean;
   /** Ids of the linked assets and tags. */
   assets: number[];
@@ -72,8 +75,8 @@ interface Plan extends StatePlan {
 }
 
 /**
- * Creates, changes and deletes vulnerabilities, so that they have the state that `deriveFinding` gives for their
- * detections, scan scopes and people's changes.
+ * Creates, changes and deletes vulnerabilities to match the state that `deriveFinding` derives from detections, scan
+ * scopes and changes by people.
  * @param ids of findings whose facts have changed, or are about to
  */
 export async function reconcileFindings(
@@ -160,7 +163,7 @@ async function deleteUnmade(tx: Transaction, plans: readonly Plan[]): Promise<vo
   for (const plan of made) Object.assign(plan, { row: undefined, assets: [], tags: [] });
 }
 
-/** Deletes findings with all that imports saw of them. */
+/** Deletes findings with their detections and contents. */
 export async function deleteFindings(tx: Transaction, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
   for (const table of ['detections', 'finding_contents', 'scanner_findings'] as const)

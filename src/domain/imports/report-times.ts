@@ -22,7 +22,7 @@ interface DatedImport {
   fallbackAt: number;
 }
 
-/** @returns the standing imports of a report that does not say when it was made */
+/** @returns the imports of a report without a time of its own, except those undone */
 async function importsWithoutOwnTime(
   db: ReadConnection,
   { organizationId, assessmentId, sha256 }: SameReport,
@@ -90,7 +90,10 @@ export async function alignReportTimes(
     if (reportAt !== earliest) await moveImport(run, { ...report, id }, earliest);
 }
 
-/** Moves everything that an import saw and covered to another time. The import itself last, so that a crash is noticed. */
+/**
+ * Moves all detections and scan scopes of an import to another time. The import itself comes last, so that a crash in
+ * between is noticed.
+ */
 async function moveImport(
   { db, writer, by }: Parameters<typeof alignReportTimes>[0],
   { id, organizationId, assessmentId }: SameReport & { id: number },

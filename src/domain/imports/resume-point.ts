@@ -44,7 +44,10 @@ export async function countAlreadyApplied(
   }
 }
 
-/** An asset that an import only saw earlier than others has its id, too. */
+/**
+ * Assets that the import did not create can have its id, too: those that it saw earlier than the import that created
+ * them.
+ */
 function assetsCreatedAfter(db: ReadConnection, { id, createdAt }: ImportJob, after: number) {
   return db
     .selectFrom('assets')
@@ -77,12 +80,12 @@ function portEventsAfter(db: ReadConnection, importId: number, last: { asset_id:
 
 /** A finding that an import detected again, and the last import that did. */
 interface RepeatedFinding {
-  /** `import_id`: the import that made the vulnerability. */
+  /** `import_id`: the import that created the vulnerability. */
   finding: { id: number; import_id: number | null };
   last: { importId: number } | undefined;
 }
 
-/** @returns by finding, what an interrupted run of this import did to it already */
+/** @returns for each finding, what an interrupted run of this import has already done */
 export async function earlierOutcomes(
   tx: Transaction,
   job: ImportJob,

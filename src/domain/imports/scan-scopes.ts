@@ -34,7 +34,7 @@ export type StoredCoverage = Pick<
 /** The key of scan scopes begins with the source. */
 const sourcesOf = (findings: readonly StoredCoverage[]) => [...new Set(findings.map(({ source }) => source))];
 
-/** @returns the findings without those that have the same coverage as the one before, as most of a site or host have */
+/** @returns the findings without those that share the coverage of the previous one, as most findings of a host do */
 function distinctCoverages(findings: readonly StoredCoverage[]): StoredCoverage[] {
   return findings.filter(({ cover_key, cover_host }, index) => {
     const before = findings[index - 1];
@@ -228,7 +228,7 @@ export async function* affectedFindings(
   }
 }
 
-/** @returns those sources and keys of some findings that an import covered */
+/** @returns the sources and keys of findings that an import covered */
 async function coveredKeys(
   db: ReadConnection,
   { id, assessmentId }: { id: number; assessmentId: number },

@@ -170,8 +170,8 @@ async function staleFindingsAfter(
 }
 
 /**
- * Applies to findings that this report covered them without containing them: it marks them as gone and, with `whenGone:
- * 'fix'`, sets open ones to Fixed, unless a later report saw them or a person decided otherwise.
+ * Marks findings as gone that this report covered without containing them and, with `whenGone: 'fix'`, sets open ones
+ * to Fixed, unless a later report saw them or a person decided otherwise.
  * @param reportAt the report's time, in milliseconds since 1970
  * @returns the ids of those that became gone or Fixed
  */

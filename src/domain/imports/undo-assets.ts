@@ -20,7 +20,7 @@ interface UndoStep {
 }
 
 /**
- * Runs a step in one transaction after the other until it says that it is at the end.
+ * Runs a step in one transaction after another until it returns `null` as `last`.
  * @returns the sums of all
  */
 export async function inSteps(
@@ -39,11 +39,12 @@ export async function inSteps(
   return sums;
 }
 
-/** Detections that a transaction reads again, at least of one host. */
+/** The most detections that a transaction reads again, unless its first host alone has more. */
 const MAX_REREAD = 1_000;
 
 /**
- * Deletes what an import saw of hosts or moves it to another time, and derives their ports from what all scans saw.
+ * Deletes the detections of hosts by an import, or moves them to another time, and derives the ports again from all
+ * scans.
  * @param change what to do with the detections of some hosts
  */
 export async function changeHostDetections(
@@ -157,7 +158,7 @@ export async function undoAssetDetections(
 }
 
 /**
- * Moves what an import saw of hosts and assets to another time, in small transactions.
+ * Moves the detections of hosts and assets by an import to another time, in small transactions.
  * @param at milliseconds since 1970
  */
 export async function retimeAssetDetections(

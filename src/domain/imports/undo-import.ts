@@ -24,8 +24,9 @@ const MAX_BATCH = 2_000;
 const LANES: Readonly<Record<Engine, number>> = { sqlite: 1, postgres: 2 };
 
 /**
- * Undoes an import that has ended, in small transactions (operation 82): deletes what it saw and covered, and derives
- * again what depends on that. After a crash it continues where it stopped and counts only the rest.
+ * Undoes an import that has ended, in small transactions (operation 82): deletes its detections and scan scopes, and
+ * derives the state of their findings and assets again. After a crash it continues where it stopped and counts only the
+ * rest.
  */
 export async function undoImport(
   { db, caller, clock, signal }: { db: Database; caller: Caller; clock: () => number; signal: AbortSignal },
@@ -55,7 +56,7 @@ export async function undoImport(
           counts.kept += done.kept;
         }
     });
-    // Last, as they say which findings are affected.
+    // The last step, as these rows determine which findings are affected.
     await writer.write(1, (tx) => deleteScopes(tx, id));
   }
   await inSteps(writer, (tx, after, limit) =>

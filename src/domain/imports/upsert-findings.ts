@@ -101,7 +101,7 @@ const selectExisting = prepareQuery<{ assessment: number; identities: readonly s
       .select(rowsAsJson(db, EXISTING_COLUMNS)),
 );
 
-/** A detection, and the stored finding that it is one of. */
+/** A detection of a stored finding. */
 interface ReadDetection {
   detection: Detection;
   finding: ExistingFinding | undefined;
@@ -114,8 +114,8 @@ interface ReadDetection {
 type RepeatedDetection = ReadDetection & { finding: ExistingFinding };
 
 /**
- * Stores what a report says about some findings of an assessment, and creates or changes their vulnerabilities
- * (docs/companions.md, section 7). Idempotent: a second run changes nothing and returns the same outcomes.
+ * Stores the detections of a report, and creates or changes their vulnerabilities (docs/companions.md, section 7).
+ * Idempotent: a second run changes nothing and returns the same outcomes.
  * @param detections one per identity
  * @param now milliseconds since 1970
  */
@@ -160,7 +160,7 @@ export async function upsertFindings(
     .map(({ detection, isMade }) => ({ detection, isMade, mayCreate: !settled.has(detection) }));
   const assets = await resolveFindingAssets(tx, job, onAssets, now);
   const sums = new DeltaAccumulator();
-  // An interrupted run of this import has stored those that it was the last to see.
+  // If this import is the last that detected the finding, an interrupted run has stored that.
   const unstored = unchanged.filter(({ last }) => last?.importId !== job.id);
   await insertDetections(
     tx,
@@ -213,7 +213,7 @@ function isUnchanged(job: FindingsJob, { detection, finding, last }: RepeatedDet
   );
 }
 
-/** Whether a detection says the same as a content. */
+/** Whether a detection has the same content as a stored one. */
 function says(
   { contentHash, coverage, tags }: Detection,
   content: Pick<FindingContent, 'content_hash' | 'cover_key' | 'cover_ports' | 'tags'>,

@@ -35,7 +35,7 @@ const upsertCounters = prepareInsert(
   'on conflict (kind, subject, bucket) do update set amount = counters.amount + excluded.amount',
 );
 
-/** Records counter deltas in the transaction of the change, as `insertDeltas` does. */
+/** Sums counter deltas and inserts them with `insertDeltas`, in the transaction of the change. */
 export async function addDeltas(tx: Transaction, differences: readonly CounterDelta[]): Promise<void> {
   await insertDeltas(tx, toRows(differences));
 }
@@ -80,8 +80,9 @@ interface Delta {
 export type DeltaRow = readonly [kind: string, subject: number, bucket: string, amount: number];
 
 /**
- * Inserts deltas that are already summed. Inserts never block each other; those of open vulnerabilities of assets also change
- * the assets' rows, so writers of the same asset wait for each other until the transaction ends. Call it late.
+ * Inserts deltas that are already summed. The inserts block no other writer. If the number of open vulnerabilities of
+ * an asset changes, this also locks and updates the asset's row, and other writers of that asset wait until the
+ * transaction ends. So call it late.
  */
 export async function insertDeltas(tx: Transaction, rows: readonly DeltaRow[]): Promise<void> {
   await insertDeltaRows(tx, rows);

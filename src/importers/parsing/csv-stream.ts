@@ -2,8 +2,8 @@ import { StreamingTextDecoder } from './encodings.ts';
 import { ReportError } from '../report.ts';
 
 /**
- * A row with the fields that it has, by column name, or an error. `line` is where the row ends, from 1.
- * `columns` is the same for all rows.
+ * A row as fields by column name, or an error. `line` is the last line of the row, from 1. All rows have the same
+ * `columns`.
  */
 export type CsvRow =
   | { row: Readonly<Record<string, string>>; columns: readonly string[]; line: number }

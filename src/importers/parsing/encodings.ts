@@ -144,7 +144,7 @@ export async function peekStart(
     if (done === true) break;
     // The producer may reuse the chunk.
     const chunk = Uint8Array.prototype.slice.call(value);
-    // The byte order mark and the zeros of UTF-16 are no text in UTF-8.
+    // In UTF-8, the byte order mark and the zero bytes of UTF-16 decode to these characters.
     start += new TextDecoder()
       .decode(chunk)
       .replace(/[\s\uFEFF\uFFFD\0]+/g, '')

@@ -10,7 +10,10 @@ const MAX_TEXT = 16_384;
 const NAMES_AND_VERSIONS =
   /(\b[A-Z]{2,}-[\w:-]+)|(?<=[\w)])@[a-z]{0,3}\d[^\s,;@]*|\b(?=[a-f]*\d)[\da-f]{7,}\b|(?<![\p{L}\p{N}_])[vV]?\d[\w.+~:-]*/gu;
 
-/** @returns what a message names, without versions, numbers, punctuation and case, so that an update changes nothing */
+/**
+ * @returns the words of a message, without versions, numbers, punctuation and case, so that an update of a package does
+ *   not change the result
+ */
 export function withoutVersions(text: string): string {
   return foldName(
     text

@@ -58,8 +58,8 @@ export function decodeHeader(text: string): EncodedHeader {
 }
 
 /**
- * The texts of a spooled finding, nearly as its row will have them. They are stored one after the other behind a header
- * of lengths: a column each, or JSON, takes twice the time.
+ * The texts of a spooled finding, nearly in the form of its row. They are concatenated behind a header with their
+ * lengths: a column for each, or JSON, would take twice as long.
  */
 type Texts = [
   score: string,

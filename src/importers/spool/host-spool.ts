@@ -80,8 +80,9 @@ export class HostSpool {
   }
 
   /**
-   * Yields the records host by host: first those of the whole host in the order of their times, then one of the ports
-   * that others listed, all as seen at the last time. A host with more ports has several.
+   * Yields the records host by host: first the records of the whole host, in the order of their times, then one with
+   * all ports that other records listed, as seen at the last of their times. A host with more ports gets several of
+   * these.
    * @param mostPorts in a record
    * @param firstPlace of the records of ports that others listed
    */

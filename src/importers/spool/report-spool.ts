@@ -90,7 +90,7 @@ export class ReportSpool {
       .map(([checks]) => checks);
   }
 
-  /** Records a finding of which the report does not know whether it is still there. */
+  /** Records a finding that the report did not test, so that it may still exist. */
   addUntested(identity: string): void {
     this.#untest.run(identity);
   }

@@ -47,7 +47,7 @@ export class ComponentIndex {
     });
   }
 
-  /** Services contain services, and count as no parts of which a list would be complete. */
+  /** Services can contain services. They do not count as components that make the list complete. */
   addServices(values: readonly unknown[], depth = 0): void {
     for (const value of values) {
       if (!isJsonObject(value)) continue;
@@ -89,7 +89,7 @@ export class Bom {
   scannedAt: number | undefined;
   /** A BOM without a list of vulnerabilities says nothing about them. */
   listsVulnerabilities = false;
-  /** The tools that wrote the BOM: others find other vulnerabilities. */
+  /** The tools that wrote the BOM; each finds different vulnerabilities. */
   checks = '';
 
   setSubject(subject: JsonObject): void {

@@ -31,7 +31,7 @@ interface Position {
 export class SarifBases {
   readonly #bases = new Map<string, Base>();
   readonly #workingFolders = new Set<string>();
-  /** By folder, the longest first. Made when everything is read. */
+  /** By folder, the longest first. Built once everything is read. */
   #prefixes: [folder: string, prefix: string][] | undefined;
   readonly #positions = new Map<string, Position>();
 

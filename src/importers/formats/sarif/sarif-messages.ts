@@ -4,7 +4,10 @@ import { webOriginOf } from '../../targets.ts';
 /** Characters of identities and messages that are remembered. */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 
-/** Tells which results are instances of a finding that has another message, because a finding has one description. */
+/**
+ * Detects results whose message differs from that of the first result of the same finding: a finding has one
+ * description.
+ */
 export class SarifMessages {
   /** Messages by identity. */
   readonly #first = new Map<string, string>();

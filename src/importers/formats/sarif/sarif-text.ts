@@ -10,7 +10,7 @@ const MAX_ARGUMENTS = 1024 * 1024;
 /** A bracket that is no link, or a link to a related location or to a URI. Unambiguous, so that it takes linear time. */
 const BRACKETS =
   /\\([[\]])|\[((?:[^\][\\]|\\[^]){1,500})\]\((\d+|[a-z][a-z\d+.-]+:(?:[^\s()<>]|\([^\s()<>]*\)){1,2000})\)/gi;
-/** Stands for a link; no character, so that no text has it. */
+/** Stands for a link. A noncharacter, which texts do not use. */
 const LINK = '\uFDD0';
 
 /** Fills in the arguments of a message, and resolves escapes and links (sections 3.11.5 and 3.11.6). */
