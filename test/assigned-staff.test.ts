@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../src/auth/callers.ts';
 import { assignStaff } from '../src/domain/users/staff-organizations.ts';
 import { applicationsOf } from './oauth/applications.ts';
@@ -15,7 +15,6 @@ beforeAll(async () => {
   for (const uid of ['mine', 'other']) await world.organization(uid);
   staff = await world.user({ assignedTo: ['mine'] });
 });
-afterAll(() => server.close());
 
 const as = (method: string, path: string, body?: unknown, token = staff.token) =>
   server.request(method, path, { token, body });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { waitForImport, type FormPart, formOf, insertImport, uploadReport } from './harness/imports.ts';
 import { operationsOf, type RoutedOperation } from './harness/operations.ts';
 import {
@@ -63,7 +63,6 @@ beforeAll(async () => {
   otherStaff = await world.user({ assignedTo: [other.uid] });
   await world.access(assessment, member.id);
 });
-afterAll(() => server.close());
 
 const REPORT: FormPart = ['file', '<?xml version="1.0"?><nmaprun></nmaprun>', 'a.xml'];
 const TAGS = '/v1/vulnerability_tags';

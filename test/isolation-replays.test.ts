@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../src/auth/callers.ts';
 import type { Transaction } from '../src/db/database.ts';
 import { removeGroupMembers } from '../src/domain/assessments/remove-group-members.ts';
@@ -105,7 +105,6 @@ beforeAll(async () => {
   server = await useSharedServer();
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 
 async function estate(): Promise<Estate> {
   return world.together(async (fixtures) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createFixtures } from '../harness/fixtures.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
@@ -11,7 +11,6 @@ beforeAll(async () => {
   visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
 });
-afterAll(() => server.close());
 
 describe('Console', () => {
   it('redirects to the sign-in, and from there back to the requested page', async () => {

@@ -1,5 +1,5 @@
 import type { RouteOptions } from 'fastify';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { invitationUrl } from '../../src/auth/account-links.ts';
@@ -21,7 +21,6 @@ beforeAll(async () => {
   routes = [];
   await (await buildApp(server.context, (route) => routes.push(route))).close();
 });
-afterAll(() => server.close());
 
 const pathsOf = (method: string, matches: (access: unknown) => boolean): string[] =>
   routes

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { invitationUrl } from '../../src/auth/account-links.ts';
 import { verifyPassword } from '../../src/auth/passwords.ts';
@@ -20,7 +20,6 @@ beforeAll(async () => {
   server = await useSharedServer(() => now);
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 
 const row = (id: number) =>
   server.context.db.read.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { hashPassword } from '../../src/auth/passwords.ts';
 import { setPassword } from '../../src/domain/sign-in/passwords.ts';
@@ -24,7 +24,6 @@ beforeAll(async () => {
   server = await useSharedServer(() => now);
   ownersHash = await hashPassword(OWNERS);
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   account = await createFixtures(server).account();
 });

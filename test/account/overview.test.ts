@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
@@ -10,7 +10,6 @@ beforeAll(async () => {
   server = await useSharedServer(() => now);
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 
 async function visitorFor(account: { email: string; password: string }) {
   const visitor = createFormClient(server);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type InvalidAssertion, passkeyOptions, SoftwareAuthenticator } from '../harness/authenticator.ts';
 import { alertOn, recoveryCodesOn, SECOND_FACTOR, SECURITY, sendCode } from '../harness/second-factors.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
@@ -12,7 +12,6 @@ let now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
 });
-afterAll(() => server.close());
 
 async function signedIn(organization?: string) {
   const account = await createFixtures(server).account({ organization });

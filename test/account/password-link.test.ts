@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createFixtures } from '../harness/fixtures.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
@@ -15,7 +15,6 @@ beforeAll(async () => {
   server = await useSharedServer();
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   organization = (await world.organization()).uid;
   admin = await world.account({ organization, admin: true });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { randomText } from '../../src/auth/secrets.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
@@ -16,7 +16,6 @@ beforeAll(async () => {
   server = await useSharedServer(() => now);
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   account = await world.account({ name: 'Grace Hopper' });
   visitor = createFormClient(server);

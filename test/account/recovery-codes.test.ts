@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   totpCodeAt,
   recoveryCodesOn,
@@ -16,7 +16,6 @@ let now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
 });
-afterAll(() => server.close());
 
 async function accountWithCodes() {
   const account = await createFixtures(server).account();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { requireSecondFactor } from '../../src/domain/sign-in/require-second-factor.ts';
 import { resetSecondFactor } from '../../src/domain/sign-in/second-factors.ts';
@@ -24,7 +24,6 @@ let now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
 });
-afterAll(() => server.close());
 
 const require = (uid: string, required = true) =>
   server.context.db.write((tx) => requireSecondFactor(tx, cliChangeContext(now), uid, required));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { browserName } from '../../src/account/sessions-page.tsx';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { hashSecret } from '../../src/auth/secrets.ts';
@@ -20,7 +20,6 @@ beforeAll(async () => {
   server = await useSharedServer(() => now);
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   account = await world.account();
   here = await signedIn();

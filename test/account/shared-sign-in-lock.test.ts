@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { signInWithPassword } from '../../src/domain/sign-in/sign-in-with-password.ts';
 import { createFixtures } from '../harness/fixtures.ts';
@@ -11,7 +11,6 @@ let server: TestServer;
 beforeAll(async () => {
   server = await useSharedServer(() => now);
 });
-afterAll(() => server.close());
 
 const attempt = async (address: string, account: { email: string; password: string }) =>
   (await signInWithPassword(server.context, cliChangeContext(now), { ...account, address })).outcome;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import type { Transaction } from '../../src/db/database.ts';
 import {
@@ -27,7 +27,6 @@ const limits = { idle: 60_000, lifetime: 60_000 };
 beforeAll(async () => {
   server = await useSharedServer(() => now);
 });
-afterAll(() => server.close());
 
 interface Owner {
   userId: number;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { startSession } from '../../src/domain/sign-in/sessions.ts';
@@ -14,7 +14,6 @@ let account: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
 beforeAll(async () => {
   server = await useSharedServer(() => now);
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   organization = await createFixtures(server).organization();
   account = await createFixtures(server).account({ organization: organization.uid });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
@@ -15,7 +15,6 @@ beforeAll(async () => {
   server = await useSharedServer(() => now);
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   const organization = await world.organization();
   account = await world.account({ organization: organization.uid });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   alertOn,
   totpCodeAt,
@@ -20,7 +20,6 @@ let now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
 });
-afterAll(() => server.close());
 
 /** An account with an authenticator app, set up some steps ago. */
 async function accountWithTotp() {

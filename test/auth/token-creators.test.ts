@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { revokeConsent, saveConsent } from '../../src/domain/tokens/consents.ts';
@@ -20,7 +20,6 @@ beforeAll(async () => {
   world = createFixtures(server);
   apps = applicationsOf(server);
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   organization = (await world.organization()).uid;
   user = await world.account({ organization });

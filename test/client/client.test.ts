@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openAsBlob, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AssayError, createClient, type Transport, type VulnerabilityTag } from '../../client/src/index.ts';
@@ -16,7 +16,6 @@ beforeAll(async () => {
   await world.assessment('typed', 'typed-web');
   ({ token } = await world.user({ organization: 'typed', admin: true }));
 });
-afterAll(() => server.close());
 
 /**
  * Records requests to the real server and their responses; the first ones are answered as by a busy server.

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { GroupRole } from '../../src/domain/assessments/groups.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -16,7 +16,6 @@ beforeAll(async () => {
   server = await useSharedServer(() => START);
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   await world.together(async (fixtures) => {
     organization = await fixtures.organization();

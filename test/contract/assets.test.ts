@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { putPorts } from '../harness/ports.ts';
 import { addDeltas } from '../../src/domain/shared/counters.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
@@ -17,7 +17,6 @@ beforeAll(async () => {
   server = await useSharedServer(() => now);
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   organization = (await world.organization()).uid;
   admin = await world.user({ organization, admin: true });

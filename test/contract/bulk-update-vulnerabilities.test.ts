@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import {
   bulkUpdateVulnerabilities,
@@ -29,7 +29,6 @@ beforeAll(async () => {
   world = createFixtures(server);
   staff = await world.user();
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   now += 2 * HOUR;
   await world.together(async (fixtures) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
@@ -25,7 +25,6 @@ beforeAll(async () => {
   user = await world.user({ organization });
   admin = await world.user({ organization, admin: true });
 });
-afterAll(() => server.close());
 
 const send = (method: string, path: string, body: unknown, token = admin.token) =>
   server.request(method, path, { token, body });

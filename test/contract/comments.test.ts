@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { INVALID_IDS } from '../harness/invalid-values.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -21,7 +21,6 @@ beforeAll(async () => {
   world = createFixtures(server);
   staff = await world.user();
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   now = START;
   await world.together(async (fixtures) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
@@ -13,7 +13,6 @@ beforeAll(async () => {
   server = await useSharedServer(() => NOW);
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   user = await world.user({ organization: (await world.organization()).uid });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -14,7 +14,6 @@ beforeAll(async () => {
   server = await useSharedServer();
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   organization = (await world.organization()).uid;
   admin = await world.user({ organization, admin: true });

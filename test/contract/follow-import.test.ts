@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { streamImportEvents } from '../../src/api/imports/import-events.ts';
 import { type ImportView, readImport } from '../../src/domain/imports/import-list.ts';
 import { operatorCaller } from '../../src/auth/callers.ts';
@@ -25,7 +25,6 @@ beforeAll(async () => {
   server = await useSharedServer(() => Date.now() + ahead);
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 afterEach(() => {
   vi.useRealTimers();
   ahead = 0;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Port } from '../../src/domain/assets/ports.ts';
 import { putPorts } from '../harness/ports.ts';
 import { type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
@@ -16,7 +16,6 @@ beforeAll(async () => {
   server = await useSharedServer();
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   organization = (await world.organization()).uid;
   admin = await world.user({ organization, admin: true });

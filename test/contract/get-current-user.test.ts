@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
@@ -10,7 +10,6 @@ beforeAll(async () => {
   server = await useSharedServer(() => NOW);
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 
 const whoAmI = (token: string, headers = {}) => server.request('GET', '/v1/users/whoami', { token, headers });
 

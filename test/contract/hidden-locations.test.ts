@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
@@ -10,7 +10,6 @@ beforeAll(async () => {
   server = await useSharedServer();
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   organization = (await world.organization()).uid;
   admin = await world.user({ organization, admin: true });

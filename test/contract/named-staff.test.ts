@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { insertImport } from '../harness/imports.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -19,7 +19,6 @@ beforeAll(async () => {
   server = await useSharedServer(() => NOW);
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   await world.together(async (fixtures) => {
     organization = await fixtures.organization();

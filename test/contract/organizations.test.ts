@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { createFormClient } from '../harness/form-client.ts';
@@ -17,7 +17,6 @@ beforeAll(async () => {
   world = createFixtures(server);
   staff = await world.user();
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   organization = await world.organization();
   admin = await world.user({ organization: organization.uid, admin: true });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { GROUP_ROLES, type GroupRole } from '../../src/domain/assessments/groups.ts';
 import { type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -14,7 +14,6 @@ beforeAll(async () => {
   server = await useSharedServer(() => NOW);
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   organization = (await world.organization()).uid;
   group = (await world.group(organization)).id;

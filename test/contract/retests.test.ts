@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { INVALID_IDS } from '../harness/invalid-values.ts';
@@ -23,7 +23,6 @@ beforeAll(async () => {
   world = createFixtures(server);
   staff = await world.user();
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   now = START;
   await world.together(async (fixtures) => {

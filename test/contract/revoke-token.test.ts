@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
@@ -8,7 +8,6 @@ beforeAll(async () => {
   server = await useSharedServer();
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 
 const revoke = (id: string, token: string, headers = {}) =>
   server.request('DELETE', `/v1/tokens/${id}`, { token, headers });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cliChangeContext, operatorCaller } from '../../src/auth/callers.ts';
 import type { Transaction } from '../../src/db/database.ts';
 import { requestUndo } from '../../src/domain/imports/cancel-import.ts';
@@ -23,7 +23,6 @@ beforeAll(async () => {
   server = await useSharedServer();
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   organization = await world.organization();
   assessment = await world.assessment(organization.uid);

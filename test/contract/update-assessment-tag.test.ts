@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { INVALID_NAMES, INVALID_IDS } from '../harness/invalid-values.ts';
@@ -16,7 +16,6 @@ beforeAll(async () => {
   server = await useSharedServer(() => NOW);
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   organization = await world.organization();
   admin = await world.user({ organization: organization.uid, admin: true });

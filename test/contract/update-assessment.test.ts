@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { INVALID_NAMES } from '../harness/invalid-values.ts';
@@ -19,7 +19,6 @@ beforeAll(async () => {
   server = await useSharedServer(() => now);
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   now = START;
   organization = await world.organization();

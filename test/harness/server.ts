@@ -57,7 +57,7 @@ let sharedClock: () => number;
 /**
  * The server that the files of a worker share: starting a server and preparing its statements takes longer than most
  * files. For tests that check only what they created, neither the lists of staff nor the number of transactions, which its
- * jobs also start, and in which no sign-in fails. For another configuration, use `startSecondServer`.
+ * jobs also start, and in which no sign-in fails. For another configuration, use `startSecondServer`. It ends with the worker.
  */
 export async function useSharedServer(clock: () => number = Date.now): Promise<TestServer> {
   sharedClock = clock;

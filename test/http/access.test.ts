@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import {
   ASSET_WRITE_SCOPES,
@@ -38,7 +38,6 @@ beforeAll(async () => {
   await world.organization('acmeaccess');
   staff = await world.user();
 });
-afterAll(() => server.close());
 
 function probe(area: Area, headers: Record<string, string>, on: TestServer = server) {
   const [method, path, body] = PROBES[area];

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { acquireSlot, CONCURRENCY_LIMITS } from '../../src/http/account-limits.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 
 let server: TestServer;
 beforeAll(async () => (server = await useSharedServer()));
-afterAll(() => server.close());
 
 it.each(Object.keys(CONCURRENCY_LIMITS) as (keyof typeof CONCURRENCY_LIMITS)[])(
   'Concurrency limits: bound the %ss of an account, and those of its organization',

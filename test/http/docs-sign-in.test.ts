@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ALL_SCOPES } from '../../src/auth/scopes.ts';
 import { authorizePath, decide, PKCE, responseOf, VERIFIER } from '../harness/authorization.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
@@ -9,7 +9,6 @@ let server: TestServer;
 beforeAll(async () => {
   server = await useSharedServer();
 });
-afterAll(() => server.close());
 
 describe('Documentation sign-in', () => {
   it('offers every scope at this server in both flows', async () => {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
@@ -29,7 +29,6 @@ beforeAll(async () => {
     );
   });
 });
-afterAll(() => server.close());
 
 /** @returns the number of turns of the event loop during a request, and the response */
 async function turnsDuring(query: string, accept = 'application/json') {

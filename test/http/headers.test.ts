@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { AREA_NAMES } from '../../src/config/config.ts';
 import { AREAS } from '../../src/http/areas.ts';
 import { type ProblemType, PROBLEM_TYPES } from '../../src/http/problem-types.ts';
@@ -11,7 +11,6 @@ beforeAll(async () => {
   server = await useSharedServer();
   ({ token } = await createFixtures(server).user());
 });
-afterAll(() => server.close());
 
 const CLOSED = "default-src 'none'; frame-ancestors 'none'";
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fastify from 'fastify';
 import { Type } from 'typebox';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import { API_SCOPE } from '../../src/auth/scopes.ts';
 import type { Transaction } from '../../src/db/database.ts';
@@ -29,7 +29,6 @@ beforeAll(async () => {
   server = await useSharedServer(() => now);
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   organization = await world.organization();
   admin = await world.user({ organization: organization.uid, admin: true });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { findExcess, MAX_NESTING } from '../../src/http/json-bodies.ts';
 import { type RequestOptions, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -30,7 +30,6 @@ beforeAll(async () => {
   await world.organization('acmebodies');
   staff = await world.user();
 });
-afterAll(() => server.close());
 
 /** @returns the response, and whether JSON with the marker was parsed */
 async function watched(method: string, path: string, options: RequestOptions, marker: string) {

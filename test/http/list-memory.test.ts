@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { vulnerabilityList } from '../../src/domain/vulnerabilities/vulnerability-list.ts';
 import { memoryBudgetOf } from '../../src/http/account-limits.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -31,7 +31,6 @@ beforeAll(async () => {
       .execute(),
   );
 });
-afterAll(() => server.close());
 
 /** Requests a list without reading the response. */
 async function begin(origin: string, { token }: TestUser): Promise<IncomingMessage> {

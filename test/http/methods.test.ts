@@ -1,5 +1,5 @@
 import type { RouteOptions } from 'fastify';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 
@@ -28,7 +28,6 @@ beforeAll(async () => {
   };
   await (await buildApp(server.context, remember)).close();
 });
-afterAll(() => server.close());
 
 it('Every path answers 405 with Allow for the methods that it lacks', async () => {
   expect(paths.size).toBeGreaterThan(100);

@@ -1,5 +1,5 @@
 import type { RouteOptions } from 'fastify';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 
@@ -42,7 +42,6 @@ beforeAll(async () => {
   const app = await buildApp(server.context, (route) => void routes.push(route));
   await app.close();
 });
-afterAll(() => server.close());
 
 const shown = () => routes.filter(({ schema, method }) => schema?.hide !== true && method !== 'HEAD');
 const nameOf = ({ method, url }: RouteOptions) => `${[method].flat().join('|')} ${url}`;

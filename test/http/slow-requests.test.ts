@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import fastify from 'fastify';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { handleMalformedRequests } from '../../src/http/malformed-requests.ts';
 import { toProblem } from '../../src/http/problems.ts';
 import { enforceRequestTimeout } from '../../src/http/request-timeout.ts';
@@ -19,7 +19,6 @@ beforeAll(async () => {
   await world.organization('slowbodies');
   ({ token } = await world.user({ organization: 'slowbodies', admin: true }));
 });
-afterAll(() => server.close());
 
 /** The level of pino. */
 const INFO = 30;

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
@@ -7,7 +7,6 @@ let server: TestServer;
 beforeAll(async () => {
   server = await useSharedServer();
 });
-afterAll(() => server.close());
 
 /** Sends a request verbatim and waits until the server closes the connection. */
 function sendText(text: string): Promise<{ status: number; body: string }> {

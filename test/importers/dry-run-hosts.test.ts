@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createFixtures } from '../harness/fixtures.ts';
 import { uploadReport, waitForImport } from '../harness/imports.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
@@ -12,7 +12,6 @@ let assessment: { uid: string };
 beforeAll(async () => {
   server = await useSharedServer();
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   const world = createFixtures(server);
   const organization = await world.organization();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import { nmap } from '../../src/importers/formats/nmap/nmap.ts';
 import { runImport } from '../../src/importers/run-import.ts';
@@ -15,7 +15,6 @@ beforeAll(async () => {
   server = await useSharedServer();
   world = createFixtures(server);
 });
-afterAll(() => server.close());
 
 /** A new organization that imports reports. */
 async function createScope() {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import { STATUS } from '../../src/domain/shared/statuses-and-severities.ts';
 import { deleteVulnerability } from '../../src/domain/vulnerabilities/delete-vulnerability.ts';
@@ -25,7 +25,6 @@ let assessment: { id: number; uid: string };
 beforeAll(async () => {
   server = await useSharedServer();
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   const world = createFixtures(server);
   const organization = await world.organization();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import { AdaptiveWriter } from '../../src/db/concurrency/adaptive-writer.ts';
 import type { Transaction } from '../../src/db/database.ts';
@@ -18,7 +18,6 @@ let server: TestServer;
 beforeAll(async () => {
   server = await useSharedServer();
 });
-afterAll(() => server.close());
 
 /** Two imports of one organization: the first saw an asset, and the second may see it as well. */
 async function twoImports() {

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type JsonWebKey } from 'node:crypto';
 import { decodeJwt, exportJWK, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { decryptSecret } from '../../src/auth/encrypt-secret.ts';
 import { randomText } from '../../src/auth/secrets.ts';
 import { signingKeyPurpose } from '../../src/domain/tokens/server-keys.ts';
@@ -25,7 +25,6 @@ beforeAll(async () => {
   client = await apps.client();
   staffs = await apps.client({ kind: 'confidential', userId: (await world.user()).id });
 });
-afterAll(() => server.close());
 
 /** The server's private key, as stolen with the database and the master key. */
 async function ownKey(): Promise<{ key: Awaited<ReturnType<typeof importJWK>>; jwk: JWK & { kid: string } }> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { hashSecret } from '../../src/auth/secrets.ts';
 import { authorizePath, CALLBACK, CHALLENGE, decide, PKCE, responseOf } from '../harness/authorization.ts';
 import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
@@ -18,7 +18,6 @@ beforeAll(async () => {
   await visitor.signIn(account.email, account.password);
   client = (await world.client()).id;
 });
-afterAll(() => server.close());
 
 const valid = () => ({
   response_type: 'code',

@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { hashSecret } from '../../src/auth/secrets.ts';
 import { signAccessToken, storeAccessToken } from '../../src/domain/tokens/access-tokens.ts';
@@ -22,7 +22,6 @@ beforeAll(async () => {
   server = await useSharedServer(() => now);
   await createFixtures(server).organization('acmeclients');
 });
-afterAll(() => server.close());
 
 const read = () => server.context.db.read;
 /** The last change; denied attempts may be written after it. */

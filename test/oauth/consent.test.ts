@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { SCOPES } from '../../src/auth/scopes.ts';
 import { signAccessToken, storeAccessToken } from '../../src/domain/tokens/access-tokens.ts';
@@ -16,7 +16,6 @@ beforeAll(async () => {
   server = await useSharedServer(() => now);
   await createFixtures(server).organization('acmeconsent');
 });
-afterAll(() => server.close());
 
 const signedIn = async () => {
   const account = await createFixtures(server).account({ organization: 'acmeconsent', admin: true });

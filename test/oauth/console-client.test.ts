@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { authorizePath, CALLBACK, PKCE, VERIFIER } from '../harness/authorization.ts';
@@ -15,7 +15,6 @@ beforeAll(async () => {
   server = await useSharedServer();
   apps = applicationsOf(server);
 });
-afterAll(() => server.close());
 
 /** A new user who is signed in, in the given number of browsers. */
 async function signedIn(browsers = 1) {

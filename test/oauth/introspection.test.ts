@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
@@ -32,7 +32,6 @@ beforeAll(async () => {
   staffs = await clientOf(await world.user());
   users = await clientOf(user);
 });
-afterAll(() => server.close());
 
 const introspect = async (from: TestClient, token: string, fields: Record<string, string> = {}) => {
   const { status, body } = await apps.postAs(from, '/oauth/introspect', { token, ...fields });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
@@ -12,7 +12,6 @@ beforeAll(async () => {
   visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
 });
-afterAll(() => server.close());
 
 /** Whether a request with this redirect URI responds there for a client with these registered ones. */
 async function isAnsweredAt(registered: string[], given: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, INSECURE, type TestClient } from './applications.ts';
@@ -18,7 +18,6 @@ beforeAll(async () => {
   client = await apps.client();
   confidential = await apps.client({ kind: 'confidential', userId: user.id });
 });
-afterAll(() => server.close());
 
 const revoke = (from: TestClient, token: string, fields: Record<string, string> = {}) =>
   apps.postAs(from, '/oauth/revoke', { token, ...fields });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { signAccessToken, storeAccessToken } from '../../src/domain/tokens/access-tokens.ts';
 import { consumeCode, findAuthorizationCode } from '../../src/domain/tokens/authorization-codes.ts';
@@ -28,7 +28,6 @@ beforeAll(async () => {
   world = createFixtures(server);
   client = await apps.client();
 });
-afterAll(() => server.close());
 
 const addFactor = (userId: number, organizationId: number) =>
   server.context.db.write((tx) =>

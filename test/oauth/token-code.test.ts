@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as oauth from 'oauth4webapi';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import {
@@ -28,7 +28,6 @@ beforeAll(async () => {
   client = await apps.client();
   confidential = await apps.client({ kind: 'confidential' });
 });
-afterAll(() => server.close());
 
 const token = (fields: Record<string, string> | [string, string][], headers?: Record<string, string>) =>
   apps.post('/oauth/token', fields, headers);
