@@ -169,7 +169,7 @@ describe('Migrations', () => {
     [
       'a newer version',
       "insert into migrations (name, checksum) values ('9999-later', '')",
-      /9999-later, which this version does not know\. IndexRange a newer version/,
+      /9999-later, which this version does not know\. Run a newer version/,
     ],
     [
       'another build',
