@@ -122,6 +122,21 @@ describe('A comment', () => {
   });
 });
 
+describe('CONTRIBUTING', () => {
+  it('names only files that exist', () => {
+    const files = ['src', 'console/src', 'test', 'scripts', 'client/src'].flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map(
+        (name) => `/${folder}/${name}`,
+      ),
+    );
+    const text = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
+    const named = [...text.matchAll(/`([\w./-]+\.tsx?)`/g)].map(([, name = '']) => name);
+    expect(named.length).toBeGreaterThan(70);
+    const missing = named.filter((name) => !files.some((file) => file.endsWith(`/${name}`)));
+    expect(missing).toEqual([]);
+  });
+});
+
 describe('A URL', () => {
   // `URL.canParse` of Node.js 20 and 22 rejects characters such as "ü" after some thousand calls.
   it('is parsed by `URL.parse`', () => {

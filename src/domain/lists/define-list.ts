@@ -1,5 +1,4 @@
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
-import { inList } from '../../db/dialect-sql.ts';
 import {
   type Filter,
   filterCondition,
@@ -7,16 +6,20 @@ import {
   type Filters,
   type ListContext,
   type ListPlan,
-  ORGANIZATION_UID_PATTERN,
+  organizationFilter,
 } from './filters.ts';
-import {
-  afterPosition,
-  type PositionedRow,
-  positionOf,
-  type RowPosition,
-  type SortDirection,
-  untilPosition,
-} from './keyset.ts';
+
+/** The position of a row in an order, after which a read continues. */
+export interface RowPosition {
+  value: string | number | null;
+  id: number | string;
+}
+
+/** The columns that a row is read with to know its position. */
+interface PositionedRow {
+  position_value: string | number | null;
+  position_id: number | string;
+}
 
 /** A column that a list can be sorted by. */
 export interface SortColumn {
@@ -357,12 +360,41 @@ function onSlowReader(context: ListContext): ListContext {
   return { ...context, db: context.slowReader ?? context.db };
 }
 
-function organizationFilter(column: string): Filter<'texts'> {
-  return {
-    kind: 'texts',
-    pattern: ORGANIZATION_UID_PATTERN,
-    where: ({ db }, values) =>
-      sql<SqlBool>`${sql.ref(column)} in (select organizations.id from organizations
-        where organizations.kind = 'organization' and ${inList(db, sql.ref<string>('organizations.uid'), values)})`,
-  };
+const positionOf = (row: PositionedRow): RowPosition => ({
+  value: row.position_value,
+  id: row.position_id,
+});
+
+/** An order by a column, then by id among equal values. */
+interface SortDirection {
+  column: Expression<unknown>;
+  id: Expression<number | string>;
+  nullable: boolean;
+  descending: boolean;
+  idDescends: boolean;
+}
+
+/** The condition that a row comes after a position. An index of the column and the id can seek to it. */
+function afterPosition(
+  { column, id, nullable, descending, idDescends }: SortDirection,
+  position: RowPosition,
+): Expression<SqlBool> {
+  const laterId = idDescends ? sql`${id} < ${position.id}` : sql`${id} > ${position.id}`;
+  if (position.value === null) return sql<SqlBool>`(${column} is null and ${laterId})`;
+  const laterValue = descending ? sql`${column} < ${position.value}` : sql`${column} > ${position.value}`;
+  if (nullable)
+    return sql<SqlBool>`(${column} is null or ${laterValue} or (${column} = ${position.value} and ${laterId}))`;
+  const seek = descending ? sql`${column} <= ${position.value}` : sql`${column} >= ${position.value}`;
+  return sql<SqlBool>`(${seek} and (${laterValue} or ${laterId}))`;
+}
+
+/** The condition that a row comes no later than a position, in an order by a column without nulls. */
+function untilPosition(
+  { column, id, descending, idDescends }: SortDirection,
+  { value, id: lastId }: RowPosition,
+): Expression<SqlBool> {
+  const seek = descending ? sql`${column} >= ${value}` : sql`${column} <= ${value}`;
+  const earlierValue = descending ? sql`${column} > ${value}` : sql`${column} < ${value}`;
+  const earlierId = idDescends ? sql`${id} >= ${lastId}` : sql`${id} <= ${lastId}`;
+  return sql<SqlBool>`(${seek} and (${earlierValue} or ${earlierId}))`;
 }

@@ -81,6 +81,17 @@ export function textFilter(column: string, more: Pick<Filter, 'oneOf' | 'pattern
   return { kind: 'texts', ...more, where: ({ db }, values) => inList(db, sql.ref<string>(column), values) };
 }
 
+/** Selects rows of these organizations. @param column the organization's id */
+export function organizationFilter(column: string): Filter<'texts'> {
+  return {
+    kind: 'texts',
+    pattern: ORGANIZATION_UID_PATTERN,
+    where: ({ db }, values) =>
+      sql<SqlBool>`${sql.ref(column)} in (select organizations.id from organizations
+        where organizations.kind = 'organization' and ${inList(db, sql.ref<string>('organizations.uid'), values)})`,
+  };
+}
+
 /** Selects timestamps at or after the value. */
 export function sinceFilter(column: string): Filter<'moment'> {
   return { kind: 'moment', where: (_context, value) => sql<SqlBool>`${sql.ref(column)} >= ${value}` };

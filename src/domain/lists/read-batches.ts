@@ -1,6 +1,5 @@
-import type { List, ListRequest, RowBatch } from './define-list.ts';
+import type { List, ListRequest, RowBatch, RowPosition } from './define-list.ts';
 import type { Filters, ListContext } from './filters.ts';
-import type { RowPosition } from './keyset.ts';
 
 /** Milliseconds above which the next batch shrinks: with SQLite, a read blocks the event loop. */
 const MAX_BATCH_MS = 20;

@@ -115,6 +115,7 @@ export function listOperation<
       if (ignored !== '') reply.header(IGNORED_HEADER, ignored);
       const selectedFields = parseFields(values['fields'], columns, fields?.always);
       const filters = parseFilters(parameters, values) as FilterInput<F>;
+      // The schema of the path validated the parameters.
       const scope = await declared.scope?.(listContext, request.params as never);
       const listRequest: ListRequest<F, O> = {
         filters: { ...filters, ...scope },

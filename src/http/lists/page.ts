@@ -1,15 +1,15 @@
+import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
 import { type TSchema, Type } from 'typebox';
-import type { List, ListRequest, RowBatch } from '../../domain/lists/define-list.ts';
+import type { List, ListRequest, RowBatch, RowPosition, SortColumn } from '../../domain/lists/define-list.ts';
 import type { Filters, ListContext } from '../../domain/lists/filters.ts';
-import type { RowPosition } from '../../domain/lists/keyset.ts';
 import { readBatches } from '../../domain/lists/read-batches.ts';
 import type { Context } from '../../context.ts';
 import { reserveMemory } from '../account-limits.ts';
 import { OperationResult } from '../operation-result.ts';
+import { Problem } from '../problems.ts';
 import { streamResponse } from '../streams.ts';
-import { decodeCursor, encodeCursor } from './cursors.ts';
 import type { PaginationStyle } from './parameters.ts';
 import { linkHeaders, linkWithout, NEXT_CURSOR_HEADER, pageCount, pageLinks } from './page-links.ts';
 import { streamJson, toJsonArray } from './row-serializers.ts';
@@ -208,4 +208,62 @@ function cursorWindow<Item, F extends Filters, O extends string>(
       return linkHeaders({ next: linkWithout(base, url, style.cursorParameter) + next }, next);
     },
   };
+}
+
+/** A cursor is valid only for the list, filters and sort order it was made for. */
+interface CursorScope {
+  list: string;
+  listRequest: ListRequest;
+  column: SortColumn;
+  idType: 'integer' | 'text';
+}
+
+function encodeCursor(scope: CursorScope, { value, id }: RowPosition): string {
+  return Buffer.from(JSON.stringify([fingerprint(scope), value, id])).toString('base64url');
+}
+
+/**
+ * @param source the parameter with the cursor
+ * @throws Problem `invalid-request` for an invalid cursor, and for one of another list, filter or sort order
+ */
+function decodeCursor(scope: CursorScope, cursor: string, source: string): RowPosition {
+  const position = parseCursor(cursor);
+  if (
+    position === undefined ||
+    position.digest !== fingerprint(scope) ||
+    !hasType(position.value, scope.column) ||
+    !hasType(position.id, { type: scope.idType })
+  )
+    throw new Problem(
+      'invalid-request',
+      `${source} is not a cursor of this list with these filters and this sort order. Start again with an empty cursor.`,
+      { source, fieldErrors: [{ property: source, message: 'is not a cursor of this list', value: cursor }] },
+    );
+  return { value: position.value as RowPosition['value'], id: position.id as RowPosition['id'] };
+}
+
+function parseCursor(cursor: string): { digest: unknown; value: unknown; id: unknown } | undefined {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    if (!Array.isArray(parts) || parts.length !== 3) return undefined;
+    const [digest, value, id] = parts as [unknown, unknown, unknown];
+    return { digest, value, id };
+  } catch {
+    return undefined;
+  }
+}
+
+function hasType(value: unknown, { type, nullable = false }: Pick<SortColumn, 'type' | 'nullable'>): boolean {
+  if (value === null) return nullable;
+  if (type === 'integer') return Number.isSafeInteger(value);
+  if (type === 'real') return typeof value === 'number' && Number.isFinite(value);
+  return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
+}
+
+function fingerprint({ list, listRequest: { filters, sort, descending } }: CursorScope): string {
+  const active = Object.entries(filters)
+    .filter(([, value]) => value !== undefined)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+  const text = JSON.stringify([list, active, sort, descending]);
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
