@@ -111,6 +111,7 @@ export const ON_SQLITE_ALONE = [
   'test/oauth/token-code.test.ts',
   'test/patterns.test.ts',
   'test/retired-words.test.ts',
+  'test/lib/format-size.test.ts',
   'test/lib/memoize-async.test.ts',
   'test/lib/source-maps.test.ts',
 ];

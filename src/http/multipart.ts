@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { Problem } from './problems.ts';
+import { formatSize } from '../lib/format-size.ts';
 
 /** A part of a body. Its content must be read before the next part. */
 export interface MultipartPart {
@@ -69,7 +70,7 @@ export async function* parseMultipart(
     if (failure !== undefined) return;
     bytes += chunk.length;
     if (bytes > maxBytes)
-      fail(new Problem('body-too-large', `The body is larger than the limit of ${maxBytes} bytes.`));
+      fail(new Problem('body-too-large', `The body is larger than the limit of ${formatSize(maxBytes)}.`));
     else if (!parser.write(chunk)) body.pause();
   });
   parser.on('drain', () => body.resume());

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { acquireSlot, reserveMemory } from './account-limits.ts';
 import { type MultipartPart, parseMultipart } from './multipart.ts';
 import { Problem } from './problems.ts';
+import { formatSize } from '../lib/format-size.ts';
 
 /** Bytes that have to arrive within `Config.uploadTimeout`. */
 const MIN_BYTES = 1024 * 1024;
@@ -105,7 +106,7 @@ export async function* limitFileSize(
   for await (const chunk of content) {
     size += chunk.length;
     if (size > max)
-      throw new Problem('body-too-large', `A file is larger than the limit of ${max} bytes.`, {
+      throw new Problem('body-too-large', `A file is larger than the limit of ${formatSize(max)}.`, {
         source: 'file',
       });
     yield chunk;

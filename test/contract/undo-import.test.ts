@@ -85,7 +85,7 @@ async function gone(filter = 'filter[gone]=true') {
 const count = async () => (await get(`/v1/assessments/${assessment.uid}`)).vulnerability_count;
 
 describe('Operation 82: undo an import', () => {
-  it('removes what only this import created, and restores what the previous import stored', async () => {
+  it('deletes records that only this import created, and restores those of the previous import', async () => {
     const first = await imported(nuclei(10, 'stays', 'again'));
     const before = await findings();
     const second = await imported(nuclei(11, 'again', 'new'));

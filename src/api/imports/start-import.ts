@@ -23,6 +23,7 @@ import { takeTurn } from '../../lib/yield-to-event-loop.ts';
 import { ImportSchema, toImportBody } from './import-schema.ts';
 import { importFieldsSchema, isImportField, parseImportFields } from './import-fields.ts';
 import { V1_ACCESS } from '../v1-params.ts';
+import { formatSize } from '../../lib/format-size.ts';
 
 /** Bytes of the body in addition to the file: the fields, and the headers and boundaries of all parts. */
 const MAX_OVERHEAD_BYTES = 8 * 1024 * 1024;
@@ -39,7 +40,7 @@ const startImportOperation = (context: Context) => {
     id: 'startImport',
     number: 65,
     summary: 'Import a report',
-    description: `Queues a report of at most ${config.maxImportSize} bytes for import by a background job. The file must be the last part; send \`targets\` and \`tags\` as repeated fields. A report of findings requires an assessment that the caller has access to; a report of hosts without an assessment requires an admin and a scope that can write assets of the organization. Hosts that the scopes of the token cannot write are skipped. The format must be recognisable within the first 256 KiB. An unrecognised report, an unknown field, a part after the file, or a file before an \`assessment_id\` that it requires returns 422 and queues nothing. An organization can have at most 20 imports queued; another one returns 409. The names and values of the fields have at most ${MAX_FIELD_BYTES} bytes. An account can have at most ${CONCURRENCY_LIMITS.upload.perAccount} uploads running; another one returns 429. An upload whose body arrives too slowly returns 408.`,
+    description: `Queues a report of at most ${formatSize(config.maxImportSize)} for import by a background job. The file must be the last part; send \`targets\` and \`tags\` as repeated fields. A report of findings requires an assessment that the caller has access to; a report of hosts without an assessment requires an admin and a scope that can write assets of the organization. Hosts that the scopes of the token cannot write are skipped. The format must be recognisable within the first 256 KiB. An unrecognised report, an unknown field, a part after the file, or a file before an \`assessment_id\` that it requires returns 422 and queues nothing. An organization can have at most 20 imports queued; another one returns 409. The names and values of the fields have at most ${formatSize(MAX_FIELD_BYTES)}. An account can have at most ${CONCURRENCY_LIMITS.upload.perAccount} uploads running; another one returns 429. An upload whose body arrives too slowly returns 408.`,
     method: 'POST',
     path: '/imports',
     access: V1_ACCESS,
@@ -174,7 +175,7 @@ async function readField(
     if (size > max)
       throw new Problem(
         'body-too-large',
-        `The names and values of the fields are larger than the limit of ${MAX_FIELD_BYTES} bytes.`,
+        `The names and values of the fields are larger than the limit of ${formatSize(MAX_FIELD_BYTES)}.`,
         { source: name },
       );
     chunks.push(chunk);

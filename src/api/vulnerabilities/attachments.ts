@@ -25,6 +25,7 @@ import { limitFileSize, readUpload } from '../../http/uploads.ts';
 import { acquireSlot, CONCURRENCY_LIMITS } from '../../http/account-limits.ts';
 import { NullableUserRefSchema, Sha256Schema } from '../common-schemas.ts';
 import { idParams, nestedIdParams, V1_ACCESS } from '../v1-params.ts';
+import { formatSize } from '../../lib/format-size.ts';
 
 const collection = '/vulnerabilities/:id/attachments';
 const path = `${collection}/:attachment_id`;
@@ -79,7 +80,7 @@ const uploadAttachmentsOperation = (context: Context) => {
     id: 'uploadAttachments',
     number: 21,
     summary: 'Attach files to a vulnerability',
-    description: `Attaches 1 to ${MAX_FILES} files; if one is rejected, none is attached. Each file is a part named \`file\` of at most ${config.maxAttachmentSize} bytes; other parts are ignored. A vulnerability can have at most ${config.maxAttachments} attachments. An account can have at most ${CONCURRENCY_LIMITS.upload.perAccount} uploads running; another one returns 429. An upload whose body arrives too slowly returns 408.`,
+    description: `Attaches 1 to ${MAX_FILES} files; if one is rejected, none is attached. Each file is a part named \`file\` of at most ${formatSize(config.maxAttachmentSize)}; other parts are ignored. A vulnerability can have at most ${config.maxAttachments} attachments. An account can have at most ${CONCURRENCY_LIMITS.upload.perAccount} uploads running; another one returns 429. An upload whose body arrives too slowly returns 408.`,
     method: 'POST',
     path: collection,
     access: V1_ACCESS,

@@ -21,6 +21,7 @@ import { VULNERABILITY_FILTER_DESCRIPTIONS } from './list-vulnerabilities.ts';
 import { V1_ACCESS } from '../v1-params.ts';
 import { markdownSchema } from '../common-schemas.ts';
 import { TAG_FIELDS, toTagsInput } from './tag-fields.ts';
+import { formatSize } from '../../lib/format-size.ts';
 
 const MAX_TAGS = 1_000;
 const MAX_IDS_RETURNED = 1_000;
@@ -161,7 +162,7 @@ const bulkUpdateVulnerabilitiesOperation = ({ clock, db }: Context) =>
     id: 'bulkUpdateVulnerabilities',
     number: 30,
     summary: 'Update vulnerabilities in bulk',
-    description: `Changes up to ${MAX_BULK_UPDATE} vulnerabilities, selected by \`ids\` or by \`filter\`, whose members are the filters of operation 15. If one cannot be changed, none is. Vulnerabilities times named tags are at most ${MAX_BULK_TAG_PAIRS}, tags put on and taken off ${MAX_BULK_TAG_CHANGES}, and all comments together ${MAX_BULK_COMMENT_BYTES} bytes (413). With \`undo\`, restores the values before an earlier bulk update.`,
+    description: `Changes up to ${MAX_BULK_UPDATE} vulnerabilities, selected by \`ids\` or by \`filter\`, whose members are the filters of operation 15. If one cannot be changed, none is. Vulnerabilities times named tags are at most ${MAX_BULK_TAG_PAIRS}, tags put on and taken off ${MAX_BULK_TAG_CHANGES}, and all comments together ${formatSize(MAX_BULK_COMMENT_BYTES)} (413). With \`undo\`, restores the values before an earlier bulk update.`,
     method: 'POST',
     path: '/vulnerabilities/bulk_update',
     access: V1_ACCESS,

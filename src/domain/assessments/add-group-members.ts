@@ -197,7 +197,7 @@ function findAdditionError(
   if (target === undefined || target.organizationId !== group.organizationId)
     return notInOrganizationError(caller, target);
   if (!giveable.includes(role))
-    return { errorCode: 'role_not_assignable', errorDetail: `You may not give the role ${role}.` };
+    return { errorCode: 'role_not_assignable', errorDetail: `You can't assign the role ${role}.` };
   if (target.role !== null && !giveable.includes(target.role))
     return {
       errorCode: 'role_not_assignable',
