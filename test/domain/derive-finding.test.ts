@@ -11,7 +11,7 @@ const seen = (importId: number, seenAt: number, more: Partial<StoredDetection> =
   firstSeenAt: seenAt,
   seenAt,
   content: 0,
-  isMade: true,
+  createsVulnerability: true,
   isTimed: true,
   carriedStatusId: null,
   ...more,
@@ -22,20 +22,22 @@ const lacking = (importId: number, coveredAt: number, isFixing = false): Coverin
   isFixing,
 });
 const derive = (facts: Partial<FindingFacts>) =>
-  deriveFinding({ detections: [], scopes: [], decisions: [], touchedAt: null, ...facts });
+  deriveFinding({ detections: [], scopes: [], decisions: [], firstEditedAt: null, ...facts });
 
 describe('A finding', () => {
-  it('does not exist if no import made it and no person touched it', () => {
-    expect(derive({ detections: [seen(1, 10, { isMade: false })] })).toBeUndefined();
-    expect(derive({ detections: [seen(1, 10, { isMade: false })], touchedAt: 20 })).toMatchObject({
+  it('does not exist if no import created it and no person changed it', () => {
+    expect(derive({ detections: [seen(1, 10, { createsVulnerability: false })] })).toBeUndefined();
+    expect(
+      derive({ detections: [seen(1, 10, { createsVulnerability: false })], firstEditedAt: 20 }),
+    ).toMatchObject({
       importId: null,
       firstSeenAt: 10,
       statusId: 1,
     });
   });
 
-  it('was made by the earliest import that is not below its minimum severity', () => {
-    const detections = [seen(3, 30), seen(2, 20), seen(1, 10, { isMade: false })];
+  it('is created by the earliest import that is not below its minimum severity', () => {
+    const detections = [seen(3, 30), seen(2, 20), seen(1, 10, { createsVulnerability: false })];
     expect(derive({ detections })).toMatchObject({ importId: 2, firstSeenAt: 10 });
   });
 
@@ -75,15 +77,15 @@ describe('A finding', () => {
   it('keeps a decision against earlier reports and follows later ones', () => {
     const detections = [seen(1, 10)];
     const decisions = [{ at: 100, statusId: 3 }];
-    const before = derive({ detections, decisions, touchedAt: 100, scopes: [lacking(2, 50, true)] });
+    const before = derive({ detections, decisions, firstEditedAt: 100, scopes: [lacking(2, 50, true)] });
     expect(before).toMatchObject({ statusId: 3, decidedAt: 100, closedAt: null });
-    const after = derive({ detections, decisions, touchedAt: 100, scopes: [lacking(2, 150, true)] });
+    const after = derive({ detections, decisions, firstEditedAt: 100, scopes: [lacking(2, 150, true)] });
     expect(after).toMatchObject({ statusId: 5, decidedAt: null, closedAt: 150 });
     const dismissed = derive({
       detections: [...detections, seen(3, 200)],
       decisions: [{ at: 100, statusId: 6 }],
       scopes: [lacking(2, 150, true)],
-      touchedAt: 100,
+      firstEditedAt: 100,
     });
     expect(dismissed).toMatchObject({ statusId: 6, closedAt: 100 });
   });
@@ -91,12 +93,14 @@ describe('A finding', () => {
   it('that a person reopened stays open until it is seen again', () => {
     const scopes = [lacking(2, 20, true), lacking(3, 200, true)];
     const decisions = [{ at: 100, statusId: 3 }];
-    expect(derive({ detections: [seen(1, 10)], scopes, decisions, touchedAt: 100 })).toMatchObject({
+    expect(derive({ detections: [seen(1, 10)], scopes, decisions, firstEditedAt: 100 })).toMatchObject({
       statusId: 3,
       goneAt: 20,
     });
     const again = [seen(1, 10), seen(4, 150)];
-    expect(derive({ detections: again, scopes, decisions, touchedAt: 100 })).toMatchObject({ statusId: 5 });
+    expect(derive({ detections: again, scopes, decisions, firstEditedAt: 100 })).toMatchObject({
+      statusId: 5,
+    });
   });
 
   it('takes a carried decision only from the import that makes it', () => {
@@ -107,7 +111,7 @@ describe('A finding', () => {
 
   it('follows a retest only from the status that waits for it', () => {
     const asked = { at: 100, retest: 'requested' } as const;
-    const facts = { detections: [seen(1, 10)], touchedAt: 100 };
+    const facts = { detections: [seen(1, 10)], firstEditedAt: 100 };
     expect(derive({ ...facts, decisions: [asked] })).toMatchObject({ statusId: 4, statusBeforeRetest: 1 });
     expect(derive({ ...facts, decisions: [asked, { at: 120, retest: 'failed' }] })).toMatchObject({
       statusId: 3,

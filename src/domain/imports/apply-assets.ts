@@ -159,7 +159,7 @@ async function findOrCreateAssets(
 interface DetectionOnAsset {
   detection: Detection;
   /** False below the minimum severity: then the asset was not seen. */
-  isMade: boolean;
+  createsVulnerability: boolean;
   /** Whether to create the asset if it is missing. */
   mayCreate: boolean;
 }
@@ -171,27 +171,28 @@ export async function resolveFindingAssets(
   detections: readonly DetectionOnAsset[],
   now: number,
 ): Promise<ResolvedAssets> {
-  const located = new Map<string, LocatedAsset & { firstSeenAt: number; isMade: boolean }>();
-  for (const { detection, isMade, mayCreate } of detections) {
+  const located = new Map<string, LocatedAsset & { firstSeenAt: number; createsVulnerability: boolean }>();
+  for (const { detection, createsVulnerability, mayCreate } of detections) {
     const { asset, firstSeenAt, seenAt } = detection;
     if (asset === null) continue;
     const key = assetKey(asset);
     const other = located.get(key);
     if (other === undefined) {
-      located.set(key, { asset, firstSeenAt, seenAt, mayCreate, isMade });
+      located.set(key, { asset, firstSeenAt, seenAt, mayCreate, createsVulnerability });
       continue;
     }
     other.mayCreate ||= mayCreate;
-    if (!isMade) continue;
-    if (!other.isMade || firstSeenAt < other.firstSeenAt) other.firstSeenAt = firstSeenAt;
-    if (!other.isMade || seenAt > other.seenAt) other.seenAt = seenAt;
-    other.isMade = true;
+    if (!createsVulnerability) continue;
+    if (!other.createsVulnerability || firstSeenAt < other.firstSeenAt) other.firstSeenAt = firstSeenAt;
+    if (!other.createsVulnerability || seenAt > other.seenAt) other.seenAt = seenAt;
+    other.createsVulnerability = true;
   }
   const assets = await findOrCreateAssets(tx, job, located, now);
   const seen: { id: number; firstSeenAt: number; seenAt: number }[] = [];
-  for (const [key, { firstSeenAt, seenAt, isMade }] of located) {
+  for (const [key, { firstSeenAt, seenAt, createsVulnerability }] of located) {
     const id = assets.ids.get(key);
-    if (id !== undefined && isMade && assets.writable.has(id)) seen.push({ id, firstSeenAt, seenAt });
+    if (id !== undefined && createsVulnerability && assets.writable.has(id))
+      seen.push({ id, firstSeenAt, seenAt });
   }
   await recordAssetDetections(tx, job, seen);
   return assets;
@@ -232,8 +233,8 @@ export async function recordAssetDetections(
     seen.map(({ id, firstSeenAt, seenAt }) => [job.organizationId, id, job.id, firstSeenAt, seenAt]),
   );
   const madeByOthers = ids.filter((id) => {
-    const maker = stored.get(id)?.import_id ?? null;
-    return maker !== null && maker !== job.id;
+    const creator = stored.get(id)?.import_id ?? null;
+    return creator !== null && creator !== job.id;
   });
   if (madeByOthers.length === 0) return;
   const earlier = await selectEarlierSeen(tx, { ids: madeByOthers, import: job.id });
@@ -265,15 +266,15 @@ const selectEarlierSeen = prepareQuery<{ ids: readonly number[]; import: number 
     .selectFrom('assets')
     .innerJoin('asset_detections as own', 'own.asset_id', 'assets.id')
     // Absent if that import was undone and the asset remains because of a person's change.
-    .leftJoin('asset_detections as made', (join) =>
-      join.onRef('made.asset_id', '=', 'assets.id').onRef('made.import_id', '=', 'assets.import_id'),
+    .leftJoin('asset_detections as first', (join) =>
+      join.onRef('first.asset_id', '=', 'assets.id').onRef('first.import_id', '=', 'assets.import_id'),
     )
     .select('assets.id')
     .where((eb) => inList(db, eb.ref('assets.id'), p.ids))
     .where('own.import_id', '=', p.import)
     .where('assets.import_id', '<>', p.import)
     .where(
-      sql<SqlBool>`(made.import_id is null or (own.first_seen_at, own.import_id) < (made.first_seen_at, made.import_id))`,
+      sql<SqlBool>`(first.import_id is null or (own.first_seen_at, own.import_id) < (first.first_seen_at, first.import_id))`,
     ),
 );
 

@@ -30,7 +30,7 @@ import { findCoveringScopes } from './scan-scopes.ts';
 export interface NewFinding {
   detection: Detection;
   /** Whether the finding gets a vulnerability. Below the minimum severity it is only stored. */
-  isMade: boolean;
+  createsVulnerability: boolean;
   /** Id of its asset. */
   asset: number | undefined;
   /** A decision on the same finding in another assessment. */
@@ -66,10 +66,10 @@ export async function createFindings(
   if (findings.length === 0) return;
   const { organizationId, assessment, id: importId, caller } = job;
   const created = await deriveNewFindings(tx, job, findings, now);
-  const made = created.filter((one): one is CreatedVulnerability => one.derived !== undefined);
+  const vulnerabilities = created.filter((one): one is CreatedVulnerability => one.derived !== undefined);
   await insertVulnerabilities(
     tx,
-    made.map(({ id, detection, derived: { statusId, closedAt } }) => ({
+    vulnerabilities.map(({ id, detection, derived: { statusId, closedAt } }) => ({
       ...buildVulnerabilityRow(
         { validation_steps: '[]', ...detection.columns() },
         {
@@ -93,17 +93,17 @@ export async function createFindings(
   );
   await insertFindings(
     tx,
-    created.map(({ id, detection, said, derived }) => [
+    created.map(({ id, detection, reportedContent, derived }) => [
       id,
       organizationId,
       assessment.id,
       detection.identity,
       detection.source,
-      said.cover_key,
-      said.cover_host,
-      said.cover_ports,
-      said.tags,
-      said.content_hash,
+      reportedContent.cover_key,
+      reportedContent.cover_host,
+      reportedContent.cover_ports,
+      reportedContent.tags,
+      reportedContent.content_hash,
       derived?.goneAt ?? null,
       derived?.goneImportId ?? null,
     ]),
@@ -111,21 +111,23 @@ export async function createFindings(
   await insertDetections(tx, job, created);
   await storeContents(
     tx,
-    created.flatMap(({ id, detection, said, asset, derived }) =>
+    created.flatMap(({ id, detection, reportedContent, asset, derived }) =>
       derived === undefined
-        ? [{ id, content: said, asset: asset ?? null, columns: detection.columns() }]
+        ? [{ id, content: reportedContent, asset: asset ?? null, columns: detection.columns() }]
         : [],
     ),
   );
   await insertVulnerabilityAssets(
     tx,
-    made.flatMap(({ id, asset }) => (asset === undefined ? [] : [[organizationId, id, asset] as const])),
+    vulnerabilities.flatMap(({ id, asset }) =>
+      asset === undefined ? [] : [[organizationId, id, asset] as const],
+    ),
   );
   await insertVulnerabilityTags(
     tx,
-    made.flatMap(({ id, tags }) => tags.map((tag) => [organizationId, id, tag])),
+    vulnerabilities.flatMap(({ id, tags }) => tags.map((tag) => [organizationId, id, tag])),
   );
-  const entries = made.flatMap(({ id, derived: { statusId, goneAt } }): TimelineEntry[] => {
+  const entries = vulnerabilities.flatMap(({ id, derived: { statusId, goneAt } }): TimelineEntry[] => {
     const of = { organizationId, vulnerabilityId: id, importId };
     return [
       ...(goneAt === null ? [] : [{ ...of, kind: 'gone' as const }]),
@@ -133,7 +135,7 @@ export async function createFindings(
     ];
   });
   await recordTimelineEntries(tx, systemChangeContext({ actor: caller, now }), entries);
-  for (const { detection, asset, tags, derived } of made)
+  for (const { detection, asset, tags, derived } of vulnerabilities)
     sums.add(
       counterDeltas(null, {
         organizationId,
@@ -146,7 +148,7 @@ export async function createFindings(
     );
   await enqueueForSearchIndex(
     tx,
-    made.map(({ id }) => id),
+    vulnerabilities.map(({ id }) => id),
   );
 }
 
@@ -165,20 +167,22 @@ async function deriveNewFindings(
   const ids = await reserveIds(tx, 'vulnerabilities', findings.length);
   const scopes = await scopesOf(tx, job, findings);
   return findings.map((finding, index) => {
-    const { detection, isMade, carriedStatusId, asset } = finding;
+    const { detection, createsVulnerability, carriedStatusId, asset } = finding;
     const { firstSeenAt, seenAt, isTimeKnown: isTimed } = detection;
     const derived = deriveFinding({
-      detections: [{ importId: job.id, firstSeenAt, seenAt, content: 0, isMade, isTimed, carriedStatusId }],
+      detections: [
+        { importId: job.id, firstSeenAt, seenAt, content: 0, createsVulnerability, isTimed, carriedStatusId },
+      ],
       scopes: scopes[index] ?? [],
       decisions: [],
-      touchedAt: null,
+      firstEditedAt: null,
     });
     return {
       id: ids[index] as number,
       detection,
       content: 0,
-      said: contentOf(detection, 0),
-      isMade,
+      reportedContent: contentOf(detection, 0),
+      createsVulnerability,
       carriedStatusId,
       asset,
       tags: tagsOf(finding),
@@ -194,14 +198,16 @@ async function resolveTagsOf(
   findings: readonly NewFinding[],
   now: number,
 ): Promise<(finding: NewFinding) => number[]> {
-  const made = findings.filter(({ isMade }) => isMade);
+  const vulnerabilities = findings.filter(({ createsVulnerability }) => createsVulnerability);
   const namesOf = ({ detection }: NewFinding) => [...options.tags, ...detection.tags];
-  const tagNames = [...new Set(made.flatMap(namesOf))];
+  const tagNames = [...new Set(vulnerabilities.flatMap(namesOf))];
   if (tagNames.length === 0) return () => [];
   const tags = await resolveTags(tx, { actor: caller, now }, organizationId, { tagNames });
   const ids = new Map(tags.map((tag) => [tag.normalized_name, tag.id]));
   return (finding) =>
-    finding.isMade ? [...new Set(namesOf(finding).flatMap((name) => ids.get(foldName(name)) ?? []))] : [];
+    finding.createsVulnerability
+      ? [...new Set(namesOf(finding).flatMap((name) => ids.get(foldName(name)) ?? []))]
+      : [];
 }
 
 /** @returns by finding, the reports that covered it without containing it */

@@ -9,7 +9,7 @@ export interface StoredDetection {
   /** The number of its content. */
   content: number;
   /** Whether it creates the vulnerability, unlike one below the minimum severity. */
-  isMade: boolean;
+  createsVulnerability: boolean;
   /** Whether the time is reliable. Detections with unreliable times count only if the finding has no other. */
   isTimed: boolean;
   /** A decision on the same finding in another assessment. */
@@ -32,8 +32,8 @@ export interface FindingFacts {
   detections: readonly StoredDetection[];
   scopes: readonly CoveringScope[];
   decisions: readonly StatusDecision[];
-  /** When a person first touched the vulnerability; `null` for never. */
-  touchedAt: number | null;
+  /** When a person first changed the vulnerability; `null` for never. */
+  firstEditedAt: number | null;
 }
 
 export interface DerivedFinding {
@@ -73,31 +73,35 @@ export function countedDetections(detections: readonly StoredDetection[]): Store
 }
 
 /** @returns the earliest detection that created the finding */
-function makerOf(
+function creatorOf(
   counted: readonly StoredDetection[],
   all: readonly StoredDetection[],
 ): StoredDetection | undefined {
-  const made = (some: readonly StoredDetection[]) => some.find(({ isMade }) => isMade);
-  return made(counted) ?? (counted.length < all.length ? made([...all].sort(inOrderOfDetection)) : undefined);
+  const earliestIn = (some: readonly StoredDetection[]) =>
+    some.find(({ createsVulnerability }) => createsVulnerability);
+  return (
+    earliestIn(counted) ??
+    (counted.length < all.length ? earliestIn([...all].sort(inOrderOfDetection)) : undefined)
+  );
 }
 
 /**
  * Derives the state of a finding from all imports that are not undone and from changes by people (docs/companions.md,
  * section 7). The order in which reports were imported or undone does not matter, because each counts at its own time.
- * @returns `undefined` if the vulnerability does not exist: no import creates it, and no person touched it
+ * @returns `undefined` if the vulnerability does not exist: no import creates it, and no person changed it
  */
 export function deriveFinding(facts: FindingFacts): DerivedFinding | undefined {
-  const { detections, scopes, touchedAt } = facts;
+  const { detections, scopes, firstEditedAt } = facts;
   const counted = countedDetections(detections);
-  const maker = makerOf(counted, detections);
-  if (maker === undefined && touchedAt === null) return undefined;
+  const creator = creatorOf(counted, detections);
+  if (creator === undefined && firstEditedAt === null) return undefined;
   const last = counted.at(-1);
   const gone = firstScopeAfter(last, scopes);
-  const { fixedBy, ...status } = deriveStatus(facts, counted, maker);
+  const { fixedBy, ...status } = deriveStatus(facts, counted, creator);
   // If a report fixed it, that report marks it as gone, even if an earlier one already lacked it.
   const by = gone === undefined ? undefined : (fixedBy ?? gone);
   return {
-    importId: maker?.importId ?? null,
+    importId: creator?.importId ?? null,
     firstSeenAt: counted.length === 0 ? null : Math.min(...counted.map(({ firstSeenAt }) => firstSeenAt)),
     goneAt: by?.coveredAt ?? null,
     goneImportId: by?.importId ?? null,
@@ -126,15 +130,15 @@ type StatusHistory = DerivedStatus & {
 
 /** Applies events to a status in the order of time. A person's change follows the reports of the same time. */
 function deriveStatus(
-  { scopes, decisions, touchedAt }: FindingFacts,
+  { scopes, decisions, firstEditedAt }: FindingFacts,
   counted: readonly StoredDetection[],
-  maker: StoredDetection | undefined,
+  creator: StoredDetection | undefined,
 ): StatusHistory {
-  const madeAt = maker === undefined ? undefined : momentOf(maker);
+  const madeAt = creator === undefined ? undefined : momentOf(creator);
   // A person can only change an existing finding.
-  const isOlder = madeAt === undefined || (touchedAt !== null && touchedAt < madeAt.at);
+  const isOlder = madeAt === undefined || (firstEditedAt !== null && firstEditedAt < madeAt.at);
   const start: Moment = isOlder ? { at: -Infinity, importId: 0 } : madeAt;
-  const carried = isOlder ? null : (maker?.carriedStatusId ?? null);
+  const carried = isOlder ? null : (creator?.carriedStatusId ?? null);
   let status: DerivedStatus = {
     statusId: carried ?? STATUS.pendingReview,
     decidedAt: null,

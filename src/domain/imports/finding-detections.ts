@@ -64,7 +64,7 @@ interface NewDetection {
   detection: Detection;
   /** The number of its content. */
   content: number;
-  isMade: boolean;
+  createsVulnerability: boolean;
   carriedStatusId: number | null;
 }
 
@@ -85,8 +85,8 @@ export async function insertDetections(
   mayExist = false,
 ): Promise<void> {
   const insert = mayExist ? insertMissing : insertAlike;
-  const flagsOf = ({ detection: { isTimeKnown }, isMade, carriedStatusId }: NewDetection) =>
-    [isMade ? 1 : 0, isTimeKnown ? 1 : 0, carriedStatusId] as const;
+  const flagsOf = ({ detection: { isTimeKnown }, createsVulnerability, carriedStatusId }: NewDetection) =>
+    [createsVulnerability ? 1 : 0, isTimeKnown ? 1 : 0, carriedStatusId] as const;
   const groups = groupBy(
     detections,
     (one) => flagsOf(one).join(' '),

@@ -18,7 +18,7 @@ export interface FactsOf {
   organizationId: number;
   assessmentId: number;
   /** An import that is being undone, which does not count. */
-  without?: number | undefined;
+  undoneImportId?: number | undefined;
   /** A scope that covers all of the findings and may not be stored yet. */
   scope?: CoveringScope | undefined;
 }
@@ -41,11 +41,11 @@ export interface FindingWithFacts {
   gone_at: number | null;
   gone_import_id: number | null;
   facts: FindingFacts;
-  touches: Touches;
+  userEdits: UserEdits;
 }
 
 /** Changes by people. */
-export interface Touches {
+export interface UserEdits {
   /** When the first of them did; `null` for never. */
   firstAt: number | null;
   decisions: StatusDecision[];
@@ -61,7 +61,7 @@ export interface Touches {
  */
 export async function loadFindingFacts(
   tx: Transaction,
-  { organizationId, assessmentId, without, scope }: FactsOf,
+  { organizationId, assessmentId, undoneImportId: without, scope }: FactsOf,
   ids: readonly number[],
 ): Promise<FindingWithFacts[]> {
   if (ids.length === 0) return [];
@@ -72,14 +72,14 @@ export async function loadFindingFacts(
     .orderBy('vulnerability_id')
     .execute();
   const detections = await loadDetections(tx, ids);
-  const touches = await loadTouches(tx, ids);
+  const editsById = await loadUserEdits(tx, ids);
   const changing = rows.flatMap(({ vulnerability_id: id, content }) =>
     detections.get(id)?.some((one) => one.content !== content) === true ? [id] : [],
   );
   const contents = await loadContentsOf(tx, changing);
   const findings = rows.map((row) => {
     const all = detections.get(row.vulnerability_id) ?? [];
-    const standing = all.filter(({ importId }) => importId !== without);
+    const remaining = all.filter(({ importId }) => importId !== without);
     const current: FindingContent = {
       number: row.content,
       content_hash: row.content_hash,
@@ -95,9 +95,9 @@ export async function loadFindingFacts(
     return {
       row,
       all,
-      standing,
+      remaining,
       current,
-      latest: contentAt(countedDetections(standing).at(-1)?.content) ?? current,
+      latest: contentAt(countedDetections(remaining).at(-1)?.content) ?? current,
       contentOf: (importId: number) => contentAt(all.find((one) => one.importId === importId)?.content),
     };
   });
@@ -111,17 +111,17 @@ export async function loadFindingFacts(
     assessmentId,
     rows.flatMap(({ identity_hash }, index) => (covering[index]?.length === 0 ? [] : [identity_hash])),
   );
-  return findings.map(({ row, standing, current, latest, contentOf }, index) => {
+  return findings.map(({ row, remaining, current, latest, contentOf }, index) => {
     const { vulnerability_id: id, identity_hash: identity, source, gone_at, gone_import_id } = row;
     const containing = new Set([
-      ...standing.map(({ importId }) => importId),
+      ...remaining.map(({ importId }) => importId),
       ...(untested.get(identity) ?? []),
       ...(without === undefined ? [] : [without]),
     ]);
     const scopes = (covering[index] ?? []).filter(({ importId }) => !containing.has(importId));
     if (scope !== undefined && !scopes.some(({ importId }) => importId === scope.importId))
       scopes.push(scope);
-    const touched = touches.get(id) ?? UNTOUCHED;
+    const edits = editsById.get(id) ?? NO_USER_EDITS;
     return {
       id,
       identity,
@@ -131,8 +131,8 @@ export async function loadFindingFacts(
       contentOf,
       gone_at,
       gone_import_id,
-      touches: touched,
-      facts: { detections: standing, scopes, decisions: touched.decisions, touchedAt: touched.firstAt },
+      userEdits: edits,
+      facts: { detections: remaining, scopes, decisions: edits.decisions, firstEditedAt: edits.firstAt },
     };
   });
 }
@@ -154,7 +154,7 @@ async function loadDetections(
       firstSeenAt: row.first_seen_at,
       seenAt: row.seen_at,
       content: row.content,
-      isMade: row.is_made === 1,
+      createsVulnerability: row.is_made === 1,
       isTimed: row.is_timed === 1,
       carriedStatusId: row.carried_status_id,
     }),
@@ -199,7 +199,7 @@ export async function loadUntested(
   );
 }
 
-const UNTOUCHED: Touches = { firstAt: null, decisions: [], fields: new Set(), tags: new Set() };
+const NO_USER_EDITS: UserEdits = { firstAt: null, decisions: [], fields: new Set(), tags: new Set() };
 
 interface StatusSnapshot {
   status_id: number;
@@ -210,7 +210,7 @@ interface TagsSnapshot {
 }
 
 /** Reads the changes of people from the timelines. Entries of imports and of their undos name the import. */
-async function loadTouches(tx: Transaction, ids: readonly number[]): Promise<Map<number, Touches>> {
+async function loadUserEdits(tx: Transaction, ids: readonly number[]): Promise<Map<number, UserEdits>> {
   const rows = await tx
     .selectFrom('timeline_entries')
     .select(['vulnerability_id', 'at', 'kind', 'before', 'after'])
@@ -220,17 +220,17 @@ async function loadTouches(tx: Transaction, ids: readonly number[]): Promise<Map
     .orderBy('at')
     .orderBy('id')
     .execute();
-  const touches = new Map<number, Touches & { fields: Set<string>; tags: Set<number> }>();
+  const editsById = new Map<number, UserEdits & { fields: Set<string>; tags: Set<number> }>();
   for (const { vulnerability_id: id, at, kind, before, after } of rows) {
-    let touched = touches.get(id);
-    if (touched === undefined)
-      touches.set(id, (touched = { firstAt: at, decisions: [], fields: new Set(), tags: new Set() }));
+    let edits = editsById.get(id);
+    if (edits === undefined)
+      editsById.set(id, (edits = { firstAt: at, decisions: [], fields: new Set(), tags: new Set() }));
     if (kind === 'retest') {
       const { status: retest } = parse<{ status: Retest['status'] }>(after);
-      if (retest !== undefined) touched.decisions.push({ at, retest });
+      if (retest !== undefined) edits.decisions.push({ at, retest });
     } else if (kind === 'status') {
       const { status_id: statusId } = parse<StatusSnapshot>(after);
-      const last = touched.decisions.at(-1);
+      const last = edits.decisions.at(-1);
       // A retest also changes the status, with a status entry right after its own.
       const isOfRetest =
         last !== undefined &&
@@ -238,15 +238,15 @@ async function loadTouches(tx: Transaction, ids: readonly number[]): Promise<Map
         last.at === at &&
         (last.retest === 'requested' ? statusId : parse<StatusSnapshot>(before).status_id) ===
           STATUS.pendingVerification;
-      if (statusId !== undefined && !isOfRetest) touched.decisions.push({ at, statusId });
-    } else if (kind === 'edited') for (const name of Object.keys(parse(after))) touched.fields.add(name);
+      if (statusId !== undefined && !isOfRetest) edits.decisions.push({ at, statusId });
+    } else if (kind === 'edited') for (const name of Object.keys(parse(after))) edits.fields.add(name);
     else if (kind === 'tags') {
       const had = new Set(parse<TagsSnapshot>(before).tags?.map((tag) => tag.id));
       const has = new Set(parse<TagsSnapshot>(after).tags?.map((tag) => tag.id));
-      for (const tag of [...had, ...has]) if (had.has(tag) !== has.has(tag)) touched.tags.add(tag);
+      for (const tag of [...had, ...has]) if (had.has(tag) !== has.has(tag)) edits.tags.add(tag);
     }
   }
-  return touches;
+  return editsById;
 }
 
 function parse<T extends object>(json: string | null): Partial<T> {

@@ -32,7 +32,7 @@ export function systemChangeContext({ actor, now }: ChangeContext): ChangeContex
 }
 
 /** An undo is a person's decision; the changes of an import are not. */
-export function authorOf({ by, without }: StateContext): ChangeContext {
+export function authorOf({ by, undoneImportId: without }: StateContext): ChangeContext {
   return without === undefined ? systemChangeContext(by) : by;
 }
 
@@ -42,7 +42,7 @@ export async function applyStatuses(
   context: StateContext,
   plans: readonly StatePlan[],
 ): Promise<ReadonlySet<number>> {
-  const { organizationId, assessmentId, importId, without, by } = context;
+  const { organizationId, assessmentId, importId, undoneImportId: without, by } = context;
   const existing = plans.flatMap((plan) => {
     const { row, derived } = plan;
     return row === undefined || derived === undefined ? [] : [{ plan, row, derived }];
@@ -123,7 +123,7 @@ export async function applyOrigins(tx: Transaction, plans: readonly StatePlan[])
 /** @returns timeline entries for findings that are now gone; adds one to `entries` for each that was detected again */
 export async function applyGoneMarks(
   tx: Transaction,
-  { organizationId, importId, without }: StateContext,
+  { organizationId, importId, undoneImportId: without }: StateContext,
   plans: readonly StatePlan[],
   entries: Map<number, TimelineEntry>,
 ): Promise<TimelineEntry[]> {
@@ -170,26 +170,26 @@ interface TagContext {
 interface TagSource {
   plan: Tagged;
   /** Id of the import; `null` for none. */
-  maker: number | null;
+  creator: number | null;
 }
 
 /** @returns the names of the tags that imports give findings, each folded */
 async function tagNamesOf(tx: Transaction, sources: readonly TagSource[]): Promise<Map<TagSource, string[]>> {
-  const makers = [...new Set(sources.flatMap(({ maker }) => maker ?? []))];
+  const creators = [...new Set(sources.flatMap(({ creator }) => creator ?? []))];
   const imports = await tx
     .selectFrom('imports')
     .select(['id', 'options'])
-    .where((eb) => inList(tx, eb.ref('id'), makers))
+    .where((eb) => inList(tx, eb.ref('id'), creators))
     .execute();
   const options = new Map(
     imports.map((row) => [row.id, (JSON.parse(row.options) as Partial<ImportOptions>).tags ?? []]),
   );
   return new Map(
     sources.map((source) => {
-      const { plan, maker } = source;
-      if (maker === null) return [source, []];
-      const reported = JSON.parse(plan.contentOf(maker)?.tags ?? '[]') as string[];
-      return [source, [...(options.get(maker) ?? []), ...reported]];
+      const { plan, creator } = source;
+      if (creator === null) return [source, []];
+      const reported = JSON.parse(plan.contentOf(creator)?.tags ?? '[]') as string[];
+      return [source, [...(options.get(creator) ?? []), ...reported]];
     }),
   );
 }
@@ -210,7 +210,7 @@ export async function addTags(
   for (const [{ plan }, its] of names) {
     const added = new Set(its.flatMap((name) => idOf.get(foldName(name)) ?? []));
     for (const tag of added) {
-      if (plan.tags.includes(tag) || plan.touches.tags.has(tag)) continue;
+      if (plan.tags.includes(tag) || plan.userEdits.tags.has(tag)) continue;
       links.push([organizationId, plan.id, tag]);
       plan.tags = [...plan.tags, tag];
     }
@@ -239,7 +239,7 @@ export async function changeTags(
     const kept = new Set(now.get(after[index] as TagSource)?.map(foldName));
     for (const key of new Set(old.get(source)?.map(foldName))) {
       const tag = idOf.get(key);
-      if (tag === undefined || kept.has(key) || plan.touches.tags.has(tag) || !plan.tags.includes(tag))
+      if (tag === undefined || kept.has(key) || plan.userEdits.tags.has(tag) || !plan.tags.includes(tag))
         continue;
       removed.push([plan.id, tag]);
       plan.tags = plan.tags.filter((other) => other !== tag);

@@ -114,7 +114,7 @@ export async function reconcileFindings(
     context.sums.add(counterDeltas(before[index] ?? null, countedFields(context, plan)));
   return plans.map(({ id, row, derived, isEdited, gone_at: goneAt, gone_import_id: goneImportId }) => {
     const statusId = rows.get(id)?.status_id;
-    const isOwn = context.without !== undefined && rows.get(id)?.import_id === context.without;
+    const isOwn = context.undoneImportId !== undefined && rows.get(id)?.import_id === context.undoneImportId;
     return {
       id,
       isKept: row !== undefined && (isOwn || isEdited || keptStatuses.has(id)),
@@ -131,28 +131,28 @@ function countedFields({ organizationId, assessmentId }: FactsOf, { row, tags, a
 
 /** Deletes vulnerabilities that no import created and no person changed, and findings without detections. */
 async function deleteUnmade(tx: Transaction, plans: readonly Plan[]): Promise<void> {
-  const unmade = plans.filter(({ derived }) => derived === undefined);
-  if (unmade.length === 0) return;
+  const obsolete = plans.filter(({ derived }) => derived === undefined);
+  if (obsolete.length === 0) return;
   const [seen, unseen] = [
-    unmade.filter(({ facts }) => facts.detections.length > 0),
-    unmade.filter(({ facts }) => facts.detections.length === 0),
+    obsolete.filter(({ facts }) => facts.detections.length > 0),
+    obsolete.filter(({ facts }) => facts.detections.length === 0),
   ];
   await storeShown(tx, seen);
-  const made = unmade.filter(({ row }) => row !== undefined);
+  const deleted = obsolete.filter(({ row }) => row !== undefined);
   await lockRows(
     tx,
     'assets',
-    made.flatMap(({ assets }) => assets),
+    deleted.flatMap(({ assets }) => assets),
     forNoKeyUpdate,
   );
-  if (made.length > 0)
+  if (deleted.length > 0)
     await tx
       .deleteFrom('vulnerabilities')
       .where((eb) =>
         inList(
           tx,
           eb.ref('id'),
-          made.map(({ id }) => id),
+          deleted.map(({ id }) => id),
         ),
       )
       .execute();
@@ -160,7 +160,7 @@ async function deleteUnmade(tx: Transaction, plans: readonly Plan[]): Promise<vo
     tx,
     unseen.map(({ id }) => id),
   );
-  for (const plan of made) Object.assign(plan, { row: undefined, assets: [], tags: [] });
+  for (const plan of deleted) Object.assign(plan, { row: undefined, assets: [], tags: [] });
 }
 
 /** Deletes findings with their detections and contents. */
@@ -196,7 +196,7 @@ async function storeShown(tx: Transaction, plans: readonly Plan[]): Promise<Map<
  */
 async function showLatestContents(
   tx: Transaction,
-  { organizationId, importId, without, by }: Reconciling,
+  { organizationId, importId, undoneImportId: without, by }: Reconciling,
   plans: readonly Plan[],
 ): Promise<Map<number, TimelineEntry>> {
   const entries = new Map<number, TimelineEntry>();
@@ -208,7 +208,7 @@ async function showLatestContents(
   const contents = await loadContents(tx, outdated);
   const overwritten: { id: number; columns: ScannerColumns }[] = [];
   for (const plan of outdated) {
-    const { id, row, touches } = plan;
+    const { id, row, userEdits } = plan;
     const [columns, before] = [contents.get(id)?.columns, shown.get(id)];
     if (row === undefined || columns === undefined || before === undefined) continue;
     const differing = SCANNER_COLUMNS.filter((column) => before[column] !== columns[column]);
@@ -223,10 +223,10 @@ async function showLatestContents(
         after: fieldSnapshot(columns, told),
         ...(without === undefined ? { importId } : {}),
       });
-    const written = differing.filter((column) => !touches.fields.has(FIELD_OF_COLUMN[column]));
+    const written = differing.filter((column) => !userEdits.fields.has(FIELD_OF_COLUMN[column]));
     const values = { ...before, ...Object.fromEntries(written.map((column) => [column, columns[column]])) };
     // The vector determines the score, so both come from the same author.
-    if (touches.fields.has('cvss_score') || touches.fields.has('cvss_vector'))
+    if (userEdits.fields.has('cvss_score') || userEdits.fields.has('cvss_vector'))
       Object.assign(values, { cvss_score: before.cvss_score, cvss_vector: before.cvss_vector });
     plan.row = { ...row, severity: values.severity };
     plan.isEdited = written.length < differing.length;
@@ -242,18 +242,18 @@ async function changeMakerTags(tx: Transaction, context: Reconciling, plans: rea
   const moved = plans.filter(
     ({ row, derived }) => row !== undefined && derived !== undefined && row.import_id !== derived.importId,
   );
-  const before = moved.map((plan) => ({ plan, maker: plan.row?.import_id ?? null }));
-  const after = moved.map((plan) => ({ plan, maker: plan.derived?.importId ?? null }));
+  const before = moved.map((plan) => ({ plan, creator: plan.row?.import_id ?? null }));
+  const after = moved.map((plan) => ({ plan, creator: plan.derived?.importId ?? null }));
   await changeTags(tx, context, before, after);
 }
 
 /** Creates the vulnerabilities of findings that earlier imports detected but did not create. */
 async function createMade(tx: Transaction, context: Reconciling, plans: readonly Plan[]): Promise<void> {
-  const made = plans.filter(({ row, derived }) => row === undefined && derived !== undefined);
-  if (made.length === 0) return;
+  const missing = plans.filter(({ row, derived }) => row === undefined && derived !== undefined);
+  if (missing.length === 0) return;
   const { organizationId, assessmentId, by } = context;
-  const contents = await loadContents(tx, made);
-  const created = made.flatMap((plan) => {
+  const contents = await loadContents(tx, missing);
+  const created = missing.flatMap((plan) => {
     const content = contents.get(plan.id);
     return content === undefined || plan.derived === undefined
       ? []
@@ -290,7 +290,7 @@ async function createMade(tx: Transaction, context: Reconciling, plans: readonly
   await addTags(
     tx,
     context,
-    created.map(({ plan, derived }) => ({ plan, maker: derived.importId })),
+    created.map(({ plan, derived }) => ({ plan, creator: derived.importId })),
   );
 }
 
@@ -300,7 +300,7 @@ async function changeLinks(
   { organizationId, assets: resolved }: Reconciling,
   plans: readonly Plan[],
 ): Promise<void> {
-  const free = plans.filter(({ row, touches }) => row !== undefined && !touches.fields.has('asset_uids'));
+  const free = plans.filter(({ row, userEdits }) => row !== undefined && !userEdits.fields.has('asset_uids'));
   const switched = await loadContents(
     tx,
     free.filter(({ latest, current, assets }) => latest.number !== current.number || assets.length === 0),

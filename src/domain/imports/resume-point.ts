@@ -93,8 +93,10 @@ export async function earlierOutcomes(
 ): Promise<Map<number, 'new' | 'reopened'>> {
   const outcomes = new Map<number, 'new' | 'reopened'>();
   const seen = repeated.flatMap(({ finding, last }) => (last?.importId === job.id ? [finding.id] : []));
-  const made = new Set(repeated.flatMap(({ finding }) => (finding.import_id === job.id ? [finding.id] : [])));
-  if (seen.length === 0 && made.size === 0) return outcomes;
+  const createdIds = new Set(
+    repeated.flatMap(({ finding }) => (finding.import_id === job.id ? [finding.id] : [])),
+  );
+  if (seen.length === 0 && createdIds.size === 0) return outcomes;
   const reopened = await tx
     .selectFrom('timeline_entries')
     .select(['vulnerability_id', 'after'])
@@ -109,11 +111,11 @@ export async function earlierOutcomes(
     .selectFrom('detections')
     .select('vulnerability_id')
     .distinct()
-    .where((eb) => inList(tx, eb.ref('vulnerability_id'), [...made]))
+    .where((eb) => inList(tx, eb.ref('vulnerability_id'), [...createdIds]))
     .where('import_id', '<>', job.id)
     .where('is_made', '=', 1)
     .execute();
-  for (const { vulnerability_id: id } of others) made.delete(id);
-  for (const id of made) outcomes.set(id, 'new');
+  for (const { vulnerability_id: id } of others) createdIds.delete(id);
+  for (const id of createdIds) outcomes.set(id, 'new');
   return outcomes;
 }

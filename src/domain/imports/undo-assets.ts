@@ -79,7 +79,7 @@ export async function changeHostDetections(
 }
 
 /**
- * Deletes the import's detections of assets, and the assets that no other import saw, no person touched and the caller
+ * Deletes the import's detections of assets, and the assets that no other import saw, no person changed and the caller
  * may delete. Undo the findings and hosts of the import first.
  */
 export async function undoAssetDetections(
@@ -111,15 +111,15 @@ export async function undoAssetDetections(
     .where((eb) => inList(tx, eb.ref('asset_id'), ids))
     .execute();
   const earliest = await restoreSeenTimes(tx, ids);
-  const made = seen.filter((row) => row.import_id === id);
+  const created = seen.filter((row) => row.import_id === id);
   await moveToImports(
     tx,
-    made.flatMap((row) => {
+    created.flatMap((row) => {
       const other = earliest.get(row.id);
       return other === undefined ? [] : [[row.id, other] as const];
     }),
   );
-  const alone = made.filter((row) => !earliest.has(row.id));
+  const alone = created.filter((row) => !earliest.has(row.id));
   const untouched = await findUntouched(
     tx,
     alone.map((row) => row.id),
@@ -153,7 +153,7 @@ export async function undoAssetDetections(
   return {
     last: seen.length < limit ? null : (ids.at(-1) ?? null),
     done: deleted.length,
-    kept: made.length - deleted.length,
+    kept: created.length - deleted.length,
   };
 }
 
@@ -213,10 +213,10 @@ async function retimeAssets(
   await moveToImports(
     tx,
     rows.flatMap((row) => {
-      const maker = earliest.get(row.id);
-      return row.import_id === null || maker === undefined || maker === row.import_id
+      const creator = earliest.get(row.id);
+      return row.import_id === null || creator === undefined || creator === row.import_id
         ? []
-        : [[row.id, maker] as const];
+        : [[row.id, creator] as const];
     }),
   );
   return { last: rows.length < limit ? null : (ids.at(-1) ?? null), done: 0, kept: 0 };

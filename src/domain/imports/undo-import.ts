@@ -117,7 +117,7 @@ async function undoFindings(
   const sums = new DeltaAccumulator();
   const changes = await reconcileFindings(
     tx,
-    { organizationId, assessmentId, by, importId: id, without: id, sums, lock: forUpdate },
+    { organizationId, assessmentId, by, importId: id, undoneImportId: id, sums, lock: forUpdate },
     ids,
   );
   await tx

@@ -107,7 +107,7 @@ interface ReadDetection {
   finding: ExistingFinding | undefined;
   last: LastDetection | undefined;
   /** False below the minimum severity. */
-  isMade: boolean;
+  createsVulnerability: boolean;
   carriedStatusId: number | null;
 }
 
@@ -137,7 +137,7 @@ export async function upsertFindings(
       detection,
       finding,
       last: finding === undefined ? undefined : parseLastDetection(finding.last),
-      isMade: minimumRank === 0 || severityRank(detection.severity) >= minimumRank,
+      createsVulnerability: minimumRank === 0 || severityRank(detection.severity) >= minimumRank,
       carriedStatusId: carried.get(detection.identity) ?? null,
     };
   });
@@ -156,8 +156,12 @@ export async function upsertFindings(
   const settled = new Set(unchanged.map(({ detection }) => detection));
   const onAssets = read
     // A detection below the minimum severity counts only for an existing vulnerability.
-    .filter(({ isMade, finding }) => isMade || finding?.status_id != null)
-    .map(({ detection, isMade }) => ({ detection, isMade, mayCreate: !settled.has(detection) }));
+    .filter(({ createsVulnerability, finding }) => createsVulnerability || finding?.status_id != null)
+    .map(({ detection, createsVulnerability }) => ({
+      detection,
+      createsVulnerability,
+      mayCreate: !settled.has(detection),
+    }));
   const assets = await resolveFindingAssets(tx, job, onAssets, now);
   const sums = new DeltaAccumulator();
   // If this import is the last that detected the finding, an interrupted run has stored that.
@@ -165,11 +169,11 @@ export async function upsertFindings(
   await insertDetections(
     tx,
     job,
-    unstored.map(({ detection, finding: { id, content }, isMade, carriedStatusId }) => ({
+    unstored.map(({ detection, finding: { id, content }, createsVulnerability, carriedStatusId }) => ({
       id,
       detection,
       content,
-      isMade,
+      createsVulnerability,
       carriedStatusId,
     })),
   );
@@ -177,9 +181,9 @@ export async function upsertFindings(
   await createFindings(
     tx,
     job,
-    created.map(({ detection, isMade, carriedStatusId }) => ({
+    created.map(({ detection, createsVulnerability, carriedStatusId }) => ({
       detection,
-      isMade,
+      createsVulnerability,
       carriedStatusId,
       asset: detection.asset === null ? undefined : assets.ids.get(assetKey(detection.asset)),
     })),
@@ -188,8 +192,8 @@ export async function upsertFindings(
   // Last, because concurrent transactions write to the same counters.
   await insertDeltas(tx, sums.rows());
   const earlier = await earlierOutcomes(tx, job, repeated);
-  const outcomes = read.map(({ finding, isMade }): DetectionOutcome => {
-    if (finding === undefined) return isMade ? 'new' : 'below';
+  const outcomes = read.map(({ finding, createsVulnerability }): DetectionOutcome => {
+    if (finding === undefined) return createsVulnerability ? 'new' : 'below';
     return earlier.get(finding.id) ?? changes.get(finding.id) ?? 'again';
   });
   return { outcomes, assetsCreated: assets.created };
