@@ -58,7 +58,7 @@ export function seedScans(
         lives.map(({ address, lives: services }): ScannedHost => ({
           address,
           complete: true,
-          coverage: ALL_PORTS,
+          scannedPorts: ALL_PORTS,
           unlistedStates: ['closed'],
           seenAt: moment,
           ports: services.flatMap((life) => observePort(life, scan)),

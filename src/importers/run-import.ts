@@ -240,7 +240,7 @@ function handleRecord(
           identity: identityOf(finding, source, asset),
           source,
           asset,
-          coverage: scanScopeKeyOf(target, finding.ports, finding.checks),
+          scanScope: scanScopeKeyOf(target, finding.ports, finding.checks),
           seenAt: (isUnclear ? time.given : time.plausible(finding.seenAt)) ?? null,
           isTimeUnclear: isUnclear && job.options.scannedAt === null,
           tags: finding.tags === undefined ? [] : tags.take(finding.tags, skips, at),
@@ -251,7 +251,7 @@ function handleRecord(
       break;
     }
     case 'covered':
-      spool.addCoverage(
+      spool.addScanScope(
         record.source ?? format.name,
         scanScopeKeyOf(record.target, record.ports),
         record.checks,

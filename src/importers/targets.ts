@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { normalizeLocation } from '../domain/assets/asset-locations.ts';
 import type { PortRange } from '../domain/assets/scans/diff-ports.ts';
-import { coverageKeyOfChecks } from '../domain/imports/scan-scopes.ts';
+import { scanScopeKeyOfChecks } from '../domain/imports/scan-scopes.ts';
 import { formatPorts } from '../domain/assets/port-sets.ts';
 import type { AssetLocation, ScanScopeKey } from '../domain/imports/finding-detections.ts';
 import { memoize } from '../lib/memoize.ts';
@@ -15,9 +15,9 @@ export type HostTarget = Extract<ScanTarget, { host: string }>;
 const CACHE_SIZE = 20_000;
 
 const cachedAsset = memoize(resolveAsset, cacheKeyOf, CACHE_SIZE);
-const cachedCoverage = memoize(resolveCoverage, cacheKeyOf, CACHE_SIZE);
+const cachedScanScope = memoize(resolveScanScope, cacheKeyOf, CACHE_SIZE);
 const cachedPrefix = memoize(
-  (checks: string) => coverageKeyOfChecks(checks, ''),
+  (checks: string) => scanScopeKeyOfChecks(checks, ''),
   (checks) => checks,
   CACHE_SIZE,
 );
@@ -50,19 +50,24 @@ export function scanScopeKeyOf(
   ports?: readonly PortRange[],
   checks = '',
 ): ScanScopeKey | null {
-  const coverage = target === undefined ? null : coverageAt(target, ports);
-  return coverage === null || checks === ''
-    ? coverage
-    : { ...coverage, key: `${cachedPrefix(checks)}${coverage.key}` };
+  const scanScope = target === undefined ? null : scanScopeAt(target, ports);
+  return scanScope === null || checks === ''
+    ? scanScope
+    : { ...scanScope, key: `${cachedPrefix(checks)}${scanScope.key}` };
 }
 
-function coverageAt(target: ScanTarget, ports: readonly PortRange[] | undefined): ScanScopeKey | null {
-  const coverage = cachedCoverage(target);
-  if (coverage === null || ports === undefined || coverage.ports !== '' || !coverage.key.startsWith('host:'))
-    return coverage;
+function scanScopeAt(target: ScanTarget, ports: readonly PortRange[] | undefined): ScanScopeKey | null {
+  const scanScope = cachedScanScope(target);
+  if (
+    scanScope === null ||
+    ports === undefined ||
+    scanScope.ports !== '' ||
+    !scanScope.key.startsWith('host:')
+  )
+    return scanScope;
   const text = cachedPorts(ports);
   // A finding without any port cannot be covered.
-  return text === '' ? null : { ...coverage, ports: text };
+  return text === '' ? null : { ...scanScope, ports: text };
 }
 
 /** @returns the origin as `https://host:8443/`, without a default port; `undefined` if the URL is not http or https */
@@ -109,7 +114,7 @@ function resolveAsset(target: ScanTarget): AssetLocation | null {
   return origin === undefined ? null : { type: 'webapp', location: origin };
 }
 
-function resolveCoverage(target: ScanTarget): ScanScopeKey | null {
+function resolveScanScope(target: ScanTarget): ScanScopeKey | null {
   if ('artifact' in target) return { key: `artifact:${target.artifact}`, host: null, ports: '' };
   const asset = assetOfTarget(target);
   if (asset === null) return null;

@@ -51,7 +51,7 @@ const scan = (...hosts: ScannedHost[]) =>
       tx,
       cliChangeContext((now += 1_000)),
       organization.id,
-      hosts.map((one) => ({ ...one, coverage: EVERY })),
+      hosts.map((one) => ({ ...one, scannedPorts: EVERY })),
     ),
   );
 const read = (query = '', token: string = admin.token) =>

@@ -35,14 +35,14 @@ const port = (number: number, more: Partial<ObservedPort> = {}): ObservedPort =>
   cpe: null,
   ...more,
 });
-const COVERAGE = new ScannedPorts([['tcp', 1, 1_000]]);
+const SCANNED_PORTS = new ScannedPorts([['tcp', 1, 1_000]]);
 /** Imports a scan of the host from the given number of minutes ago. */
 async function scan(minutes: number, ports: ObservedPort[], more: Partial<ScannedHost> = {}) {
   const host = {
     address: ADDRESS,
     ports,
     complete: true,
-    coverage: COVERAGE,
+    scannedPorts: SCANNED_PORTS,
     unlistedStates: [],
     seenAt: NOW - minutes * 60_000,
     ...more,

@@ -58,5 +58,11 @@ export async function read(bytes: string | Uint8Array, size?: number) {
     if (error instanceof ReportError && error.location.line !== undefined)
       error.message = `line ${error.location.line}: ${error.message}`;
   }
-  return { hosts, error: error?.message, name: error?.name, down: last?.down, coverage: last?.coverage };
+  return {
+    hosts,
+    error: error?.message,
+    name: error?.name,
+    down: last?.down,
+    scannedPorts: last?.scannedPorts,
+  };
 }

@@ -103,7 +103,7 @@ beforeAll(async () => {
   const scan = {
     complete: true,
     unlistedStates: [],
-    coverage: new ScannedPorts([['tcp', 1, 1_000]]),
+    scannedPorts: new ScannedPorts([['tcp', 1, 1_000]]),
   };
   now += 10_000;
   await server.context.db.write((tx) =>

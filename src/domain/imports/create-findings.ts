@@ -219,11 +219,11 @@ async function scopesOf(
   const covering = await findCoveringScopes(
     tx,
     { organizationId, assessmentId: assessment.id },
-    findings.map(({ detection: { source, coverage } }) => ({
+    findings.map(({ detection: { source, scanScope } }) => ({
       source,
-      cover_key: coverage?.key ?? null,
-      cover_host: coverage?.host ?? null,
-      cover_ports: portSetKey(coverage?.ports ?? ''),
+      cover_key: scanScope?.key ?? null,
+      cover_host: scanScope?.host ?? null,
+      cover_ports: portSetKey(scanScope?.ports ?? ''),
     })),
   );
   const identities = findings.flatMap(({ detection: { identity } }, index) =>

@@ -42,7 +42,7 @@ export interface Detection {
   identity: string;
   source: string;
   asset: AssetLocation | null;
-  coverage: ScanScopeKey | null;
+  scanScope: ScanScopeKey | null;
   /** The times of the first and the last instance, in milliseconds since 1970. */
   firstSeenAt: number;
   seenAt: number;
@@ -101,13 +101,13 @@ export async function insertDetections(
 }
 
 /** @returns the content of a detection, without its columns */
-export function contentOf({ contentHash, coverage, tags }: Detection, number: number): FindingContent {
+export function contentOf({ contentHash, scanScope, tags }: Detection, number: number): FindingContent {
   return {
     number,
     content_hash: contentHash,
-    cover_key: coverage?.key ?? null,
-    cover_host: coverage?.host ?? null,
-    cover_ports: portSetKey(coverage?.ports ?? ''),
+    cover_key: scanScope?.key ?? null,
+    cover_host: scanScope?.host ?? null,
+    cover_ports: portSetKey(scanScope?.ports ?? ''),
     tags: tags.length === 0 ? null : JSON.stringify(tags),
   };
 }
@@ -121,6 +121,6 @@ export function storePortsOf(
   return storePortSets(
     tx,
     organizationId,
-    detections.map(({ coverage }) => coverage?.ports ?? ''),
+    detections.map(({ scanScope }) => scanScope?.ports ?? ''),
   );
 }

@@ -10,7 +10,7 @@ import { coversPorts, storePortSets, portSetKey, loadPortSets } from '../assets/
 import type { ScanScopeKey } from './finding-detections.ts';
 
 /**
- * The groups of checks that a coverage includes: named ones, or all. If `undefined`, the keys contain the group.
+ * The groups of checks that a scan scope includes: named ones, or all. If `undefined`, the keys contain the group.
  */
 export type CoveredChecks = readonly string[] | 'all' | undefined;
 
@@ -26,16 +26,18 @@ export interface ScanScope {
 }
 
 /** The scope that must be scanned for a finding to be gone, as stored in its row. */
-export type StoredCoverage = Pick<
+export type StoredScanScope = Pick<
   Row<'scanner_findings'>,
   'source' | 'cover_key' | 'cover_host' | 'cover_ports'
 >;
 
 /** The key of scan scopes begins with the source. */
-const sourcesOf = (findings: readonly StoredCoverage[]) => [...new Set(findings.map(({ source }) => source))];
+const sourcesOf = (findings: readonly StoredScanScope[]) => [
+  ...new Set(findings.map(({ source }) => source)),
+];
 
-/** @returns the findings without those that share the coverage of the previous one, as most findings of a host do */
-function distinctCoverages(findings: readonly StoredCoverage[]): StoredCoverage[] {
+/** @returns the findings without those that share the scan scope of the previous one, as most findings of a host do */
+function distinctScanScopes(findings: readonly StoredScanScope[]): StoredScanScope[] {
   return findings.filter(({ cover_key, cover_host }, index) => {
     const before = findings[index - 1];
     return cover_key !== before?.cover_key || cover_host !== before.cover_host;
@@ -44,15 +46,15 @@ function distinctCoverages(findings: readonly StoredCoverage[]): StoredCoverage[
 
 /**
  * Finds the complete reports that covered some findings, also those that contain them.
- * @returns the scopes of each finding, in the order of the findings; findings with the same coverage share a list
+ * @returns the scopes of each finding, in the order of the findings; findings with the same scan scope share a list
  */
 export async function findCoveringScopes(
   tx: Transaction,
   { organizationId, assessmentId }: { organizationId: number; assessmentId: number },
-  findings: readonly StoredCoverage[],
+  findings: readonly StoredScanScope[],
 ): Promise<(readonly CoveringScope[])[]> {
   const keys = new Set<string>();
-  for (const finding of distinctCoverages(findings)) for (const key of coveringKeysOf(finding)) keys.add(key);
+  for (const finding of distinctScanScopes(findings)) for (const key of coveringKeysOf(finding)) keys.add(key);
   if (keys.size === 0) return findings.map(() => []);
   const rows = await tx
     .selectFrom('scan_scopes')
@@ -97,20 +99,20 @@ export const ALL_CHECKS = '*';
 const PREFIX = /^([^|:]*)\|/;
 
 /** @param checks the group, or `''` for none */
-export function coverageKeyOfChecks(checks: string, key: string): string {
+export function scanScopeKeyOfChecks(checks: string, key: string): string {
   return checks === '' ? key : `${encodeURIComponent(checks.toWellFormed())}|${key}`;
 }
 
 /** @returns the encoded group of checks, with its bar, and the rest of a key */
-export function splitCoverageKey(key: string): [checks: string, target: string] {
+export function splitScanScopeKey(key: string): [checks: string, target: string] {
   const [checks = ''] = PREFIX.exec(key) ?? [];
   return [checks, key.slice(checks.length)];
 }
 
 /** A host that was given as a target also covers its web sites; it is stored under a key of its own. */
-function coveringKeysOf({ cover_key, cover_host }: StoredCoverage): string[] {
+function coveringKeysOf({ cover_key, cover_host }: StoredScanScope): string[] {
   if (cover_key === null) return [];
-  const [checks, target] = splitCoverageKey(cover_key);
+  const [checks, target] = splitScanScopeKey(cover_key);
   const targets = cover_host === null ? [target] : [target, hostWithSitesKey(cover_host)];
   return targets.flatMap((one) => [`${checks}${one}`, `${ALL_CHECKS}|${one}`]);
 }
@@ -147,7 +149,7 @@ export async function recordScanScope(
     targets.flatMap((target) =>
       checks === 'all'
         ? `${ALL_CHECKS}|${target}`
-        : (checks ?? ['']).map((one) => coverageKeyOfChecks(one, target)),
+        : (checks ?? ['']).map((one) => scanScopeKeyOfChecks(one, target)),
     ),
   );
   await insertScopes(
@@ -232,7 +234,7 @@ export async function* affectedFindings(
 async function coveredKeys(
   db: ReadConnection,
   { id, assessmentId }: { id: number; assessmentId: number },
-  findings: readonly StoredCoverage[],
+  findings: readonly StoredScanScope[],
 ): Promise<ReadonlySet<string>> {
   const keys = new Set(findings.flatMap(coveringKeysOf));
   if (keys.size === 0) return keys;

@@ -7,7 +7,7 @@ import { lastDetection, parseLastDetection } from '../vulnerabilities/last-detec
 import type { FindingsJob } from './import-types.ts';
 import { coversPorts, loadPortSets } from '../assets/port-sets.ts';
 import { reconcileFindings } from './reconcile-findings.ts';
-import { coverageKeyOfChecks, type ScanScope, splitCoverageKey } from './scan-scopes.ts';
+import { scanScopeKeyOfChecks, type ScanScope, splitScanScopeKey } from './scan-scopes.ts';
 
 /** A finding in the scan scope that the report did not detect and may mark as gone. */
 export interface StaleFinding {
@@ -18,7 +18,7 @@ export interface StaleFinding {
   isGone: boolean;
 }
 
-/** Findings, or coverage keys, per query. */
+/** Findings, or scan scope keys, per query. */
 const PAGE_SIZE = 500;
 
 /**
@@ -40,7 +40,7 @@ export async function* findStaleFindings(
     yield* staleFindingsOf(db, job, covered, reportAt, keys.slice(start, start + PAGE_SIZE));
 }
 
-/** @returns the keys of findings that the coverage includes: of its groups of checks, and of sites on covered hosts */
+/** @returns the keys of findings that the scan scope includes: of its groups of checks, and of sites on covered hosts */
 async function storedKeys(
   db: ReadConnection,
   job: FindingsJob,
@@ -52,7 +52,7 @@ async function storedKeys(
     covers.flatMap(({ key, host }) => (host !== null && key.startsWith('host:') ? host : [])),
   );
   const named =
-    checks === 'all' ? undefined : new Set((checks ?? ['']).map((one) => coverageKeyOfChecks(one, '')));
+    checks === 'all' ? undefined : new Set((checks ?? ['']).map((one) => scanScopeKeyOfChecks(one, '')));
   // Scans the assessment once. An index would cost more: every import would maintain it for every finding.
   const rows = await db
     .selectFrom('scanner_findings')
@@ -68,7 +68,7 @@ async function storedKeys(
     )
     .execute();
   return rows.flatMap(({ cover_key: key, cover_host: host }) => {
-    const [group, target] = splitCoverageKey(key ?? '');
+    const [group, target] = splitScanScopeKey(key ?? '');
     const isTarget = targets.has(target) || (withSites && host !== null && complete.has(host));
     return key !== null && isTarget && named?.has(group) !== false ? [key] : [];
   });

@@ -219,13 +219,13 @@ function isUnchanged(job: FindingsJob, { detection, finding, last }: RepeatedDet
 
 /** Whether a detection has the same content as a stored one. */
 function says(
-  { contentHash, coverage, tags }: Detection,
+  { contentHash, scanScope, tags }: Detection,
   content: Pick<FindingContent, 'content_hash' | 'cover_key' | 'cover_ports' | 'tags'>,
 ): boolean {
   return (
     contentHash === content.content_hash &&
-    (coverage?.key ?? null) === content.cover_key &&
-    portSetKey(coverage?.ports ?? '') === content.cover_ports &&
+    (scanScope?.key ?? null) === content.cover_key &&
+    portSetKey(scanScope?.ports ?? '') === content.cover_ports &&
     (tags.length === 0 ? null : JSON.stringify(tags)) === content.tags
   );
 }

@@ -6,7 +6,7 @@ import {
   type ScanScope,
   recordScanScope,
   recordUntested,
-  splitCoverageKey,
+  splitScanScopeKey,
 } from '../../domain/imports/scan-scopes.ts';
 import {
   type FindingsJob,
@@ -44,7 +44,7 @@ export interface ApplyContext {
 /** Findings in the first transaction and in the largest. */
 const FIRST_BATCH = 100;
 const MAX_BATCH = 4_000;
-/** Coverage rows per read. */
+/** Scan scope rows per read. */
 const PAGE_SIZE = 500;
 
 const createWriter = ({ db, signal, job }: ApplyContext): AdaptiveWriter =>
@@ -157,13 +157,13 @@ const parentOf = (checks: string): string => checks.replace(/\/[^]*/, '');
 function* scanScopesOf({ spool, job }: ApplyContext): Generator<ScanScope> {
   let after: readonly [string, string, string] = ['', '', ''];
   for (;;) {
-    const rows = spool.readCoverage(after, PAGE_SIZE);
+    const rows = spool.readScanScopes(after, PAGE_SIZE);
     const last = rows.at(-1);
     if (last === undefined) break;
     after = last.cursor;
     let [keys, complete]: [ScanScopeKey[], ScanScopeKey[]] = [[], []];
     for (const [index, { source, key }] of rows.entries()) {
-      const [checks, target] = splitCoverageKey(key.key);
+      const [checks, target] = splitScanScopeKey(key.key);
       if (checks === `${ALL_CHECKS}|`) complete.push({ ...key, key: target });
       else keys.push(key);
       const next = rows[index + 1];

@@ -34,7 +34,7 @@ interface HostApplyContext {
 export class HostApplier {
   readonly #run: HostApplyContext;
   readonly #writer: AdaptiveWriter;
-  #coverage = new ScannedPorts([]);
+  #scannedPorts = new ScannedPorts([]);
   #batch: TimedRecord[] = [];
   readonly #addresses = new Set<string>();
   #ports = 0;
@@ -47,7 +47,7 @@ export class HostApplier {
 
   /** Sets the ports that the scan covered, for the hosts that follow. */
   setScannedPorts(ranges: readonly PortRange[]): void {
-    this.#coverage = new ScannedPorts(ranges);
+    this.#scannedPorts = new ScannedPorts(ranges);
   }
 
   /**
@@ -61,7 +61,7 @@ export class HostApplier {
       return undefined;
     }
     const named = host.name === undefined ? {} : { name: replaceControlCharacters(host.name) };
-    const covered = host.complete ? { coverage: this.#coverage } : {};
+    const covered = host.complete ? { scannedPorts: this.#scannedPorts } : {};
     const record = { ...host, ...named, ...covered, seenAt: time.hostTime(host.seenAt) };
     if (isPartial(record)) {
       spool.hosts.add(record);

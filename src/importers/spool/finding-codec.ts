@@ -10,7 +10,7 @@ export interface FindingHeader {
   identity: string;
   source: string;
   asset: AssetLocation | null;
-  coverage: ScanScopeKey | null;
+  scanScope: ScanScopeKey | null;
   /** Milliseconds since 1970; `null` if only the report has a time. */
   seenAt: number | null;
   /** Whether it has a time that is not understood. */
@@ -33,14 +33,14 @@ type HeaderTuple = [
   ...tags: string[],
 ];
 
-export function encodeHeader({ source, asset, coverage, isTimeUnclear, tags }: EncodedHeader): string {
+export function encodeHeader({ source, asset, scanScope, isTimeUnclear, tags }: EncodedHeader): string {
   return JSON.stringify([
     source,
     asset?.type ?? null,
     asset?.location ?? null,
-    coverage?.key ?? null,
-    coverage?.host ?? null,
-    coverage?.ports ?? '',
+    scanScope?.key ?? null,
+    scanScope?.host ?? null,
+    scanScope?.ports ?? '',
     isTimeUnclear ? 1 : 0,
     ...tags,
   ]);
@@ -51,7 +51,7 @@ export function decodeHeader(text: string): EncodedHeader {
   return {
     source,
     asset: type === null ? null : { type, location },
-    coverage: key === null ? null : { key, host, ports },
+    scanScope: key === null ? null : { key, host, ports },
     isTimeUnclear: isTimeUnclear === 1,
     tags,
   };

@@ -186,7 +186,7 @@ export class FindingSpool {
   ): SpooledFinding {
     const [sequence, identity, instances, , rank, first, last, untimed] = row;
     const merged = instances === 1 ? singleInstance(row, bodyOf) : this.#mergeInstances(row);
-    const { source, asset, coverage, tags, isTimeUnclear } = decodeHeader(merged.header);
+    const { source, asset, scanScope, tags, isTimeUnclear } = decodeHeader(merged.header);
     const { locationCount, contentHash, body } = merged;
     return {
       sequence,
@@ -195,7 +195,7 @@ export class FindingSpool {
         identity,
         source,
         asset,
-        coverage,
+        scanScope,
         tags,
         isTimeKnown: !isTimeUnclear && (untimed === 0 || isTimeKnown),
         firstSeenAt: untimed === 1 ? Math.min(first ?? reportAt, reportAt) : (first ?? reportAt),

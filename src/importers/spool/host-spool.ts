@@ -27,7 +27,7 @@ type Row = [
   protocol: string,
   seenAt: number,
   sequence: number,
-  coverage: number,
+  portSet: number,
   record: string,
 ];
 
@@ -35,10 +35,10 @@ type Row = [
 export class HostSpool {
   readonly #file = openScratchDatabase([
     `create table records (address text not null, number integer not null, protocol text not null,
-      seen_at integer not null, sequence integer not null, coverage integer not null, record text not null,
+      seen_at integer not null, sequence integer not null, port_set integer not null, record text not null,
       primary key (address, number, protocol, seen_at, sequence)) without rowid`,
     `create table descriptions (address text primary key, name text, description text) without rowid`,
-    `create table coverages (id integer primary key, ranges text not null)`,
+    `create table port_sets (id integer primary key, ranges text not null)`,
   ]);
   readonly #insert = this.#file.prepare('insert into records values (?, ?, ?, ?, ?, ?, ?)');
   readonly #describe = this.#file.prepare('insert or ignore into descriptions values (?, ?, ?)');
@@ -46,11 +46,11 @@ export class HostSpool {
   readonly #lastSeen = this.#file.prepare(
     'select max(seen_at) from records where address = ? and number >= 0',
   );
-  readonly #coverageRanges = this.#file.prepare('select ranges from coverages where id = ?');
-  readonly #insertCoverage = this.#file.prepare('insert into coverages values (?, ?)');
+  readonly #portSetRanges = this.#file.prepare('select ranges from port_sets where id = ?');
+  readonly #insertPortSet = this.#file.prepare('insert into port_sets values (?, ?)');
   #sequence = 0;
-  #coverages = 0;
-  #coverage: ScannedPorts | undefined;
+  #portSets = 0;
+  #scannedPorts: ScannedPorts | undefined;
 
   add(record: TimedRecord): void {
     const { address, seenAt, name, description } = record;
@@ -58,8 +58,8 @@ export class HostSpool {
     if (name !== undefined || description !== undefined)
       this.#describe.run(address, name ?? null, description ?? null);
     if (!isPartial(record)) {
-      const { coverage, ...rest } = record;
-      const place = this.#addCoverage(coverage);
+      const { scannedPorts, ...rest } = record;
+      const place = this.#addPortSet(scannedPorts);
       this.#insert.run(address, WHOLE, '', seenAt, this.#sequence, place, JSON.stringify(rest));
       return;
     }
@@ -70,13 +70,13 @@ export class HostSpool {
   }
 
   /** @returns its id; consecutive records have the same one */
-  #addCoverage(coverage: ScannedPorts | undefined): number {
-    if (coverage === undefined) return 0;
-    if (coverage === this.#coverage) return this.#coverages;
-    this.#coverage = coverage;
-    this.#coverages += 1;
-    this.#insertCoverage.run(this.#coverages, JSON.stringify(coverage.ranges));
-    return this.#coverages;
+  #addPortSet(scannedPorts: ScannedPorts | undefined): number {
+    if (scannedPorts === undefined) return 0;
+    if (scannedPorts === this.#scannedPorts) return this.#portSets;
+    this.#scannedPorts = scannedPorts;
+    this.#portSets += 1;
+    this.#insertPortSet.run(this.#portSets, JSON.stringify(scannedPorts.ranges));
+    return this.#portSets;
   }
 
   /**
@@ -102,9 +102,9 @@ export class HostSpool {
       place += 1;
       return record;
     };
-    let coverage: { id: number; value: ScannedPorts } | undefined;
+    let scannedPorts: { id: number; value: ScannedPorts } | undefined;
     for (const row of this.#rows()) {
-      const [address, number, protocol, , , coverageId, text] = row;
+      const [address, number, protocol, , , portSetId, text] = row;
       const isSameHost = last?.[0] === address;
       const isSamePort = isSameHost && last?.[1] === number && last[2] === protocol;
       if (
@@ -116,11 +116,11 @@ export class HostSpool {
       if (!isSameHost) place = firstPlace;
       last = row;
       if (number === WHOLE) {
-        if (coverageId !== 0 && coverage?.id !== coverageId)
-          coverage = { id: coverageId, value: this.#readCoverage(coverageId) };
+        if (portSetId !== 0 && scannedPorts?.id !== portSetId)
+          scannedPorts = { id: portSetId, value: this.#readPortSet(portSetId) };
         yield {
           ...(JSON.parse(text) as TimedRecord),
-          ...(coverageId === 0 ? {} : { coverage: coverage?.value }),
+          ...(portSetId === 0 ? {} : { scannedPorts: scannedPorts?.value }),
         };
         continue;
       }
@@ -144,7 +144,7 @@ export class HostSpool {
 
   *#rows(): Generator<Row> {
     const page = this.#file.prepare(
-      `select address, number, protocol, seen_at, sequence, coverage, record from records
+      `select address, number, protocol, seen_at, sequence, port_set, record from records
         where (address, number, protocol, seen_at, sequence) > (?, ?, ?, ?, ?)
         order by address, number, protocol, seen_at, sequence limit ${PAGE_SIZE}`,
     );
@@ -158,8 +158,8 @@ export class HostSpool {
     }
   }
 
-  #readCoverage(id: number): ScannedPorts {
-    return new ScannedPorts(JSON.parse(String(this.#coverageRanges.first(id)?.[0])) as PortRange[]);
+  #readPortSet(id: number): ScannedPorts {
+    return new ScannedPorts(JSON.parse(String(this.#portSetRanges.first(id)?.[0])) as PortRange[]);
   }
 
   close(): void {

@@ -1,5 +1,5 @@
 import { openScratchDatabase } from '../../db/scratch-database.ts';
-import { ALL_CHECKS, coverageKeyOfChecks, type CoveredChecks } from '../../domain/imports/scan-scopes.ts';
+import { ALL_CHECKS, scanScopeKeyOfChecks, type CoveredChecks } from '../../domain/imports/scan-scopes.ts';
 import { portSetKey } from '../../domain/assets/port-sets.ts';
 import type { ScanScopeKey, AssetLocation } from '../../domain/imports/finding-detections.ts';
 import type { FindingHeader } from './finding-codec.ts';
@@ -14,7 +14,7 @@ const MAX_PORT_SETS = 100;
 const MAX_KNOWN_HOSTS = 50_000;
 
 /**
- * Holds a report's findings, coverage and scattered hosts until it is read completely: in a file, so that a million
+ * Holds a report's findings, scan scope and scattered hosts until it is read completely: in a file, so that a million
  * findings need no memory.
  */
 export class ReportSpool {
@@ -51,19 +51,20 @@ export class ReportSpool {
   }
 
   /** Records that a source covers something completely; `null` for nothing. */
-  addCoverage(source: string, coverage: ScanScopeKey | null, checks: CoveredChecks): void {
+  addScanScope(source: string, scanScope: ScanScopeKey | null, checks: CoveredChecks): void {
     if (checks === 'all') {
-      if (coverage !== null) this.#addCoverage(source, { ...coverage, key: `${ALL_CHECKS}|${coverage.key}` });
+      if (scanScope !== null)
+        this.#addScanScope(source, { ...scanScope, key: `${ALL_CHECKS}|${scanScope.key}` });
       return;
     }
     for (const one of checks ?? ['']) {
       this.addChecks(source, one);
-      if (coverage !== null)
-        this.#addCoverage(source, { ...coverage, key: coverageKeyOfChecks(one, coverage.key) });
+      if (scanScope !== null)
+        this.#addScanScope(source, { ...scanScope, key: scanScopeKeyOfChecks(one, scanScope.key) });
     }
   }
 
-  #addCoverage(source: string, { key, host, ports }: ScanScopeKey): void {
+  #addScanScope(source: string, { key, host, ports }: ScanScopeKey): void {
     this.addSource(source);
     const name = portSetKey(ports);
     if (name !== ports && !this.#ports.has(name)) {
@@ -120,8 +121,8 @@ export class ReportSpool {
       .map(([source]) => source);
   }
 
-  /** @returns the next coverage rows by source and ports */
-  readCoverage(
+  /** @returns the next scan scope rows by source and ports */
+  readScanScopes(
     after: readonly [source: string, ports: string, key: string],
     limit: number,
   ): { cursor: [string, string, string]; source: string; key: ScanScopeKey }[] {

@@ -32,11 +32,11 @@ describe('a report that Nmap made', () => {
     expect(hosts[1]).not.toHaveProperty('description');
   });
 
-  it('yields the host with its ports and services, and the coverage', async () => {
-    const { hosts, error, down, coverage } = await read(FIRST);
+  it('yields the host with its ports and services, and the scannedPorts', async () => {
+    const { hosts, error, down, scannedPorts } = await read(FIRST);
     expect(error).toBeUndefined();
     expect(down).toBe(0);
-    expect(coverage).toEqual([
+    expect(scannedPorts).toEqual([
       ['tcp', 8021, 8030],
       ['tcp', 8075, 8085],
       ['tcp', 8095, 8099],
@@ -78,19 +78,21 @@ describe('a report that Nmap made', () => {
     for (let number = 0; number < 1_000; number += 1) {
       scaninfo += `<scaninfo protocol="p${number}" services="1-65535"/>`;
     }
-    const { coverage, error } = await read(report(host('192.0.2.1', port(22)), scaninfo));
+    const { scannedPorts, error } = await read(report(host('192.0.2.1', port(22)), scaninfo));
     expect(error).toBeUndefined();
-    expect(coverage).toEqual([
+    expect(scannedPorts).toEqual([
       ['sctp', 7, 7],
       ['sctp', 9, 11],
     ]);
   });
 
-  it('yields its coverage again only if the report extends it', async () => {
+  it('yields its scannedPorts again only if the report extends it', async () => {
     const more = '<scaninfo protocol="udp" services="53"/>';
     const seen: unknown[] = [];
-    for await (const { coverage } of streamNmapReport(inChunks(report(more + host('192.0.2.1', '')), 10))) {
-      if (coverage !== seen.at(-1)) seen.push(coverage);
+    for await (const { scannedPorts } of streamNmapReport(
+      inChunks(report(more + host('192.0.2.1', '')), 10),
+    )) {
+      if (scannedPorts !== seen.at(-1)) seen.push(scannedPorts);
     }
     expect(seen).toEqual([
       [],

@@ -46,7 +46,7 @@ export interface HostObservation {
   /** The host did not respond: it has no open port. */
   down?: boolean | undefined;
   /** Absent: no ports. */
-  coverage?: ScannedPorts | undefined;
+  scannedPorts?: ScannedPorts | undefined;
 }
 
 /** `before` is `null` for a new port. */
@@ -80,7 +80,7 @@ export class HostPorts {
    * @returns new ports, and ports of which more than the times changed
    */
   observe(observation: HostObservation, seenAt: number, numbers?: PortNumberRange): PortChange[] {
-    const { ports, complete, unlistedStates, coverage, down } = observation;
+    const { ports, complete, unlistedStates, scannedPorts, down } = observation;
     const changes: PortChange[] = [];
     const listed = new Set<number>();
     for (const port of ports) {
@@ -100,7 +100,7 @@ export class HostPorts {
       const { protocol, number, last_seen } = before;
       if (listed.has(key) || seenAt < last_seen) continue;
       if (numbers !== undefined && !isInRange(number, numbers)) continue;
-      if (down !== true && coverage?.has(protocol, number) !== true) continue;
+      if (down !== true && scannedPorts?.has(protocol, number) !== true) continue;
       const observed_state = unlistedStates.includes(before.observed_state)
         ? before.observed_state
         : 'closed';

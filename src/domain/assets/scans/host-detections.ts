@@ -8,9 +8,9 @@ import { loadPortSets, portSetKey, storePortSets } from '../port-sets.ts';
 import { lockPorts } from './host-queries.ts';
 import type { ScannedPorts, PortNumberRange } from './diff-ports.ts';
 import {
-  coverageFromText,
-  coverageOf,
-  coverageText,
+  scannedPortsFromText,
+  scannedPortsKey,
+  scannedPortsText,
   observationName,
   packBaseline,
   packObservation,
@@ -62,8 +62,8 @@ export async function storeDetections(
   const shared = new Set<string>();
   const shown = new Map<string, string>();
   const texts = detections.map(({ key, observation }) => {
-    const { coverage, states } = observation;
-    const covered = coverage === undefined ? undefined : coverageText(coverage);
+    const { scannedPorts, states } = observation;
+    const covered = scannedPorts === undefined ? undefined : scannedPortsText(scannedPorts);
     if (covered !== undefined) shared.add(covered.text);
     const text = packObservation(observation, covered?.key ?? '');
     if (states === undefined) return { key, text };
@@ -190,7 +190,7 @@ export async function* readDetections(
   assetId: number,
   numbers?: PortNumberRange,
 ): AsyncGenerator<{ key: DetectionKey; seen: StoredObservation | PortBaseline }> {
-  const coverages = new Map<string, ScannedPorts>();
+  const portSets = new Map<string, ScannedPorts>();
   // One page at a time, as most scans see the same as the previous one.
   let cache = new Map<string, StoredObservation | PortBaseline>();
   let after = { seenAt: Number.MIN_SAFE_INTEGER, importId: 0, part: 0 };
@@ -204,13 +204,13 @@ export async function* readDetections(
       (name) => !cache.has(name),
     );
     const texts = await textsOf(tx, assetId, missing);
-    await loadCoverages(tx, organizationId, coverages, texts.values());
+    await loadScannedPorts(tx, organizationId, portSets, texts.values());
     const page = new Map<string, StoredObservation | PortBaseline>();
     for (const { seen_at, import_id, part, observation } of rows) {
       const seen =
         page.get(observation) ??
         cache.get(observation) ??
-        unpackObservation(texts.get(observation) ?? '{}', coverages);
+        unpackObservation(texts.get(observation) ?? '{}', portSets);
       page.set(observation, seen);
       yield { key: { assetId, seenAt: seen_at, importId: import_id, part }, seen };
     }
@@ -239,19 +239,19 @@ async function textsOf(
   return texts;
 }
 
-async function loadCoverages(
+async function loadScannedPorts(
   tx: Transaction,
   organizationId: number,
-  coverages: Map<string, ScannedPorts>,
+  portSets: Map<string, ScannedPorts>,
   texts: Iterable<string>,
 ): Promise<void> {
   const names = new Set<string>();
   for (const text of texts) {
-    const name = coverageOf(text);
-    if (name !== undefined && !coverages.has(name)) names.add(name);
+    const name = scannedPortsKey(text);
+    if (name !== undefined && !portSets.has(name)) names.add(name);
   }
   for (const [name, ports] of await loadPortSets(tx, organizationId, names))
-    coverages.set(name, coverageFromText(ports));
+    portSets.set(name, scannedPortsFromText(ports));
 }
 
 /** Deletes the detections of hosts by an import. Derive their ports afterwards. */

@@ -46,10 +46,10 @@ export function observationName(text: string): string {
   return text.length <= MAX_INLINE_LENGTH ? text : `#${hash('sha256', text, 'base64url').slice(0, 22)}`;
 }
 
-/** @param coverage the key of the covered ports */
+/** @param scannedPorts the key of the covered ports */
 export function packObservation(
   { ports, complete, unlistedStates, down, numbers, states }: StoredObservation,
-  coverage: string,
+  scannedPorts: string,
 ): string {
   const packed: Packed = {
     ...(ports.length === 0
@@ -57,7 +57,7 @@ export function packObservation(
       : states === undefined
         ? { p: ports.map(packPort) }
         : packShown(ports, states)),
-    ...(complete && down !== true ? { c: coverage } : {}),
+    ...(complete && down !== true ? { c: scannedPorts } : {}),
     ...(down === true ? { d: 1 } : {}),
     ...(unlistedStates.length === 0 ? {} : { u: unlistedStates }),
     ...(numbers === undefined ? {} : { n: [numbers.first, numbers.last] }),
@@ -127,14 +127,14 @@ function packPort(port: ObservedPort): Values {
 }
 
 /** @returns the key of the covered ports of a packed observation, if it needs them */
-export function coverageOf(text: string): string | undefined {
+export function scannedPortsKey(text: string): string | undefined {
   return (JSON.parse(text) as Packed).c;
 }
 
-/** @param coverages the covered ports by their keys */
+/** @param portSets the covered ports by their keys */
 export function unpackObservation(
   text: string,
-  coverages: ReadonlyMap<string, ScannedPorts>,
+  portSets: ReadonlyMap<string, ScannedPorts>,
 ): StoredObservation | PortBaseline {
   const { p = [], c, d, u = [], n, b, e = 0 } = JSON.parse(text) as Packed;
   if (b !== undefined)
@@ -153,7 +153,7 @@ export function unpackObservation(
     complete: c !== undefined || d === 1,
     unlistedStates: u,
     down: d === 1,
-    coverage: c === undefined ? undefined : coverages.get(c),
+    scannedPorts: c === undefined ? undefined : portSets.get(c),
     numbers: n === undefined ? undefined : { first: n[0], last: n[1] },
   };
 }
@@ -186,15 +186,15 @@ function unpackPort(values: Values): ObservedPort {
 const keys = new WeakMap<ScannedPorts, { key: string; text: string }>();
 
 /** @returns the covered ports in canonical form with their key */
-export function coverageText(coverage: ScannedPorts): { key: string; text: string } {
-  const known = keys.get(coverage);
+export function scannedPortsText(scannedPorts: ScannedPorts): { key: string; text: string } {
+  const known = keys.get(scannedPorts);
   if (known !== undefined) return known;
-  const text = formatPorts(coverage.ranges);
+  const text = formatPorts(scannedPorts.ranges);
   const made = { key: portSetKey(text), text };
-  keys.set(coverage, made);
+  keys.set(scannedPorts, made);
   return made;
 }
 
-export function coverageFromText(text: string): ScannedPorts {
+export function scannedPortsFromText(text: string): ScannedPorts {
   return new ScannedPorts(text === '' ? [] : parsePorts(text));
 }

@@ -37,10 +37,10 @@ export class NmapElements implements ElementHandler {
   xml!: LimitedXmlParser;
   down = 0;
   readonly #ranges: PortRange[] = [];
-  #coverage: readonly PortRange[] = [];
+  #scannedPorts: readonly PortRange[] = [];
   #hosts: ScannedHost[] = [];
   #lastHostEnd = -1;
-  /** Findings and coverage of the hosts, and how many of them belong to the last host. */
+  /** Findings and scanned ports of the hosts, and how many of them belong to the last host. */
   #records: ReportRecord[] = [];
   #lastRecords = 0;
   /** Groups of vulnerability scripts that ran, so that findings they no longer report are gone. */
@@ -58,7 +58,7 @@ export class NmapElements implements ElementHandler {
     return hosts;
   }
 
-  /** @returns findings and coverage of the hosts taken */
+  /** @returns findings and scanned ports of the hosts taken */
   takeRecords(): ReportRecord[] {
     const records = this.#records;
     this.#records = [];
@@ -67,9 +67,9 @@ export class NmapElements implements ElementHandler {
   }
 
   /** @returns the same array until ranges are added */
-  coverage(): readonly PortRange[] {
-    if (this.#coverage.length < this.#ranges.length) this.#coverage = [...this.#ranges];
-    return this.#coverage;
+  scannedPorts(): readonly PortRange[] {
+    if (this.#scannedPorts.length < this.#ranges.length) this.#scannedPorts = [...this.#ranges];
+    return this.#scannedPorts;
   }
 
   dropHostAt(position: number): void {
@@ -105,7 +105,7 @@ export class NmapElements implements ElementHandler {
   }
 
   #openPart(name: string, attributes: XmlAttributes): void {
-    if (name === 'scaninfo') this.#addCoverage(attributes);
+    if (name === 'scaninfo') this.#addPortSet(attributes);
     if (name !== 'host') return;
     this.#hostStart = this.xml.position;
     this.#host = newHostDraft(
@@ -253,21 +253,21 @@ export class NmapElements implements ElementHandler {
           ...finding,
           target: { host: address, ...at },
           // A host script depends on the ports that were scanned.
-          ...(port === undefined && this.#ranges.length > 0 ? { ports: this.coverage() } : {}),
+          ...(port === undefined && this.#ranges.length > 0 ? { ports: this.scannedPorts() } : {}),
           seenAt,
         },
       });
     }
     for (let count = 0; count < absent; count += 1) this.#records.push({ kind: 'skipped', reason: 'absent' });
     if (this.#checks.length > 0 && scannedPorts && !timedOut) {
-      const covered = { ports: this.coverage(), checks: this.#checks };
+      const covered = { ports: this.scannedPorts(), checks: this.#checks };
       this.#records.push({ kind: 'covered', target: { host: address }, ...covered });
     }
     this.#lastRecords = this.#records.length - before;
   }
 
-  #addCoverage({ protocol, services }: XmlAttributes): void {
-    // Protocols without ports need no coverage, and a report can name any number of them.
+  #addPortSet({ protocol, services }: XmlAttributes): void {
+    // Protocols without ports have no scan scope, and a report can name any number of them.
     if (protocol === undefined || services === undefined || !isProtocol(protocol)) return;
     for (const range of parseServiceRanges(protocol, services)) {
       this.#ranges.push(range);

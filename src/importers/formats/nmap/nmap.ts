@@ -15,11 +15,11 @@ export const nmap: ReportFormat = {
 };
 
 async function* readNmap(source: ByteSource): AsyncGenerator<ReportRecord, void> {
-  let lastCoverage: unknown;
+  let lastScannedPorts: unknown;
   for await (const batch of streamNmapReport(source())) {
-    if (batch.hosts.length > 0 && batch.coverage !== lastCoverage) {
-      lastCoverage = batch.coverage;
-      yield { kind: 'ports', ranges: batch.coverage };
+    if (batch.hosts.length > 0 && batch.scannedPorts !== lastScannedPorts) {
+      lastScannedPorts = batch.scannedPorts;
+      yield { kind: 'ports', ranges: batch.scannedPorts };
     }
     for (const host of batch.hosts) yield { kind: 'host', host };
     yield* batch.records;
@@ -30,10 +30,10 @@ async function* readNmap(source: ByteSource): AsyncGenerator<ReportRecord, void>
 export interface NmapBatch {
   /** Hosts that are complete, up or down. */
   hosts: ScannedHost[];
-  /** Script findings and coverage of these hosts. */
+  /** Script findings and scanned ports of these hosts. */
   records: ReportRecord[];
   /** Scanned ports so far. */
-  coverage: readonly PortRange[];
+  scannedPorts: readonly PortRange[];
   /** Hosts that are not up so far. */
   down: number;
   /** Bytes read so far. */
@@ -59,7 +59,7 @@ export async function* streamNmapReport(chunks: AsyncIterable<Uint8Array>): Asyn
   const batch = (): NmapBatch => ({
     hosts: elements.takeHosts(),
     records: elements.takeRecords(),
-    coverage: elements.coverage(),
+    scannedPorts: elements.scannedPorts(),
     down: elements.down,
     bytes,
   });

@@ -40,7 +40,7 @@ const RUN_SUFFIX = /\/(?:\d[\d:.TZ_-]*|[\da-f]{8,}(?:-[\da-f]{4,})*)?$/i;
 
 /** The list of rules, which may be empty. */
 export const RULES = 'runs.*.tool.driver.rules';
-/** Rules per run whose coverage is recorded. */
+/** Rules per run whose scan scope is recorded. */
 const MAX_RULES = 20_000;
 
 /** The metadata of a run (section 3.14). */

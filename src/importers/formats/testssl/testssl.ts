@@ -34,21 +34,21 @@ export const testssl: ReportFormat = {
   },
   async *read(source) {
     const { start, all } = await peekStart(source());
-    const coverage = new ServerCoverage();
+    const scanScope = new ServerScanScope();
     if (start.startsWith('[')) {
       for await (const { value, offset } of streamJsonMatches(all, ['*'])) {
         const entry = asJsonObject(value);
         const [name, address] = splitAddress(textOf(entry.ip) ?? '');
-        yield recordOf(entry, { name, address, port: portOf(entry.port) }, coverage, { offset });
+        yield recordOf(entry, { name, address, port: portOf(entry.port) }, scanScope, { offset });
       }
     } else {
       for await (const { path, value, offset } of streamJsonMatches(all, ['startTime', 'scanResult.*'])) {
         const scannedAt = path === 'startTime' ? parseTime(textOf(value)) : undefined;
         if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
-        if (path !== 'startTime') yield* recordsOf(asJsonObject(value), coverage, { offset });
+        if (path !== 'startTime') yield* recordsOf(asJsonObject(value), scanScope, { offset });
       }
     }
-    yield* coverage.records();
+    yield* scanScope.records();
   },
 };
 
@@ -62,7 +62,7 @@ interface Server {
 }
 
 /** Collects the servers whose tests completed, and which tests ran. */
-class ServerCoverage {
+class ServerScanScope {
   readonly #targets = new Map<string, { target: ScanTarget; checks: Set<string> }>();
   readonly #broken = new Set<string>();
 
@@ -92,7 +92,7 @@ function isEntry(value: unknown): boolean {
 /** Yields the results of one server, or a problem before any was reached. */
 function* recordsOf(
   result: JsonObject,
-  coverage: ServerCoverage,
+  scanScope: ServerScanScope,
   at: SourceLocation,
 ): Generator<ReportRecord> {
   const server: Server = {
@@ -101,19 +101,19 @@ function* recordsOf(
     port: portOf(result.port),
   };
   if (isEntry(result)) {
-    yield recordOf(result, server, coverage, at);
+    yield recordOf(result, server, scanScope, at);
     return;
   }
   for (const section of Object.values(result)) {
     if (!Array.isArray(section)) continue;
-    for (const entry of arrayOf(section)) yield recordOf(asJsonObject(entry), server, coverage, at);
+    for (const entry of arrayOf(section)) yield recordOf(asJsonObject(entry), server, scanScope, at);
   }
 }
 
 function recordOf(
   entry: JsonObject,
   server: Server,
-  coverage: ServerCoverage,
+  scanScope: ServerScanScope,
   at: SourceLocation,
 ): ReportRecord {
   const id = textOf(entry.id);
@@ -123,10 +123,10 @@ function recordOf(
   const checks = checksOfTest(id);
   switch (textOf(entry.severity)?.toUpperCase()) {
     case 'OK':
-      if (target !== undefined) coverage.add(target, checks);
+      if (target !== undefined) scanScope.add(target, checks);
       return skipped('passed');
     case 'FATAL':
-      coverage.break(target);
+      scanScope.break(target);
       return skipped('scan problem');
     case 'WARN':
       return { kind: 'untested', finding: { rule: id, target }, reason: 'not tested', at };
@@ -135,7 +135,7 @@ function recordOf(
   }
   if (id === 'scanTime') return skipped('scan metadata');
   if (target === undefined) return { kind: 'unreadable', reason: 'no host', at };
-  coverage.add(target, checks);
+  scanScope.add(target, checks);
   const text = textOf(entry.finding);
   const found = text === '--' ? undefined : text;
   const short = found !== undefined && found.length <= 80 && !found.includes('\n');

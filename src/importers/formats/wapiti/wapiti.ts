@@ -57,7 +57,7 @@ export const wapiti: ReportFormat = {
     }
     const scannedAt = parseTime(infos.date);
     if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
-    yield* coverageRecords(base, textOf(infos.scope), [...categories.keys()]);
+    yield* scopeRecords(base, textOf(infos.scope), [...categories.keys()]);
   },
 };
 
@@ -67,7 +67,7 @@ const MAX_CATEGORIES = 1_000;
 const LEVELS: readonly Severity[] = ['Informational', 'Low', 'Medium', 'High', 'Critical'];
 
 /** A scan of one page or folder does not cover its site, and none covers a category that it does not name. */
-function* coverageRecords(
+function* scopeRecords(
   base: string | undefined,
   scope: string | undefined,
   checks: readonly string[],

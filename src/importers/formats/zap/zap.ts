@@ -32,7 +32,7 @@ export const zap: ReportFormat = {
   detect: ({ root, json }) => root?.name === 'OWASPZAPReport' || isReport(json),
   async *read(source) {
     const { start, all } = await peekStart(source());
-    const covered = new ZapCoverage();
+    const covered = new ZapScanScope();
     yield* start.startsWith('<') ? readXml(all, covered) : readJson(all, covered);
     yield* covered.records();
   },
@@ -48,7 +48,7 @@ function isReport(json: unknown): boolean {
 }
 
 /** The sites that a report names, and the kinds of rules that found something on any of them. */
-class ZapCoverage {
+class ZapScanScope {
   readonly #sites = new Set<string>();
   readonly #checks = new Set<string>();
 
@@ -70,7 +70,7 @@ class ZapCoverage {
 
 async function* readXml(
   chunks: AsyncIterable<Uint8Array>,
-  covered: ZapCoverage,
+  covered: ZapScanScope,
 ): AsyncGenerator<ReportRecord> {
   const item = 'OWASPZAPReport.site.alerts.alertitem';
   const matches = streamXmlMatches(chunks, {
@@ -132,7 +132,7 @@ const ALERT_PATHS = SITES.flatMap((site) =>
 /** Members may come in any order. An alert before the name of its site gets the site of its instances. */
 async function* readJson(
   chunks: AsyncIterable<Uint8Array>,
-  covered: ZapCoverage,
+  covered: ZapScanScope,
 ): AsyncGenerator<ReportRecord> {
   const names = SITES.map((site) => `${site}.@name`);
   let site: { key: string; name: string | undefined } | undefined;
