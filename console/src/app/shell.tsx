@@ -115,8 +115,8 @@ export function Shell() {
 
 /** @returns the items that the user may see */
 function useNavItems() {
-  const { data: who } = useQuery(currentUser);
-  return NAV_ITEMS.filter((item) => !('admin' in item) || who?.admin === true);
+  const { data: user } = useQuery(currentUser);
+  return NAV_ITEMS.filter((item) => !('admin' in item) || user?.admin === true);
 }
 
 /** Pages that are useful without access to an assessment. */
@@ -178,7 +178,7 @@ function ColorSchemeButton() {
 
 /** The signed-in user and their account pages. */
 function AccountMenu() {
-  const { data: who } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUser);
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
@@ -189,7 +189,7 @@ function AccountMenu() {
       <Menu.Dropdown>
         <Menu.Label>
           <Text size="sm" truncate="end">
-            {who?.email}
+            {user?.email}
           </Text>
         </Menu.Label>
         <Menu.Item component="a" href="/account">
@@ -218,7 +218,7 @@ function AccountMenu() {
 function NoAccess({ title }: { title: string }) {
   const { data: all } = useQuery(organizationsQuery);
   // Refetched on focus: an admin may have given access meanwhile.
-  const { data: who, isFetching, refetch } = useQuery({ ...currentUser, staleTime: 0 });
+  const { data: user, isFetching, refetch } = useQuery({ ...currentUser, staleTime: 0 });
   const organization = all?.[0]?.name ?? appMessages.noAccess.organization;
   return (
     <PageLayout title={title}>
@@ -230,7 +230,7 @@ function NoAccess({ title }: { title: string }) {
           </Button>
         }
       >
-        {appMessages.noAccess.hint(organization, who?.email ?? appMessages.noAccess.you)}
+        {appMessages.noAccess.hint(organization, user?.email ?? appMessages.noAccess.you)}
       </EmptyState>
     </PageLayout>
   );

@@ -30,14 +30,14 @@ const messages = groupMessages.add;
 
 /** Adds people to a group, selected one by one or pasted as a list of addresses, with a result for each (operation 47). */
 export function AddMembersDialog({ id, organization, onClose }: AddMembersProps) {
-  const { data: who } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUser);
   const [role, setRole] = useState<GroupRole>('assessment_member');
   const [found, setFound] = useState<readonly MemberRef[]>([]);
   const [text, setText] = useState('');
   const { add } = useUpdateMembers(id);
   const addresses = parseAddresses(text);
   // Only staff see several organizations.
-  const organizationUid = who?.staff === true ? organization : undefined;
+  const organizationUid = user?.staff === true ? organization : undefined;
   const run = useMutation({
     async mutationFn(): Promise<BatchItemResult[]> {
       const lookup = await findMembers(addresses, organizationUid);
