@@ -37,7 +37,7 @@ interface AuditedOperation {
 }
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let operations: RoutedOperation[];
 let organization: { id: number; uid: string };
 let assessment: string;
@@ -51,17 +51,17 @@ let otherStaff: TestUser;
 beforeAll(async () => {
   server = await useSharedServer();
   operations = await operationsOf(server);
-  world = createFixtures(server);
-  organization = await world.organization();
-  const other = await world.organization();
-  ({ uid: assessment } = await world.assessment(organization.uid));
-  admin = await world.user({ organization: organization.uid, admin: true });
-  member = await world.user({ organization: organization.uid });
-  outsider = await world.user({ organization: organization.uid });
-  otherTenant = await world.user({ organization: other.uid, admin: true });
-  staff = await world.user();
-  otherStaff = await world.user({ assignedTo: [other.uid] });
-  await world.access(assessment, member.id);
+  fixtures = createFixtures(server);
+  organization = await fixtures.organization();
+  const other = await fixtures.organization();
+  ({ uid: assessment } = await fixtures.assessment(organization.uid));
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
+  member = await fixtures.user({ organization: organization.uid });
+  outsider = await fixtures.user({ organization: organization.uid });
+  otherTenant = await fixtures.user({ organization: other.uid, admin: true });
+  staff = await fixtures.user();
+  otherStaff = await fixtures.user({ assignedTo: [other.uid] });
+  await fixtures.access(assessment, member.id);
 });
 afterAll(() => server.close());
 
@@ -69,8 +69,8 @@ const REPORT: FormPart = ['file', '<?xml version="1.0"?><nmaprun></nmaprun>', 'a
 const TAGS = '/v1/vulnerability_tags';
 const assetTags = () => `/api/tagging/v1.0/organizations/${organization.uid}/tags`;
 const vulnerabilityPath = async (path = '') =>
-  `/v1/vulnerabilities/${(await world.vulnerability(assessment)).id}${path}`;
-const asset = () => world.asset({ organization: organization.uid });
+  `/v1/vulnerabilities/${(await fixtures.vulnerability(assessment)).id}${path}`;
+const asset = () => fixtures.asset({ organization: organization.uid });
 const bodyOf = (attempt: Attempt) => done(admin.token, attempt).then(({ body }) => body);
 let count = 0;
 const name = () => `name ${(count += 1)}`;
@@ -78,12 +78,12 @@ const name = () => `name ${(count += 1)}`;
 /** Every operation that changes something, each on its own objects. */
 const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
   '1 delete a vulnerability tag': async () => ({
-    request: { method: 'DELETE', path: `${TAGS}/${(await world.vulnerabilityTag(organization.uid)).id}` },
+    request: { method: 'DELETE', path: `${TAGS}/${(await fixtures.vulnerabilityTag(organization.uid)).id}` },
     actions: ['vulnerability-tag.delete'],
     alsoFor: ['outsider'],
   }),
   '2 rename a vulnerability tag': async () => {
-    const path = `${TAGS}/${(await world.vulnerabilityTag(organization.uid)).id}`;
+    const path = `${TAGS}/${(await fixtures.vulnerabilityTag(organization.uid)).id}`;
     return {
       request: { method: 'PUT', path, body: { name: name() } },
       actions: ['vulnerability-tag.rename'],
@@ -102,7 +102,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
   '4 rename an assessment tag': async () => ({
     request: {
       method: 'PUT',
-      path: `/v1/assessment_tags/${(await world.assessmentTag(assessment)).id}`,
+      path: `/v1/assessment_tags/${(await fixtures.assessmentTag(assessment)).id}`,
       body: { name: name() },
     },
     actions: ['assessment-tag.rename'],
@@ -121,7 +121,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
   '6 ban a user': async () => ({
     request: {
       method: 'DELETE',
-      path: `/v1/users/${(await world.user({ organization: organization.uid })).id}`,
+      path: `/v1/users/${(await fixtures.user({ organization: organization.uid })).id}`,
     },
     actions: ['user.ban'],
     refused: [{ method: 'DELETE', path: `/v1/users/${admin.id}` }],
@@ -129,7 +129,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
   '6 ban who was invited': async () => ({
     request: {
       method: 'DELETE',
-      path: `/v1/users/${(await world.invited({ organization: organization.uid })).id}`,
+      path: `/v1/users/${(await fixtures.invited({ organization: organization.uid })).id}`,
     },
     actions: ['user.delete'],
   }),
@@ -176,8 +176,8 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     };
   },
   '13 remove members': async () => {
-    const group = await world.group(organization.uid);
-    await world.member(group.id, outsider.uid, 'assessment_member');
+    const group = await fixtures.group(organization.uid);
+    await fixtures.member(group.id, outsider.uid, 'assessment_member');
     const path = `/api/assessment/v1/assessment-groups/${group.id}/members/batchRemove`;
     return {
       request: { method: 'POST', path, body: { userUids: [outsider.uid, 'nobody'] } },
@@ -274,10 +274,10 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
   '30 change many vulnerabilities': async () => {
     const path = '/v1/vulnerabilities/bulk_update';
     const ids = [
-      (await world.vulnerability(assessment)).id,
-      (await world.vulnerability(assessment)).id,
+      (await fixtures.vulnerability(assessment)).id,
+      (await fixtures.vulnerability(assessment)).id,
       // Has the status already: not changed.
-      (await world.vulnerability(assessment, { statusId: 4 })).id,
+      (await fixtures.vulnerability(assessment, { statusId: 4 })).id,
     ];
     const set = { status_id: 4 };
     return {
@@ -302,7 +302,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
   '35 delete an assessment tag': async () => ({
     request: {
       method: 'DELETE',
-      path: `/v1/assessment_tags/${(await world.assessmentTag(assessment)).id}`,
+      path: `/v1/assessment_tags/${(await fixtures.assessmentTag(assessment)).id}`,
     },
     actions: ['assessment-tag.delete'],
   }),
@@ -326,7 +326,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     alsoFor: ['otherTenant'],
   }),
   '39 change an assessment': async () => {
-    const path = `/v1/assessments/${(await world.assessment(organization.uid)).uid}`;
+    const path = `/v1/assessments/${(await fixtures.assessment(organization.uid)).uid}`;
     return {
       request: { method: 'PATCH', path, body: { name: name(), tag_list: [name()] } },
       actions: ['assessment-tag.create', 'assessment.update'],
@@ -340,17 +340,17 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     };
   },
   '39 complete an assessment while somebody tests': async () => {
-    const { uid } = await world.assessment(organization.uid);
-    await world.access(uid, member.id);
-    await world.testingSession(uid, member.id, Date.now() - 60_000, null);
+    const { uid } = await fixtures.assessment(organization.uid);
+    await fixtures.access(uid, member.id);
+    await fixtures.testingSession(uid, member.id, Date.now() - 60_000, null);
     return {
       request: { method: 'PATCH', path: `/v1/assessments/${uid}`, body: { state: 'completed' } },
       actions: ['assessment.update', 'testing-session.update'],
     };
   },
   '40 give and take access': async () => {
-    const { uid } = await world.assessment(organization.uid);
-    await world.access(uid, member.id);
+    const { uid } = await fixtures.assessment(organization.uid);
+    await fixtures.access(uid, member.id);
     const path = `/v1/assessments/${uid}/users`;
     return {
       request: { method: 'PATCH', path, body: { add: [outsider.id], remove: [member.id] } },
@@ -367,17 +367,20 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
   '45 change a group': async () => ({
     request: {
       method: 'PATCH',
-      path: `/v1/assessment_groups/${(await world.group(organization.uid)).id}`,
+      path: `/v1/assessment_groups/${(await fixtures.group(organization.uid)).id}`,
       body: { name: name() },
     },
     actions: ['assessment-group.update'],
   }),
   '46 delete a group': async () => ({
-    request: { method: 'DELETE', path: `/v1/assessment_groups/${(await world.group(organization.uid)).id}` },
+    request: {
+      method: 'DELETE',
+      path: `/v1/assessment_groups/${(await fixtures.group(organization.uid)).id}`,
+    },
     actions: ['assessment-group.delete'],
   }),
   '47 add members': async () => {
-    const group = await world.group(organization.uid);
+    const group = await fixtures.group(organization.uid);
     const path = `/api/assessment/v1/assessment-groups/${group.id}/members/batchAdd`;
     const members = [
       { userUid: outsider.uid, role: 'assessment_member' },
@@ -389,7 +392,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     };
   },
   '49 start a testing session': async () => {
-    const { uid } = await world.assessment(organization.uid);
+    const { uid } = await fixtures.assessment(organization.uid);
     return {
       request: { method: 'POST', path: `/v1/assessments/${uid}/testing_sessions`, body: {} },
       actions: ['testing-session.start'],
@@ -408,7 +411,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
   '50 correct a testing session': async () => ({
     request: {
       method: 'PATCH',
-      path: `/v1/testing_sessions/${(await world.testingSession(assessment, member.id, 1_000, 2_000)).id}`,
+      path: `/v1/testing_sessions/${(await fixtures.testingSession(assessment, member.id, 1_000, 2_000)).id}`,
       body: { note: name() },
     },
     actions: ['testing-session.update'],
@@ -416,7 +419,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
   '51 delete a testing session': async () => ({
     request: {
       method: 'DELETE',
-      path: `/v1/testing_sessions/${(await world.testingSession(assessment, member.id, 1_000, 2_000)).id}`,
+      path: `/v1/testing_sessions/${(await fixtures.testingSession(assessment, member.id, 1_000, 2_000)).id}`,
     },
     actions: ['testing-session.delete'],
   }),
@@ -436,7 +439,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     ],
   }),
   '56 change a user': async () => {
-    const { id } = await world.user({ organization: organization.uid });
+    const { id } = await fixtures.user({ organization: organization.uid });
     const path = `/v1/users/${id}`;
     return {
       request: { method: 'PUT', path, body: { name: name(), admin: true, assessments: [assessment] } },
@@ -452,7 +455,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     alsoFor: ['outsider', 'otherTenant'],
   }),
   '59 revoke a token': async () => ({
-    request: { method: 'DELETE', path: `/v1/tokens/${(await world.token(admin.id)).id}` },
+    request: { method: 'DELETE', path: `/v1/tokens/${(await fixtures.token(admin.id)).id}` },
     actions: ['token.revoke'],
   }),
   '63 create an organization': async () => ({
@@ -533,7 +536,10 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     };
   },
   '84 delete an assessment': async () => ({
-    request: { method: 'DELETE', path: `/v1/assessments/${(await world.assessment(organization.uid)).uid}` },
+    request: {
+      method: 'DELETE',
+      path: `/v1/assessments/${(await fixtures.assessment(organization.uid)).uid}`,
+    },
     actions: ['assessment.delete'],
   }),
 };
@@ -584,7 +590,7 @@ describe('The audit log', () => {
         request,
         actions,
         unchanged,
-        refused = [],
+        refused: rejected = [],
         refusedToStaff = [],
         dryRun,
         byStaff,
@@ -600,7 +606,7 @@ describe('The audit log', () => {
         unrecorded.push(['without access', await send(outsider.token, request)]);
       if (!alsoFor.includes('otherTenant'))
         unrecorded.push(['another tenant', await send(otherTenant.token, request)]);
-      for (const attempt of refused) unrecorded.push([JSON.stringify(attempt), await send(token, attempt)]);
+      for (const attempt of rejected) unrecorded.push([JSON.stringify(attempt), await send(token, attempt)]);
       for (const attempt of refusedToStaff)
         unrecorded.push([JSON.stringify(attempt), await send(staff.token, attempt)]);
       if (operation.versioned && ['PATCH', 'PUT', 'DELETE'].includes(request.method))

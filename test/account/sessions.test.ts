@@ -12,17 +12,17 @@ const HOUR = 3_600_000;
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let now = Date.UTC(2026, 5, 1);
 let account: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
 let here: FormClient;
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
-  account = await world.account();
+  account = await fixtures.account();
   here = await signedIn();
 });
 
@@ -79,7 +79,7 @@ describe('Sessions page', () => {
     expect((await here.open(response.location ?? '')).text).toContain('The browser was signed out.');
     expect(await isSignedIn(other)).toBe(false);
     expect(await isSignedIn(here)).toBe(true);
-    const events = (await world.auditEvents()).filter(({ object_id }) => object_id === otherId);
+    const events = (await fixtures.auditEvents()).filter(({ object_id }) => object_id === otherId);
     expect(events.at(-1)).toMatchObject({
       action: 'session.end',
       user_id: account.id,
@@ -98,7 +98,7 @@ describe('Sessions page', () => {
   });
 
   it('does not end sessions of other users', async () => {
-    const otherAccount = await world.account();
+    const otherAccount = await fixtures.account();
     const theirs = await signedIn(otherAccount);
     const [session] = await sessionsOf(otherAccount.id);
     const response = await here.submit(
@@ -150,11 +150,11 @@ describe('Sessions page', () => {
 describe('Operator', () => {
   it('ends all sessions of one user', async () => {
     const there = await signedIn();
-    const other = await signedIn(await world.account());
+    const other = await signedIn(await fixtures.account());
     const { db } = server.context;
     expect(await db.write((tx) => endUserSessions(tx, cliChangeContext(now), account.id))).toBe(2);
     expect(await Promise.all([here, there, other].map(isSignedIn))).toEqual([false, false, true]);
-    expect((await world.auditEvents()).at(-1)).toMatchObject({ action: 'session.end', user_id: null });
+    expect((await fixtures.auditEvents()).at(-1)).toMatchObject({ action: 'session.end', user_id: null });
     await expect(db.write((tx) => endUserSessions(tx, cliChangeContext(now), 0))).rejects.toMatchObject({
       kind: 'not-found',
     });
@@ -167,7 +167,7 @@ describe('Session', () => {
     expect(secret).toMatch(/^\w{43}$/);
     const [row] = await sessionsOf(account.id);
     expect(row?.secret_hash).toBe(hashSecret(secret));
-    expect(JSON.stringify([row, await world.auditEvents(), server.logs()])).not.toContain(secret);
+    expect(JSON.stringify([row, await fixtures.auditEvents(), server.logs()])).not.toContain(secret);
   });
 
   it('ends after four hours without use', async () => {
@@ -192,7 +192,7 @@ describe('Session', () => {
     expect(here.cookies.has('assay-session')).toBe(false);
     for (const [name, value] of before) here.cookies.set(name, value);
     expect(await isSignedIn(here)).toBe(false);
-    expect((await world.auditEvents()).at(-1)).toMatchObject({
+    expect((await fixtures.auditEvents()).at(-1)).toMatchObject({
       action: 'session.end',
       user_id: account.id,
     });

@@ -74,8 +74,8 @@ describe('assay user reset-password', () => {
   it('prints a link that can be used once', async () => {
     const { id, uid, email } = await newPerson();
     const older = await assay.json('user', 'reset-password', email);
-    const made = await assay.json('user', 'reset-password', String(id));
-    expect(made).toEqual({
+    const created = await assay.json('user', 'reset-password', String(id));
+    expect(created).toEqual({
       id,
       uid,
       email,
@@ -87,7 +87,7 @@ describe('assay user reset-password', () => {
       const { pathname, search } = new URL(url);
       return (await fetch(server.origin + pathname + search)).status;
     };
-    expect([await statusOf(older.reset_url), await statusOf(made.reset_url)]).toEqual([404, 200]);
+    expect([await statusOf(older.reset_url), await statusOf(created.reset_url)]).toEqual([404, 200]);
   });
 
   it('rejects invited, banned and unknown users', async () => {

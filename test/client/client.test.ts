@@ -7,14 +7,14 @@ import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let token: string;
 beforeAll(async () => {
   server = await useSharedServer();
-  world = createFixtures(server);
-  await world.organization('typed');
-  await world.assessment('typed', 'typed-web');
-  ({ token } = await world.user({ organization: 'typed', admin: true }));
+  fixtures = createFixtures(server);
+  await fixtures.organization('typed');
+  await fixtures.assessment('typed', 'typed-web');
+  ({ token } = await fixtures.user({ organization: 'typed', admin: true }));
 });
 afterAll(() => server.close());
 
@@ -140,7 +140,7 @@ describe('Request to a busy server', () => {
     expect(seen.map(({ status }) => status)).toEqual([503, 429, 201]);
     expect(new Set(seen.map(({ key }) => key)).size).toBe(1);
     expect(seen[0]?.key).toMatch(/^[0-9a-f]{32}$/);
-    const tags = await world.auditEvents();
+    const tags = await fixtures.auditEvents();
     expect(tags.filter(({ action }) => action === 'assessment-tag.create').length).toBeGreaterThan(0);
   });
 
@@ -190,7 +190,7 @@ describe('Request to a busy server', () => {
         return fetch(request);
       },
     });
-    const { id } = await world.vulnerability('typed-web');
+    const { id } = await fixtures.vulnerability('typed-web');
     const { data } = await client.POST('/v1/vulnerabilities/{id}/attachments', {
       params: { path: { id } },
       body: form,
@@ -212,7 +212,7 @@ describe('List', () => {
   const names = Array.from({ length: 7 }, (_, index) => `tag ${index}`);
 
   it('is read to its end by cursor, each row once', async () => {
-    for (const name of names) await world.vulnerabilityTag('typed', name);
+    for (const name of names) await fixtures.vulnerabilityTag('typed', name);
     const { client, seen } = observed();
     const found: VulnerabilityTag[] = [];
     const query = { 'page[size]': 3, 'filter[search]': 'tag ' };
@@ -251,10 +251,10 @@ describe('List', () => {
   });
 
   it('follows the links of an envelope', async () => {
-    const { id } = await world.group('typed');
+    const { id } = await fixtures.group('typed');
     for (let count = 0; count < 3; count += 1) {
-      const member = await world.user({ organization: 'typed' });
-      await world.member(id, member.uid, 'assessment_member');
+      const member = await fixtures.user({ organization: 'typed' });
+      await fixtures.member(id, member.uid, 'assessment_member');
     }
     const { client, seen } = observed();
     const path = '/api/assessment/v1/assessment-groups/{assessmentGroupId}/members';

@@ -4,7 +4,7 @@ import { createFormClient } from '../harness/form-client.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let user: TestUser;
@@ -12,14 +12,14 @@ let staff: TestUser;
 let now = Date.UTC(2026, 10, 21, 10, 30);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
-  staff = await world.user();
+  fixtures = createFixtures(server);
+  staff = await fixtures.user();
 });
 afterAll(() => server.close());
 beforeEach(async () => {
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
-  user = await world.user({ organization: organization.uid, name: 'Ada' });
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
+  user = await fixtures.user({ organization: organization.uid, name: 'Ada' });
 });
 
 const put = (id: number, body?: object, token = admin.token, query = '', headers = {}) =>
@@ -27,14 +27,17 @@ const put = (id: number, body?: object, token = admin.token, query = '', headers
 const ban = (id: number) => server.request('DELETE', `/v1/users/${id}`, { token: admin.token });
 const whoAmI = (token: string) => server.request('GET', '/v1/users/whoami', { token });
 const eventsOf = async (response: { headers: Headers }) =>
-  (await world.auditEvents())
+  (await fixtures.auditEvents())
     .filter(({ request_id }) => request_id === response.headers.get('x-request-id'))
     .map(({ action, before, after }) => [action, JSON.parse(before ?? 'null'), JSON.parse(after ?? 'null')]);
 
 describe('Operation 56: update a user', () => {
   it('updates the given fields and records before and after of each', async () => {
-    const [one, two] = [await world.assessment(organization.uid), await world.assessment(organization.uid)];
-    await world.access(one.uid, user.id);
+    const [one, two] = [
+      await fixtures.assessment(organization.uid),
+      await fixtures.assessment(organization.uid),
+    ];
+    await fixtures.access(one.uid, user.id);
     const response = await put(user.id, { admin: true, name: ' Bea ', assessments: [two.uid] });
     expect([response.status, response.body]).toEqual([
       200,
@@ -50,7 +53,7 @@ describe('Operation 56: update a user', () => {
   });
 
   it('keeps absent and null fields, and changes nothing if the values are the same', async () => {
-    const { uid } = await world.assessment(organization.uid);
+    const { uid } = await fixtures.assessment(organization.uid);
     const first = await put(user.id, { assessments: [uid] });
     for (const body of [{}, { name: null, admin: null }, { name: 'Ada', admin: false, assessments: [uid] }]) {
       const response = await put(user.id, body);
@@ -78,12 +81,12 @@ describe('Operation 56: update a user', () => {
   });
 
   it('lifts a ban without restoring what it revoked', async () => {
-    const account = await world.account({ organization: organization.uid });
+    const account = await fixtures.account({ organization: organization.uid });
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     const tokens = [
-      (await world.token(account.id)).token,
-      (await world.token(account.id, { kind: 'jwt', expiresAt: now + 3_600_000 })).token,
+      (await fixtures.token(account.id)).token,
+      (await fixtures.token(account.id, { kind: 'jwt', expiresAt: now + 3_600_000 })).token,
     ];
     await server.context.db.write((tx) =>
       tx
@@ -118,11 +121,11 @@ describe('Operation 56: update a user', () => {
     // The user can sign in again.
     await visitor.signIn(account.email, account.password);
     expect(await sessions()).toHaveLength(1);
-    expect((await whoAmI((await world.token(account.id)).token)).status).toBe(200);
+    expect((await whoAmI((await fixtures.token(account.id)).token)).status).toBe(200);
   });
 
   it('creates a new link for a pending invitation and revokes the previous one', async () => {
-    const invited = await world.invited({ organization: organization.uid });
+    const invited = await fixtures.invited({ organization: organization.uid });
     const before = (await server.request('GET', `/v1/users/${invited.id}`, { token: admin.token })).body;
     const response = await put(invited.id, { reinvite: true });
     expect(response.body.invite_url).toMatch(/\/invitation\?token=/);
@@ -137,23 +140,23 @@ describe('Operation 56: update a user', () => {
   });
 
   it('returns 403 for the last admin who has signed in and is not banned', async () => {
-    await world.invited({ organization: organization.uid, admin: true });
-    const banned = await world.user({ organization: organization.uid, admin: true });
+    await fixtures.invited({ organization: organization.uid, admin: true });
+    const banned = await fixtures.user({ organization: organization.uid, admin: true });
     await ban(banned.id);
     const response = await put(admin.id, { admin: false, name: 'Not kept' });
     expect(response.status).toBe(403);
     expect((await whoAmI(admin.token)).body).toMatchObject({ admin: true, name: null });
     expect((await put(banned.id, { admin: false })).status).toBe(200);
-    const other = await world.user({ organization: organization.uid, admin: true });
+    const other = await fixtures.user({ organization: organization.uid, admin: true });
     expect((await put(admin.id, { admin: false }, other.token)).status).toBe(200);
     expect((await put(user.id, {}, admin.token)).status).toBe(403);
   });
 
   it('keeps an admin in an organization where none has signed in', async () => {
-    const own = await world.organization();
+    const own = await fixtures.organization();
     const [one, other] = [
-      await world.invited({ organization: own.uid, admin: true }),
-      await world.invited({ organization: own.uid, admin: true }),
+      await fixtures.invited({ organization: own.uid, admin: true }),
+      await fixtures.invited({ organization: own.uid, admin: true }),
     ];
     expect((await put(one.id, { admin: false }, staff.token)).status).toBe(200);
     expect((await put(other.id, { admin: false, name: 'Not kept' }, staff.token)).status).toBe(403);
@@ -162,9 +165,9 @@ describe('Operation 56: update a user', () => {
   });
 
   it('allows admins, and staff who can see the user', async () => {
-    const elsewhere = await world.organization();
-    const other = await world.user({ organization: elsewhere.uid, admin: true });
-    const assigned = await world.user({ assignedTo: [elsewhere.uid] });
+    const elsewhere = await fixtures.organization();
+    const other = await fixtures.user({ organization: elsewhere.uid, admin: true });
+    const assigned = await fixtures.user({ assignedTo: [elsewhere.uid] });
     expect((await put(user.id, { name: 'No' }, user.token)).status).toBe(403);
     expect((await put(admin.id, { name: 'No' }, user.token)).status).toBe(403);
     // Validation comes before access.
@@ -184,7 +187,7 @@ describe('Operation 56: update a user', () => {
   });
 
   it('returns 422 for assessments of other organizations, and changes nothing', async () => {
-    const { uid } = await world.assessment((await world.organization()).uid);
+    const { uid } = await fixtures.assessment((await fixtures.organization()).uid);
     const response = await put(user.id, { name: 'Bea', assessments: [uid] });
     expect([response.status, response.body.failedValidations[0].failedValidation[0].property]).toEqual([
       422,

@@ -66,10 +66,10 @@ async function open(name: string): Promise<void> {
   store = name;
   release = releaseOver(database, name === 's3' ? await startS3() : {});
   context = await openContext(loadConfig({}, release.environment), { write: () => undefined });
-  const world = createFixtures({ context });
-  const { uid } = await world.organization();
-  assessment = (await world.assessment(uid)).uid;
-  ({ token } = await world.user({ organization: uid, admin: true }));
+  const fixtures = createFixtures({ context });
+  const { uid } = await fixtures.organization();
+  assessment = (await fixtures.assessment(uid)).uid;
+  ({ token } = await fixtures.user({ organization: uid, admin: true }));
 }
 
 async function startS3(): Promise<Record<string, string>> {

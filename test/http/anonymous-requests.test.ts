@@ -135,8 +135,8 @@ describe('The rate limit of an address', () => {
       const from = { headers: { 'x-forwarded-for': method === 'GET' ? '192.0.2.1' : '192.0.2.2' } };
       const allowed = await strict.request(method, path, from);
       expect(allowed.headers.get('ratelimit')).toBe('"default";r=0;t=60');
-      const refused = await strict.request(method, path, from);
-      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
+      const rejected = await strict.request(method, path, from);
+      expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([429, '60']);
     }
   });
 

@@ -13,10 +13,10 @@ let admin: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer();
-  const world = createFixtures(server);
-  const { id: organization, uid } = await world.organization();
-  admin = await world.user({ organization: uid, admin: true });
-  const { id: assessment } = await world.assessment(uid, 'large');
+  const fixtures = createFixtures(server);
+  const { id: organization, uid } = await fixtures.organization();
+  admin = await fixtures.user({ organization: uid, admin: true });
+  const { id: assessment } = await fixtures.assessment(uid, 'large');
   await server.context.db.write(async (tx) => {
     await sql`insert into counters (kind, subject, bucket, amount)
       values ('organization', ${organization}, '1:1', ${MANY})`.execute(tx);

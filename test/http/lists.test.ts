@@ -25,15 +25,15 @@ beforeAll(async () => {
   server = await startSecondServer(await useSharedServer(() => now), {
     clientBaseUrl: 'https://gateway.example',
   });
-  const world = createFixtures(server);
-  await world.organization('listed');
-  ({ token } = await world.user({ organization: 'listed', admin: true }));
-  ({ token: staffToken } = await world.user());
+  const fixtures = createFixtures(server);
+  await fixtures.organization('listed');
+  ({ token } = await fixtures.user({ organization: 'listed', admin: true }));
+  ({ token: staffToken } = await fixtures.user());
   for (const name of ['a', 'b', 'c', 'd', 'e']) {
     now += 60_000;
-    await world.vulnerabilityTag('listed', name);
-    await world.assessment('listed', `assessment-${name}`);
-    await world.token((await world.user({ organization: 'listed' })).id);
+    await fixtures.vulnerabilityTag('listed', name);
+    await fixtures.assessment('listed', `assessment-${name}`);
+    await fixtures.token((await fixtures.user({ organization: 'listed' })).id);
   }
   const tags = ['a', 'b', 'c'].map((name) => ({ name, entities: [] }));
   const created = await server.request('POST', ASSET_TAGS, { token, body: { tags } });
@@ -350,9 +350,9 @@ describe('Cursors', () => {
   });
 
   async function manyTokens(): Promise<string> {
-    const world = createFixtures(server);
-    const user = await world.user({ organization: 'listed' });
-    for (let count = 0; count < 3; count += 1) await world.token(user.id);
+    const fixtures = createFixtures(server);
+    const user = await fixtures.user({ organization: 'listed' });
+    for (let count = 0; count < 3; count += 1) await fixtures.token(user.id);
     return user.token;
   }
 });

@@ -15,9 +15,9 @@ let server: TestServer;
 let token: string;
 beforeAll(async () => {
   server = await useSharedServer();
-  const world = createFixtures(server);
-  await world.organization('slowbodies');
-  ({ token } = await world.user({ organization: 'slowbodies', admin: true }));
+  const fixtures = createFixtures(server);
+  await fixtures.organization('slowbodies');
+  ({ token } = await fixtures.user({ organization: 'slowbodies', admin: true }));
 });
 afterAll(() => server.close());
 
@@ -89,7 +89,7 @@ describe('A body that never arrives', () => {
     });
     enforceRequestTimeout(app, 4_000);
     let begin: () => void = () => undefined;
-    const begun = new Promise<void>((resolve) => (begin = resolve));
+    const started = new Promise<void>((resolve) => (begin = resolve));
     app.addHook('preParsing', () => {
       begin();
       return new Promise<never>(() => undefined);
@@ -101,7 +101,7 @@ describe('A body that never arrives', () => {
       origin,
       `POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${JSON_TYPE}\r\nContent-Length: 10\r\n\r\n{`,
     );
-    await begun;
+    await started;
     vi.advanceTimersByTime(6_000);
     expect(await answered).toMatch(/^HTTP\/1\.1 503 /);
   });

@@ -182,7 +182,7 @@ describe('The audit log', () => {
 
   it('retains both for the configured days, and the event of the demo data forever', async () => {
     const { db } = server.context;
-    const world = createFixtures(server);
+    const fixtures = createFixtures(server);
     await db.write((tx) =>
       recordEvent(tx, cliChangeContext(now), {
         action: 'demo.load',
@@ -195,9 +195,9 @@ describe('The audit log', () => {
     await removeAfter(1);
     now += HOUR;
     refuse(now);
-    const old = await world.organization();
+    const old = await fixtures.organization();
     now += 30 * DAY - 1;
-    const young = await world.organization();
+    const young = await fixtures.organization();
     await removeAfter(30);
     expect(await kept()).toEqual(expect.arrayContaining([['organization.create', now - 30 * DAY + 1]]));
     now += 1;

@@ -18,12 +18,12 @@ let now = Date.UTC(2027, 0, 1);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
   apps = applicationsOf(server);
-  const world = createFixtures(server);
-  await world.organization('acmeattacks');
-  user = await world.user({ organization: 'acmeattacks' });
-  victim = await world.user({ organization: 'acmeattacks', admin: true });
+  const fixtures = createFixtures(server);
+  await fixtures.organization('acmeattacks');
+  user = await fixtures.user({ organization: 'acmeattacks' });
+  victim = await fixtures.user({ organization: 'acmeattacks', admin: true });
   client = await apps.client();
-  staffs = await apps.client({ kind: 'confidential', userId: (await world.user()).id });
+  staffs = await apps.client({ kind: 'confidential', userId: (await fixtures.user()).id });
 });
 afterAll(() => server.close());
 

@@ -236,8 +236,8 @@ describe('assay keys', () => {
   it('removes a named key, but not the signing one', async () => {
     const [signing, older] = await assay.json('keys', 'list');
     expect(await assay.json('keys', 'remove', older.kid)).toEqual({ removed: older.kid });
-    const refused = await assay.run(['keys', 'remove', signing.kid]);
-    expect(refused).toEqual({
+    const rejected = await assay.run(['keys', 'remove', signing.kid]);
+    expect(rejected).toEqual({
       code: 1,
       stdout: '',
       stderr: 'assay: This key signs new tokens. Rotate the keys first, then remove it.\n',

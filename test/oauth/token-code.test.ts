@@ -22,9 +22,9 @@ let now = Date.UTC(2027, 0, 1);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
   apps = applicationsOf(server);
-  const world = createFixtures(server);
-  await world.organization('acmetokencode');
-  user = await world.user({ organization: 'acmetokencode' });
+  const fixtures = createFixtures(server);
+  await fixtures.organization('acmetokencode');
+  user = await fixtures.user({ organization: 'acmetokencode' });
   client = await apps.client();
   confidential = await apps.client({ kind: 'confidential' });
 });
@@ -79,8 +79,8 @@ describe('Authorization code grant', () => {
       redirect_uri: REDIRECT,
       client_id: confidential.id,
     };
-    const refused = await token(fields);
-    expect([refused.status, refused.body.error]).toEqual([401, 'invalid_client']);
+    const rejected = await token(fields);
+    expect([rejected.status, rejected.body.error]).toEqual([401, 'invalid_client']);
     expect((await token({ ...fields, client_secret: confidential.secret ?? '' })).status).toBe(200);
   });
 
@@ -174,8 +174,8 @@ describe('Authorization code grant', () => {
   });
 
   it('rejects the code of a banned user', async () => {
-    const world = createFixtures(server);
-    const banned = await world.user({ organization: 'acmetokencode' });
+    const fixtures = createFixtures(server);
+    const banned = await fixtures.user({ organization: 'acmetokencode' });
     const given = await apps.code(client, banned.id);
     await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), banned.id));
     const { status, body } = await apps.redeem(client, given);
