@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Transporter } from 'nodemailer';
 import type { Config } from '../config/config.ts';
-import { type Job, resetMail } from '../domain/shared/jobs.ts';
+import { type Job, clearMailStarted } from '../domain/shared/jobs.ts';
 import type { Context } from '../context.ts';
 import { memoizeAsync } from '../lib/memoize-async.ts';
 
@@ -130,7 +130,7 @@ export async function sendMail(
         'the connection was lost while a mail was sent, which is not sent again',
       );
     else {
-      await db.write((tx) => resetMail(tx, job));
+      await db.write((tx) => clearMailStarted(tx, job));
       throw new MailRejected(code);
     }
   }

@@ -2,7 +2,7 @@ import { networkPrefix } from '../auth/ip-addresses.ts';
 import type { Actor } from '../auth/callers.ts';
 import { passwordResetUrl } from '../auth/account-links.ts';
 import type { Context } from '../context.ts';
-import { startMail } from '../domain/shared/jobs.ts';
+import { markMailStarted } from '../domain/shared/jobs.ts';
 import { recordAttempt } from '../domain/shared/attempt-limits.ts';
 import { createPasswordReset, findResettableUser } from '../domain/sign-in/password-resets.ts';
 import { RESET_MAIL, type PasswordResetRequest } from '../domain/sign-in/request-password-reset.ts';
@@ -33,7 +33,7 @@ export const passwordResetMailJob = (context: Context, mailer: Mailer): JobHandl
         )
           return undefined;
       }
-      if (userId === undefined || !(await startMail(tx, job, clock()))) return undefined;
+      if (userId === undefined || !(await markMailStarted(tx, job, clock()))) return undefined;
       const actor: Actor = { kind: 'stranger', userId: null, credentialId: null, address, requestId };
       return createPasswordReset(tx, { actor, now: clock() }, userId, 'mail');
     });

@@ -206,7 +206,7 @@ export async function cancelJob(tx: Transaction, job: { id: number } | { key: st
  * Marks a job before its mail is sent, so that no later run of the job sends it again.
  * @returns false if an earlier run may have sent it, or another process has taken the job
  */
-export async function startMail(
+export async function markMailStarted(
   tx: Transaction,
   { id, attempts }: Pick<Job, 'id' | 'attempts'>,
   now: number,
@@ -223,6 +223,6 @@ export async function startMail(
 }
 
 /** Removes the mark, because the mail server has not accepted the mail. */
-export async function resetMail(tx: Transaction, { id }: Pick<Job, 'id'>): Promise<void> {
+export async function clearMailStarted(tx: Transaction, { id }: Pick<Job, 'id'>): Promise<void> {
   await tx.updateTable('jobs').set({ mail_started_at: null }).where('id', '=', id).execute();
 }
