@@ -4,7 +4,7 @@ import { type ComponentProps, use, useMemo } from 'react';
 import { Fragment, jsx, jsxs } from 'react/jsx-runtime';
 import { downloadAttachment } from '../queries/attachments.ts';
 import { AttachmentImage, BlobImage } from './attachment-image.tsx';
-import { useMarkdownLayout } from './markdown-layout.ts';
+import { useParsedMarkdown } from './parsed-markdown.ts';
 import { commonMessages } from './messages.ts';
 import { PendingUploads } from './pending-uploads.ts';
 import classes from './markdown.module.css';
@@ -23,7 +23,7 @@ interface TextProps {
  */
 export default function MarkdownText({ children: text, vulnerability }: TextProps) {
   const pendingAt = use(PendingUploads);
-  const layout = useMarkdownLayout(text);
+  const layout = useParsedMarkdown(text);
   const content = useMemo(
     () =>
       layout === undefined || typeof layout === 'string'

@@ -2,7 +2,7 @@ import type { toJsxRuntime } from 'hast-util-to-jsx-runtime';
 import { useEffect, useState } from 'react';
 
 /** The elements of a Markdown text, or why it has none. */
-export type MarkdownLayout = Parameters<typeof toJsxRuntime>[0] | 'too-complex' | 'unavailable';
+export type ParsedMarkdown = Parameters<typeof toJsxRuntime>[0] | 'too-complex' | 'unavailable';
 
 /** Milliseconds. */
 const TURN = 100;
@@ -13,11 +13,11 @@ const MAX_KEPT = 500_000;
 
 interface LayoutRequest {
   text: string;
-  settle: (layout: MarkdownLayout) => void;
+  settle: (layout: ParsedMarkdown) => void;
 }
 
 /** Layouts by text, oldest first. */
-const kept = new Map<string, MarkdownLayout>();
+const kept = new Map<string, ParsedMarkdown>();
 let keptLength = 0;
 const waiting: LayoutRequest[] = [];
 let current: LayoutRequest | undefined;
@@ -28,8 +28,8 @@ let isReady = false;
  * Parses a Markdown text in a worker, so that no text can freeze the page.
  * @returns undefined until it is parsed
  */
-export function useMarkdownLayout(text: string): MarkdownLayout | undefined {
-  const [latest, setLatest] = useState<{ text: string; layout: MarkdownLayout }>();
+export function useParsedMarkdown(text: string): ParsedMarkdown | undefined {
+  const [latest, setLatest] = useState<{ text: string; layout: ParsedMarkdown }>();
   useEffect(() => {
     if (kept.has(text)) return undefined;
     const request: LayoutRequest = { text, settle: (layout) => setLatest({ text, layout }) };
@@ -69,7 +69,7 @@ function limit(request: LayoutRequest, turns: number): void {
 
 function startWorker(): Worker {
   const started = new Worker(new URL('./markdown-worker.ts', import.meta.url), { type: 'module' });
-  started.addEventListener('message', ({ data }: MessageEvent<MarkdownLayout | 'ready' | null>) => {
+  started.addEventListener('message', ({ data }: MessageEvent<ParsedMarkdown | 'ready' | null>) => {
     if (worker !== started) return;
     if (data === 'ready') {
       isReady = true;
@@ -93,7 +93,7 @@ function stopWorker(): void {
 }
 
 /** Settles the current request and those with the same text. */
-function finish(layout: MarkdownLayout): void {
+function finish(layout: ParsedMarkdown): void {
   if (current === undefined) return;
   const { text, settle } = current;
   current = undefined;
@@ -106,7 +106,7 @@ function finish(layout: MarkdownLayout): void {
   parseNext();
 }
 
-function keep(text: string, layout: MarkdownLayout): void {
+function keep(text: string, layout: ParsedMarkdown): void {
   kept.set(text, layout);
   keptLength += text.length;
   for (const oldest of kept.keys()) {
