@@ -14,7 +14,7 @@ interface BatchResultProps {
   itemLabel: string;
   results: readonly BatchItemResult[];
   doneLabel: string;
-  alreadyLabel: string;
+  unchangedLabel: string;
 }
 
 interface BatchResultDialogProps extends BatchResultProps {
@@ -41,7 +41,7 @@ export function BatchResultDialog({ title, onClose, ...results }: BatchResultDia
 const ICONS = { done: IconCheck, already: IconMinus, refused: IconAlertTriangle } as const;
 
 /** The result of each item, failed ones first. */
-function BatchResult({ itemLabel, results, doneLabel, alreadyLabel }: BatchResultProps) {
+function BatchResult({ itemLabel, results, doneLabel, unchangedLabel: alreadyLabel }: BatchResultProps) {
   const labels = { done: doneLabel, already: alreadyLabel, refused: 'Failed' } as const;
   const order = ['refused', 'done', 'already'] as const;
   const sums = order.map((outcome) => ({

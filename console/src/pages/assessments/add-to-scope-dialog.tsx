@@ -47,7 +47,7 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
           })),
         ]}
         doneLabel={messages.added}
-        alreadyLabel={messages.alreadyAdded}
+        unchangedLabel={messages.alreadyAdded}
       />
     );
   const pasted = assets.filter(({ location }) => !selected.some((one) => one.location === location));

@@ -58,7 +58,7 @@ export function AddMembersDialog({ id, organization, onClose }: AddMembersProps)
         itemLabel="Person"
         results={run.data}
         doneLabel="Added"
-        alreadyLabel={messages.alreadyMember}
+        unchangedLabel={messages.alreadyMember}
       />
     );
   const total = found.length + addresses.length;

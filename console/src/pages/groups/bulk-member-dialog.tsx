@@ -66,7 +66,7 @@ export function BulkMemberDialog({ id, update, onDone, onClose }: BulkMemberDial
         itemLabel="Person"
         results={run.data}
         doneLabel={kind === 'remove' ? 'Removed' : 'Changed'}
-        alreadyLabel={kind === 'remove' ? messages.removedAlready : messages.hadRole}
+        unchangedLabel={kind === 'remove' ? messages.removedAlready : messages.hadRole}
       />
     );
   return (
