@@ -53,14 +53,14 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
   ) => {
     const now = clock();
     if (!isRecentlyConfirmed(requireSignedInSession(request), now))
-      return sendSecurityPage(context, request, reply, { status: 403, refused: TOO_LATE });
+      return sendSecurityPage(context, request, reply, { status: 403, error: TOO_LATE });
     try {
       return await work(now);
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       return sendSecurityPage(context, request, reply, {
         status: STATUS[error.kind],
-        refused: error.message,
+        error: error.message,
       });
     }
   };

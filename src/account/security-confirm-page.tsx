@@ -56,7 +56,7 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
     if (proof.outcome === 'locked') reply.header('retry-after', proof.retryAfter);
     else reply.header('www-authenticate', 'Form realm="assay"');
     const status = proof.outcome === 'locked' ? 429 : 401;
-    return sendSecurityPage(context, request, reply, { status, unconfirmed: REFUSED, to });
+    return sendSecurityPage(context, request, reply, { status, confirmationError: REFUSED, to });
   };
 
   app.post(

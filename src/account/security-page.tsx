@@ -67,9 +67,9 @@ interface SecurityPageState {
   status?: number;
   done?: string | undefined;
   /** The error of the previous form. */
-  refused?: string;
+  error?: string;
   /** The error of the confirmation. */
-  unconfirmed?: string;
+  confirmationError?: string;
   /** Where the user goes after the confirmation; `undefined` if they stay. */
   to?: string | undefined;
 }
@@ -79,7 +79,7 @@ export async function sendSecurityPage(
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
-  { status = 200, done, refused, unconfirmed, to }: SecurityPageState = {},
+  { status = 200, done, error: refused, confirmationError: unconfirmed, to }: SecurityPageState = {},
 ): Promise<FastifyReply> {
   const { db, clock, config } = context;
   const session = requireSignedInSession(request);
