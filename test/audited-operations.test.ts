@@ -26,9 +26,9 @@ interface AuditedOperation {
   /** Requests that change nothing afterwards. Default: the same request. */
   unchanged?: readonly Attempt[];
   /** Requests that fail also for an admin, and a dry run. */
-  refused?: readonly Attempt[];
+  rejected?: readonly Attempt[];
   /** Requests that fail for staff. */
-  refusedToStaff?: readonly Attempt[];
+  rejectedForStaff?: readonly Attempt[];
   dryRun?: Attempt;
   /** For operations that admins may not call. */
   byStaff?: true;
@@ -87,7 +87,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     return {
       request: { method: 'PUT', path, body: { name: name() } },
       actions: ['vulnerability-tag.rename'],
-      refused: [{ method: 'PUT', path, body: { name: '' } }],
+      rejected: [{ method: 'PUT', path, body: { name: '' } }],
       alsoFor: ['outsider'],
     };
   },
@@ -112,7 +112,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     return {
       request: { method: 'PATCH', path, body: { status_id: 5, tag_list: [name()] } },
       actions: ['vulnerability-tag.create', 'vulnerability.update'],
-      refused: [
+      rejected: [
         { method: 'PATCH', path, body: { status_id: 42, tag_list: [name()] } },
         { method: 'PATCH', path, body: { status_id: 5, tags: [987_654_321] } },
       ],
@@ -124,7 +124,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
       path: `/v1/users/${(await fixtures.user({ organization: organization.uid })).id}`,
     },
     actions: ['user.ban'],
-    refused: [{ method: 'DELETE', path: `/v1/users/${admin.id}` }],
+    rejected: [{ method: 'DELETE', path: `/v1/users/${admin.id}` }],
   }),
   '6 ban who was invited': async () => ({
     request: {
@@ -139,7 +139,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     return {
       request: { method: 'POST', path, body: { tags: [{ name: name(), entities: [{ uid }] }] } },
       actions: ['asset-tag.create'],
-      refused: [
+      rejected: [
         {
           method: 'POST',
           path,
@@ -172,7 +172,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     return {
       request: { method: 'PATCH', path, body: { add: [{ assetUid, scopeRules: [{ rule: 'all' }] }] } },
       actions: ['listing.update'],
-      refused: [{ method: 'PATCH', path, body: { add: [{ assetUid }], remove: [assetUid] } }],
+      rejected: [{ method: 'PATCH', path, body: { add: [{ assetUid }], remove: [assetUid] } }],
     };
   },
   '13 remove members': async () => {
@@ -192,7 +192,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     },
     actions: ['vulnerability.create'],
     unchanged: [],
-    refused: [
+    rejected: [
       {
         method: 'POST',
         path: '/v1/vulnerabilities',
@@ -205,7 +205,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     return {
       request: { method: 'PUT', path, body: { title: name(), severity: 'Low', tag_list: [name()] } },
       actions: ['vulnerability-tag.create', 'vulnerability.update'],
-      refused: [
+      rejected: [
         {
           method: 'PUT',
           path,
@@ -224,7 +224,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
       request: { method: 'POST', path, form: [['file', name(), 'a.txt'], REPORT] },
       actions: ['attachment.create', 'attachment.create'],
       unchanged: [],
-      refused: [{ method: 'POST', path, form: [['other', 'x']] }],
+      rejected: [{ method: 'POST', path, form: [['other', 'x']] }],
     };
   },
   '23 delete an attachment': async () => {
@@ -238,7 +238,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
       request: { method: 'POST', path, body: { text: name() } },
       actions: ['comment.create'],
       unchanged: [],
-      refused: [{ method: 'POST', path, body: { text: name(), internal: true } }],
+      rejected: [{ method: 'POST', path, body: { text: name(), internal: true } }],
     };
   },
   '26 edit a comment': async () => {
@@ -268,7 +268,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     return {
       request: { method: 'PATCH', path: `${path}/${id}`, body: { status: 'cancelled' } },
       actions: ['retest.decide', 'vulnerability.update'],
-      refused: [{ method: 'PATCH', path: `${path}/${id}`, body: { status: 'verified' } }],
+      rejected: [{ method: 'PATCH', path: `${path}/${id}`, body: { status: 'verified' } }],
     };
   },
   '30 change many vulnerabilities': async () => {
@@ -283,7 +283,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     return {
       request: { method: 'POST', path, body: { ids, set } },
       actions: ['vulnerability.update', 'vulnerability.update'],
-      refused: [
+      rejected: [
         { method: 'POST', path, body: { ids: [...ids, 987_654_321], set, comment: 'x' } },
         { method: 'POST', path, body: { ids, set: { ...set, add_tags: [name()] }, expected_count: 9 } },
       ],
@@ -311,7 +311,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     // The creator has access.
     actions: ['assessment.create', 'assessment.grant'],
     unchanged: [],
-    refusedToStaff: [
+    rejectedForStaff: [
       {
         method: 'POST',
         path: '/v1/assessments',
@@ -330,7 +330,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     return {
       request: { method: 'PATCH', path, body: { name: name(), tag_list: [name()] } },
       actions: ['assessment-tag.create', 'assessment.update'],
-      refused: [
+      rejected: [
         {
           method: 'PATCH',
           path,
@@ -355,7 +355,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     return {
       request: { method: 'PATCH', path, body: { add: [outsider.id], remove: [member.id] } },
       actions: ['assessment.grant', 'assessment.revoke'],
-      refused: [{ method: 'PATCH', path, body: { add: [outsider.id, otherTenant.id] } }],
+      rejected: [{ method: 'PATCH', path, body: { add: [outsider.id, otherTenant.id] } }],
     };
   },
   '44 create a group': async () => ({
@@ -405,7 +405,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
       request: { method: 'POST', path, body: times },
       actions: ['testing-session.log'],
       unchanged: [],
-      refused: [{ method: 'POST', path, body: { ...times, tester_id: outsider.id } }],
+      rejected: [{ method: 'POST', path, body: { ...times, tester_id: outsider.id } }],
     };
   },
   '50 correct a testing session': async () => ({
@@ -430,7 +430,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
       body: { email: `${(count += 1)}@invited.example`, assessments: [assessment] },
     },
     actions: ['user.create', 'assessment.grant'],
-    refused: [
+    rejected: [
       {
         method: 'POST',
         path: '/v1/users',
@@ -444,14 +444,14 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     return {
       request: { method: 'PUT', path, body: { name: name(), admin: true, assessments: [assessment] } },
       actions: ['user.rename', 'assessment.grant', 'user.set-role'],
-      refused: [{ method: 'PUT', path, body: { name: name(), assessments: ['none'] } }],
+      rejected: [{ method: 'PUT', path, body: { name: name(), assessments: ['none'] } }],
     };
   },
   '58 create a token': async () => ({
     request: { method: 'POST', path: '/v1/tokens', body: { name: name() } },
     actions: ['token.create'],
     unchanged: [],
-    refused: [{ method: 'POST', path: '/v1/tokens', body: { name: name(), scopes: ['asset_gw'] } }],
+    rejected: [{ method: 'POST', path: '/v1/tokens', body: { name: name(), scopes: ['asset_gw'] } }],
     alsoFor: ['outsider', 'otherTenant'],
   }),
   '59 revoke a token': async () => ({
@@ -475,7 +475,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     request: { method: 'POST', path: '/v1/imports', form: [REPORT] },
     actions: ['import.start', 'import.end'],
     unchanged: [],
-    refused: [{ method: 'POST', path: '/v1/imports', form: [['file', 'no report', 'a.xml']] }],
+    rejected: [{ method: 'POST', path: '/v1/imports', form: [['file', 'no report', 'a.xml']] }],
     alsoFor: ['otherTenant'],
   }),
   '69 cancel an import': async () => ({
@@ -499,7 +499,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     return {
       request: { method: 'DELETE', path: assetTags(), body: { uids } },
       actions: ['asset-tag.delete', 'asset-tag.delete'],
-      refused: [{ method: 'DELETE', path: assetTags(), body: { uids: [...uids, 'abcabcabcab0'] } }],
+      rejected: [{ method: 'DELETE', path: assetTags(), body: { uids: [...uids, 'abcabcabcab0'] } }],
     };
   },
   '74 create assets': async () => {
@@ -512,7 +512,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     return {
       request: { method: 'POST', path, body: [{ ...host(), listingUid: assessment }, host()] },
       actions: ['asset.create', 'asset.create', 'listing.update'],
-      refused: [{ method: 'POST', path, body: [host(), { ...host(), location: 'no host' }] }],
+      rejected: [{ method: 'POST', path, body: [host(), { ...host(), location: 'no host' }] }],
     };
   },
   '77 change an asset': async () => ({
@@ -590,8 +590,8 @@ describe('The audit log', () => {
         request,
         actions,
         unchanged,
-        refused: rejected = [],
-        refusedToStaff = [],
+        rejected = [],
+        rejectedForStaff = [],
         dryRun,
         byStaff,
         alsoFor = [],
@@ -607,7 +607,7 @@ describe('The audit log', () => {
       if (!alsoFor.includes('otherTenant'))
         unrecorded.push(['another tenant', await send(otherTenant.token, request)]);
       for (const attempt of rejected) unrecorded.push([JSON.stringify(attempt), await send(token, attempt)]);
-      for (const attempt of refusedToStaff)
+      for (const attempt of rejectedForStaff)
         unrecorded.push([JSON.stringify(attempt), await send(staff.token, attempt)]);
       if (operation.versioned && ['PATCH', 'PUT', 'DELETE'].includes(request.method))
         unrecorded.push(['another version', await send(token, request, { 'if-match': '"987654321-x"' })]);

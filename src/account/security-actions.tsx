@@ -65,11 +65,11 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
     }
   };
 
-  const showAuthenticator = (request: FastifyRequest, reply: FastifyReply, refused?: string) => {
+  const showAuthenticator = (request: FastifyRequest, reply: FastifyReply, rejected?: string) => {
     const session = requireSignedInSession(request);
-    const secret = refused === undefined ? undefined : openAuthenticatorSetup(context, session, refused);
+    const secret = rejected === undefined ? undefined : openAuthenticatorSetup(context, session, rejected);
     const setUp =
-      secret === undefined ? createAuthenticatorSetup(context, session) : { field: refused ?? '', secret };
+      secret === undefined ? createAuthenticatorSetup(context, session) : { field: rejected ?? '', secret };
     return sendHtmlPage(
       request,
       reply,
@@ -79,11 +79,11 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
             action={AUTHENTICATOR}
             setup={setUp}
             email={session.email}
-            refused={refused !== undefined}
+            isRejected={rejected !== undefined}
           />
         </section>
       </AccountPage>,
-      { status: refused === undefined ? 200 : 422 },
+      { status: rejected === undefined ? 200 : 422 },
     );
   };
 

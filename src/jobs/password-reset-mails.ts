@@ -10,9 +10,9 @@ import { MAIL_ATTEMPTS, type Mailer, sendMail } from './mailer.ts';
 import type { JobHandler } from './runner.ts';
 
 const HOUR = 3_600_000;
-/** The most mails to an account, and requests from a network, in an hour. */
+/** Limits of mails to an account and of requests from a network, per hour. */
 const ACCOUNT_LIMIT = { max: 3, window: HOUR };
-const ADDRESS_LIMIT = { max: 20, window: HOUR };
+const NETWORK_LIMIT = { max: 20, window: HOUR };
 
 /** Mails password reset links, one at a time. */
 export const passwordResetMailJob = (context: Context, mailer: Mailer): JobHandler => ({
@@ -25,7 +25,7 @@ export const passwordResetMailJob = (context: Context, mailer: Mailer): JobHandl
     const link = await db.write(async (tx) => {
       if (job.attempts === 1) {
         const fromNetwork = { subject: 'reset-mail', address: networkPrefix(address) };
-        if ((await recordAttempt(tx, fromNetwork, ADDRESS_LIMIT, at)).outcome === 'locked') return undefined;
+        if ((await recordAttempt(tx, fromNetwork, NETWORK_LIMIT, at)).outcome === 'locked') return undefined;
         const toAccount = { subject: `reset-mail:${userId}`, address: '' };
         if (
           userId !== undefined &&

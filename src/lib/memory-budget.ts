@@ -64,11 +64,11 @@ export class MemoryBudget {
       this.#grantWaiting();
     });
     if (!isGranted) return undefined;
-    let held = reserved;
+    let heldBytes = reserved;
     const shrinkTo = (size: number): void => {
-      if (size >= held) return;
-      this.#add(owner, size - held);
-      held = size;
+      if (size >= heldBytes) return;
+      this.#add(owner, size - heldBytes);
+      heldBytes = size;
       this.#grantWaiting();
     };
     return { shrinkTo, release: () => shrinkTo(0) };

@@ -23,10 +23,10 @@ beforeAll(async () => {
 afterAll(() => server.close());
 beforeEach(async () => {
   account = await fixtures.account();
-  here = await signedIn();
+  here = await signIn();
 });
 
-async function signedIn(by = account): Promise<FormClient> {
+async function signIn(by = account): Promise<FormClient> {
   const visitor = createFormClient(server);
   await visitor.signIn(by.email, by.password);
   return visitor;
@@ -66,7 +66,7 @@ describe('Sessions page', () => {
   });
 
   it('ends another session', async () => {
-    const other = await signedIn();
+    const other = await signIn();
     const ids = (await sessionsOf(account.id)).map(({ id }) => id);
     const mine = await ownId(here);
     const otherId = ids.find((id) => id !== mine) ?? '';
@@ -99,7 +99,7 @@ describe('Sessions page', () => {
 
   it('does not end sessions of other users', async () => {
     const otherAccount = await fixtures.account();
-    const theirs = await signedIn(otherAccount);
+    const theirs = await signIn(otherAccount);
     const [session] = await sessionsOf(otherAccount.id);
     const response = await here.submit(
       await here.open('/account/sessions'),
@@ -111,7 +111,7 @@ describe('Sessions page', () => {
   });
 
   it('signs out everywhere else', async () => {
-    const others = [await signedIn(), await signedIn()];
+    const others = [await signIn(), await signIn()];
     const page = await here.open('/account/sessions');
     const response = await here.submit(page, { which: 'others' }, '/account/sessions/end-all');
     expect((await here.open(response.location ?? '')).text).toContain('browsers were signed out');
@@ -120,7 +120,7 @@ describe('Sessions page', () => {
   });
 
   it('signs out everywhere, including here', async () => {
-    const other = await signedIn();
+    const other = await signIn();
     const before = new Map(here.cookies);
     const page = await here.open('/account/sessions');
     const response = await here.submit(page, { which: 'all' }, '/account/sessions/end-all');
@@ -133,9 +133,9 @@ describe('Sessions page', () => {
 
   it('omits sessions that have expired', async () => {
     const idle = server.context.config.sessionIdle;
-    await signedIn();
+    await signIn();
     now += idle;
-    here = await signedIn();
+    here = await signIn();
     const page = await here.open('/account/sessions');
     expect(page.text.match(/<div class="what">/g)).toHaveLength(1);
     expect(page.text).not.toContain('Sign out everywhere else');
@@ -149,8 +149,8 @@ describe('Sessions page', () => {
 
 describe('Operator', () => {
   it('ends all sessions of one user', async () => {
-    const there = await signedIn();
-    const other = await signedIn(await fixtures.account());
+    const there = await signIn();
+    const other = await signIn(await fixtures.account());
     const { db } = server.context;
     expect(await db.write((tx) => endUserSessions(tx, cliChangeContext(now), account.id))).toBe(2);
     expect(await Promise.all([here, there, other].map(isSignedIn))).toEqual([false, false, true]);

@@ -25,7 +25,7 @@ let application: CallbackServer;
 let fixtures: ReturnType<typeof createFixtures>;
 const routes: RouteOptions[] = [];
 beforeAll(async () => {
-  // Pages that send mail do not wait for this server, which does not exist.
+  // Nothing listens on this port: pages queue mail without waiting for the server.
   server = await startTestServer({ smtpUrl: 'smtp://127.0.0.1:9' }, () => NOW);
   fixtures = createFixtures(server);
   application = await startCallbackServer();
@@ -101,7 +101,7 @@ async function requestAccess(page: Page): Promise<void> {
   );
 }
 
-/** Opens each page, by the name of its operation, and checks its other states on the way. */
+/** Functions that open a page, by the name of its operation, and check its other states on the way. */
 const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   'sign-in-page': async (page) => {
     await page.goto('/sign-in');
@@ -243,7 +243,7 @@ describe('Account pages', () => {
   });
 });
 
-describeInBrowser('Account pages: accessible in light and dark, wide and narrow', () => {
+describeInBrowser('Account pages are accessible in light and dark, wide and narrow', () => {
   const open = useBrowser();
 
   it.each(Object.entries(PAGES))('%s', async (_name, visit) => {
@@ -259,7 +259,7 @@ describeInBrowser('Account pages: accessible in light and dark, wide and narrow'
     await expectAccessibleInAllViews(page);
   });
 
-  it('error page', async () => {
+  it('shows an accessible error page', async () => {
     const page = await open(server.origin);
     await page.goto('/sign-in');
     await page.context().clearCookies();

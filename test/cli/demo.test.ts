@@ -91,7 +91,7 @@ describe('assay demo', () => {
         `select observed_state as state, ports from port_counts
          where asset_id = (select id from assets where uid = '${manifest.assets.host}')`,
       );
-      const portsOf = (wanted: string) => ports.find(({ state }) => state === wanted)?.ports ?? 0;
+      const portsOf = (requested: string) => ports.find(({ state }) => state === requested)?.ports ?? 0;
       expect(portsOf('open')).toBeGreaterThanOrEqual(40);
       expect(portsOf('closed')).toBeGreaterThanOrEqual(5);
 

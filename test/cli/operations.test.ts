@@ -363,10 +363,10 @@ describe('A tour of the commands with a server', () => {
     expect(created).toMatchObject({ title: '=Script in a name', cvss_score: 7.5, cwe_ids: ['CWE-79'] });
     expect(await onServer('vulnerability', 'get', String(created.id))).toMatch(/^title +=Script in a name$/m);
     const due = ['--due-on', '2027-01-31', '--assignee-id', String(admin.id)];
-    const whole = ['--title', 'Script in a name', ...report];
-    const edited = await json('vulnerability', 'replace', String(created.id), ...whole, ...due);
+    const complete = ['--title', 'Script in a name', ...report];
+    const edited = await json('vulnerability', 'replace', String(created.id), ...complete, ...due);
     expect(edited).toMatchObject({ due_on: '2027-01-31', cwe_ids: [], assignee: { id: admin.id } });
-    const cleared = await json('vulnerability', 'replace', String(created.id), ...whole, '--no-due-on');
+    const cleared = await json('vulnerability', 'replace', String(created.id), ...complete, '--no-due-on');
     expect(cleared).toMatchObject({ due_on: null, assignee: { id: admin.id } });
     expect(await onServer('vulnerability', 'statuses')).toMatch(/Accepted Risk/);
     const wrong = [
@@ -493,12 +493,12 @@ describe('assay login', () => {
     const path = address.slice(server.origin.length);
     const page = await browser.open(path);
     expect(page.text).toContain('Command line');
-    const answer = await browser.submit(page, { decision: 'allow' }, path);
+    const response = await browser.submit(page, { decision: 'allow' }, path);
     // Another user of this machine can find the port, but not the state.
-    const strange = new URL(answer.location ?? '');
+    const strange = new URL(response.location ?? '');
     strange.searchParams.set('state', 'guessed');
     expect((await fetch(strange)).status).toBe(404);
-    expect(await (await fetch(answer.location ?? '')).text()).toContain('You are signed in.');
+    expect(await (await fetch(response.location ?? '')).text()).toContain('You are signed in.');
     expect(await login.code).toBe(0);
     expect(statSync(file).mode & 0o777).toBe(0o600);
 
@@ -540,12 +540,12 @@ describe('A command that names a user', () => {
       folder: (...args: string[]) => assay.json('user', ...args),
       server: async (...args: string[]) => JSON.parse(await onServer('user', ...args, '--json')),
     };
-    for (const place of ['folder', 'server'] as const) {
-      const [user, { id, uid }] = [places[place], on[place]];
+    for (const mode of ['folder', 'server'] as const) {
+      const [user, { id, uid }] = [places[mode], on[mode]];
       expect(await user('get', email.toLowerCase())).toMatchObject({ id, uid });
       expect(await user('update', String(id), '--name', 'Jo')).toMatchObject({ id, name: 'Jo' });
       // A user with a token is banned, not deleted.
-      if (place === 'folder') await assay.json('token', 'create', '--user', email);
+      if (mode === 'folder') await assay.json('token', 'create', '--user', email);
       else await fixtures.token(id);
       expect(await user('ban', uid)).toMatchObject({ banned: true });
       expect(await user('unban', email)).toMatchObject({ id, banned: false });

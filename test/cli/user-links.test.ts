@@ -23,8 +23,8 @@ async function newPerson() {
   const browser = createFormClient(await assay.serveHere());
   const { pathname, search } = new URL(invite_url);
   const fields = { name: 'Ada', password: 'seven green ladders sing' };
-  const answer = await browser.submit(await browser.open(pathname + search), fields, '/invitation');
-  expect(answer.status).toBe(303);
+  const response = await browser.submit(await browser.open(pathname + search), fields, '/invitation');
+  expect(response.status).toBe(303);
   return user;
 }
 

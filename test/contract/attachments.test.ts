@@ -396,7 +396,7 @@ describe('Operation 21: attach files to a vulnerability', () => {
           (async function* () {
             for await (const chunk of content) {
               // The client sends more than is buffered, so the body is paused soon, except at its end.
-              for (let turn = 0; turn < 100 && !isPaused(); turn += 1)
+              for (let attempt = 0; attempt < 100 && !isPaused(); attempt += 1)
                 await new Promise((resolve) => setImmediate(resolve));
               if (isPaused()) vi.advanceTimersByTime(1_500);
               arrived += chunk.length;

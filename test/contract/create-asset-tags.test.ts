@@ -249,18 +249,18 @@ describe('Operation 8: create asset tags', () => {
       const { db } = server.context;
       const other = (await fixtures.organization()).uid;
       const group = (await fixtures.organizationGroup(`left${organization}`, [organization, other])).uid;
-      const attribution = { ...cliChangeContext(NOW), accepted: TAG_SCOPES };
+      const changeContext = { ...cliChangeContext(NOW), accepted: TAG_SCOPES };
       const own = await newAsset();
       const theirs = (await fixtures.asset({ organization: other })).uid;
       const tags = [{ name: 'late', assets: [own, theirs] }];
-      const plan = await planAssetTags(db.read, attribution, group, tags);
+      const plan = await planAssetTags(db.read, changeContext, group, tags);
       expect(plan.assetIds).toHaveLength(2);
 
       const invalidFields = (...properties: string[]) => ({
         kind: 'invalid',
         fieldErrors: properties.map((property) => expect.objectContaining({ property })),
       });
-      const make = () => db.write((tx) => createAssetTags(tx, attribution, group, tags, plan));
+      const make = () => db.write((tx) => createAssetTags(tx, changeContext, group, tags, plan));
       await db.write((tx) =>
         tx
           .deleteFrom('organization_group_members')

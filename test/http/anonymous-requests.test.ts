@@ -121,9 +121,9 @@ describe('The rate limit of an address', () => {
   ])('counts %s', async (_what, method, path, status) => {
     const strict = await start(2);
     // Other clients change `%ff`.
-    const ask = async () =>
+    const send = async () =>
       (await pipeline(strict, [`${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`]))[0];
-    expect([await ask(), await ask(), await ask()]).toEqual([status, status, 429]);
+    expect([await send(), await send(), await send()]).toEqual([status, status, 429]);
   });
 
   it('is in the headers of what it counts and refuses', async () => {

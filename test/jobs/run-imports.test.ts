@@ -81,9 +81,9 @@ describe('The next import', () => {
     const f = await queueIn(two);
     const g = await queueIn(three);
     const order = [];
-    for (let turn = 0; turn < 5; turn += 1) {
+    for (let round = 0; round < 5; round += 1) {
       await done(running.shift()?.job as Job, 'x');
-      running.push(await take('x', 2, now + 3 + turn));
+      running.push(await take('x', 2, now + 3 + round));
       order.push(running.at(-1)?.id);
     }
     expect(order).toEqual([e, g, c, f, d]);
@@ -106,8 +106,8 @@ describe('The next import', () => {
     );
     const [imported, other] = [await queue(two), await queue(three)];
     const order = [];
-    for (let turn = 0; turn < 4; turn += 1) {
-      const taken = await take('x', 1, now + 1 + turn);
+    for (let round = 0; round < 4; round += 1) {
+      const taken = await take('x', 1, now + 1 + round);
       order.push(taken?.id);
       await done(taken?.job as Job, 'x');
     }
@@ -125,7 +125,7 @@ describe('The next import', () => {
     ];
     const d = await queue(two.id, assessments[3]);
     const order = [];
-    for (let turn = 0; turn < 4; turn += 1) order.push((await take('a', 10, now + 1 + turn))?.id);
+    for (let round = 0; round < 4; round += 1) order.push((await take('a', 10, now + 1 + round))?.id);
     expect(order).toEqual([a, d, b, c]);
   });
 

@@ -41,12 +41,12 @@ const addFactor = (userId: number, organizationId: number) =>
 const require = (uid: string) => server.context.db.write((tx) => requireSecondFactor(tx, by, uid, true));
 
 async function expectEnded({ access_token, refresh_token }: { access_token: string; refresh_token: string }) {
-  expect(await apps.opens(access_token)).toBe(false);
+  expect(await apps.isAccepted(access_token)).toBe(false);
   expect((await apps.refresh(client, refresh_token)).body.error).toBe('invalid_grant');
 }
 
 async function expectValid({ access_token, refresh_token }: { access_token: string; refresh_token: string }) {
-  expect(await apps.opens(access_token)).toBe(true);
+  expect(await apps.isAccepted(access_token)).toBe(true);
   expect((await apps.refresh(client, refresh_token)).status).toBe(200);
 }
 
@@ -91,7 +91,7 @@ describe('Access of applications to accounts without a second factor', () => {
     const tokens = await apps.tokens(client, staff.id);
     await server.context.db.write((tx) => endAccessWithoutFactor(tx, by, null));
     await expectEnded(tokens);
-    expect(await apps.opens(staff.token)).toBe(true);
+    expect(await apps.isAccepted(staff.token)).toBe(true);
   });
 
   it('does not include personal access tokens and clients with an account of their own', async () => {
@@ -100,8 +100,8 @@ describe('Access of applications to accounts without a second factor', () => {
     const own = await apps.client({ kind: 'confidential', userId: user.id });
     const { body } = await apps.clientCredentials(own);
     await require(uid);
-    expect(await apps.opens(user.token)).toBe(true);
-    expect(await apps.opens(body.access_token)).toBe(true);
+    expect(await apps.isAccepted(user.token)).toBe(true);
+    expect(await apps.isAccepted(body.access_token)).toBe(true);
   });
 
   it('ends with the tokens for which a code is exchanged at the same time', async () => {

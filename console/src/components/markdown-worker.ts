@@ -24,10 +24,10 @@ type Child = Root['children'][number];
 const parse = (text: string) => processor.runSync(processor.parse(text));
 
 // The page sends a text and gets its tree, or null if it exceeds a limit or the parser fails.
-addEventListener('message', ({ data }: MessageEvent<string>) => postMessage(layOut(data)));
+addEventListener('message', ({ data }: MessageEvent<string>) => postMessage(parseWithinLimits(data)));
 postMessage('ready');
 
-function layOut(text: string): Root | null {
+function parseWithinLimits(text: string): Root | null {
   try {
     const tree = parse(text);
     return clean(tree) ? tree : null;

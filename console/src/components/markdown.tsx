@@ -19,30 +19,30 @@ interface TextProps {
 
 /**
  * Renders CommonMark with tables. HTML is shown as text; only attachments are loaded as images. A text that is too long or too
- * deeply nested to lay out is shown as plain text.
+ * deeply nested to parse is shown as plain text.
  */
 export default function MarkdownText({ children: text, vulnerability }: TextProps) {
   const pendingAt = use(PendingUploads);
-  const layout = useParsedMarkdown(text);
+  const parsed = useParsedMarkdown(text);
   const content = useMemo(
     () =>
-      layout === undefined || typeof layout === 'string'
+      parsed === undefined || typeof parsed === 'string'
         ? undefined
-        : toJsxRuntime(layout, {
+        : toJsxRuntime(parsed, {
             Fragment,
             jsx,
             jsxs,
             ignoreInvalidStyle: true,
             components: componentsFor(vulnerability, pendingAt),
           }),
-    [layout, vulnerability, pendingAt],
+    [parsed, vulnerability, pendingAt],
   );
   if (content !== undefined) return <Typography className={classes.text}>{content}</Typography>;
-  if (layout === undefined) return <div className={`${classes.text} ${classes.pending}`}>{text}</div>;
+  if (parsed === undefined) return <div className={`${classes.text} ${classes.pending}`}>{text}</div>;
   return (
     <div className={classes.text}>
       <Text size="xs" c="dimmed" mb={4}>
-        {layout === 'unavailable' ? messages.layoutUnavailable : messages.tooComplex}
+        {parsed === 'unavailable' ? messages.parserUnavailable : messages.tooComplex}
       </Text>
       <div className={classes.plain}>{text}</div>
     </div>

@@ -42,7 +42,7 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
           ...run.data.results,
           ...invalid.map((line): BatchItemResult => ({
             name: line.text,
-            status: 'refused',
+            status: 'failed',
             reason: messages.rejected(line.error),
           })),
         ]}

@@ -138,7 +138,7 @@ async function findMembers(addresses: readonly string[], organization: string | 
     const found = await Promise.all(some.map((address) => findPersonByEmail(address, signal, organization)));
     for (const [index, person] of found.entries()) {
       const name = some[index] ?? '';
-      if (person === undefined) unknown.push({ name, status: 'refused', reason: messages.unknownAddress });
+      if (person === undefined) unknown.push({ name, status: 'failed', reason: messages.unknownAddress });
       else people.push({ userUid: person.uid, name });
     }
   }

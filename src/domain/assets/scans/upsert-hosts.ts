@@ -112,9 +112,9 @@ async function dropUnwritable(
 ): Promise<string[]> {
   if (findWritable === undefined) return [];
   const writable = await findWritable([...known.values()]);
-  const refused = [...known.values()].filter(({ id }) => !writable.has(id));
-  for (const { address } of refused) known.delete(address);
-  return refused.map(({ address }) => address);
+  const rejected = [...known.values()].filter(({ id }) => !writable.has(id));
+  for (const { address } of rejected) known.delete(address);
+  return rejected.map(({ address }) => address);
 }
 
 /** @returns assets by address, and the uids of the new ones */

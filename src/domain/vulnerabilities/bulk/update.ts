@@ -82,7 +82,7 @@ export async function countUnsearchable(
  * @throws DomainError `invalid` for a bad form, `too-many` beyond a limit
  */
 export async function prepareBulkUpdate(
-  reading: ListContext,
+  listContext: ListContext,
   change: BulkUpdate,
 ): Promise<PreparedBulkUpdate> {
   const { ids, filter, undo } = change;
@@ -90,7 +90,7 @@ export async function prepareBulkUpdate(
   const errors = undo === undefined ? validateForm(change) : validateUndo(change);
   if (errors.length > 0) throw invalidInput(errors);
   if (filter === undefined) return change;
-  const matches = await findMatches(reading, filter);
+  const matches = await findMatches(listContext, filter);
   requireBoundedSize(matches.length, change);
   return { ...change, matches };
 }
@@ -197,8 +197,8 @@ function countTagChanges(changes: readonly FieldChange[]): number {
   return changes.reduce((count, { locked, after }) => {
     if (after.tags === locked.fields.tags) return count;
     const before = new Set(locked.fields.tags);
-    const kept = after.tags.filter((tag) => before.has(tag)).length;
-    return count + before.size + after.tags.length - 2 * kept;
+    const unchanged = after.tags.filter((tag) => before.has(tag)).length;
+    return count + before.size + after.tags.length - 2 * unchanged;
   }, 0);
 }
 
