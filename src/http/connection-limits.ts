@@ -31,7 +31,7 @@ export interface ConnectionLimits {
 export function limitConnections(app: FastifyInstance, { config, log }: Context): ConnectionLimits {
   const trusted = new AddressSet(config.trustedProxies);
   const perAddress = new Map<string, number>();
-  /** By the time of their start, oldest first. */
+  /** Connections that may not have sent a byte yet, with the time at which they opened, oldest first. */
   const silent = new Map<Socket, number>();
   let closed = 0;
   const throttle = new LogThrottle(LOG_MILLISECONDS, (last, count) =>

@@ -66,7 +66,7 @@ describe('Changing the password', () => {
       expect(changed.location).toBe(`${server.origin}/account/password?done=changed`);
     });
 
-    it('is refused without one, whatever the current password', async () => {
+    it('requires one, even if the current password is correct', async () => {
       now -= 1;
       const page = await visitor.open('/account/password');
       now += 1;

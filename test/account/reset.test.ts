@@ -314,7 +314,7 @@ describe('Password reset link', () => {
 });
 
 describe('Password reset without a mail server', () => {
-  it('tells the user to ask an admin', async () => {
+  it('asks the user to contact an admin', async () => {
     const visitor = createFormClient(server);
     expect((await visitor.open('/sign-in')).text).toContain('href="/reset-password/request"');
     const page = await visitor.open('/reset-password/request');

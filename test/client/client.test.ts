@@ -265,7 +265,7 @@ describe('List', () => {
     expect(seen.map(({ query }) => query)).toEqual(['?perPage=2', '?perPage=2&page=2']);
   });
 
-  it('sends the token to no other server, whatever a link says', async () => {
+  it('does not send the token to other servers that a link names', async () => {
     const urls: string[] = [];
     const client = createClient({
       server: server.origin,

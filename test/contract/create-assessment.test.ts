@@ -159,7 +159,7 @@ describe('Operation 38: create an assessment', () => {
     expect((await createAs(free)).body.uid).toBe(free);
   });
 
-  it('appends random characters to the uid for everybody else, whoever has it', async () => {
+  it('appends random characters to the uid for everybody else, even if it is free', async () => {
     const assigned = await fixtures.user({ assignedTo: [organization.uid] });
     await fixtures.access((await fixtures.assessment(organization.uid)).uid, member.id);
     await fixtures.member(group.id, member.uid, 'assessment_creator');

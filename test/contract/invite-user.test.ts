@@ -265,7 +265,7 @@ describe('Operation 54: invite a user', () => {
       expect((await invite({ email: address() }, other.token)).status).toBe(201);
     });
 
-    it('counts requests at the same time, and tells them no more', async () => {
+    it('counts concurrent requests, and reveals no more to them', async () => {
       const email = await foreign();
       const statuses = await Promise.all(
         Array.from({ length: 30 }, async () => (await invite({ email })).status),

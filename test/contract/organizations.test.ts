@@ -124,7 +124,7 @@ describe('Operation 63: create an organization', () => {
     ]);
   });
 
-  it('appends random characters to the uid for assigned staff, whoever has it', async () => {
+  it('appends random characters to the uid for assigned staff, even if it is free', async () => {
     const assigned = await fixtures.user({ assignedTo: [organization.uid] });
     const theirs = await fixtures.organization();
     for (const uid of [organization.uid, theirs.uid, newUid()]) {

@@ -61,7 +61,7 @@ describe('The log', () => {
     ]);
   });
 
-  it('has one line a minute for what is refused for its rate, or has no limit', async () => {
+  it('has one line per minute for rate-limited requests and for those without a limit', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const strict = await start(1);
     const from = (address: string, path: string) =>
@@ -126,7 +126,7 @@ describe('The rate limit of an address', () => {
     expect([await send(), await send(), await send()]).toEqual([status, status, 429]);
   });
 
-  it('is in the headers of what it counts and refuses', async () => {
+  it('is in the headers of the responses that it counts or rejects', async () => {
     const strict = await start(1);
     for (const [method, path] of [
       ['GET', '/nothing'],

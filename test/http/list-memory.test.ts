@@ -56,7 +56,7 @@ async function countReads<T>(run: () => Promise<T>): Promise<{ readBlocks: numbe
 }
 
 describe('Lists of large rows', () => {
-  it('are complete, whatever the page', async () => {
+  it('are complete for every page', async () => {
     const ids: number[] = [];
     for (const page of [
       'page[size]=200',

@@ -91,7 +91,7 @@ describe('Pages', () => {
     ['by number in other areas', ASSET_TAGS, 'page=2&perPage=1'],
     ['by cursor in other areas', ASSET_TAGS, 'page[after]=&perPage=1'],
     ['of a log', EVENTS, 'page[size]=1'],
-  ])('%s lead to the next page, whatever the length of the query', async (_how, path, query) => {
+  ])('%s lead to the next page, even with a long query', async (_how, path, query) => {
     const pad = (length: number) => `${query}&x=`.padEnd(length, 'x');
     const short = await get(path, pad(400));
     const next = linkOf(short, 'next') ?? '';
@@ -127,7 +127,7 @@ describe('Pages', () => {
     expect(await headSize(path, `${query}&${ignored}&x=`.padEnd(935, 'x'))).toBeLessThan(4_096);
   });
 
-  it('name no further page on the last one, whatever the length of the query', async () => {
+  it('name no further page on the last one, even with a long query', async () => {
     for (const query of ['page[number]=5&page[size]=1', 'page[after]=']) {
       const { headers } = await get(TAGS, `${query}&x=`.padEnd(9_000, 'x'));
       expect([headers.get('link'), headers.get('x-next-cursor')]).toEqual([null, null]);

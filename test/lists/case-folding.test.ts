@@ -80,7 +80,7 @@ describe('Names fold case', () => {
     expect(await found('/v1/vulnerability_tags?filter[search]=stra%C3%9Fe')).toBe(1);
   });
 
-  it('refuses an asset tag whose name differs in case only', async () => {
+  it('rejects an asset tag whose name differs only in case', async () => {
     const tags = `/api/tagging/v1.0/organizations/${organization}/tags`;
     expect((await request('POST', tags, { tags: [{ name: 'δοςα' }] })).status).toBe(409);
     expect((await request('POST', tags, { tags: [{ name: 'Maße' }, { name: 'MASSE' }] })).status).toBe(422);

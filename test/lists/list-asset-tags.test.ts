@@ -159,7 +159,7 @@ describe('Operation 70: list asset tags', () => {
     ]);
   });
 
-  it('lists every name that a creation or a change of name refuses as taken', async () => {
+  it('lists every name that creating or renaming a tag rejects as taken', async () => {
     const namesFor = async (token: string, uid?: string) =>
       (await rowsOf('', token, uid)).map(({ name }) => name);
     const create = (name: string, token: string, uid?: string) =>

@@ -5,7 +5,7 @@ import { unified } from 'unified';
 
 /** Deeper trees overflow the stack of the page that renders them. */
 const MAX_DEPTH = 100;
-/** More elements and pieces of text take a browser seconds to lay out. */
+/** A browser takes seconds to lay out more elements and text nodes. */
 const MAX_NODES = 10_000;
 /** Each image is a request. */
 const MAX_IMAGES = 200;

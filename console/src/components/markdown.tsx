@@ -22,7 +22,7 @@ interface TextProps {
  * deeply nested to parse is shown as plain text.
  */
 export default function MarkdownText({ children: text, vulnerability }: TextProps) {
-  const pendingAt = use(PendingUploads);
+  const findPendingUpload = use(PendingUploads);
   const parsed = useParsedMarkdown(text);
   const content = useMemo(
     () =>
@@ -33,9 +33,9 @@ export default function MarkdownText({ children: text, vulnerability }: TextProp
             jsx,
             jsxs,
             ignoreInvalidStyle: true,
-            components: componentsFor(vulnerability, pendingAt),
+            components: componentsFor(vulnerability, findPendingUpload),
           }),
-    [parsed, vulnerability, pendingAt],
+    [parsed, vulnerability, findPendingUpload],
   );
   if (content !== undefined) return <Typography className={classes.text}>{content}</Typography>;
   if (parsed === undefined) return <div className={`${classes.text} ${classes.pending}`}>{text}</div>;
@@ -49,7 +49,10 @@ export default function MarkdownText({ children: text, vulnerability }: TextProp
   );
 }
 
-function componentsFor(vulnerability: number | undefined, pendingAt: (address: string) => Blob | undefined) {
+function componentsFor(
+  vulnerability: number | undefined,
+  findPendingUpload: (url: string) => Blob | undefined,
+) {
   return {
     a({ href, children: content }: ComponentProps<'a'>) {
       if (href?.toLowerCase().startsWith('attachment:') !== true)
@@ -73,7 +76,7 @@ function componentsFor(vulnerability: number | undefined, pendingAt: (address: s
       );
     },
     img({ src, alt }: ComponentProps<'img'>) {
-      const pending = pendingAt(String(src));
+      const pending = findPendingUpload(String(src));
       if (pending !== undefined) return <BlobImage content={pending} alt={alt ?? ''} />;
       const id = parseAttachmentId(src);
       return id === undefined || vulnerability === undefined ? (

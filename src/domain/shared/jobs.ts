@@ -36,8 +36,8 @@ export class JobNotifier extends EventEmitter<{ added: [] }> {
 
 /**
  * Queues a job in the caller's transaction. Jobs run at least once: after a crash they start again.
- * @param payload is stored as JSON and must hold no secret
- * @param key at most one job has it
+ * @param payload stored as JSON; must not contain a secret
+ * @param key a unique key: no second job with it is queued
  * @returns whether it was queued; false when the limit is reached or the key exists
  */
 export async function addJob(

@@ -37,7 +37,7 @@ interface IdSource {
 
 /**
  * The condition that a vulnerability is among the ids of a source. Known ids are inlined, because an engine can only
- * guess how many a subquery returns; of a source with many ids, each row is tested.
+ * guess how many a subquery returns. If a source has many ids, each row is tested instead.
  */
 function idCondition(
   { db, plan }: ListContext,

@@ -42,7 +42,7 @@ interface UpsertHostsResult extends ScanResult {
  * Applies scanned hosts to an organization. A new host becomes an asset with every port that the scan lists; a known
  * one keeps its name, and its ports follow the rules of `HostPorts`. Each new or changed host gets an audit event.
  * @param by a scan time in the future counts as `by.now`
- * @param hosts may have several records of a host, in any order: they apply in that of their times
+ * @param hosts records in any order, several per host allowed; applied in the order of their times
  */
 export async function upsertScannedHosts(
   tx: Transaction,

@@ -78,7 +78,7 @@ export async function lockMatches(
 
 /**
  * Filters locked vulnerabilities again.
- * @param ids of locked vulnerabilities
+ * @param ids the ids of locked vulnerabilities
  * @returns those that the filter selects now
  */
 async function stillMatching(

@@ -61,7 +61,9 @@ export interface BulkUpdateResult {
   matched: number;
   /** Ids, ascending. */
   changed: number[];
-  /** For an undo, the number of vulnerabilities that were changed since or deleted, and stay. */
+  /**
+   * For an undo, the number of vulnerabilities that are left as they are, because they were changed or deleted since.
+   */
   kept?: number;
 }
 
@@ -185,7 +187,7 @@ function fieldsAfter(
   };
 }
 
-/** @throws DomainError `too-many` if so many vulnerabilities times the tags or the comment exceed a limit */
+/** @throws DomainError `too-many` if the vulnerabilities times the tags, or times the comment, exceed a limit */
 function requireBoundedSize(matches: number, { set = {}, comment = '' }: BulkUpdate): void {
   const { tagIds = [], tagNames = [], addTags = [], removeTags = [] } = set;
   const tags = tagIds.length + tagNames.length + addTags.length + removeTags.length;
