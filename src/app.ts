@@ -82,13 +82,13 @@ function createApp(
     // `enforceRequestTimeout` limits requests instead: an upload may take longer while its bytes arrive.
     requestTimeout: 0,
     http: { headersTimeout: config.requestTimeout },
-    // Ends connections whose client neither reads nor writes.
+    // Closes connections whose client neither reads nor writes.
     connectionTimeout: config.requestTimeout + config.uploadTimeout,
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     // Requests on open connections are still served during shutdown; each connection is closed after its response.
     return503OnClosing: false,
-    // As long as the longest request line of Node.js, so that the length of a parameter is left to its schema.
+    // The longest request line of Node.js, so that only its schema limits the length of a parameter.
     routerOptions: { maxParamLength: 16_384 },
     frameworkErrors: (error, request, reply) => {
       reply.headers(headers).header('x-request-id', request.id);
@@ -207,9 +207,9 @@ export async function buildApp(
 const BACKLOG = 2_048;
 
 /**
- * Listens on one address: for each further address of `localhost` Fastify would open a server that has neither the limits
- * of connections nor an orderly shutdown.
- * @param host an address, or a name, of which the first address counts
+ * Listens on one address: for each further address of `localhost` Fastify would open a server without connection
+ * limits and without a graceful shutdown.
+ * @param host an address, or a name, which resolves to its first address
  * @param port 0 for any free port
  * @returns the port
  * @throws the system's error if the name is unknown or the address is not available
@@ -227,7 +227,7 @@ export async function listen(
 export interface InProcessOperations {
   /** Runs a request as the operator, who can access everything. Skips authentication and rate limits. */
   request(options: InjectOptions): Promise<LightMyRequestResponse>;
-  /** Runs queued imports, also those of others, until it is closed: no server may be running to do so. */
+  /** Runs all queued imports until it is closed, because no server may be running to do so. */
   startImports(): { close(): Promise<void> };
   close(): Promise<void>;
 }

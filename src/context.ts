@@ -54,7 +54,7 @@ export class DatabaseMissing extends Error {
 
 /**
  * Opens the database, applies the migrations that it lacks, and opens the keys in it.
- * @param destination of log lines; the default is standard output
+ * @param destination the stream for log lines; standard output by default
  * @param command absent for a server. A command on PostgreSQL creates no master key, which the server might not have
  * @throws what `loadKeys` throws; DatabaseMissing for a command that may not create the database, with nothing created
  */

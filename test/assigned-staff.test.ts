@@ -6,14 +6,14 @@ import { type TestServer, useSharedServer } from './harness/server.ts';
 import { type TestUser, createFixtures } from './harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 /** Staff assigned to `mine`. */
 let staff: TestUser;
 beforeAll(async () => {
   server = await useSharedServer();
-  world = createFixtures(server);
-  for (const uid of ['mine', 'other']) await world.organization(uid);
-  staff = await world.user({ assignedTo: ['mine'] });
+  fixtures = createFixtures(server);
+  for (const uid of ['mine', 'other']) await fixtures.organization(uid);
+  staff = await fixtures.user({ assignedTo: ['mine'] });
 });
 
 const as = (method: string, path: string, body?: unknown, token = staff.token) =>
@@ -21,16 +21,16 @@ const as = (method: string, path: string, body?: unknown, token = staff.token) =
 
 /** Creates one of each object that the operations use in an organization. */
 async function estate(organization: string) {
-  const member = await world.user({ organization });
-  const admin = await world.user({ organization, admin: true });
-  const group = await world.group(organization);
-  for (const { uid } of [member, admin]) await world.member(group.id, uid, 'assessment_member');
-  const assessment = await world.assessment(organization, undefined, group.id);
-  const asset = await world.asset({ organization, type: 'host' });
-  await world.list(assessment.uid, asset.uid);
-  const vulnerability = await world.vulnerability(assessment.uid);
-  const tags = [await world.vulnerabilityTag(organization), await world.vulnerabilityTag(organization)];
-  const assessmentTag = await world.assessmentTag(assessment.uid);
+  const member = await fixtures.user({ organization });
+  const admin = await fixtures.user({ organization, admin: true });
+  const group = await fixtures.group(organization);
+  for (const { uid } of [member, admin]) await fixtures.member(group.id, uid, 'assessment_member');
+  const assessment = await fixtures.assessment(organization, undefined, group.id);
+  const asset = await fixtures.asset({ organization, type: 'host' });
+  await fixtures.list(assessment.uid, asset.uid);
+  const vulnerability = await fixtures.vulnerability(assessment.uid);
+  const tags = [await fixtures.vulnerabilityTag(organization), await fixtures.vulnerabilityTag(organization)];
+  const assessmentTag = await fixtures.assessmentTag(assessment.uid);
   return { organization, member, admin, group, assessment, asset, vulnerability, tags, assessmentTag };
 }
 
@@ -66,13 +66,13 @@ const operations = (
 ];
 
 async function assetTagOf(organization: string): Promise<string> {
-  const { token } = await world.user();
+  const { token } = await fixtures.user();
   const path = `/api/tagging/v1.0/organizations/${organization}/tags`;
   const name = `tag of ${organization} ${token.slice(-6)}`;
   return (await as('POST', path, { tags: [{ name }] }, token)).body.tags[0].uid;
 }
 
-const refused = async (things: Estate, token = staff.token) => {
+const rejected = async (things: Estate, token = staff.token) => {
   const refusals: string[] = [];
   const tag = await assetTagOf(things.organization);
   for (const [method, path, body] of operations(things, tag)) {
@@ -85,36 +85,36 @@ const refused = async (things: Estate, token = staff.token) => {
 describe('Assigned staff', () => {
   it('act as staff in their organizations', async () => {
     const mine = await estate('mine');
-    expect(await refused(mine)).toEqual([]);
+    expect(await rejected(mine)).toEqual([]);
   });
 
   it('have no access to others', async () => {
     const other = await estate('other');
-    expect((await refused(other)).length).toBe(14);
+    expect((await rejected(other)).length).toBe(14);
   });
 
   it('cannot have global scopes', async () => {
-    const { token } = await world.token(staff.id, { kind: 'jwt' });
+    const { token } = await fixtures.token(staff.id, { kind: 'jwt' });
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
       scope: string;
     };
     expect(claims.scope).toBe(
       'api tag_ow tag_or tag_lw tag_lr asset_or asset_lr asset_boss_ow asset_boss_lw',
     );
-    await expect(world.token(staff.id, { scopes: ['tag_gw'] })).rejects.toThrow(
+    await expect(fixtures.token(staff.id, { scopes: ['tag_gw'] })).rejects.toThrow(
       /is not allowed for this account/,
     );
   });
 
   it('are restricted from the moment they are assigned, including their existing tokens', async () => {
-    await world.organization('third');
-    const late = await world.user();
+    await fixtures.organization('third');
+    const late = await fixtures.user();
     const [before, after] = [await estate('other'), await estate('other')];
-    expect(await refused(before, late.token)).toEqual([]);
+    expect(await rejected(before, late.token)).toEqual([]);
     const { db, clock } = server.context;
     await db.write((tx) => assignStaff(tx, cliChangeContext(clock()), late.id, ['mine', 'third']));
-    expect((await refused(after, late.token)).length).toBe(14);
-    expect(await refused(await estate('third'), late.token)).toEqual([]);
+    expect((await rejected(after, late.token)).length).toBe(14);
+    expect(await rejected(await estate('third'), late.token)).toEqual([]);
     const global = await as(
       'POST',
       '/api/asset/v2/bulk/assets/criticality:update',
@@ -123,8 +123,8 @@ describe('Assigned staff', () => {
     );
     expect(global.status).toBe(422);
     await db.write((tx) => assignStaff(tx, cliChangeContext(clock()), late.id, []));
-    expect(await refused(after, late.token)).toEqual([]);
-    const assigned = (await world.auditEvents()).filter(({ action }) => action === 'user.assign');
+    expect(await rejected(after, late.token)).toEqual([]);
+    const assigned = (await fixtures.auditEvents()).filter(({ action }) => action === 'user.assign');
     expect(assigned.map((event) => [event.before, event.after])).toEqual([
       ['{"assigned_to":[]}', '{"assigned_to":["mine","third"]}'],
       ['{"assigned_to":["mine","third"]}', '{"assigned_to":[]}'],
@@ -132,10 +132,10 @@ describe('Assigned staff', () => {
   });
 
   it('can see the tags of a group that contains one of their organizations, and no assets of its others', async () => {
-    await world.organizationGroup('both', ['mine', 'other']);
-    await world.organizationGroup('foreign', ['other']);
-    const mine = await world.asset({ organization: 'mine' });
-    const other = await world.asset({ organization: 'other' });
+    await fixtures.organizationGroup('both', ['mine', 'other']);
+    await fixtures.organizationGroup('foreign', ['other']);
+    const mine = await fixtures.asset({ organization: 'mine' });
+    const other = await fixtures.asset({ organization: 'other' });
     const create = (group: string, asset: string) =>
       as('POST', `/api/tagging/v1.0/organizations/${group}/tags`, {
         tags: [{ name: `on ${asset}`, entities: [{ uid: asset }] }],
@@ -146,19 +146,19 @@ describe('Assigned staff', () => {
   });
 
   it('cannot ban staff, whom they cannot see, or themselves', async () => {
-    const colleague = await world.user();
+    const colleague = await fixtures.user();
     expect((await as('DELETE', `/v1/users/${colleague.id}`)).status).toBe(404);
     expect((await as('DELETE', `/v1/users/${staff.id}`)).status).toBe(403);
   });
 
   it('cannot see users of other organizations', async () => {
-    await world.organization('second');
-    const two = await world.user({ assignedTo: ['mine', 'second'] });
-    const group = await world.group('mine');
-    const colleague = await world.user();
+    await fixtures.organization('second');
+    const two = await fixtures.user({ assignedTo: ['mine', 'second'] });
+    const group = await fixtures.group('mine');
+    const colleague = await fixtures.user();
     const [second, other] = [
-      await world.user({ organization: 'second' }),
-      await world.user({ organization: 'other' }),
+      await fixtures.user({ organization: 'second' }),
+      await fixtures.user({ organization: 'other' }),
     ];
     const { body } = await as(
       'POST',
@@ -178,18 +178,18 @@ describe('Assigned staff', () => {
     const client = await apps.client({ kind: 'confidential', userId: staff.id });
     const active = async (token: string) =>
       (await apps.postAs(client, '/oauth/introspect', { token })).body.active;
-    expect(await active((await world.user({ organization: 'mine' })).token)).toBe(true);
-    expect(await active((await world.user({ organization: 'other' })).token)).toBe(false);
-    expect(await active((await world.user()).token)).toBe(false);
+    expect(await active((await fixtures.user({ organization: 'mine' })).token)).toBe(true);
+    expect(await active((await fixtures.user({ organization: 'other' })).token)).toBe(false);
+    expect(await active((await fixtures.user()).token)).toBe(false);
   });
 
   it('must be staff: client users cannot be assigned', async () => {
-    const client = await world.user({ organization: 'mine' });
+    const client = await fixtures.user({ organization: 'mine' });
     const { db, clock } = server.context;
     await expect(
       db.write((tx) => assignStaff(tx, cliChangeContext(clock()), client.id, ['other'])),
     ).rejects.toThrow(/platform staff/);
-    await expect(world.user({ organization: 'mine', assignedTo: ['other'] })).rejects.toThrow(
+    await expect(fixtures.user({ organization: 'mine', assignedTo: ['other'] })).rejects.toThrow(
       /platform staff/,
     );
   });

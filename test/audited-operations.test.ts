@@ -26,9 +26,9 @@ interface AuditedOperation {
   /** Requests that change nothing afterwards. Default: the same request. */
   unchanged?: readonly Attempt[];
   /** Requests that fail also for an admin, and a dry run. */
-  refused?: readonly Attempt[];
+  rejected?: readonly Attempt[];
   /** Requests that fail for staff. */
-  refusedToStaff?: readonly Attempt[];
+  rejectedForStaff?: readonly Attempt[];
   dryRun?: Attempt;
   /** For operations that admins may not call. */
   byStaff?: true;
@@ -37,7 +37,7 @@ interface AuditedOperation {
 }
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let operations: RoutedOperation[];
 let organization: { id: number; uid: string };
 let assessment: string;
@@ -51,25 +51,25 @@ let otherStaff: TestUser;
 beforeAll(async () => {
   server = await useSharedServer();
   operations = await operationsOf(server);
-  world = createFixtures(server);
-  organization = await world.organization();
-  const other = await world.organization();
-  ({ uid: assessment } = await world.assessment(organization.uid));
-  admin = await world.user({ organization: organization.uid, admin: true });
-  member = await world.user({ organization: organization.uid });
-  outsider = await world.user({ organization: organization.uid });
-  otherTenant = await world.user({ organization: other.uid, admin: true });
-  staff = await world.user();
-  otherStaff = await world.user({ assignedTo: [other.uid] });
-  await world.access(assessment, member.id);
+  fixtures = createFixtures(server);
+  organization = await fixtures.organization();
+  const other = await fixtures.organization();
+  ({ uid: assessment } = await fixtures.assessment(organization.uid));
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
+  member = await fixtures.user({ organization: organization.uid });
+  outsider = await fixtures.user({ organization: organization.uid });
+  otherTenant = await fixtures.user({ organization: other.uid, admin: true });
+  staff = await fixtures.user();
+  otherStaff = await fixtures.user({ assignedTo: [other.uid] });
+  await fixtures.access(assessment, member.id);
 });
 
 const REPORT: FormPart = ['file', '<?xml version="1.0"?><nmaprun></nmaprun>', 'a.xml'];
 const TAGS = '/v1/vulnerability_tags';
 const assetTags = () => `/api/tagging/v1.0/organizations/${organization.uid}/tags`;
 const vulnerabilityPath = async (path = '') =>
-  `/v1/vulnerabilities/${(await world.vulnerability(assessment)).id}${path}`;
-const asset = () => world.asset({ organization: organization.uid });
+  `/v1/vulnerabilities/${(await fixtures.vulnerability(assessment)).id}${path}`;
+const asset = () => fixtures.asset({ organization: organization.uid });
 const bodyOf = (attempt: Attempt) => done(admin.token, attempt).then(({ body }) => body);
 let count = 0;
 const name = () => `name ${(count += 1)}`;
@@ -77,16 +77,16 @@ const name = () => `name ${(count += 1)}`;
 /** Every operation that changes something, each on its own objects. */
 const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
   '1 delete a vulnerability tag': async () => ({
-    request: { method: 'DELETE', path: `${TAGS}/${(await world.vulnerabilityTag(organization.uid)).id}` },
+    request: { method: 'DELETE', path: `${TAGS}/${(await fixtures.vulnerabilityTag(organization.uid)).id}` },
     actions: ['vulnerability-tag.delete'],
     alsoFor: ['outsider'],
   }),
   '2 rename a vulnerability tag': async () => {
-    const path = `${TAGS}/${(await world.vulnerabilityTag(organization.uid)).id}`;
+    const path = `${TAGS}/${(await fixtures.vulnerabilityTag(organization.uid)).id}`;
     return {
       request: { method: 'PUT', path, body: { name: name() } },
       actions: ['vulnerability-tag.rename'],
-      refused: [{ method: 'PUT', path, body: { name: '' } }],
+      rejected: [{ method: 'PUT', path, body: { name: '' } }],
       alsoFor: ['outsider'],
     };
   },
@@ -101,7 +101,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
   '4 rename an assessment tag': async () => ({
     request: {
       method: 'PUT',
-      path: `/v1/assessment_tags/${(await world.assessmentTag(assessment)).id}`,
+      path: `/v1/assessment_tags/${(await fixtures.assessmentTag(assessment)).id}`,
       body: { name: name() },
     },
     actions: ['assessment-tag.rename'],
@@ -111,7 +111,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     return {
       request: { method: 'PATCH', path, body: { status_id: 5, tag_list: [name()] } },
       actions: ['vulnerability-tag.create', 'vulnerability.update'],
-      refused: [
+      rejected: [
         { method: 'PATCH', path, body: { status_id: 42, tag_list: [name()] } },
         { method: 'PATCH', path, body: { status_id: 5, tags: [987_654_321] } },
       ],
@@ -120,15 +120,15 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
   '6 ban a user': async () => ({
     request: {
       method: 'DELETE',
-      path: `/v1/users/${(await world.user({ organization: organization.uid })).id}`,
+      path: `/v1/users/${(await fixtures.user({ organization: organization.uid })).id}`,
     },
     actions: ['user.ban'],
-    refused: [{ method: 'DELETE', path: `/v1/users/${admin.id}` }],
+    rejected: [{ method: 'DELETE', path: `/v1/users/${admin.id}` }],
   }),
   '6 ban who was invited': async () => ({
     request: {
       method: 'DELETE',
-      path: `/v1/users/${(await world.invited({ organization: organization.uid })).id}`,
+      path: `/v1/users/${(await fixtures.invited({ organization: organization.uid })).id}`,
     },
     actions: ['user.delete'],
   }),
@@ -138,7 +138,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     return {
       request: { method: 'POST', path, body: { tags: [{ name: name(), entities: [{ uid }] }] } },
       actions: ['asset-tag.create'],
-      refused: [
+      rejected: [
         {
           method: 'POST',
           path,
@@ -171,12 +171,12 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     return {
       request: { method: 'PATCH', path, body: { add: [{ assetUid, scopeRules: [{ rule: 'all' }] }] } },
       actions: ['listing.update'],
-      refused: [{ method: 'PATCH', path, body: { add: [{ assetUid }], remove: [assetUid] } }],
+      rejected: [{ method: 'PATCH', path, body: { add: [{ assetUid }], remove: [assetUid] } }],
     };
   },
   '13 remove members': async () => {
-    const group = await world.group(organization.uid);
-    await world.member(group.id, outsider.uid, 'assessment_member');
+    const group = await fixtures.group(organization.uid);
+    await fixtures.member(group.id, outsider.uid, 'assessment_member');
     const path = `/api/assessment/v1/assessment-groups/${group.id}/members/batchRemove`;
     return {
       request: { method: 'POST', path, body: { userUids: [outsider.uid, 'nobody'] } },
@@ -191,7 +191,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     },
     actions: ['vulnerability.create'],
     unchanged: [],
-    refused: [
+    rejected: [
       {
         method: 'POST',
         path: '/v1/vulnerabilities',
@@ -204,7 +204,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     return {
       request: { method: 'PUT', path, body: { title: name(), severity: 'Low', tag_list: [name()] } },
       actions: ['vulnerability-tag.create', 'vulnerability.update'],
-      refused: [
+      rejected: [
         {
           method: 'PUT',
           path,
@@ -223,7 +223,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
       request: { method: 'POST', path, form: [['file', name(), 'a.txt'], REPORT] },
       actions: ['attachment.create', 'attachment.create'],
       unchanged: [],
-      refused: [{ method: 'POST', path, form: [['other', 'x']] }],
+      rejected: [{ method: 'POST', path, form: [['other', 'x']] }],
     };
   },
   '23 delete an attachment': async () => {
@@ -237,7 +237,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
       request: { method: 'POST', path, body: { text: name() } },
       actions: ['comment.create'],
       unchanged: [],
-      refused: [{ method: 'POST', path, body: { text: name(), internal: true } }],
+      rejected: [{ method: 'POST', path, body: { text: name(), internal: true } }],
     };
   },
   '26 edit a comment': async () => {
@@ -267,22 +267,22 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     return {
       request: { method: 'PATCH', path: `${path}/${id}`, body: { status: 'cancelled' } },
       actions: ['retest.decide', 'vulnerability.update'],
-      refused: [{ method: 'PATCH', path: `${path}/${id}`, body: { status: 'verified' } }],
+      rejected: [{ method: 'PATCH', path: `${path}/${id}`, body: { status: 'verified' } }],
     };
   },
   '30 change many vulnerabilities': async () => {
     const path = '/v1/vulnerabilities/bulk_update';
     const ids = [
-      (await world.vulnerability(assessment)).id,
-      (await world.vulnerability(assessment)).id,
+      (await fixtures.vulnerability(assessment)).id,
+      (await fixtures.vulnerability(assessment)).id,
       // Has the status already: not changed.
-      (await world.vulnerability(assessment, { statusId: 4 })).id,
+      (await fixtures.vulnerability(assessment, { statusId: 4 })).id,
     ];
     const set = { status_id: 4 };
     return {
       request: { method: 'POST', path, body: { ids, set } },
       actions: ['vulnerability.update', 'vulnerability.update'],
-      refused: [
+      rejected: [
         { method: 'POST', path, body: { ids: [...ids, 987_654_321], set, comment: 'x' } },
         { method: 'POST', path, body: { ids, set: { ...set, add_tags: [name()] }, expected_count: 9 } },
       ],
@@ -301,7 +301,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
   '35 delete an assessment tag': async () => ({
     request: {
       method: 'DELETE',
-      path: `/v1/assessment_tags/${(await world.assessmentTag(assessment)).id}`,
+      path: `/v1/assessment_tags/${(await fixtures.assessmentTag(assessment)).id}`,
     },
     actions: ['assessment-tag.delete'],
   }),
@@ -310,7 +310,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     // The creator has access.
     actions: ['assessment.create', 'assessment.grant'],
     unchanged: [],
-    refusedToStaff: [
+    rejectedForStaff: [
       {
         method: 'POST',
         path: '/v1/assessments',
@@ -325,11 +325,11 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     alsoFor: ['otherTenant'],
   }),
   '39 change an assessment': async () => {
-    const path = `/v1/assessments/${(await world.assessment(organization.uid)).uid}`;
+    const path = `/v1/assessments/${(await fixtures.assessment(organization.uid)).uid}`;
     return {
       request: { method: 'PATCH', path, body: { name: name(), tag_list: [name()] } },
       actions: ['assessment-tag.create', 'assessment.update'],
-      refused: [
+      rejected: [
         {
           method: 'PATCH',
           path,
@@ -339,22 +339,22 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     };
   },
   '39 complete an assessment while somebody tests': async () => {
-    const { uid } = await world.assessment(organization.uid);
-    await world.access(uid, member.id);
-    await world.testingSession(uid, member.id, Date.now() - 60_000, null);
+    const { uid } = await fixtures.assessment(organization.uid);
+    await fixtures.access(uid, member.id);
+    await fixtures.testingSession(uid, member.id, Date.now() - 60_000, null);
     return {
       request: { method: 'PATCH', path: `/v1/assessments/${uid}`, body: { state: 'completed' } },
       actions: ['assessment.update', 'testing-session.update'],
     };
   },
   '40 give and take access': async () => {
-    const { uid } = await world.assessment(organization.uid);
-    await world.access(uid, member.id);
+    const { uid } = await fixtures.assessment(organization.uid);
+    await fixtures.access(uid, member.id);
     const path = `/v1/assessments/${uid}/users`;
     return {
       request: { method: 'PATCH', path, body: { add: [outsider.id], remove: [member.id] } },
       actions: ['assessment.grant', 'assessment.revoke'],
-      refused: [{ method: 'PATCH', path, body: { add: [outsider.id, otherTenant.id] } }],
+      rejected: [{ method: 'PATCH', path, body: { add: [outsider.id, otherTenant.id] } }],
     };
   },
   '44 create a group': async () => ({
@@ -366,17 +366,20 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
   '45 change a group': async () => ({
     request: {
       method: 'PATCH',
-      path: `/v1/assessment_groups/${(await world.group(organization.uid)).id}`,
+      path: `/v1/assessment_groups/${(await fixtures.group(organization.uid)).id}`,
       body: { name: name() },
     },
     actions: ['assessment-group.update'],
   }),
   '46 delete a group': async () => ({
-    request: { method: 'DELETE', path: `/v1/assessment_groups/${(await world.group(organization.uid)).id}` },
+    request: {
+      method: 'DELETE',
+      path: `/v1/assessment_groups/${(await fixtures.group(organization.uid)).id}`,
+    },
     actions: ['assessment-group.delete'],
   }),
   '47 add members': async () => {
-    const group = await world.group(organization.uid);
+    const group = await fixtures.group(organization.uid);
     const path = `/api/assessment/v1/assessment-groups/${group.id}/members/batchAdd`;
     const members = [
       { userUid: outsider.uid, role: 'assessment_member' },
@@ -388,7 +391,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     };
   },
   '49 start a testing session': async () => {
-    const { uid } = await world.assessment(organization.uid);
+    const { uid } = await fixtures.assessment(organization.uid);
     return {
       request: { method: 'POST', path: `/v1/assessments/${uid}/testing_sessions`, body: {} },
       actions: ['testing-session.start'],
@@ -401,13 +404,13 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
       request: { method: 'POST', path, body: times },
       actions: ['testing-session.log'],
       unchanged: [],
-      refused: [{ method: 'POST', path, body: { ...times, tester_id: outsider.id } }],
+      rejected: [{ method: 'POST', path, body: { ...times, tester_id: outsider.id } }],
     };
   },
   '50 correct a testing session': async () => ({
     request: {
       method: 'PATCH',
-      path: `/v1/testing_sessions/${(await world.testingSession(assessment, member.id, 1_000, 2_000)).id}`,
+      path: `/v1/testing_sessions/${(await fixtures.testingSession(assessment, member.id, 1_000, 2_000)).id}`,
       body: { note: name() },
     },
     actions: ['testing-session.update'],
@@ -415,7 +418,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
   '51 delete a testing session': async () => ({
     request: {
       method: 'DELETE',
-      path: `/v1/testing_sessions/${(await world.testingSession(assessment, member.id, 1_000, 2_000)).id}`,
+      path: `/v1/testing_sessions/${(await fixtures.testingSession(assessment, member.id, 1_000, 2_000)).id}`,
     },
     actions: ['testing-session.delete'],
   }),
@@ -426,7 +429,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
       body: { email: `${(count += 1)}@invited.example`, assessments: [assessment] },
     },
     actions: ['user.create', 'assessment.grant'],
-    refused: [
+    rejected: [
       {
         method: 'POST',
         path: '/v1/users',
@@ -435,23 +438,23 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     ],
   }),
   '56 change a user': async () => {
-    const { id } = await world.user({ organization: organization.uid });
+    const { id } = await fixtures.user({ organization: organization.uid });
     const path = `/v1/users/${id}`;
     return {
       request: { method: 'PUT', path, body: { name: name(), admin: true, assessments: [assessment] } },
       actions: ['user.rename', 'assessment.grant', 'user.set-role'],
-      refused: [{ method: 'PUT', path, body: { name: name(), assessments: ['none'] } }],
+      rejected: [{ method: 'PUT', path, body: { name: name(), assessments: ['none'] } }],
     };
   },
   '58 create a token': async () => ({
     request: { method: 'POST', path: '/v1/tokens', body: { name: name() } },
     actions: ['token.create'],
     unchanged: [],
-    refused: [{ method: 'POST', path: '/v1/tokens', body: { name: name(), scopes: ['asset_gw'] } }],
+    rejected: [{ method: 'POST', path: '/v1/tokens', body: { name: name(), scopes: ['asset_gw'] } }],
     alsoFor: ['outsider', 'otherTenant'],
   }),
   '59 revoke a token': async () => ({
-    request: { method: 'DELETE', path: `/v1/tokens/${(await world.token(admin.id)).id}` },
+    request: { method: 'DELETE', path: `/v1/tokens/${(await fixtures.token(admin.id)).id}` },
     actions: ['token.revoke'],
   }),
   '63 create an organization': async () => ({
@@ -471,7 +474,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     request: { method: 'POST', path: '/v1/imports', form: [REPORT] },
     actions: ['import.start', 'import.end'],
     unchanged: [],
-    refused: [{ method: 'POST', path: '/v1/imports', form: [['file', 'no report', 'a.xml']] }],
+    rejected: [{ method: 'POST', path: '/v1/imports', form: [['file', 'no report', 'a.xml']] }],
     alsoFor: ['otherTenant'],
   }),
   '69 cancel an import': async () => ({
@@ -495,7 +498,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     return {
       request: { method: 'DELETE', path: assetTags(), body: { uids } },
       actions: ['asset-tag.delete', 'asset-tag.delete'],
-      refused: [{ method: 'DELETE', path: assetTags(), body: { uids: [...uids, 'abcabcabcab0'] } }],
+      rejected: [{ method: 'DELETE', path: assetTags(), body: { uids: [...uids, 'abcabcabcab0'] } }],
     };
   },
   '74 create assets': async () => {
@@ -508,7 +511,7 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     return {
       request: { method: 'POST', path, body: [{ ...host(), listingUid: assessment }, host()] },
       actions: ['asset.create', 'asset.create', 'listing.update'],
-      refused: [{ method: 'POST', path, body: [host(), { ...host(), location: 'no host' }] }],
+      rejected: [{ method: 'POST', path, body: [host(), { ...host(), location: 'no host' }] }],
     };
   },
   '77 change an asset': async () => ({
@@ -532,7 +535,10 @@ const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
     };
   },
   '84 delete an assessment': async () => ({
-    request: { method: 'DELETE', path: `/v1/assessments/${(await world.assessment(organization.uid)).uid}` },
+    request: {
+      method: 'DELETE',
+      path: `/v1/assessments/${(await fixtures.assessment(organization.uid)).uid}`,
+    },
     actions: ['assessment.delete'],
   }),
 };
@@ -583,8 +589,8 @@ describe('The audit log', () => {
         request,
         actions,
         unchanged,
-        refused = [],
-        refusedToStaff = [],
+        rejected = [],
+        rejectedForStaff = [],
         dryRun,
         byStaff,
         alsoFor = [],
@@ -599,8 +605,8 @@ describe('The audit log', () => {
         unrecorded.push(['without access', await send(outsider.token, request)]);
       if (!alsoFor.includes('otherTenant'))
         unrecorded.push(['another tenant', await send(otherTenant.token, request)]);
-      for (const attempt of refused) unrecorded.push([JSON.stringify(attempt), await send(token, attempt)]);
-      for (const attempt of refusedToStaff)
+      for (const attempt of rejected) unrecorded.push([JSON.stringify(attempt), await send(token, attempt)]);
+      for (const attempt of rejectedForStaff)
         unrecorded.push([JSON.stringify(attempt), await send(staff.token, attempt)]);
       if (operation.versioned && ['PATCH', 'PUT', 'DELETE'].includes(request.method))
         unrecorded.push(['another version', await send(token, request, { 'if-match': '"987654321-x"' })]);

@@ -100,29 +100,29 @@ const OPERATIONS: Record<string, (estate: Estate) => Attempt> = {
 const WITHOUT_ROW = ['createOrganization', 'createToken'];
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 beforeAll(async () => {
   server = await useSharedServer();
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 
 async function estate(): Promise<Estate> {
-  return world.together(async (fixtures) => {
-    const organization = await fixtures.organization();
-    const group = await fixtures.group(organization.uid);
+  return fixtures.together(async (batch) => {
+    const organization = await batch.organization();
+    const group = await batch.group(organization.uid);
     // Keeps the group an admin when others leave.
-    const owner = await fixtures.user({ organization: organization.uid, admin: true });
-    await fixtures.member(group.id, owner.uid, 'rbac_group_admin');
-    const { uid: assessment } = await fixtures.assessment(organization.uid, undefined, group.id);
-    const asset = await fixtures.asset({ organization: organization.uid });
-    await fixtures.list(assessment, asset.uid);
+    const owner = await batch.user({ organization: organization.uid, admin: true });
+    await batch.member(group.id, owner.uid, 'rbac_group_admin');
+    const { uid: assessment } = await batch.assessment(organization.uid, undefined, group.id);
+    const asset = await batch.asset({ organization: organization.uid });
+    await batch.list(assessment, asset.uid);
     return {
       organization,
       assessment,
-      vulnerability: (await fixtures.vulnerability(assessment)).id,
+      vulnerability: (await batch.vulnerability(assessment)).id,
       asset: asset.uid,
       group: group.id,
-      colleague: await fixtures.user({ organization: organization.uid }),
+      colleague: await batch.user({ organization: organization.uid }),
     };
   });
 }
@@ -141,22 +141,22 @@ interface Loss {
 /** By the lost right. */
 const LOSSES: Record<string, Loss> = {
   'staff lose the organization': {
-    gain: ({ organization }) => world.user({ assignedTo: [organization.uid] }),
+    gain: ({ organization }) => fixtures.user({ assignedTo: [organization.uid] }),
     lose: async (_estate, user) => {
-      const { uid } = await world.organization();
+      const { uid } = await fixtures.organization();
       await change((tx, by) => assignStaff(tx, by, user.id, [uid]));
     },
   },
   'an admin becomes an ordinary user': {
-    gain: ({ organization }) => world.user({ organization: organization.uid, admin: true }),
+    gain: ({ organization }) => fixtures.user({ organization: organization.uid, admin: true }),
     lose: (_estate, user) => change((tx, by) => updateUser(tx, by, user.id, { admin: false })),
     // Every user of the organization can create tags.
     only: Object.keys(OPERATIONS).filter((name) => name !== 'createVulnerabilityTag'),
   },
   'a user loses the assessment': {
     gain: async ({ organization, assessment }) => {
-      const user = await world.user({ organization: organization.uid });
-      await world.access(assessment, user.id);
+      const user = await fixtures.user({ organization: organization.uid });
+      await fixtures.access(assessment, user.id);
       return user;
     },
     lose: (_estate, user) => change((tx, by) => updateUser(tx, by, user.id, { assessments: [] })),
@@ -172,8 +172,8 @@ const LOSSES: Record<string, Loss> = {
   },
   'a member leaves the group': {
     gain: async ({ organization, group }) => {
-      const user = await world.user({ organization: organization.uid });
-      await world.member(group, user.uid, 'rbac_group_admin');
+      const user = await fixtures.user({ organization: organization.uid });
+      await fixtures.member(group, user.uid, 'rbac_group_admin');
       return user;
     },
     lose: ({ group }, user) => change((tx, by) => removeGroupMembers(tx, by, group, [user.uid])),
@@ -202,29 +202,29 @@ describe.each(Object.entries(LOSSES))(
       expect([replay.status, replay.headers.get('idempotency-replayed')]).toEqual([first.status, 'true']);
 
       await lose(own, user);
-      const refused = await send(attempt, user, 'key');
+      const rejected = await send(attempt, user, 'key');
       const fresh = await send(attempt, user);
-      expect([403, 404, 422]).toContain(refused.status);
-      expect(refused.headers.get('idempotency-replayed')).toBeNull();
-      expect([refused.status, refused.body.detail]).toEqual([fresh.status, fresh.body.detail]);
+      expect([403, 404, 422]).toContain(rejected.status);
+      expect(rejected.headers.get('idempotency-replayed')).toBeNull();
+      expect([rejected.status, rejected.body.detail]).toEqual([fresh.status, fresh.body.detail]);
     });
   },
 );
 
 it('With another token of the account, a replay gets what that token gets', async () => {
   const own = await estate();
-  const user = await world.user({ organization: own.organization.uid, admin: true });
+  const user = await fixtures.user({ organization: own.organization.uid, admin: true });
   const attempt = (OPERATIONS['createAssets'] as (typeof OPERATIONS)[string])(own);
   const { body: created } = await send(attempt, user, 'key');
   await change((tx) =>
     tx.updateTable('assets').set({ writable_by: 'boss' }).where('uid', '=', created.uid).execute(),
   );
-  const narrow = await world.token(user.id, { scopes: ['asset_client_ow'] });
-  const refused = await send(attempt, { ...user, token: narrow.token }, 'key');
+  const narrow = await fixtures.token(user.id, { scopes: ['asset_client_ow'] });
+  const rejected = await send(attempt, { ...user, token: narrow.token }, 'key');
   const fresh = await send(attempt, { ...user, token: narrow.token });
-  expect([refused.status, refused.body.detail]).toEqual([409, fresh.body.detail]);
+  expect([rejected.status, rejected.body.detail]).toEqual([409, fresh.body.detail]);
   expect((await send(attempt, user, 'key')).status).toBe(201);
-  const events = (await world.auditEvents()).filter(
+  const events = (await fixtures.auditEvents()).filter(
     ({ action, user_id }) => action === 'location.refuse' && user_id === user.id,
   );
   expect(events).toHaveLength(2);

@@ -706,7 +706,7 @@ interface Credential {
 }
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let own: Names;
 let other: Names;
 const credentials: Credential[] = [];
@@ -719,7 +719,7 @@ beforeAll(async () => {
   // Not the shared server, because each test compares all rows.
   server = await startTestServer();
   operations = await operationsOf(server);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
   const one = await tenant('one');
   const two = await tenant('two');
   own = one.names;
@@ -727,18 +727,18 @@ beforeAll(async () => {
   // A missing scope is detected before any other query, so one engine is enough.
   const scopes = engine() === 'sqlite' ? Object.keys(SCOPES) : [];
   for (const [role, userId] of Object.entries(one.users)) {
-    credentials.push({ name: `${role} with all scopes`, token: (await world.token(userId)).token });
+    credentials.push({ name: `${role} with all scopes`, token: (await fixtures.token(userId)).token });
     for (const scope of scopes) {
-      const issued = await world.token(userId, { scopes: [scope] }).catch(() => undefined);
+      const issued = await fixtures.token(userId, { scopes: [scope] }).catch(() => undefined);
       if (issued !== undefined)
         credentials.push({ name: `${role} with ${scope}`, token: issued.token, scope });
     }
   }
   // Staff assigned to one organization have no access to others.
-  const assigned = await world.user({ assignedTo: ['one'] });
+  const assigned = await fixtures.user({ assignedTo: ['one'] });
   credentials.push({ name: 'assigned staff with all scopes', token: assigned.token });
   for (const scope of scopes) {
-    const issued = await world.token(assigned.id, { scopes: [scope] }).catch(() => undefined);
+    const issued = await fixtures.token(assigned.id, { scopes: [scope] }).catch(() => undefined);
     if (issued !== undefined)
       credentials.push({ name: `assigned staff with ${scope}`, token: issued.token, scope });
   }
@@ -750,33 +750,33 @@ afterAll(() => server.close());
 async function tenant(uid: string) {
   const { db, clock } = server.context;
   const act = () => cliChangeContext(clock());
-  const { id: organizationId } = await world.organization(uid);
-  const admin = await world.user({ organization: uid, admin: true });
-  const member = await world.user({ organization: uid });
-  const outsider = await world.user({ organization: uid });
-  const group = await world.group(uid);
-  await world.member(group.id, admin.uid, 'rbac_group_admin');
-  await world.member(group.id, member.uid, 'infra_admin');
-  const assessment = await world.assessment(uid, `assessment-${uid}`, group.id);
-  await world.access(assessment.uid, member.id);
-  const asset = await world.asset({ organization: uid, type: 'host' });
+  const { id: organizationId } = await fixtures.organization(uid);
+  const admin = await fixtures.user({ organization: uid, admin: true });
+  const member = await fixtures.user({ organization: uid });
+  const outsider = await fixtures.user({ organization: uid });
+  const group = await fixtures.group(uid);
+  await fixtures.member(group.id, admin.uid, 'rbac_group_admin');
+  await fixtures.member(group.id, member.uid, 'infra_admin');
+  const assessment = await fixtures.assessment(uid, `assessment-${uid}`, group.id);
+  await fixtures.access(assessment.uid, member.id);
+  const asset = await fixtures.asset({ organization: uid, type: 'host' });
   const tagger = await server.request('POST', `/api/tagging/v1.0/organizations/${uid}/tags`, {
     token: admin.token,
     body: { tags: [{ name: 'own', entities: [{ uid: asset.uid }] }] },
   });
   await server.request('PATCH', `/api/asset/v2/listings/${assessment.uid}/assets`, {
-    token: (await world.user()).token,
+    token: (await fixtures.user()).token,
     body: { add: [{ assetUid: asset.uid, scopeRules: [{ rule: 'everything' }] }] },
   });
   const vulnerabilityTag = await db.write((tx) =>
     createVulnerabilityTag(tx, act(), { organization: { uid }, name: 'own' }),
   );
-  const vulnerability = await world.vulnerability(assessment.uid, {
+  const vulnerability = await fixtures.vulnerability(assessment.uid, {
     title: 'Finding',
     cvssScore: 7,
     tagIds: [vulnerabilityTag.id],
   });
-  const openVulnerability = await world.vulnerability(assessment.uid);
+  const openVulnerability = await fixtures.vulnerability(assessment.uid);
   const found = `/v1/vulnerabilities/${vulnerability.id}`;
   const { token } = admin;
   const comment = await server.request('POST', `${found}/comments`, { token, body: { text: 'own' } });
@@ -799,7 +799,7 @@ async function tenant(uid: string) {
     organization: uid,
     organizationId,
     assessment: assessment.uid,
-    spareAssessment: (await world.assessment(uid, `spare-${uid}`)).uid,
+    spareAssessment: (await fixtures.assessment(uid, `spare-${uid}`)).uid,
     vulnerability: vulnerability.id,
     vulnerabilityTag: vulnerabilityTag.id,
     openVulnerability: openVulnerability.id,
@@ -809,12 +809,12 @@ async function tenant(uid: string) {
     assessmentTag: assessmentTag.body.id,
     assetTag: tagger.body.tags[0].uid,
     asset: asset.uid,
-    spareAsset: (await world.asset({ organization: uid })).uid,
+    spareAsset: (await fixtures.asset({ organization: uid })).uid,
     group: group.id,
-    testingSession: (await world.testingSession(assessment.uid, member.id, 1, 2)).id,
+    testingSession: (await fixtures.testingSession(assessment.uid, member.id, 1, 2)).id,
     userId: member.id,
     userUid: member.uid,
-    tokenId: (await world.token(admin.id)).id,
+    tokenId: (await fixtures.token(admin.id)).id,
     import: started.body.id,
     waitingImport: await insertImport(server, { organizationId }),
   };
@@ -897,7 +897,7 @@ describe('Tenant isolation', () => {
 
   it('the same requests succeed within the own tenant', async () => {
     const admin = credentials.find(({ name }) => name === 'admin with all scopes') as Credential;
-    const refused: string[] = [];
+    const rejected: string[] = [];
     // Removals, deletions and bans last, each in descending order of the operations: parts before what contains them,
     // users after everything that refers to them.
     const ending = (name: string) =>
@@ -916,8 +916,8 @@ describe('Tenant isolation', () => {
         ...sent({ ...attempt, body: body ?? undefined }),
       });
       const done = response.status < 300 && (response.body?.metadata?.counts?.error ?? 0) === 0;
-      if (!done) refused.push(`${name}: ${response.status} ${response.text}`);
+      if (!done) rejected.push(`${name}: ${response.status} ${response.text}`);
     }
-    expect(refused).toEqual([]);
+    expect(rejected).toEqual([]);
   });
 });

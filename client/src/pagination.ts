@@ -25,7 +25,7 @@ interface LinkedBody {
 /**
  * Returns the query parameters that lead to the next page; `undefined` on the last page. Ignores the rest of a link, so
  * that the token is only sent to the configured server.
- * @param query of the page that the response has
+ * @param query the query of the page in the response
  */
 export function nextPageQuery(
   response: Response,
@@ -39,15 +39,15 @@ export function nextPageQuery(
     return Object.fromEntries([...searchParams].filter(([name]) => PAGE_PARAMETERS.includes(name)));
   }
   // The server sends this in place of a link that is too long for a header.
-  const position = response.headers.get('x-next-cursor');
-  const name = PAGE_PARAMETERS.find((one) => query[one] !== undefined);
-  return position === null || name === undefined ? undefined : { [name]: position };
+  const cursor = response.headers.get('x-next-cursor');
+  const name = PAGE_PARAMETERS.find((parameter) => query[parameter] !== undefined);
+  return cursor === null || name === undefined ? undefined : { [name]: cursor };
 }
 
 /** Returns the URL of a relation in the `Link` header (RFC 8288). */
 function linkHeader({ headers }: Response, relation: string): string | undefined {
-  for (const [, address, parameters] of (headers.get('link') ?? '').matchAll(/<([^>]*)>([^<]*)/g))
-    if (new RegExp(`;\\s*rel="?${relation}"?`).test(parameters ?? '')) return address;
+  for (const [, url, parameters] of (headers.get('link') ?? '').matchAll(/<([^>]*)>([^<]*)/g))
+    if (new RegExp(`;\\s*rel="?${relation}"?`).test(parameters ?? '')) return url;
   return undefined;
 }
 

@@ -53,12 +53,12 @@ interface AuthenticatorFormProps {
   setup: AuthenticatorSetup;
   email: string;
   /** Whether the code was wrong. */
-  refused: boolean;
+  isRejected: boolean;
   children?: ComponentChildren;
 }
 
 /** Shows the secret to scan, and asks for the first code. */
-export function AuthenticatorForm({ action, setup, email, refused, children }: AuthenticatorFormProps) {
+export function AuthenticatorForm({ action, setup, email, isRejected, children }: AuthenticatorFormProps) {
   return (
     <Form action={action}>
       <p>{MESSAGES.authenticator.scan}</p>
@@ -75,7 +75,7 @@ export function AuthenticatorForm({ action, setup, email, refused, children }: A
         name="code"
         label="Code"
         hint={MESSAGES.authenticator.codeHint}
-        error={refused ? MESSAGES.authenticator.wrongCode : undefined}
+        error={isRejected ? MESSAGES.authenticator.wrongCode : undefined}
         autocomplete="one-time-code"
         inputmode="numeric"
         maxLength={MAX_CODE_LENGTH}

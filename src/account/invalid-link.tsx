@@ -8,7 +8,7 @@ export const MAX_LINK_TOKEN_LENGTH = 200;
 /** The scripts of pages opened by a secret link. */
 export const LINK_SCRIPTS = ['clean-address.js'] as const;
 
-/** The page of a link that is invalid for whatever reason. */
+/** The page for an invalid link. It does not say why the link is invalid. */
 export function InvalidLink({ title, children }: { title: string; children: ComponentChildren }) {
   return (
     <Page title={title} scripts={LINK_SCRIPTS}>

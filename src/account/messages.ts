@@ -289,7 +289,7 @@ export const MESSAGES = {
     lastUsed: 'Last used',
     from: (address: string) => ` from ${address}`,
     onlyFrom: 'Only from',
-    madeBy: ({ kind, id, name }: TokenCreator) =>
+    createdBy: ({ kind, id, name }: TokenCreator) =>
       ({
         application: `Created by the application ${name ?? id}. It ends with the access of the application.`,
         token: `Created with ${name === null ? 'a token without a name' : `the token ${name}`}. It ends with that token.`,

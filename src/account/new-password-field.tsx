@@ -3,7 +3,7 @@ import { Field } from '../page-kit/forms.tsx';
 import { MESSAGES } from './messages.ts';
 
 interface NewPasswordFieldProps {
-  /** For password managers. */
+  /** The username, for password managers. */
   email: string;
   label: string;
   error: string | undefined;

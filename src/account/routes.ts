@@ -19,7 +19,7 @@ import { registerSessions } from './sessions-page.tsx';
 import { registerSignIn } from './sign-in-page.tsx';
 import { registerTokens } from './tokens-page.tsx';
 
-/** Answers unknown pages with a page rather than with the API's error body. */
+/** Responds to unknown paths with an HTML page instead of the API's error body. */
 const registerNotFound: RouteRegistrar = (app) => {
   for (const url of ['/account/*', '/sign-in/*']) {
     app.get(

@@ -34,7 +34,7 @@ const PasskeyFormSchema = Type.Object({ credential: CredentialSchema, to: Return
 type Factor = 'totp' | 'recovery' | 'passkey';
 
 /** The same message for a wrong code, a used one, and too many attempts. */
-const REFUSED: Readonly<Record<Factor, string>> = {
+const REJECTED: Readonly<Record<Factor, string>> = {
   totp: MESSAGES.secondFactor.wrongCode,
   recovery: MESSAGES.secondFactor.wrongRecoveryCode,
   passkey: MESSAGES.secondFactor.wrongPasskey,
@@ -49,7 +49,7 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
     reply: FastifyReply,
     session: Session,
     to: string | undefined,
-    refused?: { factor: Factor; status: 401 | 429 },
+    rejected?: { factor: Factor; status: 401 | 429 },
   ) => {
     const factors = await secondFactorsOf(db.read, session.userId);
     const wayBack = <input type="hidden" name="to" value={safeReturnPath(to)} />;
@@ -57,7 +57,7 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
       request,
       reply,
       <Page title={MESSAGES.secondFactor.title} scripts={PASSKEY_SCRIPTS}>
-        {refused !== undefined && <Notice kind="error">{REFUSED[refused.factor]}</Notice>}
+        {rejected !== undefined && <Notice kind="error">{REJECTED[rejected.factor]}</Notice>}
         <p class="aside">
           {MESSAGES.secondFactor.signingInAs} <strong>{session.email}</strong>.
         </p>
@@ -92,7 +92,7 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
             </noscript>
           </>
         )}
-        <details open={refused?.factor === 'recovery' || !factors.totp}>
+        <details open={rejected?.factor === 'recovery' || !factors.totp}>
           <summary>{MESSAGES.secondFactor.useRecoveryCode}</summary>
           <Form action={`${PATH}/recovery`}>
             {wayBack}
@@ -112,7 +112,7 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
         </Form>
       </Page>,
       {
-        status: refused?.status ?? 200,
+        status: rejected?.status ?? 200,
         formTargets: await cspFormActionFor(context, safeReturnPath(to)),
       },
     );

@@ -41,21 +41,21 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
     reply: FastifyReply,
     session: Session,
     to: string | undefined,
-    refused?: { setUp?: string; message?: string },
+    rejected?: { setUp?: string; message?: string },
   ) => {
     // Keep the secret after a wrong code, because the app already has it.
     const stored =
-      refused?.setUp === undefined ? undefined : openAuthenticatorSetup(context, session, refused.setUp);
+      rejected?.setUp === undefined ? undefined : openAuthenticatorSetup(context, session, rejected.setUp);
     const setUp =
       stored === undefined
         ? createAuthenticatorSetup(context, session)
-        : { field: refused?.setUp ?? '', secret: stored };
+        : { field: rejected?.setUp ?? '', secret: stored };
     const wayBack = <input type="hidden" name="to" value={safeReturnPath(to)} />;
     return sendHtmlPage(
       request,
       reply,
       <Page title={MESSAGES.setup.title} scripts={PASSKEY_SCRIPTS}>
-        {refused?.message !== undefined && <Notice kind="error">{refused.message}</Notice>}
+        {rejected?.message !== undefined && <Notice kind="error">{rejected.message}</Notice>}
         <p class="aside">
           {MESSAGES.setup.required} <strong>{session.email}</strong>
           {MESSAGES.setup.choose}
@@ -64,7 +64,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
           action={PATH}
           setup={setUp}
           email={session.email}
-          refused={refused?.setUp !== undefined}
+          isRejected={rejected?.setUp !== undefined}
         >
           {wayBack}
         </AuthenticatorForm>
@@ -79,7 +79,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
         </PasskeyForm>
       </Page>,
       {
-        status: refused === undefined ? 200 : 422,
+        status: rejected === undefined ? 200 : 422,
         formTargets: await cspFormActionFor(context, safeReturnPath(to)),
       },
     );

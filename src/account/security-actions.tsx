@@ -53,23 +53,23 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
   ) => {
     const now = clock();
     if (!isRecentlyConfirmed(requireSignedInSession(request), now))
-      return sendSecurityPage(context, request, reply, { status: 403, refused: TOO_LATE });
+      return sendSecurityPage(context, request, reply, { status: 403, error: TOO_LATE });
     try {
       return await work(now);
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       return sendSecurityPage(context, request, reply, {
         status: STATUS[error.kind],
-        refused: error.message,
+        error: error.message,
       });
     }
   };
 
-  const showAuthenticator = (request: FastifyRequest, reply: FastifyReply, refused?: string) => {
+  const showAuthenticator = (request: FastifyRequest, reply: FastifyReply, rejected?: string) => {
     const session = requireSignedInSession(request);
-    const secret = refused === undefined ? undefined : openAuthenticatorSetup(context, session, refused);
+    const secret = rejected === undefined ? undefined : openAuthenticatorSetup(context, session, rejected);
     const setUp =
-      secret === undefined ? createAuthenticatorSetup(context, session) : { field: refused ?? '', secret };
+      secret === undefined ? createAuthenticatorSetup(context, session) : { field: rejected ?? '', secret };
     return sendHtmlPage(
       request,
       reply,
@@ -79,11 +79,11 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
             action={AUTHENTICATOR}
             setup={setUp}
             email={session.email}
-            refused={refused !== undefined}
+            isRejected={rejected !== undefined}
           />
         </section>
       </AccountPage>,
-      { status: refused === undefined ? 200 : 422 },
+      { status: rejected === undefined ? 200 : 422 },
     );
   };
 

@@ -21,7 +21,7 @@ import { sendSecurityPage } from './security-page.tsx';
 import { MESSAGES } from './messages.ts';
 
 const CODE = /^\s*\d{3}\s*\d{3}\s*$/;
-const REFUSED = MESSAGES.security.confirmFailed;
+const REJECTED = MESSAGES.security.confirmFailed;
 
 /**
  * Confirms the user's identity by a second factor or a recovery code if the account has a second factor, and by the
@@ -56,7 +56,7 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
     if (proof.outcome === 'locked') reply.header('retry-after', proof.retryAfter);
     else reply.header('www-authenticate', 'Form realm="assay"');
     const status = proof.outcome === 'locked' ? 429 : 401;
-    return sendSecurityPage(context, request, reply, { status, unconfirmed: REFUSED, to });
+    return sendSecurityPage(context, request, reply, { status, confirmationError: REJECTED, to });
   };
 
   app.post(

@@ -29,7 +29,7 @@ import { MESSAGES } from './messages.ts';
 const RECENT_CONFIRMATION = 600_000;
 
 /** Notices after the redirect of a form. */
-const DONE: Readonly<Record<string, string>> = {
+const NOTICES: Readonly<Record<string, string>> = {
   confirmed: MESSAGES.security.confirmed,
   'authenticator-added': MESSAGES.security.appSetUpElsewhere,
   'authenticator-removed': MESSAGES.security.appRemoved,
@@ -52,7 +52,7 @@ export const registerSecurity: RouteRegistrar = (app, context) => {
       const { done = '', to } = request.query;
       return sendSecurityPage(context, request, reply, {
         to,
-        done: Object.hasOwn(DONE, done) ? DONE[done] : undefined,
+        done: Object.hasOwn(NOTICES, done) ? NOTICES[done] : undefined,
       });
     },
   );
@@ -67,10 +67,10 @@ interface SecurityPageState {
   status?: number;
   done?: string | undefined;
   /** The error of the previous form. */
-  refused?: string;
+  error?: string;
   /** The error of the confirmation. */
-  unconfirmed?: string;
-  /** Where the user goes after the confirmation; `undefined` if they stay. */
+  confirmationError?: string;
+  /** The path to return to after the confirmation; `undefined` to stay. */
   to?: string | undefined;
 }
 
@@ -79,7 +79,7 @@ export async function sendSecurityPage(
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
-  { status = 200, done, refused, unconfirmed, to }: SecurityPageState = {},
+  { status = 200, done, error, confirmationError, to }: SecurityPageState = {},
 ): Promise<FastifyReply> {
   const { db, clock, config } = context;
   const session = requireSignedInSession(request);
@@ -95,7 +95,7 @@ export async function sendSecurityPage(
       context={context}
       factors={factors}
       password={password}
-      refused={unconfirmed}
+      error={confirmationError}
       to={to}
     />
   );
@@ -114,7 +114,7 @@ export async function sendSecurityPage(
     reply,
     <AccountPage path={SECURITY_PATH} title={MESSAGES.security.title} scripts={PASSKEY_SCRIPTS}>
       {done !== undefined && <Notice kind="success">{done}</Notice>}
-      {refused !== undefined && <Notice kind="error">{refused}</Notice>}
+      {error !== undefined && <Notice kind="error">{error}</Notice>}
       {!recent && confirmForm}
       {password && (
         <section>

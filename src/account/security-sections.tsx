@@ -19,13 +19,13 @@ interface ConfirmIdentityFormProps {
   factors: SecondFactors;
   /** Whether the account has a password. */
   password: boolean;
-  refused: string | undefined;
+  error: string | undefined;
   /** Where the user goes afterwards; `undefined` for the security page. */
   to: string | undefined;
 }
 
 /** Asks for the second factor or a recovery code, or for the password of an account without a second factor. */
-export function ConfirmIdentityForm({ context, factors, password, refused, to }: ConfirmIdentityFormProps) {
+export function ConfirmIdentityForm({ context, factors, password, error, to }: ConfirmIdentityFormProps) {
   const wayBack = to !== undefined && <input type="hidden" name="to" value={safeReturnPath(to)} />;
   const hasFactor = hasSecondFactor(factors);
   const labels = hasFactor
@@ -47,7 +47,7 @@ export function ConfirmIdentityForm({ context, factors, password, refused, to }:
             name="proof"
             label={labels.join(', or ').replace(/^./, (letter) => letter.toUpperCase())}
             type={hasFactor ? 'text' : 'password'}
-            error={refused}
+            error={error}
             autocomplete={hasFactor ? 'one-time-code' : 'current-password'}
             maxLength={MAX_TYPED_PASSWORD_LENGTH}
           />
@@ -56,7 +56,7 @@ export function ConfirmIdentityForm({ context, factors, password, refused, to }:
       )}
       {factors.passkeys > 0 && (
         <>
-          {labels.length === 0 && refused !== undefined && <p class="error">{refused}</p>}
+          {labels.length === 0 && error !== undefined && <p class="error">{error}</p>}
           <PasskeyForm
             context={context}
             purpose="confirm"

@@ -17,7 +17,7 @@ import { MESSAGES } from './messages.ts';
 const PATH = '/account/sessions';
 const MAX_ID_LENGTH = 64;
 
-const DONE: Readonly<Record<string, string>> = {
+const NOTICES: Readonly<Record<string, string>> = {
   ended: MESSAGES.sessions.ended,
   elsewhere: MESSAGES.sessions.endedElsewhere,
 };
@@ -45,9 +45,11 @@ export const registerSessions: RouteRegistrar = (app, context) => {
       },
     },
     async (request, reply) => {
-      const { id: here, userId } = requireSignedInSession(request);
+      const { id: currentId, userId } = requireSignedInSession(request);
       const sessions = await listSessions(db.read, userId, sessionLimits(context), clock());
-      const done = Object.hasOwn(DONE, request.query.done ?? '') ? DONE[request.query.done ?? ''] : undefined;
+      const done = Object.hasOwn(NOTICES, request.query.done ?? '')
+        ? NOTICES[request.query.done ?? '']
+        : undefined;
       return sendHtmlPage(
         request,
         reply,
@@ -57,7 +59,7 @@ export const registerSessions: RouteRegistrar = (app, context) => {
             <p>{MESSAGES.sessions.intro}</p>
             <ul class="rows">
               {sessions.map((session) => (
-                <SessionRow key={session.id} session={session} here={session.id === here} />
+                <SessionRow key={session.id} session={session} isCurrent={session.id === currentId} />
               ))}
             </ul>
           </section>
@@ -89,10 +91,10 @@ export const registerSessions: RouteRegistrar = (app, context) => {
       schema: { hide: true, body: Type.Object({ session: Type.String({ maxLength: MAX_ID_LENGTH }) }) },
     },
     async (request, reply) => {
-      const own = requireSignedInSession(request);
+      const current = requireSignedInSession(request);
       const { session } = request.body;
-      await db.write((tx) => endSession(tx, changeContextOf(request, clock()), own, session));
-      if (session !== own.id) return reply.redirect(`${PATH}?done=ended`, 303);
+      await db.write((tx) => endSession(tx, changeContextOf(request, clock()), current, session));
+      if (session !== current.id) return reply.redirect(`${PATH}?done=ended`, 303);
       clearSessionCookie(context, reply);
       return reply.redirect('/sign-in', 303);
     },
@@ -108,9 +110,11 @@ export const registerSessions: RouteRegistrar = (app, context) => {
       },
     },
     async (request, reply) => {
-      const own = requireSignedInSession(request);
+      const current = requireSignedInSession(request);
       const all = request.body.which === 'all';
-      await db.write((tx) => endSessions(tx, changeContextOf(request, clock()), own, all ? null : own.id));
+      await db.write((tx) =>
+        endSessions(tx, changeContextOf(request, clock()), current, all ? null : current.id),
+      );
       if (!all) return reply.redirect(`${PATH}?done=elsewhere`, 303);
       clearSessionCookie(context, reply);
       return reply.redirect('/sign-in', 303);
@@ -118,13 +122,13 @@ export const registerSessions: RouteRegistrar = (app, context) => {
   );
 };
 
-function SessionRow({ session, here }: { session: ListedSession; here: boolean }) {
+function SessionRow({ session, isCurrent }: { session: ListedSession; isCurrent: boolean }) {
   const browser = browserName(session.userAgent);
   return (
     <li>
       <div class="what">
         <h2>
-          {browser} {here && <span class="tag">{MESSAGES.sessions.thisOne}</span>}
+          {browser} {isCurrent && <span class="tag">{MESSAGES.sessions.thisOne}</span>}
         </h2>
         <p>
           {MESSAGES.sessions.lastUsed} <RelativeTime at={session.lastUsedAt} /> from {session.lastUsedFrom}
@@ -138,7 +142,7 @@ function SessionRow({ session, here }: { session: ListedSession; here: boolean }
         <input type="hidden" name="session" value={session.id} />
         <Button
           kind="plain"
-          label={here ? MESSAGES.sessions.signOutThis : MESSAGES.sessions.signOutNamed(browser)}
+          label={isCurrent ? MESSAGES.sessions.signOutThis : MESSAGES.sessions.signOutNamed(browser)}
         >
           {MESSAGES.sessions.signOut}
         </Button>
@@ -155,7 +159,7 @@ export function signInMethodLabel(method: string): string {
   return others.length === 0 ? words : MESSAGES.sessions.withSecondFactor(words);
 }
 
-/** Ordered, because each user agent also names those that follow. */
+/** In this order, because each user agent also names the browsers below it: Edge names Chrome and Safari. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
   [/\bOPR\/|\bOpera\//, 'Opera'],

@@ -30,7 +30,7 @@ const SignInFormSchema = Type.Object({
 });
 
 /** The same message for every reason, so that it reveals nothing about the account. */
-const REFUSED = MESSAGES.signIn.refused;
+const REJECTED = MESSAGES.signIn.refused;
 
 /** Signs in with a password, and signs out. */
 export const registerSignIn: RouteRegistrar = (app, context) => {
@@ -40,14 +40,14 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
     request: FastifyRequest,
     reply: FastifyReply,
     to: string | undefined,
-    refused?: { email: string; status: 401 | 429 },
+    rejected?: { email: string; status: 401 | 429 },
   ) => {
     const organizations = await hasIdentityProviders(db.read);
     return sendHtmlPage(
       request,
       reply,
       <Page title={MESSAGES.signIn.title} scripts={PASSKEY_SCRIPTS}>
-        {refused !== undefined && <Notice kind="error">{REFUSED}</Notice>}
+        {rejected !== undefined && <Notice kind="error">{REJECTED}</Notice>}
         <Form action="/sign-in">
           <input type="hidden" name="to" value={safeReturnPath(to)} />
           <Field
@@ -55,9 +55,9 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
             label={MESSAGES.signIn.email}
             type="email"
             autocomplete="username"
-            value={refused?.email}
+            value={rejected?.email}
             maxLength={MAX_EMAIL_LENGTH}
-            autofocus={refused === undefined}
+            autofocus={rejected === undefined}
           />
           <Field
             name="password"
@@ -65,7 +65,7 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
             type="password"
             autocomplete="current-password"
             maxLength={MAX_TYPED_PASSWORD_LENGTH}
-            autofocus={refused !== undefined}
+            autofocus={rejected !== undefined}
           />
           <Button>{MESSAGES.signIn.title}</Button>
           <p class="hint">
@@ -82,7 +82,7 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
         )}
       </Page>,
       {
-        status: refused?.status ?? 200,
+        status: rejected?.status ?? 200,
         formTargets: await cspFormActionFor(context, safeReturnPath(to)),
       },
     );

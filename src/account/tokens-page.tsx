@@ -31,7 +31,7 @@ const ScopeSchema = Type.String({ maxLength: 40 });
 const NewTokenFormSchema = Type.Object({
   name: Type.String({ maxLength: MAX_NAME_LENGTH }),
   preset: Type.Optional(Type.Union([Type.Literal('read'), Type.Literal('all'), Type.Literal('chosen')])),
-  // A form sends one box as a text, several as a list, and none not at all.
+  // A form sends one checked box as a string and several as an array; without any, it omits the field.
   scopes: Type.Optional(Type.Union([ScopeSchema, Type.Array(ScopeSchema, { maxItems: MAX_SCOPES })])),
   expires: Type.Union(Object.keys(EXPIRIES).map((days) => Type.Literal(days))),
   addresses: Type.Optional(Type.String({ maxLength: MAX_ADDRESSES_LENGTH })),
@@ -114,11 +114,11 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
     async (request, reply) => {
       const { userId } = requireSignedInSession(request);
       const { name, expires, addresses = '' } = request.body;
-      const ticked = [request.body.scopes ?? []].flat();
-      // Browsers without the presets send only the boxes.
-      const preset = request.body.preset ?? (ticked.length === 0 ? undefined : 'chosen');
-      const fields = { name, preset, scopes: ticked, expires, addresses };
-      const scopes = scopesOfPreset(preset, ticked, grantableScopes(requireSignedInSession(request)));
+      const checkedScopes = [request.body.scopes ?? []].flat();
+      // A form without the presets sends only the checkboxes.
+      const preset = request.body.preset ?? (checkedScopes.length === 0 ? undefined : 'chosen');
+      const fields = { name, preset, scopes: checkedScopes, expires, addresses };
+      const scopes = scopesOfPreset(preset, checkedScopes, grantableScopes(requireSignedInSession(request)));
       const now = clock();
       const expiresAt = expires === 'never' ? null : now + Number(expires) * DAY;
       const allowedAddresses = addresses.split(/[\s,;]+/).filter((block) => block !== '');
@@ -167,11 +167,11 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
 
 function scopesOfPreset(
   preset: ScopePreset | undefined,
-  ticked: readonly string[],
+  checkedScopes: readonly string[],
   allowed: readonly Scope[],
 ): readonly string[] {
   if (preset === 'all') return allowed;
-  return preset === 'read' ? allowed.filter(isReadOnlyScope) : ticked;
+  return preset === 'read' ? allowed.filter(isReadOnlyScope) : checkedScopes;
 }
 
 function IssuedTokenNotice({ token }: { token: string }) {
@@ -197,7 +197,7 @@ function TokenRow({
   expiresAt,
   lastUsedAt,
   lastUsedFrom,
-  createdBy: madeBy,
+  createdBy,
 }: UserToken) {
   const title = name ?? (kind === 'personal' ? MESSAGES.tokens.personal : MESSAGES.tokens.jwt);
   return (
@@ -230,7 +230,7 @@ function TokenRow({
             </span>
           ))}
         </p>
-        {madeBy !== null && <p class="hint">{MESSAGES.tokens.madeBy(madeBy)}</p>}
+        {createdBy !== null && <p class="hint">{MESSAGES.tokens.createdBy(createdBy)}</p>}
         {allowedAddresses.length > 0 && (
           <p class="hint">
             {MESSAGES.tokens.onlyFrom} {allowedAddresses.join(', ')}

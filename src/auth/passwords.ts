@@ -21,7 +21,7 @@ export class PasswordQueueFull extends Error {
   override name = 'PasswordQueueFull';
 }
 
-/** For the whole process, whose processors it protects. */
+/** Shared by the whole process, because it limits the use of its processors. */
 const hashing = new Semaphore({
   permits: MAX_CONCURRENT_HASHES,
   maxWaiting: MAX_QUEUED_HASHES,

@@ -178,7 +178,7 @@ export async function verifyPasskeyAssertion(
 
 /** Parses JSON. @returns `undefined` if it does not match the schema */
 async function parseJsonAs<T extends TSchema>(schema: T, text: string): Promise<Static<T> | undefined> {
-  // Loaded on first use, like the WebAuthn library: together they are a third of what a start has to read.
+  // Loaded on first use, like the WebAuthn library: together they are a third of the code that a start has to read.
   const { Value } = await import('typebox/value');
   try {
     const value = JSON.parse(text) as unknown;

@@ -35,26 +35,26 @@ interface TargetServer {
  * @throws CliError if a data directory and a server are given, or a server without a token
  */
 export function resolveServer(flags: TargetFlags): TargetServer | undefined {
-  const place = loadCommandEnvironment(streams().env);
+  const target = loadCommandEnvironment(streams().env);
   if (flags.data !== undefined && flags.server !== undefined)
     throw new CliError('--data and --server cannot be used together.', 2);
   if (flags.data !== undefined) return undefined;
-  const saved = readCredentials(place.configFolder);
-  const named = flags.server ?? place.server ?? (place.namesData ? undefined : saved?.server);
+  const saved = readCredentials(target.configFolder);
+  const named = flags.server ?? target.server ?? (target.namesData ? undefined : saved?.server);
   if (named === undefined) {
     if (flags.token !== undefined)
       throw new CliError('--token requires a server. Set --server or ASSAY_SERVER.', 2);
     return undefined;
   }
   const server = parseServerUrl(named);
-  const token = flags.token ?? place.token;
+  const token = flags.token ?? target.token;
   if (token !== undefined) return { server, token };
   if (saved?.server !== server)
     throw new CliError(
       `No token for ${server}. Set --token or ASSAY_TOKEN, or run "assay login ${server}".`,
       2,
     );
-  return { server, token: () => getAccessToken(place.configFolder, server) };
+  return { server, token: () => getAccessToken(target.configFolder, server) };
 }
 
 /** @throws CliError if the text is not an HTTP or HTTPS URL */
@@ -74,10 +74,10 @@ export async function withApiClient<T>(
   work: (client: AnyClient) => Promise<T>,
   { doesImports = false } = {},
 ): Promise<T> {
-  const place = resolveServer(flags);
-  if (place === undefined)
+  const target = resolveServer(flags);
+  if (target === undefined)
     return withContext(flags, (context) => withInProcessApi(context, work, { doesImports }));
-  const { server, token } = place;
+  const { server, token } = target;
   try {
     return await work(createTypedClient<AnyPaths>({ server, token }));
   } catch (error) {

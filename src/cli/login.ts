@@ -62,9 +62,9 @@ export function registerLoginCommand(program: Command): void {
     .addOption(new Option('--issuer <url>', 'Expect this issuer, if it is not the URL of the server.'))
     .addOption(new Option('--no-browser', 'Print the URL instead of opening a browser.'))
     .action(async (given: string | undefined, options: LoginOptions) => {
-      const place = loadCommandEnvironment(streams().env);
-      const server = parseServerUrl(given ?? place.server ?? missingServer());
-      await logIn(server, place.configFolder, options).catch((error: unknown) => {
+      const environment = loadCommandEnvironment(streams().env);
+      const server = parseServerUrl(given ?? environment.server ?? missingServer());
+      await logIn(server, environment.configFolder, options).catch((error: unknown) => {
         throw serverUnreachable(error, server);
       });
       if (options.json === true) return printJson({ server });

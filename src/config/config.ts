@@ -54,7 +54,7 @@ export interface Config {
   grantLifetime: number;
   /** Whether clients may use the implicit flow; each client must enable it as well. */
   implicitFlow: boolean;
-  /** Lifetime of a browser session without use, and at most. */
+  /** Maximum time without use, and maximum lifetime, of a browser session. */
   sessionIdle: number;
   sessionLifetime: number;
   invitationLifetime: number;

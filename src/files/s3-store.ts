@@ -11,9 +11,9 @@ import type { S3Settings } from '../config/attachment-store.ts';
 import { StorageError } from '../db/database.ts';
 import type { ByteStream, FileStore } from './file-store.ts';
 
-/** Milliseconds without traffic. */
+/** Milliseconds without traffic after which a request is aborted. */
 const TIMEOUT = 30_000;
-/** For requests that the store responses with 429 or 5xx, or not at all. */
+/** Attempts per request; retried when the store responds with 429 or 5xx, or not at all. */
 const MAX_ATTEMPTS = 3;
 /** Milliseconds before the second attempt. */
 const RETRY_DELAY = 200;

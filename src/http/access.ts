@@ -181,7 +181,7 @@ function readCredential(
 ): { token: string; email?: string } {
   const { authorization } = request.headers;
   const key = schemes === 'all' ? request.headers['x-auth'] : undefined;
-  // Node keeps the first of several Authorization headers and drops the others.
+  // Node.js returns the first of several Authorization headers and drops the others.
   const several = schemes === 'all' && countHeaders(request, 'authorization') > 1;
   if (several || (authorization !== undefined && key !== undefined)) {
     throw new Problem('invalid-request', 'Send one credential: a single Authorization header, or X-Auth.', {
@@ -212,7 +212,7 @@ function readCredential(
   throw BEARER.test(scheme) ? invalidToken() : unsupportedScheme(schemes);
 }
 
-/** Counts the header lines of a name, of which Node may keep only the first. */
+/** Counts the header lines with a name, because Node.js may return only the first. */
 export function countHeaders(request: FastifyRequest, name: string): number {
   return request.raw.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === name)
     .length;

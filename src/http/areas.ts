@@ -19,7 +19,7 @@ export interface Area {
   title: string;
 }
 
-const invalidIsMalformed = {
+const INVALID_AS_MALFORMED = {
   statusOverrides: { 422: 400 },
   problemTypes: { 'validation-failed': 'invalid-request' },
 } as const;
@@ -38,7 +38,7 @@ export const AREAS: Readonly<Record<AreaName, Area>> = {
     prefix: '/api/assessment',
     title: 'Assessment groups',
     errorBodyFormatOf: () => 'loggedProblem',
-    ...invalidIsMalformed,
+    ...INVALID_AS_MALFORMED,
     notFoundType: 'group-not-found',
   },
   asset: { name: 'asset', prefix: '/api/asset', title: 'Assets', errorBodyFormatOf: () => 'problem' },
@@ -47,7 +47,7 @@ export const AREAS: Readonly<Record<AreaName, Area>> = {
     prefix: '/api/streaming',
     title: 'Ports',
     errorBodyFormatOf: () => 'sourcedProblem',
-    ...invalidIsMalformed,
+    ...INVALID_AS_MALFORMED,
   },
 };
 

@@ -31,7 +31,7 @@ export interface ConnectionLimits {
 export function limitConnections(app: FastifyInstance, { config, log }: Context): ConnectionLimits {
   const trusted = new AddressSet(config.trustedProxies);
   const perAddress = new Map<string, number>();
-  /** By the time of their start, oldest first. */
+  /** Connections that may not have sent a byte yet, with the time at which they opened, oldest first. */
   const silent = new Map<Socket, number>();
   let closed = 0;
   const throttle = new LogThrottle(LOG_MILLISECONDS, (last, count) =>
@@ -81,14 +81,14 @@ export function limitConnections(app: FastifyInstance, { config, log }: Context)
   }, SWEEP_MILLISECONDS).unref();
 
   const files = readOpenFileLimit();
-  const most = maxConnections(files);
-  if (Number.isFinite(most)) app.server.maxConnections = most;
+  const max = maxConnections(files);
+  if (Number.isFinite(max)) app.server.maxConnections = max;
   app.server.on('drop', (dropped?: DropArgument) =>
     record('connections of the process', networkPrefix(dropped?.remoteAddress ?? UNKNOWN_ADDRESS)),
   );
   app.server.once('listening', () => {
     if (files < FEW_FILES)
-      log.warn({ openFiles: files, maxConnections: most }, 'the limit of open files is low (ulimit -n)');
+      log.warn({ openFiles: files, maxConnections: max }, 'the limit of open files is low (ulimit -n)');
   });
   app.addHook('onClose', async () => {
     clearInterval(sweep);

@@ -20,21 +20,21 @@ const ETAGS = new RegExp(ETAG_PATTERN, 'g');
 const MAX_HEADER_LENGTH = 8_192;
 
 /**
- * @param text the body as sent, as different callers may see different bodies
+ * @param body the body as sent, because callers may see different bodies of the same version
  * @returns a strong ETag
  */
-export function formatEtag(version: number, text: string): string {
-  return `"${version}.${hash('sha256', text, 'base64url').slice(0, 22)}"`;
+export function formatEtag(version: number, body: string): string {
+  return `"${version}.${hash('sha256', body, 'base64url').slice(0, 22)}"`;
 }
 
 /** @param header `If-None-Match` (RFC 9110, section 13.1.2), compared weakly by version and digest */
 export function matchesEtag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
   if (header === tag || header.trim() === '*') return true;
-  return parseEtags(header).some((known) => known === tag || known === `W/${tag}`);
+  return parseEtags(header).some((candidate) => candidate === tag || candidate === `W/${tag}`);
 }
 
-/** @returns no ETags for a malformed list */
+/** @returns the ETags in a header; none if it is malformed */
 export function parseEtags(header: string): readonly string[] {
   if (header.length > MAX_HEADER_LENGTH || !ETAG_LIST.test(header)) return [];
   return header.match(ETAGS) ?? [];
@@ -58,14 +58,14 @@ export function parseIfMatch(header: string | undefined): ExpectedVersion | unde
   return new Set(versions);
 }
 
-const text = (description: string) => ({ type: 'string', maxLength: MAX_HEADER_LENGTH, description });
+const headerSchema = (description: string) => ({ type: 'string', maxLength: MAX_HEADER_LENGTH, description });
 
 /** Request headers of a versioned operation, for the API description. */
 export const CONDITIONAL_HEADERS = {
-  'If-Match': text(
+  'If-Match': headerSchema(
     'ETags, or `*`. The change is made only if the object has one of these versions. Only the version part of an ETag is compared.',
   ),
-  'If-None-Match': text('ETags, or `*`. Returns 304 if the response matches one of them.'),
+  'If-None-Match': headerSchema('ETags, or `*`. Returns 304 if the response matches one of them.'),
 };
 
 export const ETagHeader = {

@@ -17,8 +17,8 @@ import { OperationResult, serializeBody, toOperationResult } from './operation-r
 export const IDEMPOTENCY_KEY_HEADER = 'Idempotency-Key';
 export const IDEMPOTENCY_REPLAYED_HEADER = 'Idempotency-Replayed';
 
-/** Errors that refuse a replay. The others can be the result of the first request itself. */
-const REFUSALS: readonly DomainErrorKind[] = ['forbidden', 'not-found', 'invalid'];
+/** Errors that reject a replay. Other errors can be an effect of the first request itself. */
+const REPLAY_REJECTIONS: readonly DomainErrorKind[] = ['forbidden', 'not-found', 'invalid'];
 
 const KEY_PATTERN = /^[!-~]{1,255}$/;
 
@@ -27,7 +27,7 @@ export interface IdempotencyOptions {
   omitted?: readonly string[];
   /** @returns the omitted properties for a replay; `body` is the stored response */
   recreate?(body: Readonly<Record<string, unknown>>, caller: Caller): Promise<Record<string, unknown>>;
-  /** The handler reads the body itself, and passes `writeOnce` a hash begun by `startRequestHash`. */
+  /** The handler reads the body itself, and passes `writeOnce` a hash that it started with `startRequestHash`. */
   hashedByHandler?: true;
 }
 
@@ -39,11 +39,11 @@ export interface IdempotencyOptions {
 export type WriteOnce<Body> = (
   transaction: (tx: Transaction) => Promise<Body | OperationResult<Body> | DomainError>,
   options?: {
-    /** For an operation that hashes its body itself. */
+    /** The hash of the request, for an operation that hashes its body itself. */
     hash?: string;
     /**
-     * Does the same in a transaction shared with other requests. Used without a key, as storing a response needs a
-     * transaction of its own.
+     * Runs the change in a transaction shared with other requests. Used only without a key, because storing a response
+     * needs a separate transaction.
      */
     batched?(): Promise<Body | OperationResult<Body>>;
     /** Changes thousands of rows. */
@@ -202,8 +202,8 @@ export class IdempotencyHandler {
   }
 
   /**
-   * @param error that the handler threw
-   * @returns the stored response, if the request is a replay that the error does not refuse
+   * @param error the error that the handler threw
+   * @returns the stored response, if the request is a replay that the error does not reject
    * @throws the error otherwise
    */
   async replayAfter(
@@ -213,7 +213,8 @@ export class IdempotencyHandler {
   ): Promise<OperationResult<undefined>> {
     const stored = request.idempotentRequest?.stored;
     const isAllowed =
-      error instanceof RolledBack || (error instanceof DomainError && !REFUSALS.includes(error.kind));
+      error instanceof RolledBack ||
+      (error instanceof DomainError && !REPLAY_REJECTIONS.includes(error.kind));
     if (stored === undefined || !isAllowed) throw error;
     return this.#replay(stored, request, reply);
   }

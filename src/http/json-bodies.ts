@@ -35,7 +35,7 @@ export const MAX_NESTING = 32;
  * The memory for a large body is reserved before it is read.
  */
 export function registerBodyParsers(app: FastifyInstance, context: Context): void {
-  /** Maximum bytes of any body, whatever its route allows. */
+  /** Maximum bytes of any body, even if the limit of its route is higher. */
   const largest = context.config.bodyLimit;
   app.addHook('onRoute', (route) => {
     if (route.bodyLimit !== undefined) route.bodyLimit = Math.min(route.bodyLimit, largest);
@@ -83,7 +83,7 @@ export function registerBodyParsers(app: FastifyInstance, context: Context): voi
   });
 }
 
-/** @returns the bytes of the body, as far as the route allows them; the limit of the route if it has no length */
+/** @returns the bytes of the body, at most the limit of the route; that limit if the request states no length */
 function bodySizeOf({ headers, routeOptions }: FastifyRequest): number {
   const { 'content-length': length, 'transfer-encoding': encoding } = headers;
   const limit = routeOptions.bodyLimit ?? MEDIUM_BODY_LIMIT;

@@ -13,7 +13,7 @@ const LOG_MILLISECONDS = 60_000;
 const MESSAGE = 'malformed HTTP request';
 
 /**
- * @param headers of every answer
+ * @param headers the headers of every response
  * @returns the handler of requests that are not valid HTTP, have headers that are too large, or are sent too slowly; they
  *   are logged once a minute for each address
  */
@@ -51,12 +51,15 @@ export function handleMalformedRequests(
   };
 }
 
-/** Headers with a single value, of which Node.js keeps the first line. The parser rejects a repeated `Content-Length`. */
+/**
+ * Headers with a single value. Node.js uses the first line and ignores the others; it rejects a repeated
+ * `Content-Length`.
+ */
 const SINGLE_HEADERS = new Set(['host', 'authorization', 'content-type']);
 
 /**
- * Reads all header lines, not the first 1,000 only: a proxy may write its own behind those of the client. Rejects requests
- * that repeat a header with a single value (RFC 9110, section 5.3; `Host`: RFC 9112, section 3.2).
+ * Reads all header lines, not the first 1,000 only: a proxy may append its own after those of the client. Rejects
+ * requests that repeat a header with a single value (RFC 9110, section 5.3; `Host`: RFC 9112, section 3.2).
  * @param limit counts the rejected request; returns the problem to respond with instead, if there is one
  */
 export function checkHeaderLines(

@@ -80,7 +80,10 @@ export function toProblem(error: unknown, area?: Area): Problem {
   }
 }
 
-/** Keeps 4xx errors of Fastify and its plugins, in our words, as theirs name files. A truncated upload is one of them. */
+/**
+ * Maps 4xx errors of Fastify and its plugins to our messages, because theirs name files. A truncated upload is one of
+ * them.
+ */
 function fromLibraryError(error: unknown): Problem {
   const { statusCode } = error as Partial<FastifyError>;
   if (statusCode === undefined || statusCode < 400 || statusCode >= 500) {

@@ -23,8 +23,9 @@ export interface ByteRange {
 
 /**
  * Parses `Range` (RFC 9110, section 14.2).
- * @param size of the whole, in bytes
- * @returns `undefined` for the whole, which several ranges return as well; `unsatisfiable` for a range past the end
+ * @param size the size of the file, in bytes
+ * @returns `undefined` if the response is the complete file, also for several ranges; `unsatisfiable` for a range past
+ *   the end
  */
 export function parseRange(
   header: string | undefined,

@@ -8,7 +8,7 @@ const ROUTER_METHOD = 'GET';
 
 interface KnownPath {
   methods: Set<string>;
-  /** The scope of the route, whose error handler answers. */
+  /** The Fastify scope of the route; its error handler responds. */
   scope: FastifyInstance;
 }
 
@@ -16,8 +16,9 @@ interface KnownPath {
  * Records the methods of each path. Call before routes are added.
  * @param limit counts a request that is rejected; returns the problem to respond with instead, if there is one
  * @returns a hook that rejects unknown paths with 404 and unsupported methods with 405 (RFC 9110, section 15.5.6); it
- *   resolves with the reply if it has answered. Fastify would answer 404 for a method that a path lacks, or take
- *   `DELETE /things/all` for an object called `all`; a route for each unsupported method would be thousands.
+ *   resolves with the reply if it has sent one. Fastify itself would respond with 404 to an unsupported method, or
+ *   treat `DELETE /things/all` as a request for the object `all`; a route for each unsupported method would add
+ *   thousands.
  */
 export function rejectUnknownPaths(
   app: FastifyInstance,
@@ -32,7 +33,7 @@ export function rejectUnknownPaths(
       router.on(ROUTER_METHOD, url, () => undefined, path);
     }
     for (const name of [method].flat()) path.methods.add(name);
-    // Of the path that Fastify adds for a prefix with a slash, as `/docs/`, the hook gets only the route for HEAD.
+    // Fastify adds a path with a slash for a prefix, such as `/docs/`, and passes the hook only its route for HEAD.
     if (path.methods.has('HEAD')) path.methods.add('GET');
   });
   return async (request, reply) => {

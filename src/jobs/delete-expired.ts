@@ -27,7 +27,7 @@ interface ExpiredRows {
   table: keyof Tables;
   /** The columns of the primary key. One of them alone may repeat, which would make batches larger. */
   key: readonly string[];
-  /** An indexed column. Rows with a value up to `until` have expired; those with the least are deleted first. */
+  /** An indexed column. Rows with a value up to `until` have expired; the lowest values are deleted first. */
   column: string;
   until: number | string;
   /** Restricts the rows further. */
@@ -35,8 +35,8 @@ interface ExpiredRows {
 }
 
 /**
- * Deletes expired rows in small transactions. Authorization codes and refresh tokens are kept beyond their expiry, to detect
- * the late reuse of a stolen one; access tokens are kept for a day, as lists still show them.
+ * Deletes expired rows in small transactions. Authorization codes and refresh tokens are retained beyond their expiry, to detect
+ * the late reuse of a stolen one; access tokens are retained for a day, as lists still show them.
  * @param isStopping checked between transactions
  * @returns the number of deleted rows, by table
  */
@@ -71,7 +71,7 @@ function expiredRowsAt(now: number, { sessionIdle, auditDays }: RetentionPeriods
     { table: 'idempotency_keys', key: ['id'], column: 'created_at', until: now - RESPONSE_TTL },
     { table: 'bulk_changes', key: ['id'], column: 'changed_at', until: now - UNDO_WINDOW },
     { table: 'denied_attempt_minutes', key: ['minute'], column: 'minute', until: minuteOf(now - HOUR) },
-    // The key begins with the minute, which keeps its number of digits until the year 2160, and goes on after it.
+    // A `denied_key` starts with the minute, so its text order is the order of time until 2160, when minutes get a digit more.
     { table: 'audit_events', key: ['id'], column: 'denied_key', until: String(minuteOf(deniedBefore)) },
     // By time, not by id: an event may be recorded long after its time.
     ...(auditDays === null

@@ -1,7 +1,7 @@
 import { invitationUrl } from '../auth/account-links.ts';
 import { replaceHiddenCharacters } from '../auth/visible-text.ts';
 import type { Context } from '../context.ts';
-import { startMail } from '../domain/shared/jobs.ts';
+import { markMailStarted } from '../domain/shared/jobs.ts';
 import {
   INVITATION_MAIL,
   findInvitationRecipient,
@@ -18,7 +18,7 @@ export const invitationMailJob = (context: Context, mailer: Mailer): JobHandler 
     const { db, keys, clock, addresses } = context;
     const request = JSON.parse(job.payload) as InvitationMail;
     const invited = await db.write(async (tx) =>
-      (await startMail(tx, job, clock())) ? findInvitationRecipient(tx, request) : undefined,
+      (await markMailStarted(tx, job, clock())) ? findInvitationRecipient(tx, request) : undefined,
     );
     if (invited === undefined) return;
     const url = invitationUrl(addresses.clientBaseUrl, keys.secret, invited);

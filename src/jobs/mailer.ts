@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Transporter } from 'nodemailer';
 import type { Config } from '../config/config.ts';
-import { type Job, resetMail } from '../domain/shared/jobs.ts';
+import { type Job, clearMailStarted } from '../domain/shared/jobs.ts';
 import type { Context } from '../context.ts';
 import { memoizeAsync } from '../lib/memoize-async.ts';
 
@@ -30,7 +30,7 @@ function messageId(job: Job, { to }: Mail, mailFrom: string): string {
 export interface Mailer {
   /**
    * Resolves once the server has accepted the mail. Rejects otherwise, with an error that may contain the address.
-   * @param job that sends the mail
+   * @param job the job that sends the mail
    */
   send(mail: Mail, job: Job): Promise<void>;
   close(): void;
@@ -105,9 +105,9 @@ const isUnsent = ({ code = '', responseCode, syscall, timeoutType }: MailError):
   timeoutType === 'GREETING_TIMEOUT';
 
 /**
- * Sends the mail of a job that `startMail` has marked, at most once. Logs a permanent failure, and one after which the server
+ * Sends the mail of a job that `markMailStarted` has marked, at most once. Logs a permanent failure, and one after which the server
  * may have accepted the mail, and resolves.
- * @param requestId of the request that asked for the mail, for the log
+ * @param requestId the request that queued the mail, for the log
  * @throws MailRejected for a failure that is worth a retry; the job's mark is removed then
  */
 export async function sendMail(
@@ -127,10 +127,10 @@ export async function sendMail(
     else if (!isUnsent(failure))
       log.error(
         { requestId, code },
-        'the connection was lost while a mail was sent, which is not sent again',
+        'the connection was lost while sending a mail; not retried, because the server may have accepted it',
       );
     else {
-      await db.write((tx) => resetMail(tx, job));
+      await db.write((tx) => clearMailStarted(tx, job));
       throw new MailRejected(code);
     }
   }

@@ -2,7 +2,7 @@ import { networkPrefix } from '../auth/ip-addresses.ts';
 import type { Actor } from '../auth/callers.ts';
 import { passwordResetUrl } from '../auth/account-links.ts';
 import type { Context } from '../context.ts';
-import { startMail } from '../domain/shared/jobs.ts';
+import { markMailStarted } from '../domain/shared/jobs.ts';
 import { recordAttempt } from '../domain/shared/attempt-limits.ts';
 import { createPasswordReset, findResettableUser } from '../domain/sign-in/password-resets.ts';
 import { RESET_MAIL, type PasswordResetRequest } from '../domain/sign-in/request-password-reset.ts';
@@ -10,9 +10,9 @@ import { MAIL_ATTEMPTS, type Mailer, sendMail } from './mailer.ts';
 import type { JobHandler } from './runner.ts';
 
 const HOUR = 3_600_000;
-/** The most mails to an account, and requests from a network, in an hour. */
+/** Limits of mails to an account and of requests from a network, per hour. */
 const ACCOUNT_LIMIT = { max: 3, window: HOUR };
-const ADDRESS_LIMIT = { max: 20, window: HOUR };
+const NETWORK_LIMIT = { max: 20, window: HOUR };
 
 /** Mails password reset links, one at a time. */
 export const passwordResetMailJob = (context: Context, mailer: Mailer): JobHandler => ({
@@ -25,7 +25,7 @@ export const passwordResetMailJob = (context: Context, mailer: Mailer): JobHandl
     const link = await db.write(async (tx) => {
       if (job.attempts === 1) {
         const fromNetwork = { subject: 'reset-mail', address: networkPrefix(address) };
-        if ((await recordAttempt(tx, fromNetwork, ADDRESS_LIMIT, at)).outcome === 'locked') return undefined;
+        if ((await recordAttempt(tx, fromNetwork, NETWORK_LIMIT, at)).outcome === 'locked') return undefined;
         const toAccount = { subject: `reset-mail:${userId}`, address: '' };
         if (
           userId !== undefined &&
@@ -33,7 +33,7 @@ export const passwordResetMailJob = (context: Context, mailer: Mailer): JobHandl
         )
           return undefined;
       }
-      if (userId === undefined || !(await startMail(tx, job, clock()))) return undefined;
+      if (userId === undefined || !(await markMailStarted(tx, job, clock()))) return undefined;
       const actor: Actor = { kind: 'stranger', userId: null, credentialId: null, address, requestId };
       return createPasswordReset(tx, { actor, now: clock() }, userId, 'mail');
     });

@@ -4,7 +4,7 @@ export interface MemoryOwner {
   organization: string;
 }
 
-/** Bytes in all, and of one organization and one account. */
+/** Limits in bytes: in total, per organization and per account. */
 export interface MemoryLimits {
   total: number;
   perOrganization: number;
@@ -12,9 +12,9 @@ export interface MemoryLimits {
 }
 
 export interface Reservation {
-  /** Keeps this many bytes and returns the rest. */
+  /** Releases all but this many bytes. */
   shrinkTo(bytes: number): void;
-  /** Returns all bytes. Calling it again does nothing. */
+  /** Releases all bytes. Calling it again does nothing. */
   release(): void;
 }
 
@@ -39,7 +39,7 @@ export class MemoryBudget {
     this.#limits = limits;
   }
 
-  /** Reserved bytes in all. */
+  /** Reserved bytes in total. */
   get used(): number {
     return this.#total;
   }
@@ -64,11 +64,11 @@ export class MemoryBudget {
       this.#grantWaiting();
     });
     if (!isGranted) return undefined;
-    let held = reserved;
+    let heldBytes = reserved;
     const shrinkTo = (size: number): void => {
-      if (size >= held) return;
-      this.#add(owner, size - held);
-      held = size;
+      if (size >= heldBytes) return;
+      this.#add(owner, size - heldBytes);
+      heldBytes = size;
       this.#grantWaiting();
     };
     return { shrinkTo, release: () => shrinkTo(0) };

@@ -109,7 +109,7 @@ const problemPath = (area: string, kind: string): string => `/problems/${area}/$
 
 const toJson = ({ type, status, title, meaning }: DescribedType) => ({ type, status, title, meaning });
 
-/** @param base of the types' URLs */
+/** @param base the base URL of the types */
 function describeTypes(area: Area, base: string): DescribedType[] {
   return Object.entries<ProblemType>(PROBLEM_TYPES).flatMap(
     ([kind, { status, title, meaning, onlyArea = area.name }]) =>

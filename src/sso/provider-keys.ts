@@ -35,7 +35,7 @@ export class ProviderKeys {
 
   /**
    * Gives the known keys to a client.
-   * @param configuration not used before: the library would prefer keys that it has seen
+   * @param configuration an unused configuration, because the library would prefer the keys that a used one has cached
    */
   provide(configuration: Configuration): void {
     const jwks = this.#keys.known(this.#clock())?.jwks();

@@ -82,9 +82,9 @@ export class ProviderError extends Error {
 }
 
 /**
- * Fetches a provider's metadata (OpenID Connect Discovery 1.0). They must name the same issuer, which rejects URLs whose
- * metadata are shared by all tenants of a provider.
- * @param clock for the age of its keys
+ * Fetches a provider's metadata (OpenID Connect Discovery 1.0). The metadata must name the same issuer. This
+ * rejects URLs that all tenants of a provider share.
+ * @param clock the clock by which its keys expire
  * @throws ProviderError if the provider is unreachable or its metadata are invalid
  */
 export async function discoverProvider(

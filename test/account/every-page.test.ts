@@ -108,10 +108,10 @@ describe('Every account page', () => {
 
 describe('Every password field', () => {
   it('hides the input and supports password managers', async () => {
-    const world = createFixtures(server);
+    const fixtures = createFixtures(server);
     const { clock, keys, db } = server.context;
-    const account = await world.account();
-    const { uid } = await world.invited();
+    const account = await fixtures.account();
+    const { uid } = await fixtures.invited();
     const reset = await db.write((tx) => createPasswordReset(tx, cliChangeContext(clock()), account.id));
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);

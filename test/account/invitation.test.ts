@@ -14,11 +14,11 @@ const PASSWORD = 'correct horse battery staple';
 const DEAD = 'This invitation is no longer valid';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 
 const row = (id: number) =>
@@ -26,8 +26,8 @@ const row = (id: number) =>
 
 /** Creates an invited user of an organization. @returns the user and the path of their link */
 async function newInvitation() {
-  const organization = await world.organization();
-  const invited = await world.invited({ organization: organization.uid });
+  const organization = await fixtures.organization();
+  const invited = await fixtures.invited({ organization: organization.uid });
   return { ...invited, organization, path: linkOf(invited.uid, now) };
 }
 
@@ -62,7 +62,7 @@ describe('Invitation', () => {
     expect(user).toMatchObject({ name: 'Ada Lovelace', accepted_at: now });
     expect(await verifyPassword(user?.password_hash ?? null, PASSWORD)).toBe(true);
     expect((await createFormClient(server).signIn(email, PASSWORD)).status).toBe(303);
-    const events = (await world.auditEvents()).filter((event) => event.user_id === id);
+    const events = (await fixtures.auditEvents()).filter((event) => event.user_id === id);
     expect(events.slice(0, 2)).toMatchObject([
       { action: 'user.accept-invitation', object_id: String(id), after: '{"name":"Ada Lovelace"}' },
       { action: 'session.start', after: JSON.stringify({ user: id, method: 'invitation' }) },
@@ -85,7 +85,7 @@ describe('Invitation', () => {
   });
 
   it('signs out the previous user of the browser', async () => {
-    const other = await world.account();
+    const other = await fixtures.account();
     const visitor = createFormClient(server);
     await visitor.signIn(other.email, other.password);
     const { path, email, id } = await newInvitation();
@@ -95,7 +95,7 @@ describe('Invitation', () => {
     expect(await read.selectFrom('sessions').selectAll().where('user_id', '=', other.id).execute()).toEqual(
       [],
     );
-    const [accepted] = (await world.auditEvents()).filter(
+    const [accepted] = (await fixtures.auditEvents()).filter(
       (event) => event.object_id === String(id) && event.action === 'user.accept-invitation',
     );
     expect(accepted?.user_id).toBe(id);
@@ -103,7 +103,7 @@ describe('Invitation', () => {
 
   it('stays valid when an operator creates a token for the user', async () => {
     const { path, id, email } = await newInvitation();
-    const { token } = await world.token(id);
+    const { token } = await fixtures.token(id);
     expect((await row(id))?.accepted_at).toBeNull();
     const response = await accept(createFormClient(server), path);
     expect(response.location).toBe(`${server.origin}/`);
@@ -114,7 +114,7 @@ describe('Invitation', () => {
 
   it('ends with a ban, and cannot be renewed then', async () => {
     const { path, id } = await newInvitation();
-    await world.token(id);
+    await fixtures.token(id);
     await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), id));
     expect((await createFormClient(server).get(path)).status).toBe(410);
     await expect(
@@ -172,7 +172,7 @@ describe('Invitation', () => {
     for (const dead of [path, linkOf(uid, renewed.invitedAt)])
       expect((await createFormClient(server).get(dead)).status).toBe(404);
     expect((await accept(createFormClient(server), linkOf(uid, again.invitedAt))).status).toBe(303);
-    const events = (await world.auditEvents()).filter(
+    const events = (await fixtures.auditEvents()).filter(
       ({ action, object_id }) => action === 'user.invite' && object_id === String(id),
     );
     expect(events).toHaveLength(2);
@@ -183,7 +183,7 @@ describe('Invitation', () => {
 
   it('reveals nothing without the right secret', async () => {
     const { uid, path } = await newInvitation();
-    const accepted = await world.account();
+    const accepted = await fixtures.account();
     const body = async (token: string) => {
       const page = await createFormClient(server).get(`/invitation?token=${token}`);
       return { status: page.status, text: page.text.replace(/value="[^"]*"/g, '') };
@@ -214,7 +214,7 @@ describe('Invitation', () => {
     const { path, id, organization } = await newInvitation();
     const visitor = createFormClient(server);
     const form = await visitor.open(path);
-    await world.ssoOnly(organization.uid);
+    await fixtures.ssoOnly(organization.uid);
     expect((await visitor.get(path)).text).toContain('href="/sign-in/organization"');
     const response = await visitor.submit(form, { name: 'Ada', password: PASSWORD }, '/invitation');
     expect(response.text).toContain('href="/sign-in/organization"');

@@ -4,11 +4,11 @@ import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 const now = Date.UTC(2026, 5, 1, 9, 30);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 
 async function visitorFor(account: { email: string; password: string }) {
@@ -19,10 +19,10 @@ async function visitorFor(account: { email: string; password: string }) {
 
 describe('Account page', () => {
   it('shows the user, the time of the sign-in, and what can act for the account', async () => {
-    const { uid, name } = await world.organization();
-    const account = await world.account({ organization: uid, admin: true, name: 'Ada Lovelace' });
-    await world.token(account.id);
-    await world.token(account.id);
+    const { uid, name } = await fixtures.organization();
+    const account = await fixtures.account({ organization: uid, admin: true, name: 'Ada Lovelace' });
+    await fixtures.token(account.id);
+    await fixtures.token(account.id);
     await visitorFor(account);
     const { text } = await (await visitorFor(account)).get('/account');
     for (const words of [
@@ -42,7 +42,7 @@ describe('Account page', () => {
   });
 
   it('links to the documentation', async () => {
-    const { text } = await (await visitorFor(await world.account())).get('/account');
+    const { text } = await (await visitorFor(await fixtures.account())).get('/account');
     expect(text).toContain('<a href="/docs">API docs</a>');
   });
 
@@ -54,7 +54,7 @@ describe('Account page', () => {
   });
 
   it('hides the password section for accounts without one', async () => {
-    const account = await world.account();
+    const account = await fixtures.account();
     const visitor = await visitorFor(account);
     await server.context.db.write((tx) =>
       tx.updateTable('users').set({ password_hash: null }).where('id', '=', account.id).execute(),
@@ -63,20 +63,20 @@ describe('Account page', () => {
   });
 
   it('has a title for users without a name', async () => {
-    const { text } = await (await visitorFor(await world.account())).get('/account');
+    const { text } = await (await visitorFor(await fixtures.account())).get('/account');
     expect(text).toContain('<h1>Your account</h1>');
     expect(text).toContain('Platform staff');
   });
 
   it('changes the name', async () => {
-    const account = await world.account();
+    const account = await fixtures.account();
     const visitor = await visitorFor(account);
     const page = await visitor.open('/account');
     const response = await visitor.submit(page, { name: ' <b>Ada</b> & co ' }, '/account/name');
     const after = await visitor.open(response.location ?? '');
     expect(after.text).toContain('Name updated.');
     expect(after.text).toContain('&lt;b>Ada&lt;/b> &amp; co');
-    const event = (await world.auditEvents()).findLast(({ action }) => action === 'user.rename');
+    const event = (await fixtures.auditEvents()).findLast(({ action }) => action === 'user.rename');
     expect(event).toMatchObject({
       user_id: account.id,
       before: '{"name":null}',
@@ -85,7 +85,7 @@ describe('Account page', () => {
   });
 
   it('removes bidirectional control characters from a name', async () => {
-    const visitor = await visitorFor(await world.account());
+    const visitor = await visitorFor(await fixtures.account());
     const page = await visitor.open('/account');
     await visitor.submit(page, { name: 'Ada \u202egnp.exe\u2069' }, '/account/name');
     expect((await visitor.get('/account')).text).toContain('<h1>Ada  gnp.exe</h1>');
@@ -98,7 +98,7 @@ describe('Account page', () => {
     ['two\nlines', 'The name must not contain line breaks, other control characters or unpaired surrogates.'],
     ['\u200b\u3164\u2800', 'The name must contain a visible character.'],
   ])('rejects the name "%s"', async (name, words) => {
-    const visitor = await visitorFor(await world.account({ name: 'Ada' }));
+    const visitor = await visitorFor(await fixtures.account({ name: 'Ada' }));
     const response = await visitor.submit(await visitor.open('/account'), { name }, '/account/name');
     expect(response.status).toBe(422);
     expect(response.text).toContain(words);

@@ -221,14 +221,14 @@ describe('Sign-in with a passkey', () => {
   });
 
   it('rejects unknown passkeys and those of banned and single sign-on users with the same message', async () => {
-    const world = createFixtures(server);
-    const { uid, id: organizationId } = await world.organization();
+    const fixtures = createFixtures(server);
+    const { uid, id: organizationId } = await fixtures.organization();
     const banned = await accountWithPasskey();
     await server.context.db.write((tx) =>
       tx.updateTable('users').set({ banned_at: now }).where('id', '=', banned.id).execute(),
     );
     const provided = await accountWithPasskey(uid);
-    await world.ssoOnly(uid);
+    await fixtures.ssoOnly(uid);
     const unknownDevice = new SoftwareAuthenticator(server);
     unknownDevice.make(await passkeyOptions((await signedIn()).owner, 'add'));
     const words = new Set<string>();

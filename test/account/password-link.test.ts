@@ -7,17 +7,17 @@ const PEOPLE = '/account/people';
 const NEXT = 'a wholly different pass phrase';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
 let visitor: FormClient;
 beforeAll(async () => {
   server = await useSharedServer();
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  organization = (await world.organization()).uid;
-  admin = await world.account({ organization, admin: true });
+  organization = (await fixtures.organization()).uid;
+  admin = await fixtures.account({ organization, admin: true });
   visitor = await signedIn(admin);
 });
 
@@ -49,7 +49,7 @@ function linkIn(text: string): string {
 
 describe('Password reset link', () => {
   it('is created by an admin, shown once, and recorded', async () => {
-    const user = await world.account({ organization });
+    const user = await fixtures.account({ organization });
     const response = await createLink(user);
     expect(response.status).toBe(200);
     const path = linkIn(response.text);
@@ -57,33 +57,33 @@ describe('Password reset link', () => {
     const browser = createFormClient(server);
     await browser.submit(await browser.open(path), { password: NEXT }, '/reset-password');
     expect((await createFormClient(server).signIn(user.email, NEXT)).status).toBe(303);
-    const event = (await world.auditEvents()).findLast(({ action }) => action === 'password-reset.create');
+    const event = (await fixtures.auditEvents()).findLast(({ action }) => action === 'password-reset.create');
     expect(event).toMatchObject({ user_id: admin.id, object_id: String(user.id) });
   });
 
   it('rejects invited users, single sign-on, and the admin’s own account', async () => {
-    const invited = await world.invited({ organization });
-    const refused = await createLink(invited);
-    expect(refused.status).toBe(422);
-    expect(refused.text).toContain('Renew the invitation instead.');
+    const invited = await fixtures.invited({ organization });
+    const rejected = await createLink(invited);
+    expect(rejected.status).toBe(422);
+    expect(rejected.text).toContain('Renew the invitation instead.');
     const own = await forceLink(admin);
     expect(own.status).toBe(422);
     expect(own.text).toContain('This is your own account.');
-    const user = await world.account({ organization });
-    await world.ssoOnly(organization);
+    const user = await fixtures.account({ organization });
+    await fixtures.ssoOnly(organization);
     expect((await createLink(user)).text).toContain('has no password here');
   });
 
   it('returns the same 404 for users of other organizations, staff and unknown users', async () => {
-    const elsewhere = (await world.organization()).uid;
+    const elsewhere = (await fixtures.organization()).uid;
     const plain = (text: string) =>
       text.replace(/value="[^"]*"|<code>[^<]*<\/code>/g, '').replaceAll(/u\w{15}/g, '');
     const responses = [];
     for (const user of [
       { uid: 'unobodyunobodyu1' },
-      await world.account({ organization: elsewhere }),
-      await world.invited({ organization: elsewhere }),
-      await world.account(),
+      await fixtures.account({ organization: elsewhere }),
+      await fixtures.invited({ organization: elsewhere }),
+      await fixtures.account(),
     ]) {
       for (const { status, text } of [await visitor.get(pathOf(user)), await forceLink(user)])
         responses.push({ status, text: plain(text) });
@@ -95,14 +95,14 @@ describe('Password reset link', () => {
   });
 
   it('is created by staff for client users of the organizations that they can access', async () => {
-    const user = await world.account({ organization });
-    const staff = await signedIn(await world.account());
+    const user = await fixtures.account({ organization });
+    const staff = await signedIn(await fixtures.account());
     linkIn((await createLink(user, staff)).text);
-    expect((await forceLink(await world.account(), staff)).status).toBe(404);
+    expect((await forceLink(await fixtures.account(), staff)).status).toBe(404);
   });
 
   it('requires an admin, a session and a CSRF token', async () => {
-    const user = await world.account({ organization });
+    const user = await fixtures.account({ organization });
     const browser = await signedIn(user);
     expect((await browser.get(pathOf(admin))).status).toBe(404);
     expect((await forceLink(admin, browser)).status).toBe(404);

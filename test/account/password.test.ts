@@ -8,16 +8,16 @@ import { SECURITY, setUpTotp, totpCodeAt } from '../harness/second-factors.ts';
 const NEXT = 'vier zufällige wörter hier';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let now = Date.UTC(2026, 5, 1);
 let account: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
 let visitor: FormClient;
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  account = await world.account({ name: 'Grace Hopper' });
+  account = await fixtures.account({ name: 'Grace Hopper' });
   visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
 });
@@ -65,13 +65,13 @@ describe('Changing the password', () => {
       expect(changed.location).toBe(`${server.origin}/account/password?done=changed`);
     });
 
-    it('is refused without one, whatever the current password', async () => {
+    it('requires one, even if the current password is correct', async () => {
       now -= 1;
       const page = await visitor.open('/account/password');
       now += 1;
       for (const current of [account.password, 'not the password']) {
-        const refused = await visitor.submit(page, { current, password: NEXT }, '/account/password');
-        expect(refused.location).toBe(`${server.origin}${confirmation}`);
+        const rejected = await visitor.submit(page, { current, password: NEXT }, '/account/password');
+        expect(rejected.location).toBe(`${server.origin}${confirmation}`);
       }
       expect((await createFormClient(server).signIn(account.email, NEXT)).status).toBe(401);
     });
@@ -90,7 +90,7 @@ describe('Changing the password', () => {
   });
 
   it('keeps personal access tokens', async () => {
-    const { token } = await world.token(account.id);
+    const { token } = await fixtures.token(account.id);
     await change(account.password, NEXT);
     const response = await server.request('GET', '/v1/assessments/nothing/testing_hours', { token });
     expect(response.status).toBe(404);
@@ -98,11 +98,11 @@ describe('Changing the password', () => {
 
   it('is recorded without either password', async () => {
     await change(account.password, NEXT);
-    const events = (await world.auditEvents()).filter(
+    const events = (await fixtures.auditEvents()).filter(
       ({ object_id, action }) => action === 'user.set-password' && object_id === String(account.id),
     );
     expect(events).toMatchObject([{ user_id: account.id, before: null, after: null }]);
-    const everything = JSON.stringify(await world.auditEvents()) + JSON.stringify(server.logs());
+    const everything = JSON.stringify(await fixtures.auditEvents()) + JSON.stringify(server.logs());
     expect(everything).not.toContain(NEXT);
     expect(everything).not.toContain(account.password);
   });

@@ -67,12 +67,12 @@ describe('Organizations that require a second factor', () => {
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     const device = new SoftwareAuthenticator(server);
-    const refused = await visitor.submit(
+    const rejected = await visitor.submit(
       await visitor.open(SECOND_FACTOR),
       { credential: device.make(await passkeyOptions(visitor, 'add'), { userVerified: false }) },
       `${SET_UP}/passkey`,
     );
-    expect(refused.status).toBe(422);
+    expect(rejected.status).toBe(422);
     const form = await visitor.open(SECOND_FACTOR);
     const credential = device.make(await passkeyOptions(visitor, 'add'));
     const done = await visitor.submit(form, { credential }, `${SET_UP}/passkey`);
@@ -101,13 +101,13 @@ describe('Organizations that require a second factor', () => {
   });
 
   it('end the sessions of users without a factor when the requirement starts', async () => {
-    const world = createFixtures(server);
-    const { uid } = await world.organization();
+    const fixtures = createFixtures(server);
+    const { uid } = await fixtures.organization();
     const [without, having] = [
-      await world.account({ organization: uid }),
-      await world.account({ organization: uid }),
+      await fixtures.account({ organization: uid }),
+      await fixtures.account({ organization: uid }),
     ];
-    const outsider = await world.account();
+    const outsider = await fixtures.account();
     const visitors = [createFormClient(server), createFormClient(server), createFormClient(server)] as const;
     await visitors[0].signIn(without.email, without.password);
     await visitors[1].signIn(having.email, having.password);
@@ -119,7 +119,7 @@ describe('Organizations that require a second factor', () => {
       visitors.map(async (visitor) => (await visitor.get('/account')).status),
     );
     expect(statuses).toEqual([303, 200, 200]);
-    const events = (await world.auditEvents()).filter(
+    const events = (await fixtures.auditEvents()).filter(
       (event) => event.action === 'organization.update' && event.object_id === uid,
     );
     expect(events).toHaveLength(1);
@@ -127,17 +127,17 @@ describe('Organizations that require a second factor', () => {
   });
 
   it("keep a user's last factor while they require one", async () => {
-    const world = createFixtures(server);
+    const fixtures = createFixtures(server);
     const organization = await strictOrganization();
-    const account = await world.account({ organization });
+    const account = await fixtures.account({ organization });
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     const form = await visitor.open(SECOND_FACTOR);
     await visitor.submit(form, { code: totpCodeAt(setupKeyOn(form), now) }, SET_UP);
     const remove = `${SECURITY}/authenticator/remove`;
-    const refused = await visitor.submit(await visitor.open(SECURITY), {}, remove);
-    expect(refused.status).toBe(403);
-    expect(alertOn(refused)).toContain('Add another one first');
+    const rejected = await visitor.submit(await visitor.open(SECURITY), {}, remove);
+    expect(rejected.status).toBe(403);
+    expect(alertOn(rejected)).toContain('Add another one first');
     expect((await visitor.get(SECURITY)).text).toContain('enter a code from your authenticator app');
 
     const device = new SoftwareAuthenticator(server);
@@ -159,15 +159,15 @@ describe('Organizations that require a second factor', () => {
 
     await require(organization, false);
     const after = createFormClient(server);
-    const other = await world.account({ organization });
+    const other = await fixtures.account({ organization });
     expect((await after.signIn(other.email, other.password)).location).toBe(`${server.origin}/`);
   });
 });
 
 describe('Lost second factors', () => {
   it('are reset by an operator, which ends the sessions, so that the password is sufficient', async () => {
-    const world = createFixtures(server);
-    const account = await world.account();
+    const fixtures = createFixtures(server);
+    const account = await fixtures.account();
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     await setUpTotp(visitor, now);
@@ -179,7 +179,7 @@ describe('Lost second factors', () => {
     expect((await createFormClient(server).signIn(account.email, account.password)).location).toBe(
       `${server.origin}/`,
     );
-    const events = await world.auditEvents();
+    const events = await fixtures.auditEvents();
     const event = events.find(
       ({ action, object_id }) => action === 'user.reset-second-factor' && object_id === String(account.id),
     );

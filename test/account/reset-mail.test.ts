@@ -14,7 +14,7 @@ const SENDER = 'assay@example.com';
 
 let mailbox: Mailbox;
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
   mailbox = await startMailbox();
@@ -23,7 +23,7 @@ beforeAll(async () => {
     () => now,
   );
   // The link has the configured address; the browser of these tests uses the other one.
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 afterAll(async () => {
   await server.close();
@@ -48,7 +48,7 @@ const addressed = (email: string) => mailbox.received.filter(({ to }) => to.incl
 
 describe('Password reset by mail', () => {
   it('sends a link with the configured address, not that of the request', async () => {
-    const account = await world.account();
+    const account = await fixtures.account();
     const response = await requestReset(account.email.toUpperCase(), {
       'x-forwarded-host': 'evil.example',
       'x-forwarded-proto': 'http',
@@ -64,7 +64,7 @@ describe('Password reset by mail', () => {
     const page = await createFormClient(server).get(pathname + search);
     expect(page.status).toBe(200);
     expect(page.text).toContain(account.email);
-    const events = (await world.auditEvents()).filter(({ action }) => action === 'password-reset.create');
+    const events = (await fixtures.auditEvents()).filter(({ action }) => action === 'password-reset.create');
     expect(events.at(-1)).toMatchObject({
       object_id: String(account.id),
       user_id: null,
@@ -73,13 +73,13 @@ describe('Password reset by mail', () => {
   });
 
   it('returns the same response for unknown accounts, and sends them no mail', async () => {
-    const organization = await world.organization();
-    const sso = await world.account({ organization: organization.uid });
-    await world.ssoOnly(organization.uid);
-    const banned = await world.account();
+    const organization = await fixtures.organization();
+    const sso = await fixtures.account({ organization: organization.uid });
+    await fixtures.ssoOnly(organization.uid);
+    const banned = await fixtures.account();
     await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), banned.id));
-    const invited = await world.invited();
-    const known = await world.account();
+    const invited = await fixtures.invited();
+    const known = await fixtures.account();
     const responses = [];
     const emails = ['nobody@example.com', '', sso.email, banned.email, invited.email, known.email];
     for (const email of emails) {
@@ -93,8 +93,8 @@ describe('Password reset by mail', () => {
   });
 
   it('sends at most three mails per hour to an account', async () => {
-    const flooded = await world.account();
-    const other = await world.account();
+    const flooded = await fixtures.account();
+    const other = await fixtures.account();
     for (let count = 0; count < 6; count += 1) await requestReset(flooded.email);
     await requestReset(other.email);
     while ((await mailbox.next()).to[0] !== other.email);
@@ -106,7 +106,7 @@ describe('Password reset by mail', () => {
   });
 
   it('sends none after twenty requests of an address within an hour', async () => {
-    const account = await world.account();
+    const account = await fixtures.account();
     for (let count = 0; count < 20; count += 1) {
       await requestReset(`nobody${count}@example.com`);
       // With more than twenty in the queue, it would not be processed.
@@ -114,7 +114,7 @@ describe('Password reset by mail', () => {
     }
     await requestReset(account.email);
     now += HOUR;
-    const later = await world.account();
+    const later = await fixtures.account();
     await requestReset(later.email);
     expect((await mailbox.next()).to).toEqual([later.email]);
     expect(addressed(account.email)).toEqual([]);
@@ -223,7 +223,7 @@ describe('Mail server', () => {
       ).toEqual([]),
     );
     expect(sending.logs().map(({ msg }) => msg)).toContain(
-      'the connection was lost while a mail was sent, which is not sent again',
+      'the connection was lost while sending a mail; not retried, because the server may have accepted it',
     );
     await sending.close();
     await network.stop();

@@ -12,15 +12,15 @@ const NEXT = 'a wholly different pass phrase';
 const DEAD = 'This link is no longer valid';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let now = Date.UTC(2026, 5, 1);
 let account: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  account = await world.account();
+  account = await fixtures.account();
 });
 
 const write: TestServer['context']['db']['write'] = (transaction) => server.context.db.write(transaction);
@@ -74,17 +74,17 @@ describe('Password reset link', () => {
       { user_id: account.id, secret_hash: hashSecret(secret), made_by: 'hand', expires_at: now + HOUR },
     ]);
     await follow(path);
-    const everything = JSON.stringify(await world.auditEvents()) + JSON.stringify(server.logs());
+    const everything = JSON.stringify(await fixtures.auditEvents()) + JSON.stringify(server.logs());
     for (const secretText of [secret, NEXT]) expect(everything).not.toContain(secretText);
   });
 
   it('is recorded when it is created and used, by the user', async () => {
-    const someone = await world.account();
+    const someone = await fixtures.account();
     const visitor = createFormClient(server);
     await visitor.signIn(someone.email, someone.password);
     const path = await newLink();
     await follow(path, NEXT, visitor);
-    const events = (await world.auditEvents()).filter(
+    const events = (await fixtures.auditEvents()).filter(
       ({ object_type, object_id }) => object_type === 'user' && object_id === String(account.id),
     );
     expect(events.slice(1)).toMatchObject([
@@ -92,7 +92,7 @@ describe('Password reset link', () => {
       { action: 'password-reset.use', user_id: account.id },
       { action: 'user.set-password', user_id: account.id },
     ]);
-    expect((await world.auditEvents()).at(-1)).toMatchObject({
+    expect((await fixtures.auditEvents()).at(-1)).toMatchObject({
       action: 'session.start',
       user_id: account.id,
       after: JSON.stringify({ user: account.id, method: 'reset' }),
@@ -233,7 +233,7 @@ describe('Password reset link', () => {
         })
         .execute();
     });
-    const own = await world.token(account.id);
+    const own = await fixtures.token(account.id);
     await follow(await newLink());
     const { read } = server.context.db;
     const mine = await read
@@ -266,7 +266,7 @@ describe('Password reset link', () => {
   });
 
   it('does not replace the second factor', async () => {
-    const organization = await world.organization();
+    const organization = await fixtures.organization();
     await write((tx) =>
       tx
         .updateTable('organizations')
@@ -274,7 +274,7 @@ describe('Password reset link', () => {
         .where('id', '=', organization.id)
         .execute(),
     );
-    const user = await world.account({ organization: organization.uid });
+    const user = await fixtures.account({ organization: organization.uid });
     const visitor = createFormClient(server);
     const response = await follow(await newLink(user.id), NEXT, visitor);
     expect(response.location).toBe(`${server.origin}/sign-in/second-factor?to=%2F`);
@@ -294,7 +294,7 @@ describe('Password reset link', () => {
   });
 
   it('is not created for users who cannot use it', async () => {
-    const invited = await world.invited();
+    const invited = await fixtures.invited();
     await expect(newLink(invited.id)).rejects.toMatchObject({ kind: 'forbidden' });
     await write((tx) => banUser(tx, cliChangeContext(now), account.id));
     await expect(newLink()).rejects.toMatchObject({ kind: 'forbidden' });
@@ -302,10 +302,10 @@ describe('Password reset link', () => {
   });
 
   it('is not valid for accounts of an organization with single sign-on only', async () => {
-    const organization = await world.organization();
-    const user = await world.account({ organization: organization.uid });
+    const organization = await fixtures.organization();
+    const user = await fixtures.account({ organization: organization.uid });
     const path = await newLink(user.id);
-    await world.ssoOnly(organization.uid);
+    await fixtures.ssoOnly(organization.uid);
     expect((await createFormClient(server).get(path)).status).toBe(410);
     await expect(newLink(user.id)).rejects.toMatchObject({ kind: 'forbidden' });
     expect((await createFormClient(server).signIn(user.email, user.password)).status).toBe(401);
@@ -313,7 +313,7 @@ describe('Password reset link', () => {
 });
 
 describe('Password reset without a mail server', () => {
-  it('tells the user to ask an admin', async () => {
+  it('asks the user to contact an admin', async () => {
     const visitor = createFormClient(server);
     expect((await visitor.open('/sign-in')).text).toContain('href="/reset-password/request"');
     const page = await visitor.open('/reset-password/request');

@@ -12,20 +12,20 @@ const HOUR = 3_600_000;
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let now = Date.UTC(2026, 5, 1);
 let account: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
 let here: FormClient;
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  account = await world.account();
-  here = await signedIn();
+  account = await fixtures.account();
+  here = await signIn();
 });
 
-async function signedIn(by = account): Promise<FormClient> {
+async function signIn(by = account): Promise<FormClient> {
   const visitor = createFormClient(server);
   await visitor.signIn(by.email, by.password);
   return visitor;
@@ -65,7 +65,7 @@ describe('Sessions page', () => {
   });
 
   it('ends another session', async () => {
-    const other = await signedIn();
+    const other = await signIn();
     const ids = (await sessionsOf(account.id)).map(({ id }) => id);
     const mine = await ownId(here);
     const otherId = ids.find((id) => id !== mine) ?? '';
@@ -78,7 +78,7 @@ describe('Sessions page', () => {
     expect((await here.open(response.location ?? '')).text).toContain('The browser was signed out.');
     expect(await isSignedIn(other)).toBe(false);
     expect(await isSignedIn(here)).toBe(true);
-    const events = (await world.auditEvents()).filter(({ object_id }) => object_id === otherId);
+    const events = (await fixtures.auditEvents()).filter(({ object_id }) => object_id === otherId);
     expect(events.at(-1)).toMatchObject({
       action: 'session.end',
       user_id: account.id,
@@ -97,8 +97,8 @@ describe('Sessions page', () => {
   });
 
   it('does not end sessions of other users', async () => {
-    const otherAccount = await world.account();
-    const theirs = await signedIn(otherAccount);
+    const otherAccount = await fixtures.account();
+    const theirs = await signIn(otherAccount);
     const [session] = await sessionsOf(otherAccount.id);
     const response = await here.submit(
       await here.open('/account/sessions'),
@@ -110,7 +110,7 @@ describe('Sessions page', () => {
   });
 
   it('signs out everywhere else', async () => {
-    const others = [await signedIn(), await signedIn()];
+    const others = [await signIn(), await signIn()];
     const page = await here.open('/account/sessions');
     const response = await here.submit(page, { which: 'others' }, '/account/sessions/end-all');
     expect((await here.open(response.location ?? '')).text).toContain('browsers were signed out');
@@ -119,7 +119,7 @@ describe('Sessions page', () => {
   });
 
   it('signs out everywhere, including here', async () => {
-    const other = await signedIn();
+    const other = await signIn();
     const before = new Map(here.cookies);
     const page = await here.open('/account/sessions');
     const response = await here.submit(page, { which: 'all' }, '/account/sessions/end-all');
@@ -132,9 +132,9 @@ describe('Sessions page', () => {
 
   it('omits sessions that have expired', async () => {
     const idle = server.context.config.sessionIdle;
-    await signedIn();
+    await signIn();
     now += idle;
-    here = await signedIn();
+    here = await signIn();
     const page = await here.open('/account/sessions');
     expect(page.text.match(/<div class="what">/g)).toHaveLength(1);
     expect(page.text).not.toContain('Sign out everywhere else');
@@ -148,12 +148,12 @@ describe('Sessions page', () => {
 
 describe('Operator', () => {
   it('ends all sessions of one user', async () => {
-    const there = await signedIn();
-    const other = await signedIn(await world.account());
+    const there = await signIn();
+    const other = await signIn(await fixtures.account());
     const { db } = server.context;
     expect(await db.write((tx) => endUserSessions(tx, cliChangeContext(now), account.id))).toBe(2);
     expect(await Promise.all([here, there, other].map(isSignedIn))).toEqual([false, false, true]);
-    expect((await world.auditEvents()).at(-1)).toMatchObject({ action: 'session.end', user_id: null });
+    expect((await fixtures.auditEvents()).at(-1)).toMatchObject({ action: 'session.end', user_id: null });
     await expect(db.write((tx) => endUserSessions(tx, cliChangeContext(now), 0))).rejects.toMatchObject({
       kind: 'not-found',
     });
@@ -166,7 +166,7 @@ describe('Session', () => {
     expect(secret).toMatch(/^\w{43}$/);
     const [row] = await sessionsOf(account.id);
     expect(row?.secret_hash).toBe(hashSecret(secret));
-    expect(JSON.stringify([row, await world.auditEvents(), server.logs()])).not.toContain(secret);
+    expect(JSON.stringify([row, await fixtures.auditEvents(), server.logs()])).not.toContain(secret);
   });
 
   it('ends after four hours without use', async () => {
@@ -191,7 +191,7 @@ describe('Session', () => {
     expect(here.cookies.has('assay-session')).toBe(false);
     for (const [name, value] of before) here.cookies.set(name, value);
     expect(await isSignedIn(here)).toBe(false);
-    expect((await world.auditEvents()).at(-1)).toMatchObject({
+    expect((await fixtures.auditEvents()).at(-1)).toMatchObject({
       action: 'session.end',
       user_id: account.id,
     });

@@ -34,9 +34,9 @@ interface Owner {
 }
 
 async function newUser(inOrganization: boolean): Promise<Owner & { organizationUid: string }> {
-  const world = createFixtures(server);
-  const { id, uid } = await world.organization();
-  const user = await world.account(inOrganization ? { organization: uid } : {});
+  const fixtures = createFixtures(server);
+  const { id, uid } = await fixtures.organization();
+  const user = await fixtures.account(inOrganization ? { organization: uid } : {});
   return { userId: user.id, organizationId: inOrganization ? id : null, organizationUid: uid };
 }
 
@@ -156,7 +156,11 @@ describe('A token that is made with another one', () => {
     );
     // A transaction that ends in a deadlock runs again.
     expect(runs).toBe(2);
-    const made = await db.read.selectFrom('tokens').select('id').where('made_by', '=', creator.id).execute();
-    expect(made).toEqual([]);
+    const created = await db.read
+      .selectFrom('tokens')
+      .select('id')
+      .where('made_by', '=', creator.id)
+      .execute();
+    expect(created).toEqual([]);
   });
 });

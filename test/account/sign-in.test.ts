@@ -215,8 +215,8 @@ describe('Sign-in with a password', () => {
   });
 
   it('is recorded, including failures and the lock, without passwords', async () => {
-    const world = createFixtures(server);
-    const account = await world.account();
+    const fixtures = createFixtures(server);
+    const account = await fixtures.account();
     const visitor = createFormClient(server);
     now += 60_000;
     for (let attempt = 1; attempt <= 11; attempt += 1)
@@ -224,7 +224,7 @@ describe('Sign-in with a password', () => {
     now += 600_000;
     await visitor.signIn(account.email, account.password);
     await createFormClient(server).signIn('a secret typed as an address', 'x');
-    const events = await world.auditEvents();
+    const events = await fixtures.auditEvents();
     const mine = events
       .filter(({ object_id }) => object_id === String(account.id))
       .map(({ action, count }) => [action, count]);

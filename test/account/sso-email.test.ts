@@ -13,7 +13,7 @@ import {
 import { startTestServer, type TestServer } from '../harness/server.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 /** Sends claims in the userinfo response only. */
 let userinfoProvider: TestIdentityProvider;
 /** Sends claims in the ID token and the userinfo response. */
@@ -21,12 +21,12 @@ let idTokenProvider: TestIdentityProvider;
 
 beforeAll(async () => {
   server = await startTestServer();
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
   const redirectUris = [callbackUrl(server.context.addresses, 'acme')];
   userinfoProvider = await startIdentityProvider({ redirectUris });
   idTokenProvider = await startIdentityProvider({ redirectUris, claimsInIdToken: true });
-  await world.organization('acme');
-  await world.organization('umbra');
+  await fixtures.organization('acme');
+  await fixtures.organization('umbra');
 });
 afterAll(async () => {
   await server.close();
@@ -124,7 +124,7 @@ describe.each(CASES)('email_verified in %s of a provider %s', (_source, _trust, 
     const account = await findUser(server.context.db.read, { email });
     expect(account?.organizationUid).toBe(message === undefined ? 'acme' : undefined);
 
-    const existing = await world.user({ organization: 'acme', email: newAddress() });
+    const existing = await fixtures.user({ organization: 'acme', email: newAddress() });
     expect(await signIn(provider(), claimsOf(existing.email))).toEqual(outcome);
   });
 
@@ -134,7 +134,7 @@ describe.each(CASES)('email_verified in %s of a provider %s', (_source, _trust, 
     const email = newAddress('umbra.example');
     expect(await signIn(provider(), claimsOf(email))).toEqual(outcome);
     expect(await findUser(server.context.db.read, { email })).toBeUndefined();
-    const victim = await world.user({ organization: 'umbra', email: newAddress('umbra.example') });
+    const victim = await fixtures.user({ organization: 'umbra', email: newAddress('umbra.example') });
     expect(await signIn(provider(), claimsOf(victim.email))).toEqual(outcome);
   });
 });

@@ -18,14 +18,14 @@ import { createFixtures } from '../harness/fixtures.ts';
 /** How far the server's clock is ahead of the provider's, in ms. */
 let ahead = 0;
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let acmeProvider: TestIdentityProvider;
 let otherProvider: TestIdentityProvider;
 let publicProvider: TestIdentityProvider;
 
 beforeAll(async () => {
   server = await startTestServer({}, () => Date.now() + ahead);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
   const callback = (organization: string) => callbackUrl(server.context.addresses, organization);
   acmeProvider = await startIdentityProvider({ redirectUris: ['acme', 'twin'].map(callback) });
   otherProvider = await startIdentityProvider({
@@ -34,7 +34,7 @@ beforeAll(async () => {
     authMethod: 'client_secret_post',
   });
   publicProvider = await startIdentityProvider({ redirectUris: ['open'].map(callback), secret: false });
-  for (const uid of ['acme', 'twin', 'other', 'open', 'strict', 'plain']) await world.organization(uid);
+  for (const uid of ['acme', 'twin', 'other', 'open', 'strict', 'plain']) await fixtures.organization(uid);
 });
 afterAll(async () => {
   await server.close();
@@ -122,11 +122,11 @@ async function signIn(
 
 const isSignedIn = async (visitor: FormClient) => (await visitor.get('/account')).status === 200;
 const accountOf = (email: string) => findUser(server.context.db.read, { email });
-const eventsSince = async (count: number) => (await world.auditEvents()).slice(count);
-const countEvents = async () => (await world.auditEvents()).length;
+const eventsSince = async (count: number) => (await fixtures.auditEvents()).slice(count);
+const countEvents = async () => (await fixtures.auditEvents()).length;
 /** Counts rejected sign-ins of all providers; those of one minute share an event. */
 const countDeniedSignIns = async () =>
-  (await world.auditEvents())
+  (await fixtures.auditEvents())
     .filter(({ action }) => action === 'identity-provider.refuse')
     .reduce((sum, { count }) => sum + count, 0);
 const words = (page: FormPage) => /role="alert">(.*?)<\/div>/s.exec(page.text)?.[1] ?? page.text;
@@ -159,7 +159,7 @@ describe('Redirect to the provider', () => {
   });
 
   it('does not reveal whether the address has an account', async () => {
-    const account = await world.account({ organization: 'acme', email: 'known@acme.example' });
+    const account = await fixtures.account({ organization: 'acme', email: 'known@acme.example' });
     const texts: string[] = [];
     for (const email of [account.email, 'unknown@acme.example']) {
       const visitor = createFormClient(server);
@@ -366,7 +366,7 @@ describe('First sign-in', () => {
   });
 
   it("links the organization's account with the address, and keeps its password", async () => {
-    const account = await world.account({ organization: 'acme', email: 'linked@acme.example' });
+    const account = await fixtures.account({ organization: 'acme', email: 'linked@acme.example' });
     const before = await countEvents();
     const { status } = await signIn(person({ email: 'Linked@acme.example' }), { email: account.email });
     expect(status).toBe(303);
@@ -378,7 +378,11 @@ describe('First sign-in', () => {
   });
 
   it('accepts a pending invitation', async () => {
-    const invited = await world.invited({ organization: 'acme', email: 'invited@acme.example', admin: true });
+    const invited = await fixtures.invited({
+      organization: 'acme',
+      email: 'invited@acme.example',
+      admin: true,
+    });
     await signIn(person({ email: invited.email }));
     expect(await accountOf(invited.email)).toMatchObject({ id: invited.id, accepted: true, admin: true });
   });
@@ -430,16 +434,16 @@ describe('First sign-in', () => {
   it('rejects users banned before they accepted, until an admin invites them again', async () => {
     const { db, clock } = server.context;
     const email = 'never@acme.example';
-    const invited = await world.invited({ organization: 'acme', email });
+    const invited = await fixtures.invited({ organization: 'acme', email });
     await db.write((tx) => banUser(tx, cliChangeContext(clock()), invited.id));
     expect(await accountOf(email)).toBeUndefined();
     const someone = person({ email: 'Never@acme.example' });
     await expectDenied(await signIn(someone), 403, /Your account is closed/);
     expect(await accountOf(email)).toBeUndefined();
 
-    await world.invited({ organization: 'other', email: 'never@other.example' });
+    await fixtures.invited({ organization: 'other', email: 'never@other.example' });
     await expectDenied(await signIn(someone), 403, /Your account is closed/);
-    const again = await world.invited({ organization: 'acme', email });
+    const again = await fixtures.invited({ organization: 'acme', email });
     expect((await signIn(someone)).status).toBe(303);
     expect(await accountOf(email)).toMatchObject({ id: again.id, accepted: true });
   });
@@ -447,7 +451,7 @@ describe('First sign-in', () => {
   it('creates an account for an address that is banned in another organization', async () => {
     const { db, clock } = server.context;
     const email = 'elsewhere@acme.example';
-    const invited = await world.invited({ organization: 'other', email });
+    const invited = await fixtures.invited({ organization: 'other', email });
     await db.write((tx) => banUser(tx, cliChangeContext(clock()), invited.id));
     expect((await signIn(person({ email }))).status).toBe(303);
   });
@@ -462,7 +466,7 @@ describe('First sign-in', () => {
     );
     const pages = await Promise.all(visitors.map((visitor, index) => visitor.get(responses[index] ?? '')));
     expect(pages.map(({ status }) => status)).toEqual([303, 303, 303, 303, 303]);
-    const links = (await world.auditEvents()).filter(
+    const links = (await fixtures.auditEvents()).filter(
       ({ action, after }) => action === 'identity.link' && after?.includes(`"${someone.sub}"`),
     );
     expect(links).toHaveLength(1);
@@ -474,7 +478,7 @@ describe('First sign-in', () => {
   });
 
   it('rejects an address that is not verified', async () => {
-    const victim = await world.account({
+    const victim = await fixtures.account({
       organization: 'acme',
       email: `victim${(counter += 1)}@acme.example`,
     });
@@ -491,7 +495,7 @@ describe('First sign-in', () => {
   });
 
   it('rejects a verified address of another domain, even of an account of another organization', async () => {
-    const victim = await world.account({ organization: 'other', email: 'victim@other.example' });
+    const victim = await fixtures.account({ organization: 'other', email: 'victim@other.example' });
     await expectDenied(
       await signIn(person({ email: victim.email }), { email: 'someone@acme.example' }),
       403,
@@ -505,8 +509,8 @@ describe('First sign-in', () => {
   });
 
   it('never links accounts of other organizations or staff, even with an address of its own domain', async () => {
-    const foreign = await world.account({ organization: 'other', email: 'foreign@acme.example' });
-    const staff = await world.account({ email: 'staff@acme.example' });
+    const foreign = await fixtures.account({ organization: 'other', email: 'foreign@acme.example' });
+    const staff = await fixtures.account({ email: 'staff@acme.example' });
     for (const { email } of [foreign, staff]) {
       const before = await countDeniedSignIns();
       await expectDenied(
@@ -574,13 +578,13 @@ describe('Later sign-in', () => {
     const { id = 0 } = (await accountOf(someone.email ?? '')) ?? {};
     await server.context.db.write((tx) => banUser(tx, cliChangeContext(server.context.clock()), id));
     await expectDenied(await signIn(someone), 403, /Your account is closed/);
-    const fresh = await world.account({ organization: 'acme', email: 'banned@acme.example' });
+    const fresh = await fixtures.account({ organization: 'acme', email: 'banned@acme.example' });
     await server.context.db.write((tx) => banUser(tx, cliChangeContext(server.context.clock()), fresh.id));
     await expectDenied(await signIn(person({ email: fresh.email })), 403, /Your account is closed/);
   });
 
   it('ends the previous session of the browser', async () => {
-    const account = await world.account({ organization: 'acme' });
+    const account = await fixtures.account({ organization: 'acme' });
     const visitor = createFormClient(server);
     const url = await begin(visitor, 'a@acme.example');
     await visitor.signIn(account.email, account.password);
@@ -607,13 +611,13 @@ describe('Groups', () => {
     ).map(({ uid }) => uid);
 
   it('grant and revoke the admin role, immediately for tokens', async () => {
-    await world.account({ organization: 'acme', admin: true });
+    await fixtures.account({ organization: 'acme', admin: true });
     await name('acme', acmeProvider, { adminGroup: 'leads' });
     const someone = person({ groups: ['leads', 'more'] });
     await signIn(someone);
     const { id = 0, admin } = (await accountOf(someone.email ?? '')) ?? {};
     expect(admin).toBe(true);
-    const { token } = await world.token(id);
+    const { token } = await fixtures.token(id);
     const path = '/api/tagging/v1.0/organizations/acme/tags';
     const body = { tags: [{ name: `by ${someone.sub}` }] };
     expect((await server.request('POST', path, { token, body })).status).toBe(201);
@@ -630,24 +634,24 @@ describe('Groups', () => {
   });
 
   it('do not change the role if the organization has no admin group', async () => {
-    const admin = await world.account({ organization: 'acme', admin: true, email: 'kept@acme.example' });
+    const admin = await fixtures.account({ organization: 'acme', admin: true, email: 'kept@acme.example' });
     await signIn(person({ email: admin.email, groups: [] }));
     expect(await accountOf(admin.email)).toMatchObject({ admin: true });
   });
 
   it('never remove the last admin', async () => {
-    await world.organization('lonely');
+    await fixtures.organization('lonely');
     const callback = callbackUrl(server.context.addresses, 'lonely');
     const provider = await startIdentityProvider({ redirectUris: [callback] });
     try {
       await name('lonely', provider, { adminGroup: 'leads' });
-      const admin = await world.account({
+      const admin = await fixtures.account({
         organization: 'lonely',
         admin: true,
         email: 'only@lonely.example',
       });
       // An invited user may never sign in.
-      await world.invited({ organization: 'lonely', admin: true });
+      await fixtures.invited({ organization: 'lonely', admin: true });
       const someone = person({ email: admin.email, groups: [] }, provider);
       const before = await countEvents();
       expect((await signIn(someone, { provider })).status).toBe(303);
@@ -659,7 +663,7 @@ describe('Groups', () => {
   });
 
   it('grant and revoke access to mapped assessments only', async () => {
-    for (const uid of ['shop', 'bank', 'mail']) await world.assessment('acme', uid);
+    for (const uid of ['shop', 'bank', 'mail']) await fixtures.assessment('acme', uid);
     await name('acme', acmeProvider, {
       groups: [
         { group: 'web', assessment: 'shop' },
@@ -671,7 +675,7 @@ describe('Groups', () => {
     await signIn(someone);
     const { id = 0 } = (await accountOf(someone.email ?? '')) ?? {};
     expect(await rowsOf(id)).toEqual(['bank', 'shop']);
-    await world.access('mail', id);
+    await fixtures.access('mail', id);
     acmeProvider.add({ ...someone, groups: ['CN=Finance,DC=acme'] });
     const before = await countEvents();
     await signIn(someone);
@@ -887,7 +891,7 @@ describe('Rejected responses', () => {
     const log = JSON.stringify(server.logs());
     expect(log).not.toContain(code);
     expect(log).not.toContain(idToken.split('.')[1]);
-    expect(JSON.stringify(await world.auditEvents())).not.toContain(code);
+    expect(JSON.stringify(await fixtures.auditEvents())).not.toContain(code);
   });
 });
 
@@ -941,7 +945,7 @@ describe('Mix-up of the providers of two organizations (RFC 9700, 4.4)', () => {
 
 describe('Requirements of an organization', () => {
   it('single sign-on counts as two factors', async () => {
-    await world.organization('twofactors');
+    await fixtures.organization('twofactors');
     const { db } = server.context;
     await db.write(async (tx) => {
       await tx
@@ -966,7 +970,7 @@ describe('Requirements of an organization', () => {
 
   it('single sign-on only: rejects a right password with the message for a wrong one', async () => {
     await name('strict', acmeProvider, { ssoOnly: true });
-    const account = await world.account({ organization: 'strict' });
+    const account = await fixtures.account({ organization: 'strict' });
     const right = await createFormClient(server).signIn(account.email, account.password);
     const wrong = await createFormClient(server).signIn(account.email, 'not the password');
     expect([right.status, wrong.status]).toEqual([401, 401]);

@@ -82,13 +82,13 @@ describe('Staff who need a second factor', () => {
     const visitor = createFormClient(server);
     await visitor.signIn(staff.email, staff.password);
     await setUp(visitor);
-    const refused = await visitor.submit(
+    const rejected = await visitor.submit(
       await visitor.open(SECURITY),
       {},
       `${SECURITY}/authenticator/remove`,
     );
-    expect(refused.status).toBe(403);
-    expect(alertOn(refused)).toContain('Add another one first');
+    expect(rejected.status).toBe(403);
+    expect(alertOn(rejected)).toContain('Add another one first');
   });
 
   it('keep their tokens without one', async () => {
@@ -97,12 +97,12 @@ describe('Staff who need a second factor', () => {
   });
 
   it('are signed out without one when a server that requires it starts', async () => {
-    const world = createFixtures(lax);
-    const { uid } = await world.organization();
+    const fixtures = createFixtures(lax);
+    const { uid } = await fixtures.organization();
     const accounts = [
-      await world.account(),
-      await world.account(),
-      await world.account({ organization: uid }),
+      await fixtures.account(),
+      await fixtures.account(),
+      await fixtures.account({ organization: uid }),
     ];
     const visitors = await Promise.all(
       accounts.map(async ({ email, password }) => {

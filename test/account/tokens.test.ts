@@ -7,17 +7,17 @@ const DAY = 86_400_000;
 const PERSONAL = /assay_[0-9A-Za-z]{42}/;
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let now = Date.UTC(2026, 5, 1);
 let account: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
 let visitor: FormClient;
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  const organization = await world.organization();
-  account = await world.account({ organization: organization.uid });
+  const organization = await fixtures.organization();
+  account = await fixtures.account({ organization: organization.uid });
   visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
 });
@@ -49,10 +49,10 @@ describe('Tokens page', () => {
     expect(await stored()).toMatchObject([
       { name: 'nightly report', scopes: 'api', expires_at: now + 90 * DAY, allowed_addresses: null },
     ]);
-    const event = (await world.auditEvents()).findLast(({ action }) => action === 'token.create');
+    const event = (await fixtures.auditEvents()).findLast(({ action }) => action === 'token.create');
     expect(event).toMatchObject({ user_id: account.id });
     expect(event?.after).toContain('"name":"nightly report"');
-    expect(JSON.stringify(await world.auditEvents()) + JSON.stringify(server.logs())).not.toContain(token);
+    expect(JSON.stringify(await fixtures.auditEvents()) + JSON.stringify(server.logs())).not.toContain(token);
   });
 
   it('offers the scopes of the account with their descriptions', async () => {
@@ -153,7 +153,7 @@ describe('Tokens page', () => {
   });
 
   it('shows the last use, and tokens of the command line', async () => {
-    await world.token(account.id, { kind: 'jwt', expiresAt: now + DAY });
+    await fixtures.token(account.id, { kind: 'jwt', expiresAt: now + DAY });
     await server.context.db.write((tx) =>
       tx
         .updateTable('tokens')
@@ -180,12 +180,12 @@ describe('Tokens page', () => {
     expect(page.text).toContain('Token revoked');
     expect(page.text).not.toContain('nightly report');
     expect((await call(token)).status).toBe(401);
-    const event = (await world.auditEvents()).findLast(({ action }) => action === 'token.revoke');
+    const event = (await fixtures.auditEvents()).findLast(({ action }) => action === 'token.revoke');
     expect(event).toMatchObject({ user_id: account.id });
   });
 
   it('returns the same error for unknown tokens and those of others', async () => {
-    const otherUser = await world.user();
+    const otherUser = await fixtures.user();
     const [theirs] = await server.context.db.read
       .selectFrom('tokens')
       .selectAll()

@@ -166,10 +166,10 @@ describe('Sign-in with a code', () => {
   it('RFC 6238, 5.2: accepts a clock that is one step off', async () => {
     const account = await accountWithTotp();
     const visitor = await halfSignedIn(account);
-    const refused = async (offset: number) =>
+    const rejected = async (offset: number) =>
       expect((await sendCode(visitor, 'code', totpCodeAt(account.secret, now + offset))).status).toBe(401);
-    await refused(-2 * STEP);
-    await refused(2 * STEP);
+    await rejected(-2 * STEP);
+    await rejected(2 * STEP);
     expect((await sendCode(visitor, 'code', totpCodeAt(account.secret, now - STEP))).status).toBe(303);
     const ahead = await halfSignedIn(account);
     expect((await sendCode(ahead, 'code', totpCodeAt(account.secret, now + STEP))).status).toBe(303);

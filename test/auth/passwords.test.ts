@@ -7,11 +7,11 @@ describe('Password hashing', () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 300 }, (_, index) => verifyPassword(null, `guess number ${index}`)),
     );
-    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+    const rejected = outcomes.filter((outcome) => outcome.status === 'rejected');
     // The queue, plus one for each processor but one.
-    expect(outcomes.length - refused.length).toBeGreaterThan(64);
-    expect(refused.length).toBeGreaterThan(100);
-    for (const { reason } of refused) expect(reason).toBeInstanceOf(PasswordQueueFull);
+    expect(outcomes.length - rejected.length).toBeGreaterThan(64);
+    expect(rejected.length).toBeGreaterThan(100);
+    for (const { reason } of rejected) expect(reason).toBeInstanceOf(PasswordQueueFull);
     expect(await verifyPassword(await hashPassword('a good pass phrase'), 'a good pass phrase')).toBe(true);
   });
 });

@@ -11,18 +11,18 @@ import { applicationsOf } from '../oauth/applications.ts';
 
 const NOW = Date.UTC(2027, 4, 1, 8);
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let apps: ReturnType<typeof applicationsOf>;
 let organization: string;
 let user: { id: number; email: string; password: string };
 beforeAll(async () => {
   server = await useSharedServer(() => NOW);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
   apps = applicationsOf(server);
 });
 beforeEach(async () => {
-  organization = (await world.organization()).uid;
-  user = await world.account({ organization });
+  organization = (await fixtures.organization()).uid;
+  user = await fixtures.account({ organization });
 });
 
 interface Made {
@@ -60,10 +60,10 @@ async function ofApplication() {
 
 describe('A token that was made with another one', () => {
   it('ends when that one is revoked, with those that were made with it, and no others', async () => {
-    const creator = await world.token(user.id);
+    const creator = await fixtures.token(user.id);
     const child = await make(creator.token);
     const grandchild = await make(child.token);
-    const other = await world.token(user.id);
+    const other = await fixtures.token(user.id);
     expect(await Promise.all([child, grandchild].map(isValid))).toEqual([true, true]);
     await change((tx) => revokeToken(tx, by(), creator.id));
     expect(await Promise.all([creator, child, grandchild, other].map(isValid))).toEqual([
@@ -72,7 +72,7 @@ describe('A token that was made with another one', () => {
       false,
       true,
     ]);
-    const events = (await world.auditEvents()).filter(({ action }) => action === 'token.revoke');
+    const events = (await fixtures.auditEvents()).filter(({ action }) => action === 'token.revoke');
     expect(
       events.filter(({ object_id }) => [child.id, grandchild.id].includes(String(object_id))),
     ).toHaveLength(2);
@@ -86,7 +86,7 @@ describe('A token that was made with another one', () => {
   });
 
   it('does not end with one that was made with it', async () => {
-    const creator = await world.token(user.id);
+    const creator = await fixtures.token(user.id);
     const child = await make(creator.token);
     await change((tx) => revokeToken(tx, by(), child.id));
     expect([await isValid(creator), await isValid(child)]).toEqual([true, false]);
@@ -115,18 +115,18 @@ describe('A token that was made with another one', () => {
 
   it('is never left valid by a revocation at the same time', async () => {
     for (let round = 0; round < 8; round += 1) {
-      const creator = await world.token(user.id);
-      const [made] = await Promise.all([
+      const creator = await fixtures.token(user.id);
+      const [created] = await Promise.all([
         server.request('POST', '/v1/tokens', { token: creator.token, body: { name: 'late' } }),
         change((tx) => revokeToken(tx, by(), creator.id)),
       ]);
-      expect([201, 401, 404]).toContain(made.status);
-      if (made.status === 201) expect(await isValid(made.body)).toBe(false);
+      expect([201, 401, 404]).toContain(created.status);
+      if (created.status === 201) expect(await isValid(created.body)).toBe(false);
     }
   });
 
   it('names its creator in operation 57 and on the page of tokens', async () => {
-    const creator = await world.token(user.id, { name: 'deployment' });
+    const creator = await fixtures.token(user.id, { name: 'deployment' });
     const child = await make(creator.token, 'job');
     const app = await ofApplication();
     const other = await make(app.access, 'board job');

@@ -23,10 +23,10 @@ afterAll(async () => {
 
 /** Creates an admin, and an application that asks them for access. */
 async function createApplication() {
-  const world = createFixtures(server);
-  const organization = await world.organization();
-  const account = await world.account({ organization: organization.uid, admin: true });
-  const client = await world.client({
+  const fixtures = createFixtures(server);
+  const organization = await fixtures.organization();
+  const account = await fixtures.account({ organization: organization.uid, admin: true });
+  const client = await fixtures.client({
     name: 'Release <b>checker</b>',
     redirectUris: [REGISTERED_REDIRECT_URI],
     implicit: true,

@@ -73,9 +73,9 @@ describeInBrowser('Console: home page', () => {
   });
 
   it('shows first steps in a new organization, and whom to ask without access', async () => {
-    const world = createFixtures(assay.server());
-    const { uid, name: organization } = await world.organization();
-    const admin = await world.account({ organization: uid, admin: true });
+    const fixtures = createFixtures(assay.server());
+    const { uid, name: organization } = await fixtures.organization();
+    const admin = await fixtures.account({ organization: uid, admin: true });
     const page = await open(assay.server().origin);
     await page.goto('/');
     await signIn(page, admin);
@@ -88,7 +88,7 @@ describeInBrowser('Console: home page', () => {
       'Invite people',
     ]);
     await expectAccessibleInAllViews(page);
-    const member = await world.account({ organization: uid });
+    const member = await fixtures.account({ organization: uid });
     const other = await open(assay.server().origin);
     await addSession(other, assay.server(), member);
     await other.goto('/');
@@ -100,8 +100,8 @@ describeInBrowser('Console: home page', () => {
     await other.getByRole('heading', { name: 'Imports', level: 1 }).waitFor();
     await none.waitFor();
     expect(await other.getByRole('main').getByRole('button').allTextContents()).toEqual(['Check again']);
-    const assessment = await world.assessment(uid);
-    await world.access(assessment.uid, member.id);
+    const assessment = await fixtures.assessment(uid);
+    await fixtures.access(assessment.uid, member.id);
     await other.getByRole('button', { name: 'Check again' }).click();
     await none.waitFor({ state: 'detached' });
     await other.getByText('No imports yet').waitFor();

@@ -20,7 +20,7 @@ describeInBrowser('Console: uploads', () => {
   const intercept = (page: Page, path: string, answer: (route: Route) => Promise<void>) =>
     page.route(path, (route) => (route.request().method() === 'POST' ? answer(route) : route.continue()));
 
-  it('are two at a time, and repeated if the server refuses them', async () => {
+  it('run two at a time, and are retried after a 429', async () => {
     const page = await assay.enter('admin', '/imports', { expectedStatuses: [404, 409, 422, 429] });
     const names = ['one', 'two', 'three'];
     await page.getByLabel('Reports').setInputFiles(

@@ -23,9 +23,9 @@ describeInBrowser('Account links', () => {
   const open = useBrowser();
 
   it('an invitation creates the account, which creates a token and calls the API', async () => {
-    const world = createFixtures(server);
-    const organization = await world.organization();
-    const invited = await world.invited({ organization: organization.uid, admin: true });
+    const fixtures = createFixtures(server);
+    const organization = await fixtures.organization();
+    const invited = await fixtures.invited({ organization: organization.uid, admin: true });
     const link = linkFor(invited);
     const page = await open(server.origin);
     await page.goto(link);
@@ -64,10 +64,10 @@ describeInBrowser('Account links', () => {
   });
 
   it('an admin creates a password link, which ends all other sessions; without JavaScript', async () => {
-    const world = createFixtures(server);
-    const organization = await world.organization();
-    const admin = await world.account({ organization: organization.uid, admin: true });
-    const account = await world.account({ organization: organization.uid });
+    const fixtures = createFixtures(server);
+    const organization = await fixtures.organization();
+    const admin = await fixtures.account({ organization: organization.uid, admin: true });
+    const account = await fixtures.account({ organization: organization.uid });
     const elsewhere = await open(server.origin);
     await addSession(elsewhere, server, account);
     await elsewhere.goto('/account');
@@ -91,8 +91,8 @@ describeInBrowser('Account links', () => {
   });
 
   it('the requests of the opened page do not contain the secret', async () => {
-    const world = createFixtures(server);
-    const invited = await world.invited({ organization: (await world.organization()).uid });
+    const fixtures = createFixtures(server);
+    const invited = await fixtures.invited({ organization: (await fixtures.organization()).uid });
     const page = await open(server.origin);
     const sent: string[] = [];
     page.on('request', (request) => {

@@ -22,16 +22,16 @@ const NOW = Date.UTC(2026, 5, 1);
 
 let server: TestServer;
 let application: CallbackServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 const routes: RouteOptions[] = [];
 beforeAll(async () => {
-  // Pages that send mail do not wait for this server, which does not exist.
+  // Nothing listens on this port: pages queue mail without waiting for the server.
   server = await startTestServer({ smtpUrl: 'smtp://127.0.0.1:9' }, () => NOW);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
   application = await startCallbackServer();
   const app = await buildApp(server.context, (route) => void routes.push(route));
   await app.close();
-  await world.organization('provided');
+  await fixtures.organization('provided');
   await server.context.db.write((tx) =>
     setIdentityProvider(tx, cliChangeContext(NOW), 'provided', {
       issuer: 'http://127.0.0.1:9',
@@ -54,10 +54,10 @@ afterAll(async () => {
 let counter = 0;
 /** Creates an account with the longest names. */
 async function createLongAccount() {
-  const organization = await world.organization();
+  const organization = await fixtures.organization();
   counter += 1;
   const email = `${'a-very-long-name.'.repeat(3)}${counter}@${'a-very-long-host-name.'.repeat(4)}example.com`;
-  const account = await world.account({
+  const account = await fixtures.account({
     organization: organization.uid,
     email,
     name: 'A'.repeat(100),
@@ -86,7 +86,7 @@ async function setUpAuthenticator(page: Page): Promise<void> {
 
 /** Opens the authorization request of an application with a long name. */
 async function requestAccess(page: Page): Promise<void> {
-  const client = await world.client({
+  const client = await fixtures.client({
     name: 'B'.repeat(100),
     redirectUris: [REGISTERED_REDIRECT_URI],
     implicit: true,
@@ -101,7 +101,7 @@ async function requestAccess(page: Page): Promise<void> {
   );
 }
 
-/** Opens each page, by the name of its operation, and checks its other states on the way. */
+/** Functions that open a page, by the name of its operation, and check its other states on the way. */
 const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   'sign-in-page': async (page) => {
     await page.goto('/sign-in');
@@ -123,7 +123,7 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await page.getByText('You are not signed in').waitFor();
   },
   'invitation-page': async (page) => {
-    const { uid } = await world.invited({ organization: (await world.organization()).uid });
+    const { uid } = await fixtures.invited({ organization: (await fixtures.organization()).uid });
     const { addresses, keys } = server.context;
     await page.goto(invitationUrl(addresses.clientBaseUrl, keys.secret, { uid, invitedAt: NOW }));
     await expectAccessible(page);
@@ -218,7 +218,7 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   },
   'password-link-page': async (page) => {
     const { organization } = await enter(page, '/account');
-    const { uid } = await world.account({ organization: organization.uid, name: 'F'.repeat(100) });
+    const { uid } = await fixtures.account({ organization: organization.uid, name: 'F'.repeat(100) });
     await page.goto(`/account/people/${uid}/password-link`);
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Create link' }).click();
@@ -243,7 +243,7 @@ describe('Account pages', () => {
   });
 });
 
-describeInBrowser('Account pages: accessible in light and dark, wide and narrow', () => {
+describeInBrowser('Account pages are accessible in light and dark, wide and narrow', () => {
   const open = useBrowser();
 
   it.each(Object.entries(PAGES))('%s', async (_name, visit) => {
@@ -259,7 +259,7 @@ describeInBrowser('Account pages: accessible in light and dark, wide and narrow'
     await expectAccessibleInAllViews(page);
   });
 
-  it('error page', async () => {
+  it('shows an accessible error page', async () => {
     const page = await open(server.origin);
     await page.goto('/sign-in');
     await page.context().clearCookies();

@@ -74,9 +74,9 @@ describeInBrowser('Second factor: authenticator app', () => {
   });
 
   it('is required during an authorization request, which then continues', async () => {
-    const world = createFixtures(server);
-    const account = await world.account({ organization: (await world.organization()).uid });
-    const client = await world.client({ kind: 'confidential', redirectUris: [REGISTERED_REDIRECT_URI] });
+    const fixtures = createFixtures(server);
+    const account = await fixtures.account({ organization: (await fixtures.organization()).uid });
+    const client = await fixtures.client({ kind: 'confidential', redirectUris: [REGISTERED_REDIRECT_URI] });
     const request = `/oauth/authorize?${new URLSearchParams({
       response_type: 'code',
       client_id: client.id,
@@ -104,8 +104,8 @@ describeInBrowser('Second factor: authenticator app', () => {
   });
 
   it('is set up first if the organization requires a second factor', async () => {
-    const world = createFixtures(server);
-    const organization = await world.organization();
+    const fixtures = createFixtures(server);
+    const organization = await fixtures.organization();
     await server.context.db.write((tx) =>
       tx
         .updateTable('organizations')
@@ -113,7 +113,7 @@ describeInBrowser('Second factor: authenticator app', () => {
         .where('uid', '=', organization.uid)
         .execute(),
     );
-    const account = await world.account({ organization: organization.uid });
+    const account = await fixtures.account({ organization: organization.uid });
     const page = await open(server.origin);
     await page.goto('/account/sessions');
     await signIn(page, account);

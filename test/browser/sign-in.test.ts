@@ -80,10 +80,10 @@ describeInBrowser('Sign-in', () => {
   });
 
   it('ends at the next request after an admin bans the account', async () => {
-    const world = createFixtures(server);
-    const organization = await world.organization();
-    const admin = await world.user({ organization: organization.uid, admin: true });
-    const account = await world.account({ organization: organization.uid });
+    const fixtures = createFixtures(server);
+    const organization = await fixtures.organization();
+    const admin = await fixtures.user({ organization: organization.uid, admin: true });
+    const account = await fixtures.account({ organization: organization.uid });
     const page = await open(server.origin);
     await addSession(page, server, account);
     await page.goto('/account');

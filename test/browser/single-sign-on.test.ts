@@ -11,9 +11,9 @@ let server: TestServer;
 let provider: TestIdentityProvider;
 beforeAll(async () => {
   server = await startTestServer();
-  const world = createFixtures(server);
-  const organization = await world.organization('acme');
-  const assessment = await world.assessment(organization.uid);
+  const fixtures = createFixtures(server);
+  const organization = await fixtures.organization('acme');
+  const assessment = await fixtures.assessment(organization.uid);
   provider = await startIdentityProvider({
     redirectUris: [callbackUrl(server.context.addresses, organization.uid)],
   });

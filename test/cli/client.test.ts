@@ -62,8 +62,16 @@ describe('assay client', () => {
   it('limits the scopes of an application', async () => {
     const { client_id } = await create(...REDIRECT, '--scopes', 'api, tag_or');
     expect(await listed(client_id)).toMatchObject({ scopes: ['api', 'tag_or'] });
-    const refused = await assay.run(['client', 'create', '--name', 'Board', ...REDIRECT, '--scopes', 'root']);
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('is not a scope')]);
+    const rejected = await assay.run([
+      'client',
+      'create',
+      '--name',
+      'Board',
+      ...REDIRECT,
+      '--scopes',
+      'root',
+    ]);
+    expect([rejected.code, rejected.stderr]).toEqual([2, expect.stringContaining('is not a scope')]);
   });
 
   it('enables and disables the implicit flow', async () => {

@@ -91,7 +91,7 @@ describe('assay demo', () => {
         `select observed_state as state, ports from port_counts
          where asset_id = (select id from assets where uid = '${manifest.assets.host}')`,
       );
-      const portsOf = (wanted: string) => ports.find(({ state }) => state === wanted)?.ports ?? 0;
+      const portsOf = (requested: string) => ports.find(({ state }) => state === requested)?.ports ?? 0;
       expect(portsOf('open')).toBeGreaterThanOrEqual(40);
       expect(portsOf('closed')).toBeGreaterThanOrEqual(5);
 
@@ -296,9 +296,9 @@ describe.runIf(engine() === 'sqlite')('assay demo beside other data', () => {
       ['user', 'create', '--email', 'admin@halden.example', '--organization', 'umbra'],
       options,
     );
-    const refused = await assay.run(['demo'], options);
-    expect(refused.code).toBe(1);
-    expect(refused.stderr).toMatch(/^assay: .*admin@halden\.example.*\n$/);
+    const rejected = await assay.run(['demo'], options);
+    expect(rejected.code).toBe(1);
+    expect(rejected.stderr).toMatch(/^assay: .*admin@halden\.example.*\n$/);
     const list = async () =>
       JSON.parse((await assay.run(['organization', 'list', '--json'], options)).stdout).map(
         ({ uid }: { uid: string }) => uid,

@@ -88,22 +88,22 @@ describe('Reports to import', () => {
 
   it('in a watched folder are yielded once unchanged for two intervals, and again after a change', async () => {
     const folder = temporaryFolder();
-    const put = (name: string, text: string, age: number) => {
+    const write = (name: string, text: string, age: number) => {
       writeFileSync(join(folder, name), text);
       const time = new Date(Date.now() - age);
       utimesSync(join(folder, name), time, time);
     };
-    put('old.xml', 'x', 60_000);
+    write('old.xml', 'x', 60_000);
     const ended = new AbortController();
     const seen: string[] = [];
     for await (const { name } of watchFolders([folder], ended.signal, 20)) {
       seen.push(name);
       // Yielded after two intervals, also if its modification time is in the future.
-      if (seen.length === 1) put('new.xml', 'half', -3_600_000);
-      if (seen.length === 2) put('new.xml', 'whole', 50_000);
+      if (seen.length === 1) write('new.xml', 'half', -3_600_000);
+      if (seen.length === 2) write('new.xml', 'whole', 50_000);
       if (seen.length === 3) {
         rmSync(join(folder, 'old.xml'));
-        put('last.xml', 'x', 50_000);
+        write('last.xml', 'x', 50_000);
       }
       if (seen.length === 4) ended.abort();
     }

@@ -62,7 +62,7 @@ const outputMatches = (running: { output(): string }, text: string | RegExp) =>
   eventually(() => expect(running.output()).toMatch(text));
 
 const CSV = 'Wo;Was;Wie schlimm\nhttps://shop.example/;SQL injection;High\nhttps://shop.example/;XSS;Low\n';
-const put = (name: string, content: string) => {
+const write = (name: string, content: string) => {
   const path = join(folder, name);
   writeFileSync(path, content);
   return path;
@@ -70,7 +70,7 @@ const put = (name: string, content: string) => {
 
 describe('assay import of a CSV report with unrecognised columns', () => {
   it.runIf(HAS_TERMINAL)('prompts for the columns on a terminal and saves the mapping', async () => {
-    const report = put('asked.csv', CSV);
+    const report = write('asked.csv', CSV);
     const terminal = startOnTerminal('import', report, '--assessment', 'web', '--json');
     await outputMatches(terminal, /title \(required\) \[-\]: /);
     terminal.child.stdin.write('was\n3\n');
@@ -91,7 +91,7 @@ describe('assay import of a CSV report with unrecognised columns', () => {
   });
 
   it.runIf(HAS_TERMINAL)('imports nothing if Ctrl-C interrupts the prompts', async () => {
-    const terminal = startOnTerminal('import', put('left.csv', CSV), '--assessment', 'web');
+    const terminal = startOnTerminal('import', write('left.csv', CSV), '--assessment', 'web');
     await outputMatches(terminal, /title \(required\) \[-\]: /);
     terminal.child.stdin.write(CTRL_C);
     expect(await terminal.ended).toBe(1);
@@ -99,7 +99,7 @@ describe('assay import of a CSV report with unrecognised columns', () => {
   });
 
   it('fails without a terminal and names the options that map columns', async () => {
-    const report = put('piped.csv', CSV);
+    const report = write('piped.csv', CSV);
     for (const [words, input] of [
       [[report]],
       [['csv', report]],
@@ -119,7 +119,7 @@ describe('assay import of a CSV report with unrecognised columns', () => {
 
   it('detects the format if columns are mapped', async () => {
     const map = ['--map', 'title=Was', '--map', 'severity=Wie schlimm', '--map', 'url=Wo'];
-    const report = put('mapped.csv', CSV.replace('XSS', 'Redirect'));
+    const report = write('mapped.csv', CSV.replace('XSS', 'Redirect'));
     const imported = await assay.json('import', report, '--assessment', 'web', ...map);
     expect(imported).toMatchObject({
       format: 'csv',
@@ -150,7 +150,7 @@ const importRuns = (filename: string) =>
 describe('assay import as a process', () => {
   it('cancels the import on Ctrl-C and reports what was imported', async () => {
     const name = 'cancelled.xml';
-    const report = put(name, HELD_REPORT);
+    const report = write(name, HELD_REPORT);
     gate.hold();
     const running = startProcess(process.execPath, [main, 'import', report, '--assessment', 'web']);
     const { id } = await importRuns(name);
@@ -184,7 +184,7 @@ describe.each(['data folder', 'server'] as const)('assay import with the %s', (t
 
   it('stops waiting on the second Ctrl-C; "import follow" shows the end', async () => {
     const name = `left-${uid}.xml`;
-    const report = put(name, HELD_REPORT);
+    const report = write(name, HELD_REPORT);
     gate.hold();
     const running = assay.start(['import', report, '--assessment', uid, ...targetArgs]);
     const { id } = await importRuns(name);

@@ -10,7 +10,7 @@ const ROWS = [
   ['https://a.example/', 'SQL \u001b[31minjection', 'High'],
 ];
 
-async function ask(answers: string, rows = ROWS, signal?: AbortSignal) {
+async function runWizard(answers: string, rows = ROWS, signal?: AbortSignal) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   if (signal === undefined) input.end(answers);
   const asked = promptMapping({ input, output }, rows, signal);
@@ -20,7 +20,7 @@ async function ask(answers: string, rows = ROWS, signal?: AbortSignal) {
 
 describe('Prompts for the columns of a CSV report', () => {
   it('accept the suggestion, a number, a name or nothing, and print the equivalent options', async () => {
-    const { mapping, printed } = await ask('2\n\n-\n\n\n\n\nwo\n\n');
+    const { mapping, printed } = await runWizard('2\n\n-\n\n\n\n\nwo\n\n');
     expect(mapping).toEqual({ title: 'Was', severity: 'Risk', url: 'Wo' });
     expect(printed).toMatch(/^1 {2}Wo {6}https:\/\/a\.example\/$/m);
     expect(printed).toContain('SQL [31minjection');
@@ -31,7 +31,7 @@ describe('Prompts for the columns of a CSV report', () => {
   });
 
   it('repeat for an unknown column and a missing required one', async () => {
-    const { mapping, printed } = await ask('\nnone\n2\n-\n3\n1\n\n');
+    const { mapping, printed } = await runWizard('\nnone\n2\n-\n3\n1\n\n');
     expect(mapping).toEqual({ title: 'Was', severity: 'Risk', description: 'Wo' });
     expect(printed).toContain('A column for title is required.');
     expect(printed).toContain('Column "none" not found.');
@@ -43,10 +43,10 @@ describe('Prompts for the columns of a CSV report', () => {
       ['CVSS', 'Text'],
       ['9.8', 'Old library'],
     ];
-    const { mapping, printed } = await ask('2\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n', rows);
+    const { mapping, printed } = await runWizard('2\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n', rows);
     expect(mapping).toEqual({ title: 'Text', cvss_score: 'CVSS' });
     expect(printed).toContain(' severity [-]: ');
-    const taken = await ask('CVSS\n2\n\n', rows);
+    const taken = await runWizard('CVSS\n2\n\n', rows);
     expect(taken.mapping).toEqual({ title: 'CVSS', severity: 'Text' });
   });
 
@@ -54,7 +54,9 @@ describe('Prompts for the columns of a CSV report', () => {
     const folder = temporaryFolder();
     const [there, wanted] = [join(folder, 'there.json'), join(folder, 'columns.json')];
     writeFileSync(there, 'mine');
-    const { mapping, printed } = await ask(`2\n\n1\n${there}\n${join(folder, 'none/x.json')}\n${wanted}\n`);
+    const { mapping, printed } = await runWizard(
+      `2\n\n1\n${there}\n${join(folder, 'none/x.json')}\n${wanted}\n`,
+    );
     expect(printed).toContain(`${there} already exists.`);
     expect(printed).toContain('none/x.json (ENOENT).');
     expect(printed).toContain(`Saved. To use it: --mapping ${wanted}`);
@@ -64,7 +66,7 @@ describe('Prompts for the columns of a CSV report', () => {
 
   it('fail if interrupted', async () => {
     const half = 'The column mapping is incomplete. Nothing was imported.';
-    expect((await ask('2\n')).mapping).toBe(half);
-    expect((await ask('', ROWS, AbortSignal.timeout(5))).mapping).toBe(half);
+    expect((await runWizard('2\n')).mapping).toBe(half);
+    expect((await runWizard('', ROWS, AbortSignal.timeout(5))).mapping).toBe(half);
   });
 });

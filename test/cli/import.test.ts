@@ -18,14 +18,14 @@ beforeAll(async () => {
 afterAll(() => assay.close());
 
 let count = 0;
-async function assessment(): Promise<string> {
+async function createAssessment(): Promise<string> {
   const uid = `web-${(count += 1)}`;
   await assay.json('assessment', 'create', uid, '--organization', 'acme', '--name', uid);
   return uid;
 }
 
 /** Returns a report of one site with one finding per rule. */
-function nuclei(rules: readonly string[], at: string): string {
+function nucleiReport(rules: readonly string[], at: string): string {
   return rules
     .map((rule) =>
       JSON.stringify({
@@ -40,7 +40,7 @@ function nuclei(rules: readonly string[], at: string): string {
     .join('\n');
 }
 
-function file(name: string, content: string | Uint8Array): string {
+function writeReport(name: string, content: string | Uint8Array): string {
   const path = join(mkdtempSync(join(folder, 'in-')), name);
   writeFileSync(path, content);
   return path;
@@ -48,10 +48,10 @@ function file(name: string, content: string | Uint8Array): string {
 
 describe('assay import with the data folder', () => {
   it('imports several reports and continues after an invalid one; subcommands show them', async () => {
-    const uid = await assessment();
-    const bad = file('bad.txt', 'hello');
-    const packed = file('packed.bin', gzipSync(nuclei(['a', 'b'], '2026-11-01T10:00:00Z')));
-    const { code, stdout, stderr } = await assay.run(['import', ZAP, bad, packed, '--assessment', uid]);
+    const uid = await createAssessment();
+    const bad = writeReport('bad.txt', 'hello');
+    const compressed = writeReport('packed.bin', gzipSync(nucleiReport(['a', 'b'], '2026-11-01T10:00:00Z')));
+    const { code, stdout, stderr } = await assay.run(['import', ZAP, bad, compressed, '--assessment', uid]);
     expect(code).toBe(1);
     expect(stderr).toContain('bad.txt: it has an unrecognised format');
     expect(stderr).toMatch(/^assay: 1 of 3 reports was not imported completely\.$/m);
@@ -69,7 +69,7 @@ describe('assay import with the data folder', () => {
     ]);
     expect(rows[1]?.slice(1)).toEqual(['zap', 'succeeded', '2', '0', '0', '0', '1', ZAP]);
     expect(stdout).toMatch(/^ {2}skipped 1: false positive \(line \d+\)$/m);
-    const nucleiRow = rows.find((row) => row[8] === packed) ?? [];
+    const nucleiRow = rows.find((row) => row[8] === compressed) ?? [];
     expect(nucleiRow.slice(1, 7)).toEqual(['nuclei', 'succeeded', '2', '0', '0', '0']);
 
     const [[zapId = ''] = [], [nucleiId = '']] = [rows[1], nucleiRow];
@@ -92,22 +92,22 @@ describe('assay import with the data folder', () => {
   });
 
   it('previews new, known and missing findings with --dry-run, then imports them', async () => {
-    const uid = await assessment();
-    const to = ['--assessment', uid, '--target', 'https://shop.example', '--when-gone', 'fix'];
-    const first = file('first.jsonl', nuclei(['a', 'b', 'c'], '2026-10-01T10:00:00Z'));
-    expect(await assay.json('import', first, ...to, '--tag', 'nightly')).toMatchObject({
+    const uid = await createAssessment();
+    const options = ['--assessment', uid, '--target', 'https://shop.example', '--when-gone', 'fix'];
+    const first = writeReport('first.jsonl', nucleiReport(['a', 'b', 'c'], '2026-10-01T10:00:00Z'));
+    expect(await assay.json('import', first, ...options, '--tag', 'nightly')).toMatchObject({
       state: 'succeeded',
       format: 'nuclei',
       options: { when_gone: 'fix', tags: ['nightly'] },
       result: { findings_created: 3, findings_gone: 0 },
     });
-    const second = file('second.jsonl', nuclei(['b', 'c', 'd'], '2026-10-08T10:00:00Z'));
-    const dry = await assay.run(['import', 'nuclei', second, ...to, '--dry-run']);
+    const second = writeReport('second.jsonl', nucleiReport(['b', 'c', 'd'], '2026-10-08T10:00:00Z'));
+    const dry = await assay.run(['import', 'nuclei', second, ...options, '--dry-run']);
     expect(dry).toMatchObject({ code: 0, stderr: '' });
     expect(dry.stdout).toContain('Dry run: nothing was changed. Preview:\nnew: 1\n');
     expect(dry.stdout).toMatch(/^again: 2$/m);
     expect(dry.stdout).toMatch(/^gone: 1\n {2}Found a {2}https:\/\/shop\.example\/$/m);
-    expect(await assay.json('import', second, ...to)).toMatchObject({
+    expect(await assay.json('import', second, ...options)).toMatchObject({
       result: { findings_created: 1, findings_seen_again: 2, findings_gone: 1 },
     });
     const listed = await assay.json('vulnerability', 'list', '--assessment-id', uid);
@@ -120,11 +120,11 @@ describe('assay import with the data folder', () => {
   });
 
   it('reads the files of a folder and standard input', async () => {
-    const uid = await assessment();
+    const uid = await createAssessment();
     const reports = mkdtempSync(join(folder, 'reports-'));
     mkdirSync(join(reports, 'below'));
     copyFileSync(ZAP, join(reports, 'b.xml'));
-    writeFileSync(join(reports, 'a.jsonl'), nuclei(['a'], '2026-10-01T10:00:00Z'));
+    writeFileSync(join(reports, 'a.jsonl'), nucleiReport(['a'], '2026-10-01T10:00:00Z'));
     const { code, stdout, stderr } = await assay.run(
       ['import', reports, '-', '--assessment', uid, '--json'],
       {
@@ -141,9 +141,9 @@ describe('assay import with the data folder', () => {
   });
 
   it('imports the beginning of a truncated report, and fails', async () => {
-    const uid = await assessment();
+    const uid = await createAssessment();
     const text = readFileSync(ZAP, 'utf8');
-    const cut = file('cut.xml', text.slice(0, text.length - 40));
+    const cut = writeReport('cut.xml', text.slice(0, text.length - 40));
     const { code, stdout, stderr } = await assay.run(['import', cut, '--assessment', uid, '--json']);
     const { id, state, error } = JSON.parse(stdout);
     expect([code, state]).toEqual([1, 'failed']);
@@ -172,7 +172,7 @@ describe('assay import with the data folder', () => {
 
 describe('assay import with a server', () => {
   it('uploads reports and waits for their end', async () => {
-    const uid = await assessment();
+    const uid = await createAssessment();
     const server = await assay.serveHere();
     await assay.json('user', 'create', '--email', 'jo@acme.example', '--organization', 'acme', '--admin');
     const { token } = await assay.json('token', 'create', '--user', 'jo@acme.example');

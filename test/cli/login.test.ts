@@ -85,18 +85,18 @@ describe('assay login refuses', () => {
 
   it('RFC 9207: an answer of another issuer', async () => {
     const { address, ended, output } = await startLogin('iss', server.origin);
-    const answer = new URL(address.searchParams.get('redirect_uri') ?? '');
-    answer.search = String(
+    const response = new URL(address.searchParams.get('redirect_uri') ?? '');
+    response.search = String(
       new URLSearchParams({
         code: 'stolen',
         state: address.searchParams.get('state') ?? '',
         iss: 'https://other.example',
       }),
     );
-    expect((await fetch(answer)).status).toBe(404);
-    expect((await fetch(`${answer.origin}//`)).status).toBe(404);
-    answer.searchParams.set('iss', server.origin);
-    expect((await fetch(answer)).status).toBe(200);
+    expect((await fetch(response)).status).toBe(404);
+    expect((await fetch(`${response.origin}//`)).status).toBe(404);
+    response.searchParams.set('iss', server.origin);
+    expect((await fetch(response)).status).toBe(200);
     expect([await ended, output()]).toEqual([
       1,
       expect.stringContaining('rejected its own authorization code'),
@@ -131,9 +131,9 @@ describe('assay login --issuer', () => {
     await browser.signIn(account.email, account.password);
     const { address, ended } = await startLogin('other', other.origin, '--issuer', issuer);
     const path = address.pathname + address.search;
-    const answer = await browser.submit(await browser.open(path), { decision: 'allow' }, path);
-    expect(new URL(answer.location ?? '').searchParams.get('iss')).toBe(issuer);
-    expect((await fetch(answer.location ?? '')).status).toBe(200);
+    const response = await browser.submit(await browser.open(path), { decision: 'allow' }, path);
+    expect(new URL(response.location ?? '').searchParams.get('iss')).toBe(issuer);
+    expect((await fetch(response.location ?? '')).status).toBe(200);
     expect(await ended).toBe(0);
     const saved = JSON.parse(readFileSync(join(configFolder('other'), 'assay/login.json'), 'utf8'));
     expect(saved).toMatchObject({ server: other.origin, token_endpoint: `${other.origin}/oauth/token` });

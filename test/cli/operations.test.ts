@@ -14,16 +14,16 @@ import { type CommandLine, startCommandLine } from './command-line.ts';
 
 let assay: CommandLine;
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let admin: { id: number; email: string; token: string };
 beforeAll(async () => {
   assay = await startCommandLine();
   server = await useSharedServer();
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
   await assay.json('organization', 'create', 'acme', '--name', 'Acme');
-  await world.organization('acme');
-  await world.assessment('acme', 'acme-web');
-  admin = await world.user({ organization: 'acme', admin: true });
+  await fixtures.organization('acme');
+  await fixtures.assessment('acme', 'acme-web');
+  admin = await fixtures.user({ organization: 'acme', admin: true });
 });
 afterAll(async () => {
   await assay.close();
@@ -176,7 +176,7 @@ describe('With a server, a command', () => {
   });
 
   it('prints the result and the next command', async () => {
-    const found = await world.vulnerability('acme-web', { title: 'Told in words' });
+    const found = await fixtures.vulnerability('acme-web', { title: 'Told in words' });
     const id = String(found.id);
     const comment = await onServer('vulnerability', 'comment', 'create', id, '--text', 'Seen.');
     // The deprecated duplicates of `text` and `user` are not printed.
@@ -198,16 +198,16 @@ describe('With a server, a command', () => {
   });
 
   it('bans and unbans users', async () => {
-    const user = await world.user({ organization: 'acme' });
+    const user = await fixtures.user({ organization: 'acme' });
     expect(await onServer('user', 'ban', String(user.id))).toMatch(/^banned +yes$/m);
     expect(await onServer('user', 'unban', String(user.id), '--json')).toContain('"banned":false');
-    const refused = await assay.run(['user', 'ban', '987654321'], { env: there() });
-    expect([refused.code, refused.stderr]).toEqual([1, 'assay: Not found, or you do not have access.\n']);
+    const rejected = await assay.run(['user', 'ban', '987654321'], { env: there() });
+    expect([rejected.code, rejected.stderr]).toEqual([1, 'assay: Not found, or you do not have access.\n']);
   });
 
   it('reads all pages of a list, in four output formats', async () => {
     const names = Array.from({ length: 205 }, (_, index) => `many ${String(index).padStart(3, '0')}`);
-    for (const name of names) await world.vulnerabilityTag('acme', name);
+    for (const name of names) await fixtures.vulnerabilityTag('acme', name);
     const args = ['tag', 'list', '--search', 'many '];
     const json = JSON.parse(await onServer(...args, '--json')) as { name: string }[];
     expect(json.map(({ name }) => name)).toEqual(names);
@@ -247,10 +247,10 @@ describe('With a server, a command', () => {
   });
 
   it('fails if the token is rejected or the server is unreachable', async () => {
-    const refused = await assay.run(['tag', 'list'], {
+    const rejected = await assay.run(['tag', 'list'], {
       env: { ASSAY_SERVER: server.origin, ASSAY_TOKEN: 'assay_nonsense' },
     });
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/^assay: .*assay login/)]);
+    expect([rejected.code, rejected.stderr]).toEqual([1, expect.stringMatching(/^assay: .*assay login/)]);
     const silent = await assay.run(['tag', 'list', '--server', 'http://127.0.0.1:2', '--token', 'x']);
     expect(silent.code).toBe(1);
     expect(silent.stderr).toBe('assay: Cannot connect to http://127.0.0.1:2 (ECONNREFUSED).\n');
@@ -297,19 +297,19 @@ describe('A tour of the commands with a server', () => {
       /^UID +NAME .*\nsite-2027-[0-9a-z]{4} +Site +web /,
     );
     const group = await json('group', 'create', '--name', 'Web team');
-    const tester = await world.user({ organization: 'acme' });
+    const tester = await fixtures.user({ organization: 'acme' });
     const members = JSON.stringify({ userUid: tester.uid, role: 'assessment_member' });
     await json('group', 'member', 'add', String(group.id), '--members', members);
     expect(await onServer('group', 'member', 'list', String(group.id))).toContain(tester.email);
     const nobody = JSON.stringify({ userUid: 'nobody', role: 'assessment_member' });
-    const refused = await assay.run(['group', 'member', 'add', String(group.id), '--members', nobody], {
+    const rejected = await assay.run(['group', 'member', 'add', String(group.id), '--members', nobody], {
       env: there(),
     });
-    expect([refused.code, refused.stderr]).toEqual([
+    expect([rejected.code, rejected.stderr]).toEqual([
       1,
       'assay: 1 of 1 items failed. See errorDetail above.\n',
     ]);
-    expect(refused.stdout).toMatch(/^USER UID .*ERROR CODE[^]*nobody +error +user_not_found/);
+    expect(rejected.stdout).toMatch(/^USER UID .*ERROR CODE[^]*nobody +error +user_not_found/);
   });
 
   it('lists assets and exports them to a file', async () => {
@@ -352,7 +352,7 @@ describe('A tour of the commands with a server', () => {
   it('creates and triages vulnerabilities', async () => {
     const report = ['--assessment-id', 'acme-web', '--severity', 'High', '--cvss-score', '7.5'];
     const evidence = ['--validation-steps', '[{"detail":"Open the page"}]', '--cwe-ids', 'cwe-79'];
-    const made = await json(
+    const created = await json(
       'vulnerability',
       'create',
       '--title',
@@ -360,13 +360,13 @@ describe('A tour of the commands with a server', () => {
       ...report,
       ...evidence,
     );
-    expect(made).toMatchObject({ title: '=Script in a name', cvss_score: 7.5, cwe_ids: ['CWE-79'] });
-    expect(await onServer('vulnerability', 'get', String(made.id))).toMatch(/^title +=Script in a name$/m);
+    expect(created).toMatchObject({ title: '=Script in a name', cvss_score: 7.5, cwe_ids: ['CWE-79'] });
+    expect(await onServer('vulnerability', 'get', String(created.id))).toMatch(/^title +=Script in a name$/m);
     const due = ['--due-on', '2027-01-31', '--assignee-id', String(admin.id)];
-    const whole = ['--title', 'Script in a name', ...report];
-    const edited = await json('vulnerability', 'replace', String(made.id), ...whole, ...due);
+    const complete = ['--title', 'Script in a name', ...report];
+    const edited = await json('vulnerability', 'replace', String(created.id), ...complete, ...due);
     expect(edited).toMatchObject({ due_on: '2027-01-31', cwe_ids: [], assignee: { id: admin.id } });
-    const cleared = await json('vulnerability', 'replace', String(made.id), ...whole, '--no-due-on');
+    const cleared = await json('vulnerability', 'replace', String(created.id), ...complete, '--no-due-on');
     expect(cleared).toMatchObject({ due_on: null, assignee: { id: admin.id } });
     expect(await onServer('vulnerability', 'statuses')).toMatch(/Accepted Risk/);
     const wrong = [
@@ -391,11 +391,11 @@ describe('A tour of the commands with a server', () => {
       '-updated_at',
     ];
     const found = await json('vulnerability', 'list', ...filters, '--fields', 'id,title');
-    expect(found).toContainEqual({ id: made.id, title: 'Script in a name' });
+    expect(found).toContainEqual({ id: created.id, title: 'Script in a name' });
     expect(await onServer('vulnerability', 'list', ...filters, '--csv')).toMatch(/^id,/);
-    const many = ['--ids', String(made.id), '--set', '{"status_id":2}'];
+    const many = ['--ids', String(created.id), '--set', '{"status_id":2}'];
     expect(await json('vulnerability', 'bulk-update', ...many)).toMatchObject({ updated_count: 1 });
-    expect(await onServer('vulnerability', 'delete', String(made.id))).toBe('Deleted.\n');
+    expect(await onServer('vulnerability', 'delete', String(created.id))).toBe('Deleted.\n');
   });
 
   it('manages its own organization', async () => {
@@ -403,10 +403,10 @@ describe('A tour of the commands with a server', () => {
       name: 'Acme Ltd',
     });
     expect(await onServer('organization', 'list')).toMatch(/acme +Acme Ltd/);
-    const refused = await assay.run(['organization', 'create', 'second', '--name', 'Second'], {
+    const rejected = await assay.run(['organization', 'create', 'second', '--name', 'Second'], {
       env: there(),
     });
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/^assay: .*\n$/)]);
+    expect([rejected.code, rejected.stderr]).toEqual([1, expect.stringMatching(/^assay: .*\n$/)]);
     // With the data folder, only the operation has the option --name.
     expect(await assay.json('organization', 'update', 'acme', '--name', 'Acme AG')).toMatchObject({
       name: 'Acme AG',
@@ -415,7 +415,7 @@ describe('A tour of the commands with a server', () => {
   });
 
   it('comments on a vulnerability, and reads the audit log', async () => {
-    const { id } = await world.vulnerability('acme-web');
+    const { id } = await fixtures.vulnerability('acme-web');
     const comment = await json('vulnerability', 'comment', 'create', String(id), '--text', 'Seen = again');
     await json('vulnerability', 'comment', 'update', String(id), String(comment.id), '--text', 'Seen twice');
     expect(await onServer('vulnerability', 'comment', 'list', String(id))).toMatch(/ Seen twice$/m);
@@ -429,7 +429,7 @@ describe('A tour of the commands with a server', () => {
   });
 
   it('accepts choices in any case, and shows the operator in the audit log', async () => {
-    const { id } = await world.vulnerability('acme-web');
+    const { id } = await fixtures.vulnerability('acme-web');
     await onServer('vulnerability', 'update', String(id), '--tag-list', 'shouted');
     const severity = (await json('vulnerability', 'get', String(id))).severity as string;
     for (const text of [severity, severity.toLowerCase(), severity.toUpperCase()])
@@ -443,7 +443,7 @@ describe('A tour of the commands with a server', () => {
   });
 
   it('creates a token with some scopes', async () => {
-    const made = await json(
+    const created = await json(
       'token',
       'create',
       '--name',
@@ -455,10 +455,10 @@ describe('A tour of the commands with a server', () => {
       '--allow-ip',
       '10.0.0.0/8',
     );
-    expect(made).toMatchObject({ name: 'script', scopes: ['api'], allowed_addresses: ['10.0.0.0/8'] });
-    expect(Date.parse(made.expires_at) - Date.now()).toBeLessThanOrEqual(3_600_000);
-    expect(await onServer('token', 'list')).toContain(made.id);
-    await onServer('token', 'revoke', made.id);
+    expect(created).toMatchObject({ name: 'script', scopes: ['api'], allowed_addresses: ['10.0.0.0/8'] });
+    expect(Date.parse(created.expires_at) - Date.now()).toBeLessThanOrEqual(3_600_000);
+    expect(await onServer('token', 'list')).toContain(created.id);
+    await onServer('token', 'revoke', created.id);
     const own = await assay.run(['token', 'create', '--name', 'x', '--user', admin.email], { env: there() });
     expect([own.code, own.stderr]).toEqual([2, 'assay: --user cannot be used with --server.\n']);
     const without = await assay.run(['token', 'create']);
@@ -470,7 +470,7 @@ describe('assay login', () => {
   it('signs in with a browser, stores the tokens privately, refreshes and revokes them', async () => {
     const folder = join(assay.database.dataDirectory, 'settings');
     const file = join(folder, 'assay/login.json');
-    const account = await world.account({ organization: 'acme' });
+    const account = await fixtures.account({ organization: 'acme' });
     const browser = createFormClient(server);
     await browser.signIn(account.email, account.password);
 
@@ -493,12 +493,12 @@ describe('assay login', () => {
     const path = address.slice(server.origin.length);
     const page = await browser.open(path);
     expect(page.text).toContain('Command line');
-    const answer = await browser.submit(page, { decision: 'allow' }, path);
+    const response = await browser.submit(page, { decision: 'allow' }, path);
     // Another user of this machine can find the port, but not the state.
-    const strange = new URL(answer.location ?? '');
+    const strange = new URL(response.location ?? '');
     strange.searchParams.set('state', 'guessed');
     expect((await fetch(strange)).status).toBe(404);
-    expect(await (await fetch(answer.location ?? '')).text()).toContain('You are signed in.');
+    expect(await (await fetch(response.location ?? '')).text()).toContain('You are signed in.');
     expect(await login.code).toBe(0);
     expect(statSync(file).mode & 0o777).toBe(0o600);
 
@@ -540,13 +540,13 @@ describe('A command that names a user', () => {
       folder: (...args: string[]) => assay.json('user', ...args),
       server: async (...args: string[]) => JSON.parse(await onServer('user', ...args, '--json')),
     };
-    for (const place of ['folder', 'server'] as const) {
-      const [user, { id, uid }] = [places[place], on[place]];
+    for (const mode of ['folder', 'server'] as const) {
+      const [user, { id, uid }] = [places[mode], on[mode]];
       expect(await user('get', email.toLowerCase())).toMatchObject({ id, uid });
       expect(await user('update', String(id), '--name', 'Jo')).toMatchObject({ id, name: 'Jo' });
       // A user with a token is banned, not deleted.
-      if (place === 'folder') await assay.json('token', 'create', '--user', email);
-      else await world.token(id);
+      if (mode === 'folder') await assay.json('token', 'create', '--user', email);
+      else await fixtures.token(id);
       expect(await user('ban', uid)).toMatchObject({ banned: true });
       expect(await user('unban', email)).toMatchObject({ id, banned: false });
     }
@@ -557,7 +557,7 @@ describe('A command that names a user', () => {
     };
     expect(await assay.run(['user', 'get', 'x@y.example'])).toEqual(nobody);
     expect(await assay.run(['user', 'get', 'x@y.example'], { env: there() })).toEqual(nobody);
-    const user = await world.user({ organization: 'acme' });
+    const user = await fixtures.user({ organization: 'acme' });
     const own = await assay.run(['user', 'get', user.email, '--json'], {
       env: { ...there(), ASSAY_TOKEN: user.token },
     });

@@ -34,9 +34,9 @@ export async function startPastedCommands(assay: CommandLine): Promise<{ command
     socket.on('error', () => undefined);
     const sent: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => sent.push(chunk));
-    const whole = once(socket, 'end');
+    const ended = once(socket, 'end');
     last = last.then(async () => {
-      await whole;
+      await ended;
       const { argv, env, cwd } = JSON.parse(Buffer.concat(sent).toString()) as PastedCommand;
       const before = process.cwd();
       process.chdir(cwd);

@@ -23,8 +23,8 @@ async function newPerson() {
   const browser = createFormClient(await assay.serveHere());
   const { pathname, search } = new URL(invite_url);
   const fields = { name: 'Ada', password: 'seven green ladders sing' };
-  const answer = await browser.submit(await browser.open(pathname + search), fields, '/invitation');
-  expect(answer.status).toBe(303);
+  const response = await browser.submit(await browser.open(pathname + search), fields, '/invitation');
+  expect(response.status).toBe(303);
   return user;
 }
 
@@ -74,8 +74,8 @@ describe('assay user reset-password', () => {
   it('prints a link that can be used once', async () => {
     const { id, uid, email } = await newPerson();
     const older = await assay.json('user', 'reset-password', email);
-    const made = await assay.json('user', 'reset-password', String(id));
-    expect(made).toEqual({
+    const created = await assay.json('user', 'reset-password', String(id));
+    expect(created).toEqual({
       id,
       uid,
       email,
@@ -87,7 +87,7 @@ describe('assay user reset-password', () => {
       const { pathname, search } = new URL(url);
       return (await fetch(server.origin + pathname + search)).status;
     };
-    expect([await statusOf(older.reset_url), await statusOf(made.reset_url)]).toEqual([404, 200]);
+    expect([await statusOf(older.reset_url), await statusOf(created.reset_url)]).toEqual([404, 200]);
   });
 
   it('rejects invited, banned and unknown users', async () => {

@@ -7,14 +7,14 @@ import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let token: string;
 beforeAll(async () => {
   server = await useSharedServer();
-  world = createFixtures(server);
-  await world.organization('typed');
-  await world.assessment('typed', 'typed-web');
-  ({ token } = await world.user({ organization: 'typed', admin: true }));
+  fixtures = createFixtures(server);
+  await fixtures.organization('typed');
+  await fixtures.assessment('typed', 'typed-web');
+  ({ token } = await fixtures.user({ organization: 'typed', admin: true }));
 });
 
 /**
@@ -139,7 +139,7 @@ describe('Request to a busy server', () => {
     expect(seen.map(({ status }) => status)).toEqual([503, 429, 201]);
     expect(new Set(seen.map(({ key }) => key)).size).toBe(1);
     expect(seen[0]?.key).toMatch(/^[0-9a-f]{32}$/);
-    const tags = await world.auditEvents();
+    const tags = await fixtures.auditEvents();
     expect(tags.filter(({ action }) => action === 'assessment-tag.create').length).toBeGreaterThan(0);
   });
 
@@ -189,7 +189,7 @@ describe('Request to a busy server', () => {
         return fetch(request);
       },
     });
-    const { id } = await world.vulnerability('typed-web');
+    const { id } = await fixtures.vulnerability('typed-web');
     const { data } = await client.POST('/v1/vulnerabilities/{id}/attachments', {
       params: { path: { id } },
       body: form,
@@ -211,7 +211,7 @@ describe('List', () => {
   const names = Array.from({ length: 7 }, (_, index) => `tag ${index}`);
 
   it('is read to its end by cursor, each row once', async () => {
-    for (const name of names) await world.vulnerabilityTag('typed', name);
+    for (const name of names) await fixtures.vulnerabilityTag('typed', name);
     const { client, seen } = observed();
     const found: VulnerabilityTag[] = [];
     const query = { 'page[size]': 3, 'filter[search]': 'tag ' };
@@ -250,10 +250,10 @@ describe('List', () => {
   });
 
   it('follows the links of an envelope', async () => {
-    const { id } = await world.group('typed');
+    const { id } = await fixtures.group('typed');
     for (let count = 0; count < 3; count += 1) {
-      const member = await world.user({ organization: 'typed' });
-      await world.member(id, member.uid, 'assessment_member');
+      const member = await fixtures.user({ organization: 'typed' });
+      await fixtures.member(id, member.uid, 'assessment_member');
     }
     const { client, seen } = observed();
     const path = '/api/assessment/v1/assessment-groups/{assessmentGroupId}/members';
@@ -264,7 +264,7 @@ describe('List', () => {
     expect(seen.map(({ query }) => query)).toEqual(['?perPage=2', '?perPage=2&page=2']);
   });
 
-  it('sends the token to no other server, whatever a link says', async () => {
+  it('does not send the token to other servers that a link names', async () => {
     const urls: string[] = [];
     const client = createClient({
       server: server.origin,

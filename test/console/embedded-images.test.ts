@@ -29,11 +29,11 @@ describe('Console: images in texts', () => {
     ['evidence', splitEvidence],
     ['a copied text', stripImages],
   ])('are found in linear time in %s', (_name, find) => {
-    for (const piece of ['![', '![](attachment:', '![a]'])
+    for (const prefix of ['![', '![](attachment:', '![a]'])
       expect(
         isLinear(
           (text) => find(text),
-          (length) => piece.repeat(Math.ceil(length / piece.length)),
+          (length) => prefix.repeat(Math.ceil(length / prefix.length)),
         ),
       ).toBe(true);
   });

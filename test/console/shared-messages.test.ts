@@ -46,7 +46,7 @@ describe('Messages of the console', () => {
 });
 
 describe('fillSentence', () => {
-  it('puts elements into a sentence, wherever they stand', () => {
+  it('replaces placeholders at the beginning, in the middle and at the end of a sentence', () => {
     const count = createElement('b', null, '3');
     expect(renderToStaticMarkup(fillSentence('{count} of {total} done', { count, total: 4 }))).toBe(
       '<b>3</b> of 4 done',

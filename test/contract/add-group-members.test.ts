@@ -6,7 +6,7 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 const START = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let users: [TestUser, TestUser, TestUser];
@@ -14,15 +14,15 @@ let group: { id: number };
 
 beforeAll(async () => {
   server = await useSharedServer(() => START);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  await world.together(async (fixtures) => {
-    organization = await fixtures.organization();
-    admin = await fixtures.user({ organization: organization.uid, admin: true });
-    const user = () => fixtures.user({ organization: organization.uid });
+  await fixtures.together(async (batch) => {
+    organization = await batch.organization();
+    admin = await batch.user({ organization: organization.uid, admin: true });
+    const user = () => batch.user({ organization: organization.uid });
     users = [await user(), await user(), await user()];
-    group = await fixtures.group(organization.uid);
+    group = await batch.group(organization.uid);
   });
 });
 
@@ -53,12 +53,12 @@ const roles = async () =>
     (await page()).members.map(({ userUid, role }: { userUid: string; role: string }) => [userUid, role]),
   );
 const memberWith = async (role: GroupRole) => {
-  const user = await world.user({ organization: organization.uid });
-  await world.member(group.id, user.uid, role);
+  const user = await fixtures.user({ organization: organization.uid });
+  await fixtures.member(group.id, user.uid, role);
   return user;
 };
 const events = async () =>
-  (await world.auditEvents()).filter(
+  (await fixtures.auditEvents()).filter(
     ({ action, actor_kind, organization_id }) =>
       actor_kind === 'user' &&
       action === 'assessment-group.add-members' &&
@@ -77,7 +77,7 @@ const expectProblem = ({ status, body }: Response, expected: number, kind: strin
 
 describe('Operation 47: add members to an assessment group', () => {
   it('returns 200 with a result for each user in request order', async () => {
-    await world.member(group.id, users[1].uid, 'assessment_member');
+    await fixtures.member(group.id, users[1].uid, 'assessment_member');
     const response = await add([
       [users[2], 'infra_admin'],
       ['nobody', 'assessment_member'],
@@ -143,9 +143,9 @@ describe('Operation 47: add members to an assessment group', () => {
   });
 
   it('returns user_not_found for users of another organization, and user_not_in_org to staff who can see them', async () => {
-    const foreignUser = await world.user({ organization: (await world.organization()).uid });
-    const staff = await world.user();
-    const assigned = await world.user({ assignedTo: [organization.uid] });
+    const foreignUser = await fixtures.user({ organization: (await fixtures.organization()).uid });
+    const staff = await fixtures.user();
+    const assigned = await fixtures.user({ assignedTo: [organization.uid] });
     const codesFor = async (token: string) => codes(await add([[foreignUser, 'assessment_member']], token));
     expect(await codesFor(admin.token)).toEqual(['user_not_found']);
     expect(await codesFor(assigned.token)).toEqual(['user_not_found']);
@@ -219,7 +219,7 @@ describe('Operation 47: add members to an assessment group', () => {
     ])('lets a member with the role %s assign %j', async (role, giveable) => {
       const giver = await memberWith(role);
       for (const given of [...PLAIN, 'rbac_group_admin', 'infra_admin']) {
-        const user = await world.user({ organization: organization.uid });
+        const user = await fixtures.user({ organization: organization.uid });
         expect([given, ...codes(await add([[user, given]], giver.token))]).toEqual([
           given,
           giveable.includes(given) ? 'added' : 'role_not_assignable',
@@ -236,8 +236,8 @@ describe('Operation 47: add members to an assessment group', () => {
     });
 
     it('lets admins and staff assign every role', async () => {
-      for (const { token } of [admin, await world.user()]) {
-        const user = await world.user({ organization: organization.uid });
+      for (const { token } of [admin, await fixtures.user()]) {
+        const user = await fixtures.user({ organization: organization.uid });
         expect(codes(await add([[user, 'infra_admin']], token))).toEqual(['added']);
       }
     });
@@ -253,7 +253,10 @@ describe('Operation 47: add members to an assessment group', () => {
     });
 
     it('returns 404 to users of other organizations and for unknown groups', async () => {
-      const foreignAdmin = await world.user({ organization: (await world.organization()).uid, admin: true });
+      const foreignAdmin = await fixtures.user({
+        organization: (await fixtures.organization()).uid,
+        admin: true,
+      });
       expectProblem(await add([[users[0], 'assessment_member']], foreignAdmin.token), 404, 'group-not-found');
     });
 
@@ -309,7 +312,7 @@ describe('Operation 47: add members to an assessment group', () => {
 
     it('writes a batch with the role and membership of each user and updates the counts', async () => {
       const many = await Promise.all(
-        Array.from({ length: 30 }, () => world.invited({ organization: organization.uid })),
+        Array.from({ length: 30 }, () => fixtures.invited({ organization: organization.uid })),
       );
       const given = ['assessment_member', 'assessment_operator', 'assessment_creator'];
       const batch = (shift: number) => ({

@@ -7,7 +7,7 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 const START = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let member: TestUser;
@@ -16,15 +16,15 @@ let group: { id: number };
 
 beforeAll(async () => {
   server = await useSharedServer(() => START);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
-  member = await world.user({ organization: organization.uid });
-  outsider = await world.user({ organization: organization.uid });
-  group = await world.group(organization.uid);
-  await world.member(group.id, member.uid, 'rbac_group_admin');
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
+  member = await fixtures.user({ organization: organization.uid });
+  outsider = await fixtures.user({ organization: organization.uid });
+  group = await fixtures.group(organization.uid);
+  await fixtures.member(group.id, member.uid, 'rbac_group_admin');
 });
 
 const call = (method: string, id: number | string = group.id) => {
@@ -34,18 +34,18 @@ const call = (method: string, id: number | string = group.id) => {
 const get = (token?: string) => call('GET')(token);
 const list = async (token: string) => (await call('GET', '')(token)).body as { id: number }[];
 const events = async (action: string) =>
-  (await world.auditEvents()).filter(
+  (await fixtures.auditEvents()).filter(
     (event) => event.action === action && event.organization_id === organization.id,
   );
 const usersWithoutAccess = async () => {
-  const elsewhere = (await world.organization()).uid;
-  return [outsider, await world.user({ organization: elsewhere, admin: true })];
+  const elsewhere = (await fixtures.organization()).uid;
+  return [outsider, await fixtures.user({ organization: elsewhere, admin: true })];
 };
 
 describe('Operation 43: get an assessment group', () => {
   it('returns 200 with every field, including the counts of members and assessments', async () => {
-    await world.member(group.id, outsider.uid, 'assessment_member');
-    await world.assessment(organization.uid, undefined, group.id);
+    await fixtures.member(group.id, outsider.uid, 'assessment_member');
+    await fixtures.assessment(organization.uid, undefined, group.id);
     const { status, body, headers } = await get();
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -61,7 +61,8 @@ describe('Operation 43: get an assessment group', () => {
   });
 
   it('returns 200 to members, admins and staff, and 404 to others', async () => {
-    for (const { token } of [admin, member, await world.user()]) expect((await get(token)).status).toBe(200);
+    for (const { token } of [admin, member, await fixtures.user()])
+      expect((await get(token)).status).toBe(200);
     for (const { token } of await usersWithoutAccess())
       expectProblem(server, await get(token), { area: 'v1', status: 404, kind: 'not-found' });
   });
@@ -73,7 +74,7 @@ describe('Operation 43: get an assessment group', () => {
 
 describe('Operation 42: list assessment groups', () => {
   it('returns all groups of the organization to admins and staff, and their own groups to members', async () => {
-    const other = await world.group(organization.uid);
+    const other = await fixtures.group(organization.uid);
     expect((await list(admin.token)).map(({ id }) => id).sort()).toEqual([group.id, other.id].sort());
     expect(await list(member.token)).toEqual([(await get()).body]);
     expect(await list(outsider.token)).toEqual([]);
@@ -115,12 +116,12 @@ describe('Operation 44: create an assessment group', () => {
   it('returns 403 to users who are not admins, and requires an organization from staff', async () => {
     const named = { name: 'x', organization_uid: organization.uid };
     expectProblem(server, await create(member.token, named), { area: 'v1', status: 403, kind: 'forbidden' });
-    const staff = await world.user();
+    const staff = await fixtures.user();
     expect((await create(staff.token, { name: 'x' })).body.failedValidation).toEqual([
       { property: 'organization_uid', message: 'is required' },
     ]);
     expect((await create(staff.token, named)).body.organization_uid).toBe(organization.uid);
-    const other = (await world.organization()).uid;
+    const other = (await fixtures.organization()).uid;
     expect((await create(admin.token, { name: 'x', organization_uid: other })).status).toBe(422);
   });
 
@@ -174,7 +175,7 @@ describe('Operation 46: delete an assessment group', () => {
     call('DELETE')(token, undefined, headers);
 
   it('returns 204, ends the memberships, and keeps the assessments without a group', async () => {
-    const { uid } = await world.assessment(organization.uid, undefined, group.id);
+    const { uid } = await fixtures.assessment(organization.uid, undefined, group.id);
     const read = () => server.request('GET', `/v1/assessments/${uid}`, { token: admin.token });
     const before = await read();
     const { name } = (await get()).body;

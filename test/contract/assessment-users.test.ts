@@ -4,7 +4,7 @@ import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let users: [TestUser, TestUser, TestUser];
@@ -12,15 +12,15 @@ let uid: string;
 
 beforeAll(async () => {
   server = await useSharedServer();
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
-  const user = () => world.user({ organization: organization.uid });
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
+  const user = () => fixtures.user({ organization: organization.uid });
   users = [await user(), await user(), await user()];
-  uid = (await world.assessment(organization.uid)).uid;
-  await world.access(uid, users[0].id);
+  uid = (await fixtures.assessment(organization.uid)).uid;
+  await fixtures.access(uid, users[0].id);
 });
 
 const get = (token = admin.token) => server.request('GET', `/v1/assessments/${uid}/users`, { token });
@@ -31,7 +31,7 @@ const ids = (response: Awaited<ReturnType<typeof get>>) => {
   return response.body.map(({ id }: { id: number }) => id);
 };
 const events = async (action: string) =>
-  (await world.auditEvents()).filter(
+  (await fixtures.auditEvents()).filter(
     (event) => event.action === action && event.organization_id === organization.id,
   );
 const versionOf = async (id: number) =>
@@ -45,7 +45,7 @@ const versionOf = async (id: number) =>
 
 describe('Operation 40: users with access to an assessment', () => {
   it('lists users as operation 55 does, ordered by id, without admins and staff', async () => {
-    await world.access(uid, admin.id);
+    await fixtures.access(uid, admin.id);
     const { body } = await get();
     expect(body).toEqual([
       (await server.request('GET', `/v1/users/${users[0].id}`, { token: admin.token })).body,
@@ -83,8 +83,8 @@ describe('Operation 40: users with access to an assessment', () => {
   });
 
   it('returns 422 for users outside the organization, and changes nothing', async () => {
-    const foreignUser = await world.user({ organization: (await world.organization()).uid });
-    const staff = await world.user();
+    const foreignUser = await fixtures.user({ organization: (await fixtures.organization()).uid });
+    const staff = await fixtures.user();
     for (const [body, property] of [
       [{ add: [users[1].id, foreignUser.id] }, 'add.1'],
       [{ add: [staff.id] }, 'add.0'],
@@ -106,17 +106,20 @@ describe('Operation 40: users with access to an assessment', () => {
   });
 
   it('returns 200 to admins and staff, 403 to users with access, 404 to others', async () => {
-    const foreignAdmin = await world.user({ organization: (await world.organization()).uid, admin: true });
+    const foreignAdmin = await fixtures.user({
+      organization: (await fixtures.organization()).uid,
+      admin: true,
+    });
     for (const [token, status] of [
       [users[0].token, 403],
       [users[1].token, 404],
       [foreignAdmin.token, 404],
-      [(await world.user()).token, 200],
+      [(await fixtures.user()).token, 200],
     ] as const) {
       expect((await get(token)).status).toBe(status);
       expect((await patch({ add: [users[1].id] }, token)).status).toBe(status);
     }
-    const refused = await patch({ add: [987_654_321] }, users[0].token);
-    expectProblem(server, refused, { area: 'v1', status: 403, kind: 'forbidden' });
+    const rejected = await patch({ add: [987_654_321] }, users[0].token);
+    expectProblem(server, rejected, { area: 'v1', status: 403, kind: 'forbidden' });
   });
 });

@@ -10,19 +10,19 @@ const forbidden = { area: 'tagging', status: 403, kind: 'forbidden' } as const;
 const invalid = { area: 'tagging', status: 422, kind: 'validation-failed' } as const;
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let staff: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer(() => NOW);
-  world = createFixtures(server);
-  staff = await world.user();
+  fixtures = createFixtures(server);
+  staff = await fixtures.user();
 });
 beforeEach(async () => {
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
 });
 
 const path = (uid = organization.uid) => `/api/tagging/v1.0/organizations/${uid}/tags`;
@@ -34,7 +34,7 @@ const rename = (
 const remove = (uids: unknown, { token = admin.token, uid = organization.uid } = {}) =>
   server.request('DELETE', path(uid), { token, body: { uids } });
 const newAsset = async (of: object = {}) =>
-  (await world.asset({ organization: organization.uid, ...of })).uid;
+  (await fixtures.asset({ organization: organization.uid, ...of })).uid;
 
 /** Creates a tag with entities and returns its uid. */
 async function newTag(name: string, entities: string[] = [], uid = organization.uid): Promise<string> {
@@ -49,16 +49,16 @@ const read = async (tag: string, uid = organization.uid) =>
 const nameOf = async (tag: string, uid = organization.uid) => (await read(tag, uid)).body.name;
 const isThere = async (tag: string, uid = organization.uid) => (await read(tag, uid)).status === 200;
 const events = async (action: string) =>
-  (await world.auditEvents()).filter(
+  (await fixtures.auditEvents()).filter(
     (event) => event.action === action && event.organization_id === organization.id,
   );
 
 /** Creates a user with listing scopes only, and a listing that they have access to. */
 async function ofListing() {
-  const listing = await world.assessment(organization.uid);
-  const user = await world.user({ organization: organization.uid });
-  await world.access(listing.uid, user.id);
-  const { token } = await world.token(user.id, { scopes: ['tag_lw'] });
+  const listing = await fixtures.assessment(organization.uid);
+  const user = await fixtures.user({ organization: organization.uid });
+  await fixtures.access(listing.uid, user.id);
+  const { token } = await fixtures.token(user.id, { scopes: ['tag_lw'] });
   return { listing: listing.uid, token };
 }
 
@@ -121,7 +121,7 @@ describe('Operation 72: rename an asset tag', () => {
   });
 
   it('returns 404 for tags and organizations that the caller cannot see', async () => {
-    const other = await world.organization();
+    const other = await fixtures.organization();
     const theirs = await newTag('theirs', [], other.uid);
     for (const [tag, uid] of [
       [theirs, organization.uid],
@@ -137,11 +137,11 @@ describe('Operation 72: rename an asset tag', () => {
   it('requires a write scope', async () => {
     const tag = await newTag('Old');
     for (const scope of ['tag_or', 'asset_or', 'tag_lr']) {
-      const { token } = await world.token(admin.id, { scopes: [scope] });
+      const { token } = await fixtures.token(admin.id, { scopes: [scope] });
       expectProblem(server, await rename(tag, { name: 'New' }, { token }), forbidden);
     }
     for (const scope of ['tag_ow', 'asset_client_ow']) {
-      const { token } = await world.token(admin.id, { scopes: [scope] });
+      const { token } = await fixtures.token(admin.id, { scopes: [scope] });
       expect((await rename(tag, { name: `by ${scope}` }, { token })).status).toBe(204);
     }
   });
@@ -192,7 +192,7 @@ describe('Operation 73: delete asset tags', () => {
   });
 
   it('returns 422 with the index of unknown tags, and deletes nothing', async () => {
-    const other = await world.organization();
+    const other = await fixtures.organization();
     const tag = await newTag('mine');
     const theirs = await newTag('theirs', [], other.uid);
     expectProblem(server, await remove([tag, UNKNOWN_TAG, theirs, 'no uid'], { token: staff.token }), {
@@ -253,8 +253,8 @@ describe('Operations 72 and 73: listing scopes', () => {
   it("rename and delete tags whose entities are all in the caller's listings", async () => {
     const { listing, token } = await ofListing();
     const [listed, also, unlisted] = [await newAsset(), await newAsset(), await newAsset()];
-    await world.list(listing, listed);
-    await world.list(listing, also);
+    await fixtures.list(listing, listed);
+    await fixtures.list(listing, also);
     const own = await newTag('own', [listed, also]);
     const partly = await newTag('partly', [listed, unlisted]);
     const bare = await newTag('bare');
@@ -276,7 +276,7 @@ describe('Operations 72 and 73: listing scopes', () => {
 
   it('require only one sufficient scope', async () => {
     const bare = await newTag('bare');
-    const { token } = await world.token(admin.id, { scopes: ['tag_lw', 'tag_ow'] });
+    const { token } = await fixtures.token(admin.id, { scopes: ['tag_lw', 'tag_ow'] });
     expect((await rename(bare, { name: 'renamed' }, { token })).status).toBe(204);
     expect((await remove([bare], { token })).status).toBe(204);
   });
@@ -284,12 +284,12 @@ describe('Operations 72 and 73: listing scopes', () => {
 
 describe('Operations 72 and 73: tags of an organization group', () => {
   it('change tags for callers who can see every organization of the group, and return 403 to others', async () => {
-    const other = await world.organization();
+    const other = await fixtures.organization();
     const group = `group${organization.uid}`;
-    await world.organizationGroup(group, [organization.uid, other.uid]);
+    await fixtures.organizationGroup(group, [organization.uid, other.uid]);
     const tag = await newTag('shared', [await newAsset()], group);
-    const half = await world.user({ assignedTo: [organization.uid] });
-    const assignedToAll = await world.user({ assignedTo: [organization.uid, other.uid] });
+    const half = await fixtures.user({ assignedTo: [organization.uid] });
+    const assignedToAll = await fixtures.user({ assignedTo: [organization.uid, other.uid] });
     for (const { token } of [admin, half]) {
       expectProblem(server, await rename(tag, { name: 'stolen' }, { token, uid: group }), forbidden);
       expectProblem(server, await remove([tag], { token, uid: group }), forbidden);
@@ -307,7 +307,7 @@ describe('Operations 72 and 73: tags of an organization group', () => {
 
   it("return 404 or 422 for a group's tag under one of its organizations", async () => {
     const group = `group${organization.uid}`;
-    await world.organizationGroup(group, [organization.uid]);
+    await fixtures.organizationGroup(group, [organization.uid]);
     const tag = await newTag('shared', [], group);
     expectSimpleError(await rename(tag, { name: 'stolen' }), 404);
     expect((await remove([tag])).status).toBe(422);

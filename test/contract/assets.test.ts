@@ -8,19 +8,19 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 let now = Date.UTC(2026, 10, 22, 8);
 const PATH = '/api/asset/v2/assets';
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 let asset: { id: number; uid: string };
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  organization = (await world.organization()).uid;
-  admin = await world.user({ organization, admin: true });
-  asset = await world.asset({ organization, type: 'host', name: 'Mail', location: '192.0.2.1' });
+  organization = (await fixtures.organization()).uid;
+  admin = await fixtures.user({ organization, admin: true });
+  asset = await fixtures.asset({ organization, type: 'host', name: 'Mail', location: '192.0.2.1' });
 });
 
 const call = (method: string, body?: unknown, headers: Record<string, string> = {}, token = admin.token) =>
@@ -28,17 +28,17 @@ const call = (method: string, body?: unknown, headers: Record<string, string> = 
 const get = (token = admin.token) => call('GET', undefined, {}, token);
 const patch = (body: unknown, token = admin.token) => call('PATCH', body, {}, token);
 const remove = (token = admin.token) => call('DELETE', undefined, {}, token);
-const scoped = async ({ id }: TestUser, ...scopes: string[]) => (await world.token(id, { scopes })).token;
+const scoped = async ({ id }: TestUser, ...scopes: string[]) => (await fixtures.token(id, { scopes })).token;
 
 describe('Operation 76: get an asset', () => {
   it('returns the asset with its tags and the listings that the caller can see', async () => {
-    const member = await world.user({ organization });
-    const one = await world.assessment(organization);
-    const two = await world.assessment(organization);
-    await world.access(one.uid, member.id);
+    const member = await fixtures.user({ organization });
+    const one = await fixtures.assessment(organization);
+    const two = await fixtures.assessment(organization);
+    await fixtures.access(one.uid, member.id);
     expect((await get(member.token)).status).toBe(404);
-    await world.list(one.uid, asset.uid, ['at night']);
-    await world.list(two.uid, asset.uid);
+    await fixtures.list(one.uid, asset.uid, ['at night']);
+    await fixtures.list(two.uid, asset.uid);
     expect((await get(member.token)).body.listings).toEqual([
       { listingUid: one.uid, scopeRules: [{ rule: 'at night' }] },
     ]);
@@ -87,7 +87,7 @@ describe('Operation 77: update an asset', () => {
       updatedAt: new Date(now).toISOString(),
     });
     expect((await get()).body).toEqual(response.body);
-    expect((await world.auditEvents()).at(-1)).toMatchObject({
+    expect((await fixtures.auditEvents()).at(-1)).toMatchObject({
       action: 'asset.update',
       object_id: asset.uid,
       before: JSON.stringify({ location: '192.0.2.1', name: 'Mail', criticality: 'undefined' }),
@@ -115,16 +115,16 @@ describe('Operation 77: update an asset', () => {
 
   it('ignores organization, type and listing, and keeps the version if nothing changes', async () => {
     const before = await get();
-    const events = (await world.auditEvents()).length;
+    const events = (await fixtures.auditEvents()).length;
     now += 1_000;
     const response = await patch({ organizationUid: 'other', assetType: 'webapp', name: 'Mail' });
     expect(response.body).toEqual(before.body);
     expect(response.headers.get('etag')).toBe(before.headers.get('etag'));
-    expect(await world.auditEvents()).toHaveLength(events);
+    expect(await fixtures.auditEvents()).toHaveLength(events);
   });
 
   it('changes name and location together for assets other than hosts and web applications', async () => {
-    asset = await world.asset({ organization, type: 'network', name: 'Office' });
+    asset = await fixtures.asset({ organization, type: 'network', name: 'Office' });
     expect((await patch({ name: 'Lab' })).body).toMatchObject({ name: 'Lab', location: 'Lab' });
     expect((await patch({ location: 'Elsewhere' })).status).toBe(422);
     expect((await patch({ name: null })).status).toBe(422);
@@ -146,7 +146,7 @@ describe('Operation 77: update an asset', () => {
   });
 
   it('returns 409 for the location of another asset', async () => {
-    await world.asset({ organization, type: 'host', location: '192.0.2.2' });
+    await fixtures.asset({ organization, type: 'host', location: '192.0.2.2' });
     expectProblem(server, await patch({ location: '192.0.2.2' }), {
       area: 'asset',
       status: 409,
@@ -172,12 +172,12 @@ describe('Operation 77: update an asset', () => {
   it('returns 404 to callers without write access', async () => {
     const reader = await scoped(admin, 'asset_or', 'asset_client_lw');
     expect((await patch({ name: 'B' }, reader)).status).toBe(404);
-    const member = await world.user({ organization });
-    const { uid } = await world.assessment(organization);
-    await world.access(uid, member.id);
-    await world.list(uid, asset.uid);
+    const member = await fixtures.user({ organization });
+    const { uid } = await fixtures.assessment(organization);
+    await fixtures.access(uid, member.id);
+    await fixtures.list(uid, asset.uid);
     expect((await patch({ name: 'B' }, member.token)).status).toBe(200);
-    asset = await world.asset({ organization, writableBy: 'boss' });
+    asset = await fixtures.asset({ organization, writableBy: 'boss' });
     expect((await patch({ name: 'B' })).status).toBe(404);
     expect((await get()).status).toBe(200);
   });
@@ -186,8 +186,8 @@ describe('Operation 77: update an asset', () => {
 describe('Operation 78: delete an asset', () => {
   it('deletes the asset with its ports and taggings, and removes it from vulnerabilities', async () => {
     const { db } = server.context;
-    const { uid: assessment } = await world.assessment(organization);
-    const { id } = await world.vulnerability(assessment);
+    const { uid: assessment } = await fixtures.assessment(organization);
+    const { id } = await fixtures.vulnerability(assessment);
     const row = await db.read
       .selectFrom('vulnerabilities')
       .selectAll()
@@ -241,7 +241,7 @@ describe('Operation 78: delete an asset', () => {
       .where('id', '=', id)
       .executeTakeFirst();
     expect(after).toEqual(row);
-    expect((await world.auditEvents()).at(-1)).toMatchObject({
+    expect((await fixtures.auditEvents()).at(-1)).toMatchObject({
       action: 'asset.delete',
       object_id: asset.uid,
       before: expect.stringContaining('"location":"192.0.2.1"'),
@@ -250,8 +250,8 @@ describe('Operation 78: delete an asset', () => {
   });
 
   it('returns 409 while an active assessment lists the asset', async () => {
-    const { uid } = await world.assessment(organization);
-    await world.list(uid, asset.uid);
+    const { uid } = await fixtures.assessment(organization);
+    await fixtures.list(uid, asset.uid);
     expectProblem(server, await remove(), { area: 'asset', status: 409, kind: 'conflict' });
     await server.request('PATCH', `/api/asset/v2/listings/${uid}/assets`, {
       token: admin.token,
@@ -259,15 +259,15 @@ describe('Operation 78: delete an asset', () => {
     });
     expect((await remove()).status).toBe(204);
 
-    asset = await world.asset({ organization });
-    await world.list(uid, asset.uid);
+    asset = await fixtures.asset({ organization });
+    await fixtures.list(uid, asset.uid);
     expect((await remove()).status).toBe(409);
     await server.request('PATCH', `/v1/assessments/${uid}`, {
       token: admin.token,
       body: { state: 'completed' },
     });
     expect((await remove()).status).toBe(204);
-    expect((await world.auditEvents()).at(-1)).toMatchObject({
+    expect((await fixtures.auditEvents()).at(-1)).toMatchObject({
       action: 'asset.delete',
       before: expect.stringContaining(`"listings":[{"uid":"${uid}","scopeRules":[]}]`),
     });
@@ -276,8 +276,8 @@ describe('Operation 78: delete an asset', () => {
   it('returns 403 for listing scopes, regardless of the asset', async () => {
     const response = await remove(await scoped(admin, 'asset_client_lw', 'asset_or'));
     expectProblem(server, response, { area: 'asset', status: 403, kind: 'forbidden' });
-    asset = await world.asset({ organization, writableBy: 'boss' });
+    asset = await fixtures.asset({ organization, writableBy: 'boss' });
     expect((await remove()).status).toBe(404);
-    expect((await remove((await world.user()).token)).status).toBe(204);
+    expect((await remove((await fixtures.user()).token)).status).toBe(204);
   });
 });

@@ -17,7 +17,7 @@ const MAX_ATTACHMENTS = 12;
 
 let now = START;
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let assessment: { uid: string };
 let member: TestUser;
@@ -29,21 +29,21 @@ let vulnerability: { id: number };
 beforeAll(async () => {
   const limits = { maxAttachmentSize: MAX_SIZE, maxAttachments: MAX_ATTACHMENTS };
   server = await startTestServer(limits, () => now);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
   now = START;
-  await world.together(async (fixtures) => {
-    organization = await fixtures.organization();
-    assessment = await fixtures.assessment(organization.uid);
-    member = await fixtures.user({ organization: organization.uid });
-    other = await fixtures.user({ organization: organization.uid });
-    admin = await fixtures.user({ organization: organization.uid, admin: true });
-    outsider = await fixtures.user({ organization: organization.uid });
-    await fixtures.access(assessment.uid, member.id);
-    await fixtures.access(assessment.uid, other.id);
-    vulnerability = await fixtures.vulnerability(assessment.uid);
+  await fixtures.together(async (batch) => {
+    organization = await batch.organization();
+    assessment = await batch.assessment(organization.uid);
+    member = await batch.user({ organization: organization.uid });
+    other = await batch.user({ organization: organization.uid });
+    admin = await batch.user({ organization: organization.uid, admin: true });
+    outsider = await batch.user({ organization: organization.uid });
+    await batch.access(assessment.uid, member.id);
+    await batch.access(assessment.uid, other.id);
+    vulnerability = await batch.vulnerability(assessment.uid);
   });
   now = START + 60_000;
 });
@@ -133,7 +133,7 @@ describe('Operation 21: attach files to a vulnerability', () => {
     const content = await download(second.id);
     expect(Buffer.from(await content.arrayBuffer()).equals(picture)).toBe(true);
     expect(await attached()).toEqual(['request.http', 'Überblick 報告.png']);
-    const events = (await world.auditEvents())
+    const events = (await fixtures.auditEvents())
       .filter(({ action }) => action === 'attachment.create')
       .slice(-2);
     expect(events.map(({ object_id: id, after }) => [id, JSON.parse(after ?? '')])).toEqual([
@@ -173,14 +173,14 @@ describe('Operation 21: attach files to a vulnerability', () => {
         ['b', content],
       ])
     ).body;
-    const elsewhere = await world.vulnerability(assessment.uid);
+    const elsewhere = await fixtures.vulnerability(assessment.uid);
     await upload([['c', content]], member, { path: pathOf('', elsewhere.id) });
     expect(await stored()).toEqual([sha256(content)]);
     expect((await blobs()).length).toBe(before + 1);
-    const otherOrganization = await world.organization();
-    const theirs = await world.assessment(otherOrganization.uid);
-    const found = await world.vulnerability(theirs.uid);
-    const { token } = await world.user();
+    const otherOrganization = await fixtures.organization();
+    const theirs = await fixtures.assessment(otherOrganization.uid);
+    const found = await fixtures.vulnerability(theirs.uid);
+    const { token } = await fixtures.user();
     await upload([['d', content]], { ...member, token }, { path: pathOf('', found.id) });
     expect((await blobs()).length).toBe(before + 2);
     expect(Buffer.from(await (await download(one.id)).arrayBuffer()).equals(content)).toBe(true);
@@ -396,7 +396,7 @@ describe('Operation 21: attach files to a vulnerability', () => {
           (async function* () {
             for await (const chunk of content) {
               // The client sends more than is buffered, so the body is paused soon, except at its end.
-              for (let turn = 0; turn < 100 && !isPaused(); turn += 1)
+              for (let attempt = 0; attempt < 100 && !isPaused(); attempt += 1)
                 await new Promise((resolve) => setImmediate(resolve));
               if (isPaused()) vi.advanceTimersByTime(1_500);
               arrived += chunk.length;
@@ -426,7 +426,7 @@ describe('Operation 21: attach files to a vulnerability', () => {
       await sibling.close();
       vi.useRealTimers();
     });
-    const user = await world.user({ organization: organization.uid, admin: true });
+    const user = await fixtures.user({ organization: organization.uid, admin: true });
     const running = await beginUpload(sibling, pathOf(), user);
     await expect.poll(async () => (await waiting()).length).toBe(1);
     await server.request('DELETE', `/v1/users/${user.id}`, { token: admin.token });
@@ -610,7 +610,7 @@ describe('Operation 22: download an attachment', () => {
   });
 
   it('returns 404 under the id of another vulnerability', async () => {
-    const elsewhere = await world.vulnerability(assessment.uid);
+    const elsewhere = await fixtures.vulnerability(assessment.uid);
     const { token } = admin;
     const get = await server.request('GET', pathOf(id, elsewhere.id), { token });
     const removal = await server.request('DELETE', pathOf(id, elsewhere.id), { token });
@@ -631,14 +631,14 @@ describe('Operation 23: delete an attachment', () => {
     for (const [file, user] of [
       [one, member],
       [two, admin],
-      [three, await world.user()],
+      [three, await fixtures.user()],
     ]) {
       expect((await remove(file.id, user)).status).toBe(204);
       expect((await remove(file.id, user)).status).toBe(404);
       expect((await download(file.id)).status).toBe(404);
     }
     expect(await attached()).toEqual([]);
-    const event = (await world.auditEvents()).at(-1);
+    const event = (await fixtures.auditEvents()).at(-1);
     expect([event?.action, event?.after]).toEqual(['attachment.delete', null]);
     expect(JSON.parse(event?.before ?? '')).toMatchObject({ filename: 'c', sha256: sha256('3') });
   });
@@ -693,7 +693,7 @@ describe('Operation 20: delete a vulnerability', () => {
       ['again', own],
       ['shared', shared],
     ]);
-    const elsewhere = await world.vulnerability(assessment.uid);
+    const elsewhere = await fixtures.vulnerability(assessment.uid);
     const [remaining] = (await upload([['shared', shared]], member, { path: pathOf('', elsewhere.id) })).body;
     const keyOf = async (content: Buffer) =>
       server.context.db.read

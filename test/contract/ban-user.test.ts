@@ -9,7 +9,7 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let user: TestUser;
@@ -19,14 +19,14 @@ beforeAll(async () => {
   server = await startSecondServer(await useSharedServer(() => NOW), {
     clientBaseUrl: 'https://gateway.example',
   });
-  world = createFixtures(server);
-  staff = await world.user();
+  fixtures = createFixtures(server);
+  staff = await fixtures.user();
 });
 afterAll(() => server.close());
 beforeEach(async () => {
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
-  user = await world.user({ organization: organization.uid });
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
+  user = await fixtures.user({ organization: organization.uid });
 });
 
 const ban = (id: number | string, token = admin.token) =>
@@ -39,18 +39,18 @@ const row = (id: number) =>
   server.context.db.read.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();
 const isBanned = async (id: number) => (await row(id))?.banned_at !== null;
 const eventsOf = async (id: number) =>
-  (await world.auditEvents()).filter(
+  (await fixtures.auditEvents()).filter(
     (event) => event.object_id === String(id) && ['user.ban', 'user.delete'].includes(event.action),
   );
 
 describe('Operation 6: ban or delete a user', () => {
   it('returns 200 with the banned user', async () => {
     const [second, first] = [
-      await world.assessment(organization.uid, `b-${organization.uid}`),
-      await world.assessment(organization.uid, `a-${organization.uid}`),
+      await fixtures.assessment(organization.uid, `b-${organization.uid}`),
+      await fixtures.assessment(organization.uid, `a-${organization.uid}`),
     ];
-    await world.assessment(organization.uid);
-    for (const { uid } of [second, first]) await world.access(uid, user.id);
+    await fixtures.assessment(organization.uid);
+    for (const { uid } of [second, first]) await fixtures.access(uid, user.id);
     const response = await ban(user.id);
     expect(response.body).toEqual({
       id: user.id,
@@ -66,17 +66,17 @@ describe('Operation 6: ban or delete a user', () => {
 
   it('returns every assessment of the organization for an admin', async () => {
     const uids = [];
-    for (let i = 0; i < 3; i += 1) uids.push((await world.assessment(organization.uid)).uid);
-    await world.assessment((await world.organization()).uid);
-    const other = await world.user({ organization: organization.uid, admin: true });
+    for (let i = 0; i < 3; i += 1) uids.push((await fixtures.assessment(organization.uid)).uid);
+    await fixtures.assessment((await fixtures.organization()).uid);
+    const other = await fixtures.user({ organization: organization.uid, admin: true });
     const { body } = await ban(other.id);
     expect(body).toMatchObject({ admin: true, assessment_ids: uids.sort() });
   });
 
   it('revokes every credential of the user immediately', async () => {
-    const assessment = await world.assessment(organization.uid);
-    await world.access(assessment.uid, user.id);
-    const jwt = await world.token(user.id, { kind: 'jwt', expiresAt: NOW + 3_600_000 });
+    const assessment = await fixtures.assessment(organization.uid);
+    await fixtures.access(assessment.uid, user.id);
+    const jwt = await fixtures.token(user.id, { kind: 'jwt', expiresAt: NOW + 3_600_000 });
     const credentials = [
       { authorization: `Bearer ${user.token}` },
       { authorization: `Bearer ${jwt.token}` },
@@ -131,9 +131,9 @@ describe('Operation 6: ban or delete a user', () => {
 
   describe('Users who never signed in', () => {
     it('are deleted, and returned as banned with their invitation', async () => {
-      const assessment = await world.assessment(organization.uid);
-      const invited = await world.invited({ organization: organization.uid });
-      await world.access(assessment.uid, invited.id);
+      const assessment = await fixtures.assessment(organization.uid);
+      const invited = await fixtures.invited({ organization: organization.uid });
+      await fixtures.access(assessment.uid, invited.id);
       const response = await ban(invited.id);
       expect(response.body).toEqual({
         id: invited.id,
@@ -151,8 +151,8 @@ describe('Operation 6: ban or delete a user', () => {
     });
 
     it('are banned, not deleted, if they have a token', async () => {
-      const invited = await world.invited({ organization: organization.uid });
-      const { token } = await world.token(invited.id);
+      const invited = await fixtures.invited({ organization: organization.uid });
+      const { token } = await fixtures.token(invited.id);
       const { status, body } = await ban(invited.id);
       expect({ status, body }).toMatchObject({
         status: 200,
@@ -165,9 +165,9 @@ describe('Operation 6: ban or delete a user', () => {
     });
 
     it('are banned, not deleted, if hours were logged for them, which keep their assessment', async () => {
-      const invited = await world.invited({ organization: organization.uid });
-      const assessment = await world.assessment(organization.uid);
-      await world.access(assessment.uid, invited.id);
+      const invited = await fixtures.invited({ organization: organization.uid });
+      const assessment = await fixtures.assessment(organization.uid);
+      await fixtures.access(assessment.uid, invited.id);
       const sessions = `/v1/assessments/${assessment.uid}/testing_sessions`;
       const logged = await server.request('POST', sessions, {
         token: admin.token,
@@ -190,10 +190,10 @@ describe('Operation 6: ban or delete a user', () => {
     });
 
     it('are banned, not deleted, if a vulnerability is assigned to them', async () => {
-      const invited = await world.invited({ organization: organization.uid });
-      const assessment = await world.assessment(organization.uid);
-      await world.access(assessment.uid, invited.id);
-      const { id } = await world.vulnerability(assessment.uid);
+      const invited = await fixtures.invited({ organization: organization.uid });
+      const assessment = await fixtures.assessment(organization.uid);
+      await fixtures.access(assessment.uid, invited.id);
+      const { id } = await fixtures.vulnerability(assessment.uid);
       const assigned = await server.request('PATCH', `/v1/vulnerabilities/${id}`, {
         token: admin.token,
         body: { assignee_id: invited.id },
@@ -204,7 +204,7 @@ describe('Operation 6: ban or delete a user', () => {
     });
 
     it('are banned, not deleted, if they caused an audit event', async () => {
-      const invited = await world.invited({ organization: organization.uid });
+      const invited = await fixtures.invited({ organization: organization.uid });
       await server.context.db.write((tx) =>
         recordEvent(tx, onBehalfOf(cliChangeContext(NOW), invited.id), {
           action: 'assessment.create',
@@ -220,9 +220,9 @@ describe('Operation 6: ban or delete a user', () => {
 
     it('keep what concurrent requests log for them', async () => {
       for (let round = 0; round < 5; round += 1) {
-        const invited = await world.invited({ organization: organization.uid });
-        const assessment = await world.assessment(organization.uid);
-        await world.access(assessment.uid, invited.id);
+        const invited = await fixtures.invited({ organization: organization.uid });
+        const assessment = await fixtures.assessment(organization.uid);
+        await fixtures.access(assessment.uid, invited.id);
         const sessions = `/v1/assessments/${assessment.uid}/testing_sessions`;
         const times = {
           started_at: new Date(NOW - 7_200_000).toISOString(),
@@ -243,12 +243,12 @@ describe('Operation 6: ban or delete a user', () => {
     });
 
     it('leave nothing but audit events', async () => {
-      const invited = await world.invited({ organization: organization.uid, name: 'Ivy' });
-      const group = await world.group(organization.uid);
-      const assessment = await world.assessment(organization.uid, undefined, group.id);
-      await world.access(assessment.uid, invited.id);
-      await world.member(group.id, invited.uid, 'infra_admin');
-      await world.member(group.id, user.uid, 'infra_admin');
+      const invited = await fixtures.invited({ organization: organization.uid, name: 'Ivy' });
+      const group = await fixtures.group(organization.uid);
+      const assessment = await fixtures.assessment(organization.uid, undefined, group.id);
+      await fixtures.access(assessment.uid, invited.id);
+      await fixtures.member(group.id, invited.uid, 'infra_admin');
+      await fixtures.member(group.id, user.uid, 'infra_admin');
       const response = await ban(invited.id);
       expect(response.status).toBe(200);
       const { read } = server.context.db;
@@ -287,15 +287,15 @@ describe('Operation 6: ban or delete a user', () => {
     });
 
     it('free their email address for another invitation', async () => {
-      const invited = await world.invited({ organization: organization.uid });
+      const invited = await fixtures.invited({ organization: organization.uid });
       await ban(invited.id);
-      const again = await world.invited({ organization: organization.uid, email: invited.email });
+      const again = await fixtures.invited({ organization: organization.uid, email: invited.email });
       expect(again.id).not.toBe(invited.id);
     });
 
     it('have an invitation link of their own', async () => {
       const link = async () => {
-        const invited = await world.invited({ organization: organization.uid });
+        const invited = await fixtures.invited({ organization: organization.uid });
         const { body } = await ban(invited.id);
         return new URL(body.invite_url).searchParams.get('token')?.split('.')[1];
       };
@@ -305,20 +305,20 @@ describe('Operation 6: ban or delete a user', () => {
 
   describe('403 without a body', () => {
     it('is returned to client users who are not admins, for any user of their organization', async () => {
-      const target = await world.user({ organization: organization.uid });
+      const target = await fixtures.user({ organization: organization.uid });
       for (const { id } of [target, admin, user]) expectBodiless(await ban(id, user.token), 403);
       expect(await isBanned(target.id)).toBe(false);
     });
 
     it('is returned to admins who ban themselves, even beside other admins', async () => {
       expectBodiless(await ban(admin.id), 403);
-      await world.user({ organization: organization.uid, admin: true });
+      await fixtures.user({ organization: organization.uid, admin: true });
       expectBodiless(await ban(admin.id), 403);
       expect(await isBanned(admin.id)).toBe(false);
     });
 
     it('is returned to staff who ban staff or themselves', async () => {
-      const colleague = await world.user();
+      const colleague = await fixtures.user();
       expectBodiless(await ban(colleague.id, staff.token), 403);
       expectBodiless(await ban(staff.id, staff.token), 403);
     });
@@ -330,37 +330,37 @@ describe('Operation 6: ban or delete a user', () => {
     });
 
     it('is returned for the last admin beside a banned one', async () => {
-      const other = await world.user({ organization: organization.uid, admin: true });
+      const other = await fixtures.user({ organization: organization.uid, admin: true });
       expect((await ban(other.id)).status).toBe(200);
       expectBodiless(await ban(admin.id, staff.token), 403);
     });
 
     it('is returned for the last admin, even if they never signed in', async () => {
-      const uid = (await world.organization()).uid;
-      const invited = await world.invited({ organization: uid, admin: true });
+      const uid = (await fixtures.organization()).uid;
+      const invited = await fixtures.invited({ organization: uid, admin: true });
       expectBodiless(await ban(invited.id, staff.token), 403);
       expect(await row(invited.id)).toBeDefined();
     });
   });
 
   it('does not count an invited admin, who may never sign in, as a remaining one', async () => {
-    const invited = await world.invited({ organization: organization.uid, admin: true });
+    const invited = await fixtures.invited({ organization: organization.uid, admin: true });
     expectBodiless(await ban(admin.id, staff.token), 403);
     expect(await isBanned(admin.id)).toBe(false);
     expect((await ban(invited.id, staff.token)).status).toBe(200);
   });
 
   it('bans an admin who never signed in as long as any other remains', async () => {
-    const { uid } = await world.organization();
-    const one = await world.invited({ organization: uid, admin: true });
-    const other = await world.invited({ organization: uid, admin: true });
+    const { uid } = await fixtures.organization();
+    const one = await fixtures.invited({ organization: uid, admin: true });
+    const other = await fixtures.invited({ organization: uid, admin: true });
     expect((await ban(one.id, staff.token)).status).toBe(200);
     expectBodiless(await ban(other.id, staff.token), 403);
   });
 
   describe('404 without a body', () => {
     it('is returned to admins and users for users of other organizations, staff and unknown ids', async () => {
-      const theirs = await world.user({ organization: (await world.organization()).uid });
+      const theirs = await fixtures.user({ organization: (await fixtures.organization()).uid });
       for (const { token } of [admin, user]) {
         for (const id of [theirs.id, staff.id, 999_999_999]) expectBodiless(await ban(id, token), 404);
       }
@@ -378,9 +378,9 @@ describe('Operation 6: ban or delete a user', () => {
   describe('Concurrency', () => {
     it('keeps one of two admins who ban each other', async () => {
       for (let round = 0; round < 5; round += 1) {
-        const { uid } = await world.organization();
-        const one = await world.user({ organization: uid, admin: true });
-        const other = await world.user({ organization: uid, admin: true });
+        const { uid } = await fixtures.organization();
+        const one = await fixtures.user({ organization: uid, admin: true });
+        const other = await fixtures.user({ organization: uid, admin: true });
         const responses = await Promise.all([ban(other.id, one.token), ban(one.id, other.token)]);
         const statuses = responses.map(({ status }) => status).sort();
         // The second admin is either banned before authentication, or the last admin left.
@@ -392,7 +392,7 @@ describe('Operation 6: ban or delete a user', () => {
     it('keeps one admin when staff ban all of them', async () => {
       const admins = [admin];
       for (let i = 0; i < 5; i += 1)
-        admins.push(await world.user({ organization: organization.uid, admin: true }));
+        admins.push(await fixtures.user({ organization: organization.uid, admin: true }));
       const responses = await Promise.all(admins.map(({ id }) => ban(id, staff.token)));
       expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 403]);
     });

@@ -17,7 +17,7 @@ const UNKNOWN_ID = 987_654_321;
 const invalid = { area: 'v1', status: 422, kind: 'validation-failed' } as const;
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let now = START;
 let organization: { id: number; uid: string };
 let assessment: string;
@@ -26,22 +26,22 @@ let staff: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
-  staff = await world.user();
+  fixtures = createFixtures(server);
+  staff = await fixtures.user();
 });
 beforeEach(async () => {
   now += 2 * HOUR;
-  await world.together(async (fixtures) => {
-    organization = await fixtures.organization();
-    assessment = (await fixtures.assessment(organization.uid)).uid;
-    admin = await fixtures.user({ organization: organization.uid, admin: true });
+  await fixtures.together(async (batch) => {
+    organization = await batch.organization();
+    assessment = (await batch.assessment(organization.uid)).uid;
+    admin = await batch.user({ organization: organization.uid, admin: true });
   });
 });
 
 const bulk = (body: unknown, token = admin.token, headers: Record<string, string> = {}) =>
   server.request('POST', '/v1/vulnerabilities/bulk_update', { token, body, headers });
 const make = (count: number, input: object = {}, of = assessment) =>
-  world.together(async ({ vulnerability }) => {
+  fixtures.together(async ({ vulnerability }) => {
     const ids: number[] = [];
     for (let index = 0; index < count; index += 1) ids.push((await vulnerability(of, input)).id);
     return ids;
@@ -73,7 +73,7 @@ const tagsOf = async (id: number) =>
       .execute()
   ).map(({ name }) => name);
 const eventsOf = async (requestId: string | null, action = 'vulnerability.update') =>
-  (await world.auditEvents())
+  (await fixtures.auditEvents())
     .filter((event) => event.request_id === requestId && event.action === action)
     .map(({ object_id, before, after }) => ({
       id: Number(object_id),
@@ -152,9 +152,9 @@ describe('Operation 30: update many vulnerabilities', () => {
 
   it('sets and clears assignee and due date', async () => {
     const ids = await make(2);
-    const member = await world.user({ organization: organization.uid });
-    await world.access(assessment, member.id);
-    const assigned = await world.user({ assignedTo: [organization.uid] });
+    const member = await fixtures.user({ organization: organization.uid });
+    await fixtures.access(assessment, member.id);
+    const assigned = await fixtures.user({ assignedTo: [organization.uid] });
     for (const { id } of [member, admin, assigned]) {
       await bulk({ ids, set: { assignee_id: id, due_on: '2027-02-28' } });
       expect(await rowOf(ids[1] as number)).toMatchObject({ assignee_id: id, due_on: '2027-02-28' });
@@ -164,12 +164,15 @@ describe('Operation 30: update many vulnerabilities', () => {
   });
 
   it('returns 422 for an assignee without access to the assessment of each vulnerability', async () => {
-    const ids = [...(await make(1)), ...(await make(1, {}, (await world.assessment(organization.uid)).uid))];
-    const member = await world.user({ organization: organization.uid });
-    await world.access(assessment, member.id);
-    const other = await world.organization();
-    const foreignAdmin = await world.user({ organization: other.uid, admin: true });
-    const assigned = await world.user({ assignedTo: [other.uid] });
+    const ids = [
+      ...(await make(1)),
+      ...(await make(1, {}, (await fixtures.assessment(organization.uid)).uid)),
+    ];
+    const member = await fixtures.user({ organization: organization.uid });
+    await fixtures.access(assessment, member.id);
+    const other = await fixtures.organization();
+    const foreignAdmin = await fixtures.user({ organization: other.uid, admin: true });
+    const assigned = await fixtures.user({ assignedTo: [other.uid] });
     for (const id of [member.id, foreignAdmin.id, assigned.id, UNKNOWN_ID]) {
       expectProblem(server, await bulk({ ids, set: { assignee_id: id, status_id: 2 } }), {
         ...invalid,
@@ -205,18 +208,18 @@ describe('Operation 30: update many vulnerabilities', () => {
 
   it('allows callers who may update each vulnerability', async () => {
     const ids = await make(2);
-    const member = await world.user({ organization: organization.uid });
-    await world.access(assessment, member.id);
-    const assigned = await world.user({ assignedTo: [organization.uid] });
+    const member = await fixtures.user({ organization: organization.uid });
+    await fixtures.access(assessment, member.id);
+    const assigned = await fixtures.user({ assignedTo: [organization.uid] });
     for (const [index, { token }] of [member, admin, staff, assigned].entries())
       expect(bodyOf(await bulk({ ids, set: { status_id: index + 2 } }, token)).updated_count).toBe(2);
   });
 
   it('returns 422 with the index of ids that the caller cannot see, and changes nothing', async () => {
     const [mine] = await make(1);
-    const other = await world.organization();
-    const [theirs] = await make(1, {}, (await world.assessment(other.uid)).uid);
-    const outsider = await world.user({ organization: organization.uid });
+    const other = await fixtures.organization();
+    const [theirs] = await make(1, {}, (await fixtures.assessment(other.uid)).uid);
+    const outsider = await fixtures.user({ organization: organization.uid });
     expectProblem(server, await bulk({ ids: [mine, theirs, UNKNOWN_ID], set: { status_id: 2 } }), {
       ...invalid,
       failedValidations: [theirs, UNKNOWN_ID].map((id, index) => ({
@@ -449,8 +452,8 @@ describe('Operation 30: filter', () => {
   it('updates the vulnerabilities that match and that the caller can see', async () => {
     const [a, b] = (await make(2, { severity: 'Low' })) as [number, number];
     const [c] = (await make(1, { severity: 'Medium', title: 'Needle in it' })) as [number];
-    const other = await world.organization();
-    const [theirs] = (await make(1, { severity: 'Low' }, (await world.assessment(other.uid)).uid)) as [
+    const other = await fixtures.organization();
+    const [theirs] = (await make(1, { severity: 'Low' }, (await fixtures.assessment(other.uid)).uid)) as [
       number,
     ];
     const response = await bulk({ filter: { severity: ['Low'], status_id: [1, 2] }, set: { status_id: 3 } });
@@ -473,10 +476,10 @@ describe('Operation 30: filter', () => {
   });
 
   it('supports each filter of the list', async () => {
-    const group = await world.group(organization.uid);
-    const grouped = await world.assessment(organization.uid, undefined, group.id);
-    const tag = await world.vulnerabilityTag(organization.uid, 'Findable');
-    const asset = await world.asset({ organization: organization.uid });
+    const group = await fixtures.group(organization.uid);
+    const grouped = await fixtures.assessment(organization.uid, undefined, group.id);
+    const tag = await fixtures.vulnerabilityTag(organization.uid, 'Findable');
+    const asset = await fixtures.asset({ organization: organization.uid });
     const [plain] = (await make(1, { statusId: 2, title: 'Plain' })) as [number];
     now += 60_000;
     const [id] = (await make(
@@ -633,8 +636,8 @@ describe('Operation 30: filter', () => {
 
 describe('Operation 30: tags', () => {
   it('replaces tags by id, name and object', async () => {
-    const one = await world.vulnerabilityTag(organization.uid, 'one');
-    const two = await world.vulnerabilityTag(organization.uid, 'two');
+    const one = await fixtures.vulnerabilityTag(organization.uid, 'one');
+    const two = await fixtures.vulnerabilityTag(organization.uid, 'two');
     const ids = await make(2, { tagIds: [one.id] });
     await bulk({
       ids,
@@ -647,7 +650,7 @@ describe('Operation 30: tags', () => {
   });
 
   it('adds and removes tags by name, and ignores names that no vulnerability has', async () => {
-    const tag = await world.vulnerabilityTag(organization.uid, 'one');
+    const tag = await fixtures.vulnerabilityTag(organization.uid, 'one');
     const [a, b] = (await make(2)) as [number, number];
     await bulk({ ids: [a], set: { tags: [tag.id] } });
     const response = await bulk({
@@ -660,19 +663,19 @@ describe('Operation 30: tags', () => {
   });
 
   it('creates tags in the organization of each vulnerability', async () => {
-    const other = await world.organization();
+    const other = await fixtures.organization();
     const [mine] = (await make(1)) as [number];
-    const [theirs] = (await make(1, {}, (await world.assessment(other.uid)).uid)) as [number];
+    const [theirs] = (await make(1, {}, (await fixtures.assessment(other.uid)).uid)) as [number];
     await bulk({ ids: [mine, theirs], set: { add_tags: ['both'] } }, staff.token);
     expect([await tagsOf(mine), await tagsOf(theirs)]).toEqual([['both'], ['both']]);
   });
 
   it('returns 422 for the id of a tag outside the organization of a vulnerability', async () => {
-    const other = await world.organization();
-    const own = await world.vulnerabilityTag(organization.uid);
-    const foreign = await world.vulnerabilityTag(other.uid);
+    const other = await fixtures.organization();
+    const own = await fixtures.vulnerabilityTag(organization.uid);
+    const foreign = await fixtures.vulnerabilityTag(other.uid);
     const [mine] = (await make(1)) as [number];
-    const [theirs] = (await make(1, {}, (await world.assessment(other.uid)).uid)) as [number];
+    const [theirs] = (await make(1, {}, (await fixtures.assessment(other.uid)).uid)) as [number];
     for (const id of [foreign.id, UNKNOWN_ID])
       expectProblem(server, await bulk({ ids: [mine], set: { status_id: 2, tags: [own.id, id] } }), {
         ...invalid,
@@ -693,7 +696,7 @@ describe('Operation 30: dry run', () => {
   it('returns the result and writes nothing', async () => {
     const [a, b] = (await make(2)) as [number, number];
     await bulk({ ids: [a], set: { status_id: 2, add_tags: ['there'] } });
-    const events = (await world.auditEvents()).length;
+    const events = (await fixtures.auditEvents()).length;
     const body = { ids: [a, b], comment: 'Nothing.', dry_run: true };
     const response = await bulk({ ...body, set: { status_id: 2, add_tags: ['there'] } });
     expect(bodyOf(response)).toEqual({
@@ -706,14 +709,14 @@ describe('Operation 30: dry run', () => {
     expect(bodyOf(await bulk({ ...body, set: { add_tags: ['new'] } })).ids).toEqual([a, b]);
     expect(bodyOf(await bulk({ ...body, set: { tag_list: ['new'] } })).ids).toEqual([a, b]);
     expect(await rowOf(b)).toMatchObject({ status_id: 1, version: 1 });
-    expect((await world.auditEvents()).length).toBe(events);
+    expect((await fixtures.auditEvents()).length).toBe(events);
     expect((await bulk({ undo: idOf(response) })).status).toBe(422);
   });
 });
 
 describe('Operation 30: audit log and timeline', () => {
   it('records one audit event, and a timeline entry for each changed vulnerability', async () => {
-    const tag = await world.vulnerabilityTag(organization.uid, 'old');
+    const tag = await fixtures.vulnerabilityTag(organization.uid, 'old');
     const [a, b] = (await make(2, { tagIds: [tag.id] })) as [number, number];
     const response = await bulk({
       ids: [a, b],
@@ -772,7 +775,7 @@ describe('Operation 30: audit log and timeline', () => {
   });
 
   it('updates the counters', async () => {
-    const asset = await world.asset({ organization: organization.uid });
+    const asset = await fixtures.asset({ organization: organization.uid });
     const ids = await make(3);
     const { db } = server.context;
     const { id: assetId } = await db.read
@@ -805,7 +808,7 @@ describe('Operation 30: audit log and timeline', () => {
 });
 
 it('Operation 30: updates vulnerabilities with equal and different previous values together, and undoes it', async () => {
-  const old = await world.vulnerabilityTag(organization.uid, 'old');
+  const old = await fixtures.vulnerabilityTag(organization.uid, 'old');
   const alike = await make(25, { tagIds: [old.id] });
   const closed = await make(3, { statusId: 5 });
   const [lone] = (await make(1, { statusId: 2, severity: 'Low', tagIds: [old.id] })) as [number];
@@ -868,7 +871,7 @@ it('Operation 30: updates vulnerabilities with equal and different previous valu
 
 describe('Operation 30: undo', () => {
   it('restores vulnerabilities that have not changed since, and returns the number of the others', async () => {
-    const tag = await world.vulnerabilityTag(organization.uid, 'old');
+    const tag = await fixtures.vulnerabilityTag(organization.uid, 'old');
     const [a, b, c] = (await make(3, { tagIds: [tag.id], statusId: 5 })) as [number, number, number];
     const before = await rowOf(a);
     now += 1_000;
@@ -913,11 +916,11 @@ describe('Operation 30: undo', () => {
   });
 
   it('skips deleted tags, deleted vulnerabilities and those that the caller cannot see', async () => {
-    const tag = await world.vulnerabilityTag(organization.uid, 'old');
-    const member = await world.user({ organization: organization.uid });
-    const other = await world.assessment(organization.uid);
-    await world.access(assessment, member.id);
-    await world.access(other.uid, member.id);
+    const tag = await fixtures.vulnerabilityTag(organization.uid, 'old');
+    const member = await fixtures.user({ organization: organization.uid });
+    const other = await fixtures.assessment(organization.uid);
+    await fixtures.access(assessment, member.id);
+    await fixtures.access(other.uid, member.id);
     const [a, gone] = (await make(2, { tagIds: [tag.id] })) as [number, number];
     const [far] = (await make(1, {}, other.uid)) as [number];
     const done = await bulk({ ids: [a, gone, far], set: { tags: [], status_id: 2 } }, member.token);
@@ -936,14 +939,14 @@ describe('Operation 30: undo', () => {
   });
 
   it('skips an assignee who was banned or lost access', async () => {
-    const other = await world.assessment(organization.uid);
+    const other = await fixtures.assessment(organization.uid);
     const [leaving, banned, staying] = [
-      await world.user({ organization: organization.uid }),
-      await world.user({ organization: organization.uid }),
-      await world.user({ organization: organization.uid }),
+      await fixtures.user({ organization: organization.uid }),
+      await fixtures.user({ organization: organization.uid }),
+      await fixtures.user({ organization: organization.uid }),
     ];
     for (const user of [leaving, banned, staying])
-      for (const uid of [assessment, other.uid]) await world.access(uid, user.id);
+      for (const uid of [assessment, other.uid]) await fixtures.access(uid, user.id);
     const [a, b, c] = (await Promise.all(
       [leaving, banned, staying].map(async ({ id }) => (await make(1, { assigneeId: id }))[0]),
     )) as [number, number, number];
@@ -1000,7 +1003,7 @@ describe('Operation 30: undo', () => {
     const recent = await bulk({ ids: await make(1), set: { status_id: 2 } });
     const done = await bulk({ ids, set: { status_id: 2 } });
     await refuse('no-such-request');
-    await refuse(idOf(done), (await world.user({ organization: organization.uid, admin: true })).token);
+    await refuse(idOf(done), (await fixtures.user({ organization: organization.uid, admin: true })).token);
     await refuse(idOf(done), staff.token);
     now += HOUR - 1;
     expect((await bulk({ undo: idOf(recent) })).status).toBe(200);

@@ -7,22 +7,22 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let gate: ImportGate;
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 
 beforeAll(async () => {
   gate = await startImportGate();
   server = await startTestServer({ attachments: gate.attachments });
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 afterAll(async () => {
   await server.close();
   await gate.stop();
 });
 beforeEach(async () => {
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
 });
 
 const cancel = (id: number, { token } = admin) =>
@@ -36,7 +36,7 @@ async function countAssets(): Promise<number> {
   return count;
 }
 const actionsOf = async (id: number) =>
-  (await world.auditEvents())
+  (await fixtures.auditEvents())
     .filter(({ object_type: type, object_id: of }) => type === 'import' && of === String(id))
     .map(({ action }) => action);
 
@@ -71,12 +71,12 @@ describe('Operation 69: cancel an import', () => {
   });
 
   it('allows the user who started it and admins', async () => {
-    const assessment = await world.assessment(organization.uid);
+    const assessment = await fixtures.assessment(organization.uid);
     const [starter, other] = [
-      await world.user({ organization: organization.uid }),
-      await world.user({ organization: organization.uid }),
+      await fixtures.user({ organization: organization.uid }),
+      await fixtures.user({ organization: organization.uid }),
     ];
-    for (const { id } of [starter, other]) await world.access(assessment.uid, id);
+    for (const { id } of [starter, other]) await fixtures.access(assessment.uid, id);
     const of = { organizationId: organization.id, assessmentId: assessment.id, createdBy: starter.id };
     const [one, two, three] = [
       await insertImport(server, of),
@@ -86,8 +86,8 @@ describe('Operation 69: cancel an import', () => {
     expect((await cancel(one, other)).status).toBe(403);
     expect((await cancel(one, starter)).status).toBe(202);
     expect((await cancel(two, admin)).status).toBe(202);
-    expect((await cancel(three, await world.user())).status).toBe(202);
-    const outsider = await world.user({ organization: organization.uid });
+    expect((await cancel(three, await fixtures.user())).status).toBe(202);
+    const outsider = await fixtures.user({ organization: organization.uid });
     expect((await cancel(one, outsider)).status).toBe(404);
   });
 

@@ -7,7 +7,7 @@ const LONG = 'x'.repeat(2_049);
 const CONTROL = 'a\u0007b';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let assessment: string;
 let vulnerability: number;
@@ -17,13 +17,13 @@ let admin: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer(() => NOW);
-  world = createFixtures(server);
-  organization = (await world.organization()).uid;
-  assessment = (await world.assessment(organization)).uid;
-  vulnerability = (await world.vulnerability(assessment)).id;
-  asset = (await world.asset({ organization })).uid;
-  user = await world.user({ organization });
-  admin = await world.user({ organization, admin: true });
+  fixtures = createFixtures(server);
+  organization = (await fixtures.organization()).uid;
+  assessment = (await fixtures.assessment(organization)).uid;
+  vulnerability = (await fixtures.vulnerability(assessment)).id;
+  asset = (await fixtures.asset({ organization })).uid;
+  user = await fixtures.user({ organization });
+  admin = await fixtures.user({ organization, admin: true });
 });
 
 const send = (method: string, path: string, body: unknown, token = admin.token) =>
@@ -259,7 +259,7 @@ describe('Errors of the schema and of the rules are in one response', () => {
   });
 
   it('come before what the database would tell', async () => {
-    const stranger = await world.user({ organization });
+    const stranger = await fixtures.user({ organization });
     const body = { name: CONTROL, type: 'paper' };
     expect((await send('POST', '/v1/assessments', body, stranger.token)).status).toBe(422);
     expect((await send('PATCH', '/v1/assessments/none', { state: 'lost' })).status).toBe(422);

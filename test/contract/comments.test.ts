@@ -7,7 +7,7 @@ const START = Date.UTC(2026, 10, 21, 10, 30);
 
 let now = START;
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let member: TestUser;
 let other: TestUser;
@@ -18,21 +18,21 @@ let vulnerability: { id: number };
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
-  staff = await world.user();
+  fixtures = createFixtures(server);
+  staff = await fixtures.user();
 });
 beforeEach(async () => {
   now = START;
-  await world.together(async (fixtures) => {
-    organization = await fixtures.organization();
-    const assessment = await fixtures.assessment(organization.uid);
-    member = await fixtures.user({ organization: organization.uid });
-    other = await fixtures.user({ organization: organization.uid });
-    admin = await fixtures.user({ organization: organization.uid, admin: true });
-    outsider = await fixtures.user({ organization: organization.uid });
-    await fixtures.access(assessment.uid, member.id);
-    await fixtures.access(assessment.uid, other.id);
-    vulnerability = await fixtures.vulnerability(assessment.uid);
+  await fixtures.together(async (batch) => {
+    organization = await batch.organization();
+    const assessment = await batch.assessment(organization.uid);
+    member = await batch.user({ organization: organization.uid });
+    other = await batch.user({ organization: organization.uid });
+    admin = await batch.user({ organization: organization.uid, admin: true });
+    outsider = await batch.user({ organization: organization.uid });
+    await batch.access(assessment.uid, member.id);
+    await batch.access(assessment.uid, other.id);
+    vulnerability = await batch.vulnerability(assessment.uid);
   });
   now = START + 60_000;
 });
@@ -43,7 +43,7 @@ const comment = (body: unknown, { token } = member, headers: Record<string, stri
   server.request('POST', path(), { token, body, headers });
 const list = async ({ token } = member) => (await server.request('GET', path(), { token })).body;
 const events = async () =>
-  (await world.auditEvents()).filter(
+  (await fixtures.auditEvents()).filter(
     (event) => /comment/.test(event.action) && event.organization_id === organization.id,
   );
 const updatedAt = async () => {
@@ -272,7 +272,7 @@ describe('Operation 26: edit a comment', () => {
 
   it('returns 404 under the id of another vulnerability', async () => {
     const { body } = await comment({ text: 'x' });
-    const elsewhere = await world.vulnerability((await world.assessment(organization.uid)).uid);
+    const elsewhere = await fixtures.vulnerability((await fixtures.assessment(organization.uid)).uid);
     const { token } = admin;
     const response = await server.request('DELETE', path(body.id, elsewhere.id), { token });
     expect(response.status).toBe(404);

@@ -7,19 +7,19 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let assessment: { id: number; uid: string };
 
 beforeAll(async () => {
   server = await useSharedServer(() => NOW);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
-  assessment = await world.assessment(organization.uid);
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
+  assessment = await fixtures.assessment(organization.uid);
 });
 
 const create = (body: unknown, token = admin.token) =>
@@ -42,20 +42,23 @@ describe('Operation 3: create an assessment tag', () => {
   });
 
   it('allows staff', async () => {
-    expect((await create(named('by staff'), (await world.user()).token)).status).toBe(201);
+    expect((await create(named('by staff'), (await fixtures.user()).token)).status).toBe(201);
   });
 
   it('returns 403 to users with access to the assessment who are not admins', async () => {
-    const member = await world.user({ organization: organization.uid });
-    await world.access(assessment.uid, member.id);
+    const member = await fixtures.user({ organization: organization.uid });
+    await fixtures.access(assessment.uid, member.id);
     const response = await create(named('x'), member.token);
     expectProblem(server, response, { area: 'v1', status: 403, kind: 'forbidden' });
     expect(await tagsOf(assessment.id)).toEqual([]);
   });
 
   it('returns 404 to users without access and to admins of other organizations', async () => {
-    const outsider = await world.user({ organization: organization.uid });
-    const foreignAdmin = await world.user({ organization: (await world.organization()).uid, admin: true });
+    const outsider = await fixtures.user({ organization: organization.uid });
+    const foreignAdmin = await fixtures.user({
+      organization: (await fixtures.organization()).uid,
+      admin: true,
+    });
     for (const { token } of [outsider, foreignAdmin]) {
       const response = await create(named('x'), token);
       expectProblem(server, response, { area: 'v1', status: 404, kind: 'not-found' });
@@ -134,8 +137,8 @@ describe('Operation 3: create an assessment tag', () => {
   });
 
   it('returns 409 for an existing name of the organization, regardless of case and assessment', async () => {
-    await world.assessmentTag(assessment.uid, 'Taken');
-    const another = await world.assessment(organization.uid);
+    await fixtures.assessmentTag(assessment.uid, 'Taken');
+    const another = await fixtures.assessment(organization.uid);
     for (const [name, uid] of [
       ['Taken', assessment.uid],
       [' tAKEN', another.uid],
@@ -151,8 +154,8 @@ describe('Operation 3: create an assessment tag', () => {
   });
 
   it('accepts a name that another organization uses', async () => {
-    const theirs = await world.assessment((await world.organization()).uid);
-    await world.assessmentTag(theirs.uid, 'Shared');
+    const theirs = await fixtures.assessment((await fixtures.organization()).uid);
+    await fixtures.assessmentTag(theirs.uid, 'Shared');
     expect((await create(named('Shared'))).status).toBe(201);
   });
 
@@ -164,7 +167,9 @@ describe('Operation 3: create an assessment tag', () => {
 
   it('records the tag and its assessment in the audit log', async () => {
     const response = await create(named('Logged'));
-    const events = (await world.auditEvents()).filter((event) => event.organization_id === organization.id);
+    const events = (await fixtures.auditEvents()).filter(
+      (event) => event.organization_id === organization.id,
+    );
     expect(events.at(-1)).toEqual({
       id: expect.any(Number),
       at: NOW,

@@ -7,7 +7,7 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 const START = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let member: TestUser;
@@ -15,19 +15,19 @@ let group: { id: number };
 
 beforeAll(async () => {
   server = await useSharedServer(() => START);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
-  member = await world.user({ organization: organization.uid });
-  group = await world.group(organization.uid);
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
+  member = await fixtures.user({ organization: organization.uid });
+  group = await fixtures.group(organization.uid);
 });
 
 const create = (body: unknown, token = admin.token, headers: Record<string, string> = {}) =>
   server.request('POST', '/v1/assessments', { token, body, headers });
 const events = async (action: string) =>
-  (await world.auditEvents()).filter(
+  (await fixtures.auditEvents()).filter(
     (event) => event.action === action && event.organization_id === organization.id,
   );
 type Response = Awaited<ReturnType<typeof create>>;
@@ -144,10 +144,10 @@ describe('Operation 38: create an assessment', () => {
   });
 
   it('returns 409 to staff of all organizations for a uid of any of them, who get the others unchanged', async () => {
-    const { token } = await world.user();
+    const { token } = await fixtures.user();
     const createAs = (uid: string) => create({ name: 'x', uid, organization_uid: organization.uid }, token);
-    const own = await world.assessment(organization.uid);
-    const theirs = await world.assessment((await world.organization()).uid);
+    const own = await fixtures.assessment(organization.uid);
+    const theirs = await fixtures.assessment((await fixtures.organization()).uid);
     for (const { uid } of [own, theirs]) {
       const response = await createAs(uid);
       const failedValidation = [{ property: 'uid', message: 'is already taken', value: uid }];
@@ -158,12 +158,12 @@ describe('Operation 38: create an assessment', () => {
     expect((await createAs(free)).body.uid).toBe(free);
   });
 
-  it('appends random characters to the uid for everybody else, whoever has it', async () => {
-    const assigned = await world.user({ assignedTo: [organization.uid] });
-    await world.access((await world.assessment(organization.uid)).uid, member.id);
-    await world.member(group.id, member.uid, 'assessment_creator');
-    const own = await world.assessment(organization.uid);
-    const theirs = await world.assessment((await world.organization()).uid);
+  it('appends random characters to the uid for everybody else, even if it is free', async () => {
+    const assigned = await fixtures.user({ assignedTo: [organization.uid] });
+    await fixtures.access((await fixtures.assessment(organization.uid)).uid, member.id);
+    await fixtures.member(group.id, member.uid, 'assessment_creator');
+    const own = await fixtures.assessment(organization.uid);
+    const theirs = await fixtures.assessment((await fixtures.organization()).uid);
     const inGroup = { assessment_group_id: group.id };
     for (const [{ token }, more] of [
       [admin, {}],
@@ -196,9 +196,9 @@ describe('Operation 38: create an assessment', () => {
 
   describe('Access', () => {
     it('requires an organization from staff, and rejects other organizations for assigned staff and admins', async () => {
-      const staff = await world.user();
-      const assigned = await world.user({ assignedTo: [organization.uid] });
-      const other = await world.organization();
+      const staff = await fixtures.user();
+      const assigned = await fixtures.user({ assignedTo: [organization.uid] });
+      const other = await fixtures.organization();
       expectInvalid(await create({ name: 'x' }, staff.token), 'organization_uid', 'is required');
       for (const { token } of [staff, assigned, admin]) {
         const created = await create({ name: 'x', organization_uid: organization.uid }, token);
@@ -222,7 +222,7 @@ describe('Operation 38: create an assessment', () => {
       ['assessment_read_only', 403],
       ['infra_admin', 403],
     ] as const)('returns to a member of the group with the role %s: %i', async (role, status) => {
-      await world.member(group.id, member.uid, role);
+      await fixtures.member(group.id, member.uid, role);
       const created = await create({ name: 'x', assessment_group_id: group.id }, member.token);
       expect(created.status).toBe(status);
       if (status === 403) return;
@@ -247,7 +247,7 @@ describe('Operation 38: create an assessment', () => {
     });
 
     it('returns the same 422 for groups of others and unknown groups', async () => {
-      const other = await world.group((await world.organization()).uid);
+      const other = await fixtures.group((await fixtures.organization()).uid);
       const bodies = [];
       for (const id of [group.id, other.id, 987_654_321]) {
         const response = await create({ name: 'x', assessment_group_id: id }, member.token);

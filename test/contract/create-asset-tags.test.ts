@@ -11,18 +11,18 @@ const NOW = Date.UTC(2026, 10, 21, 10, 30);
 const TAG_UID = /^[0-9a-f]{12}$/;
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 
 beforeAll(async () => {
   server = await startSecondServer(await useSharedServer(() => NOW), { maxTagBatch: 20 });
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
-  organization = (await world.organization()).uid;
-  admin = await world.user({ organization, admin: true });
+  organization = (await fixtures.organization()).uid;
+  admin = await fixtures.user({ organization, admin: true });
 });
 
 const path = (uid = organization) => `/api/tagging/v1.0/organizations/${uid}/tags`;
@@ -31,9 +31,11 @@ const create = (body: unknown, token: string | undefined = admin.token, uid = or
 const tagged = (name: string, ...uids: string[]) => ({
   tags: [{ name, entities: uids.map((uid) => ({ uid })) }],
 });
-const newAsset = async (of: object = {}) => (await world.asset({ organization, ...of })).uid;
-const scoped = async (user: TestUser, ...scopes: string[]) => (await world.token(user.id, { scopes })).token;
-const events = async () => (await world.auditEvents()).filter((event) => event.action === 'asset-tag.create');
+const newAsset = async (of: object = {}) => (await fixtures.asset({ organization, ...of })).uid;
+const scoped = async (user: TestUser, ...scopes: string[]) =>
+  (await fixtures.token(user.id, { scopes })).token;
+const events = async () =>
+  (await fixtures.auditEvents()).filter((event) => event.action === 'asset-tag.create');
 
 /** Returns the tags of an organization or a group by name, with their entities. */
 async function stored(uid = organization): Promise<Record<string, string[]>> {
@@ -191,8 +193,8 @@ describe('Operation 8: create asset tags', () => {
 
     it('accepts a name that another organization uses', async () => {
       await create({ tags: [{ name: 'edge' }] });
-      const other = (await world.organization()).uid;
-      const theirs = await world.user({ organization: other, admin: true });
+      const other = (await fixtures.organization()).uid;
+      const theirs = await fixtures.user({ organization: other, admin: true });
       expect((await create({ tags: [{ name: 'edge' }] }, theirs.token, other)).status).toBe(201);
     });
 
@@ -209,10 +211,10 @@ describe('Operation 8: create asset tags', () => {
 
   describe('entities', () => {
     it('returns 422 with the index of unknown entities, and creates nothing', async () => {
-      const other = (await world.organization()).uid;
-      const foreign = (await world.asset({ organization: other })).uid;
+      const other = (await fixtures.organization()).uid;
+      const foreign = (await fixtures.asset({ organization: other })).uid;
       const own = await newAsset();
-      const staff = await world.user();
+      const staff = await fixtures.user();
       const response = await create(
         {
           tags: [
@@ -245,20 +247,20 @@ describe('Operation 8: create asset tags', () => {
 
     it('rejects entities that were deleted or became invisible between validation and the transaction', async () => {
       const { db } = server.context;
-      const other = (await world.organization()).uid;
-      const group = (await world.organizationGroup(`left${organization}`, [organization, other])).uid;
-      const attribution = { ...cliChangeContext(NOW), accepted: TAG_SCOPES };
+      const other = (await fixtures.organization()).uid;
+      const group = (await fixtures.organizationGroup(`left${organization}`, [organization, other])).uid;
+      const changeContext = { ...cliChangeContext(NOW), accepted: TAG_SCOPES };
       const own = await newAsset();
-      const theirs = (await world.asset({ organization: other })).uid;
+      const theirs = (await fixtures.asset({ organization: other })).uid;
       const tags = [{ name: 'late', assets: [own, theirs] }];
-      const plan = await planAssetTags(db.read, attribution, group, tags);
+      const plan = await planAssetTags(db.read, changeContext, group, tags);
       expect(plan.assetIds).toHaveLength(2);
 
       const invalidFields = (...properties: string[]) => ({
         kind: 'invalid',
         fieldErrors: properties.map((property) => expect.objectContaining({ property })),
       });
-      const make = () => db.write((tx) => createAssetTags(tx, attribution, group, tags, plan));
+      const make = () => db.write((tx) => createAssetTags(tx, changeContext, group, tags, plan));
       await db.write((tx) =>
         tx
           .deleteFrom('organization_group_members')
@@ -276,10 +278,10 @@ describe('Operation 8: create asset tags', () => {
 
   describe('organizations', () => {
     it('creates tags of a group with assets of any organization in it', async () => {
-      const other = (await world.organization()).uid;
-      const group = (await world.organizationGroup(`group${organization}`, [organization, other])).uid;
-      const [own, theirs] = [await newAsset(), (await world.asset({ organization: other })).uid];
-      const staff = await world.user();
+      const other = (await fixtures.organization()).uid;
+      const group = (await fixtures.organizationGroup(`group${organization}`, [organization, other])).uid;
+      const [own, theirs] = [await newAsset(), (await fixtures.asset({ organization: other })).uid];
+      const staff = await fixtures.user();
       const response = await create(tagged('shared', own, theirs), staff.token, group);
       expect(response.body.tags).toEqual([
         expect.objectContaining({ orgUid: group, entities: expect.arrayContaining([]) }),
@@ -295,8 +297,8 @@ describe('Operation 8: create asset tags', () => {
     });
 
     it('returns the same 404 for unknown organizations and those that the caller cannot see', async () => {
-      const other = (await world.organization()).uid;
-      const group = (await world.organizationGroup(`group${other}`, [other])).uid;
+      const other = (await fixtures.organization()).uid;
+      const group = (await fixtures.organizationGroup(`group${other}`, [other])).uid;
       const errors = [];
       for (const uid of ['nobody', 'a'.repeat(60), `${organization}!`, `${organization}%00`, other, group]) {
         const response = await create({ tags: [{ name: 'x' }] }, admin.token, uid);
@@ -332,12 +334,12 @@ describe('Operation 8: create asset tags', () => {
 
   describe('scopes', () => {
     it.each(TAG_SCOPES)('accepts a token with the scope %s', async (scope) => {
-      const listing = (await world.assessment(organization)).uid;
+      const listing = (await fixtures.assessment(organization)).uid;
       const asset = await newAsset();
-      await world.list(listing, asset);
+      await fixtures.list(listing, asset);
       const client = scope.startsWith('asset_client');
-      const user = client ? admin : await world.user();
-      if (client) await world.access(listing, user.id);
+      const user = client ? admin : await fixtures.user();
+      if (client) await fixtures.access(listing, user.id);
       const response = await create(tagged(scope, asset), await scoped(user, scope));
       expect(response.status).toBe(201);
     });
@@ -348,15 +350,15 @@ describe('Operation 8: create asset tags', () => {
       ['asset_lr', ['client', 'boss', 'any']],
       ['asset_client_lw', ['client', 'any']],
     ] as const)("allows the assets of the caller's listings with the scope %s", async (scope, writable) => {
-      const listing = (await world.assessment(organization)).uid;
-      const member = await world.user({ organization });
+      const listing = (await fixtures.assessment(organization)).uid;
+      const member = await fixtures.user({ organization });
       const token = await scoped(member, scope);
       expectSimpleError(await create({ tags: [{ name: 'too early' }] }, token), 404);
-      await world.access(listing, member.id);
+      await fixtures.access(listing, member.id);
       expect((await create({ tags: [{ name: 'without entities' }] }, token)).status).toBe(201);
       for (const writableBy of ['client', 'boss', 'any'] as const) {
         const [asset, unlisted] = [await newAsset({ writableBy }), await newAsset({ writableBy })];
-        await world.list(listing, asset);
+        await fixtures.list(listing, asset);
         const isAllowed = (writable as readonly string[]).includes(writableBy);
         const response = await create(tagged(`${scope} ${writableBy}`, asset), token);
         expect(response.status).toBe(isAllowed ? 201 : 422);

@@ -6,17 +6,17 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 const NOW = Date.UTC(2026, 10, 22, 8);
 const PATH = '/api/asset/v2/assets';
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer(() => NOW);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  organization = (await world.organization()).uid;
-  admin = await world.user({ organization, admin: true });
+  organization = (await fixtures.organization()).uid;
+  admin = await fixtures.user({ organization, admin: true });
 });
 
 const create = (body: unknown, token: string = admin.token, headers: Record<string, string> = {}) =>
@@ -62,7 +62,7 @@ describe('Operation 74: create assets', () => {
     const read = await server.request('GET', location.slice(server.origin.length), { token: admin.token });
     expect(read.body).toEqual(response.body);
     expect(read.headers.get('etag')).toBe(response.headers.get('etag'));
-    expect((await world.auditEvents()).at(-1)).toMatchObject({
+    expect((await fixtures.auditEvents()).at(-1)).toMatchObject({
       action: 'asset.create',
       object_id: response.body.uid,
       user_id: admin.id,
@@ -79,7 +79,7 @@ describe('Operation 74: create assets', () => {
   });
 
   it('creates an asset with every property, and lists it', async () => {
-    const listing = await world.assessment(organization);
+    const listing = await fixtures.assessment(organization);
     const body = {
       organizationUid: organization,
       assetType: 'webapp',
@@ -99,7 +99,7 @@ describe('Operation 74: create assets', () => {
       writableBy: 'client',
       listings: [{ listingUid: listing.uid, scopeRules: [] }],
     });
-    const actions = (await world.auditEvents()).slice(-2).map(({ action }) => action);
+    const actions = (await fixtures.auditEvents()).slice(-2).map(({ action }) => action);
     expect(actions).toEqual(['asset.create', 'listing.update']);
   });
 
@@ -193,8 +193,8 @@ describe('Operation 74: create assets', () => {
       kind: 'conflict',
       failedValidation: [{ property: 'location', message: 'is already taken', value: '192.0.2.1' }],
     });
-    const other = (await world.organization()).uid;
-    const staff = await world.user();
+    const other = (await fixtures.organization()).uid;
+    const staff = await fixtures.user();
     expect((await create({ ...host('192.0.2.1'), organizationUid: other }, staff.token)).status).toBe(201);
   });
 
@@ -274,8 +274,8 @@ describe('Operation 74: create assets', () => {
     });
 
     it('returns the index of organizations and listings that the caller cannot see', async () => {
-      const other = (await world.organization()).uid;
-      const listing = await world.assessment(other);
+      const other = (await fixtures.organization()).uid;
+      const listing = await fixtures.assessment(other);
       const response = await create([
         host('192.0.2.1', { listingUid: listing.uid }),
         host('192.0.2.2', { organizationUid: other }),
@@ -301,13 +301,14 @@ describe('Operation 74: create assets', () => {
   });
 
   describe('Access', () => {
-    const scoped = async ({ id }: TestUser, ...scopes: string[]) => (await world.token(id, { scopes })).token;
+    const scoped = async ({ id }: TestUser, ...scopes: string[]) =>
+      (await fixtures.token(id, { scopes })).token;
 
     it('requires a visible listing from tokens with listing scopes only', async () => {
-      const member = await world.user({ organization });
-      const listing = await world.assessment(organization);
-      const closed = await world.assessment(organization);
-      await world.access(listing.uid, member.id);
+      const member = await fixtures.user({ organization });
+      const listing = await fixtures.assessment(organization);
+      const closed = await fixtures.assessment(organization);
+      await fixtures.access(listing.uid, member.id);
       const token = await scoped(member, 'asset_client_lw');
       expectRefused(await create(host('192.0.2.1'), token), 'listingUid');
       expectRefused(await create(host('192.0.2.1', { listingUid: closed.uid }), token), 'listingUid');
@@ -319,7 +320,7 @@ describe('Operation 74: create assets', () => {
     it('requires write access to the created asset', async () => {
       expectRefused(await create(host('192.0.2.1', { writableBy: 'boss' })), 'writableBy');
       expect((await create(host('192.0.2.1', { writableBy: 'client' }))).status).toBe(201);
-      const staff = await world.user();
+      const staff = await fixtures.user();
       const boss = await scoped(staff, 'asset_boss_ow');
       expectRefused(await create(host('192.0.2.2', { writableBy: 'client' }), boss), 'writableBy');
       expect((await create(host('192.0.2.2', { writableBy: 'boss' }), boss)).status).toBe(201);

@@ -7,21 +7,21 @@ const HOUR = 3_600_000;
 const iso = (time: number) => new Date(time).toISOString();
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let user: TestUser;
 beforeAll(async () => {
   server = await useSharedServer(() => NOW);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  user = await world.user({ organization: (await world.organization()).uid });
+  user = await fixtures.user({ organization: (await fixtures.organization()).uid });
 });
 
 const create = (body: object, token = user.token, headers = {}) =>
   server.request('POST', '/v1/tokens', { token, body, headers });
 /** A token with few scopes, a few addresses and a short lifetime. */
 const confined = () =>
-  world.token(user.id, {
+  fixtures.token(user.id, {
     scopes: ['api', 'tag_lr'],
     allowedAddresses: ['127.0.0.0/8', '10.0.0.0/8'],
     expiresAt: NOW + HOUR,
@@ -151,7 +151,7 @@ describe('Operation 58: create a token', () => {
 
   it('records the token without its secret', async () => {
     const response = await create({ name: 'recorded', allowed_addresses: ['127.0.0.1'] });
-    const [event, ...more] = (await world.auditEvents()).filter(
+    const [event, ...more] = (await fixtures.auditEvents()).filter(
       ({ request_id }) => request_id === response.headers.get('x-request-id'),
     );
     expect([event?.action, event?.object_id, more]).toEqual(['token.create', response.body.id, []]);

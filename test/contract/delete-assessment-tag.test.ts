@@ -7,19 +7,19 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let assessment: { id: number; uid: string };
 
 beforeAll(async () => {
   server = await useSharedServer(() => NOW);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
-  assessment = await world.assessment(organization.uid);
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
+  assessment = await fixtures.assessment(organization.uid);
 });
 
 const remove = (id: number | string, token = admin.token, headers: Record<string, string> = {}) =>
@@ -38,8 +38,8 @@ const taggings = async (id: number) =>
 
 describe('Operation 35: delete an assessment tag', () => {
   it('returns 204 and removes the tag from its assessment, then 404', async () => {
-    const tag = await world.assessmentTag(assessment.uid);
-    const remaining = await world.assessmentTag(assessment.uid);
+    const tag = await fixtures.assessmentTag(assessment.uid);
+    const remaining = await fixtures.assessmentTag(assessment.uid);
     expect(await taggings(tag.id)).toBe(1);
     const response = await remove(tag.id);
     expect([response.status, response.text]).toEqual([204, '']);
@@ -52,14 +52,14 @@ describe('Operation 35: delete an assessment tag', () => {
   });
 
   it('allows staff', async () => {
-    const tag = await world.assessmentTag(assessment.uid);
-    expect((await remove(tag.id, (await world.user()).token)).status).toBe(204);
+    const tag = await fixtures.assessmentTag(assessment.uid);
+    expect((await remove(tag.id, (await fixtures.user()).token)).status).toBe(204);
   });
 
   it('returns 403 to users of the organization who are not admins, regardless of If-Match', async () => {
-    const tag = await world.assessmentTag(assessment.uid);
-    const member = await world.user({ organization: organization.uid });
-    await world.access(assessment.uid, member.id);
+    const tag = await fixtures.assessmentTag(assessment.uid);
+    const member = await fixtures.user({ organization: organization.uid });
+    await fixtures.access(assessment.uid, member.id);
     for (const headers of [{}, { 'if-match': '"7."' }]) {
       const response = await remove(tag.id, member.token, headers);
       expectProblem(server, response, { area: 'v1', status: 403, kind: 'forbidden' });
@@ -68,10 +68,10 @@ describe('Operation 35: delete an assessment tag', () => {
   });
 
   it('returns 404 for tags of other organizations and unknown tags, regardless of If-Match', async () => {
-    const theirs = await world.assessment((await world.organization()).uid);
-    const tag = await world.assessmentTag(theirs.uid);
-    const member = await world.user({ organization: organization.uid });
-    const assigned = await world.user({ assignedTo: [organization.uid] });
+    const theirs = await fixtures.assessment((await fixtures.organization()).uid);
+    const tag = await fixtures.assessmentTag(theirs.uid);
+    const member = await fixtures.user({ organization: organization.uid });
+    const assigned = await fixtures.user({ assignedTo: [organization.uid] });
     for (const { token } of [admin, member, assigned]) {
       for (const id of [tag.id, 999_999_999]) {
         const response = await remove(id, token, { 'if-match': '"7."' });
@@ -104,9 +104,9 @@ describe('Operation 35: delete an assessment tag', () => {
   });
 
   it('records the previous values in the audit log', async () => {
-    const tag = await world.assessmentTag(assessment.uid, 'Old');
+    const tag = await fixtures.assessmentTag(assessment.uid, 'Old');
     const response = await remove(tag.id);
-    const events = (await world.auditEvents()).filter((event) => event.action === 'assessment-tag.delete');
+    const events = (await fixtures.auditEvents()).filter((event) => event.action === 'assessment-tag.delete');
     expect(events.filter((event) => event.object_id === String(tag.id))).toEqual([
       {
         id: expect.any(Number),

@@ -4,7 +4,7 @@ import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 let member: TestUser;
@@ -12,14 +12,14 @@ let uid: string;
 
 beforeAll(async () => {
   server = await useSharedServer();
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  organization = (await world.organization()).uid;
-  admin = await world.user({ organization, admin: true });
-  member = await world.user({ organization });
-  uid = (await world.assessment(organization)).uid;
-  await world.access(uid, member.id);
+  organization = (await fixtures.organization()).uid;
+  admin = await fixtures.user({ organization, admin: true });
+  member = await fixtures.user({ organization });
+  uid = (await fixtures.assessment(organization)).uid;
+  await fixtures.access(uid, member.id);
 });
 
 const remove = (token = admin.token, headers: Record<string, string> = {}) =>
@@ -28,9 +28,9 @@ const get = () => server.request('GET', `/v1/assessments/${uid}`, { token: admin
 
 describe('Operation 84: delete an assessment', () => {
   it('returns 204 and deletes its tags, accesses and listed assets, but not what they refer to', async () => {
-    const tag = await world.assessmentTag(uid);
-    const asset = await world.asset({ organization });
-    await world.list(uid, asset.uid);
+    const tag = await fixtures.assessmentTag(uid);
+    const asset = await fixtures.asset({ organization });
+    await fixtures.list(uid, asset.uid);
     const { status, text } = await remove();
     expect([status, text]).toEqual([204, '']);
     expect((await get()).status).toBe(404);
@@ -40,7 +40,7 @@ describe('Operation 84: delete an assessment', () => {
       .where('uid', '=', asset.uid)
       .execute();
     expect(assets).toHaveLength(1);
-    const event = (await world.auditEvents()).findLast(({ action }) => action === 'assessment.delete');
+    const event = (await fixtures.auditEvents()).findLast(({ action }) => action === 'assessment.delete');
     expect([event?.object_id, event?.after]).toEqual([uid, null]);
     expect(JSON.parse(event?.before ?? '')).toEqual({
       uid,
@@ -57,9 +57,9 @@ describe('Operation 84: delete an assessment', () => {
   });
 
   it('updates the counters of the organization, its group and its tags', async () => {
-    const group = await world.group(organization);
-    const { uid: grouped } = await world.assessment(organization, undefined, group.id);
-    const tag = await world.assessmentTag(grouped);
+    const group = await fixtures.group(organization);
+    const { uid: grouped } = await fixtures.assessment(organization, undefined, group.id);
+    const tag = await fixtures.assessmentTag(grouped);
     const { token } = admin;
     const counts = async () => {
       const of = await server.request('GET', `/v1/organizations/${organization}`, { token });
@@ -74,9 +74,9 @@ describe('Operation 84: delete an assessment', () => {
   });
 
   it('returns 409 while it has a vulnerability, open or closed, or a testing session', async () => {
-    const used = await world.assessment(organization);
-    await world.vulnerability(uid, { statusId: 5 });
-    await world.testingSession(used.uid, admin.id, 0, 1);
+    const used = await fixtures.assessment(organization);
+    await fixtures.vulnerability(uid, { statusId: 5 });
+    await fixtures.testingSession(used.uid, admin.id, 0, 1);
     for (const one of [uid, used.uid]) {
       const response = await server.request('DELETE', `/v1/assessments/${one}`, { token: admin.token });
       expectProblem(server, response, { area: 'v1', status: 409, kind: 'conflict' });
@@ -85,7 +85,7 @@ describe('Operation 84: delete an assessment', () => {
   });
 
   it('returns 412 for a stale version before 409', async () => {
-    await world.vulnerability(uid);
+    await fixtures.vulnerability(uid);
     expectProblem(server, await remove(admin.token, { 'if-match': '"9.x"' }), {
       area: 'v1',
       status: 412,
@@ -95,18 +95,21 @@ describe('Operation 84: delete an assessment', () => {
 
   it('allows admins and staff, and returns 403 to users with access, 404 to others', async () => {
     expectProblem(server, await remove(member.token), { area: 'v1', status: 403, kind: 'forbidden' });
-    const outsider = await world.user({ organization });
-    const foreignAdmin = await world.user({ organization: (await world.organization()).uid, admin: true });
+    const outsider = await fixtures.user({ organization });
+    const foreignAdmin = await fixtures.user({
+      organization: (await fixtures.organization()).uid,
+      admin: true,
+    });
     for (const { token } of [outsider, foreignAdmin]) expect((await remove(token)).status).toBe(404);
-    expect((await remove((await world.user()).token)).status).toBe(204);
+    expect((await remove((await fixtures.user()).token)).status).toBe(204);
   });
 
   it('serializes with the creation of a vulnerability in the assessment', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const { uid: one } = await world.assessment(organization);
+      const { uid: one } = await fixtures.assessment(organization);
       const [removed, created] = await Promise.allSettled([
         server.request('DELETE', `/v1/assessments/${one}`, { token: admin.token }),
-        world.vulnerability(one),
+        fixtures.vulnerability(one),
       ]);
       const status = removed.status === 'fulfilled' ? removed.value.status : 0;
       expect([status, created.status]).toEqual(status === 204 ? [204, 'rejected'] : [409, 'fulfilled']);

@@ -13,7 +13,7 @@ import { host, port, report } from '../importers/reports.ts';
 import { applicationsOf } from '../oauth/applications.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let assessment: { id: number; uid: string };
 let admin: TestUser;
@@ -23,7 +23,7 @@ let ahead = 0;
 
 beforeAll(async () => {
   server = await useSharedServer(() => Date.now() + ahead);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -31,9 +31,9 @@ afterEach(() => {
   leave();
 });
 beforeEach(async () => {
-  organization = await world.organization();
-  assessment = await world.assessment(organization.uid);
-  admin = await world.user({ organization: organization.uid, admin: true });
+  organization = await fixtures.organization();
+  assessment = await fixtures.assessment(organization.uid);
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
 });
 
 const pathOf = (id: number) => `/v1/imports/${id}/events`;
@@ -110,7 +110,7 @@ describe('Operation 68: follow an import', () => {
   });
 
   it('allows users with access to the assessment, and admins if there is none', async () => {
-    const member = await world.user({ organization: organization.uid });
+    const member = await fixtures.user({ organization: organization.uid });
     const ended = { organizationId: organization.id, state: 'failed', finishedAt: 1 } as const;
     const [without, inAssessment] = [
       await insertImport(server, ended),
@@ -122,7 +122,7 @@ describe('Operation 68: follow an import', () => {
       (await server.request('GET', `/v1/imports/${inAssessment}`, { token: member.token })).status,
     ];
     expect(await statuses()).toEqual([404, 404, 404]);
-    await world.access(assessment.uid, member.id);
+    await fixtures.access(assessment.uid, member.id);
     expect(await statuses()).toEqual([404, 200, 200]);
   });
 
@@ -171,7 +171,7 @@ describe('Event streams', () => {
   it('end within 15 seconds after the credential or the account loses access', async () => {
     const id = await insertImport(server, { organizationId: organization.id });
     const { clock } = server.context;
-    const person = () => world.user({ organization: organization.uid, admin: true });
+    const person = () => fixtures.user({ organization: organization.uid, admin: true });
     const [revoked, expired, banned, demoted, allowed] = [
       await person(),
       await person(),
@@ -182,7 +182,7 @@ describe('Event streams', () => {
     const applications = applicationsOf(server);
     const application = await applications.client();
     const { access_token } = await applications.tokens(application, allowed.id);
-    const short = await world.token(expired.id, { expiresAt: clock() + 60_000 });
+    const short = await fixtures.token(expired.id, { expiresAt: clock() + 60_000 });
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
     const streams = await Promise.all(
       [revoked.token, short.token, banned.token, demoted.token, access_token, admin.token].map((token) =>

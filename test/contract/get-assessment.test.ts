@@ -7,7 +7,7 @@ const START = Date.UTC(2026, 10, 21, 10, 30);
 
 let now: number;
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 let member: TestUser;
@@ -15,16 +15,16 @@ let uid: string;
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
   now = START;
-  organization = (await world.organization()).uid;
-  admin = await world.user({ organization, admin: true });
-  member = await world.user({ organization });
-  const group = await world.group(organization);
-  uid = (await world.assessment(organization, undefined, group.id)).uid;
-  await world.access(uid, member.id);
+  organization = (await fixtures.organization()).uid;
+  admin = await fixtures.user({ organization, admin: true });
+  member = await fixtures.user({ organization });
+  const group = await fixtures.group(organization);
+  uid = (await fixtures.assessment(organization, undefined, group.id)).uid;
+  await fixtures.access(uid, member.id);
 });
 
 const get = (token = member.token, headers: Record<string, string> = {}, id = uid) =>
@@ -32,10 +32,10 @@ const get = (token = member.token, headers: Record<string, string> = {}, id = ui
 
 describe('Operation 37: get an assessment', () => {
   it('returns 200 with every field', async () => {
-    const tag = await world.assessmentTag(uid, 'external');
-    for (const statusId of [1, 4, 5, 9]) await world.vulnerability(uid, { statusId });
-    const asset = await world.asset({ organization });
-    await world.list(uid, asset.uid);
+    const tag = await fixtures.assessmentTag(uid, 'external');
+    for (const statusId of [1, 4, 5, 9]) await fixtures.vulnerability(uid, { statusId });
+    const asset = await fixtures.asset({ organization });
+    await fixtures.list(uid, asset.uid);
     const { status, body, headers } = await get();
     expect([status, headers.get('cache-control')]).toEqual([200, 'private, no-cache']);
     expect(body).toEqual({
@@ -67,7 +67,7 @@ describe('Operation 37: get an assessment', () => {
     const first = await get();
     const etag = first.headers.get('etag') ?? '';
     expect((await get(member.token, { 'if-none-match': etag })).status).toBe(304);
-    await world.vulnerability(uid);
+    await fixtures.vulnerability(uid);
     const counted = await get(member.token, { 'if-none-match': etag });
     expect([counted.status, versionOf(counted)]).toEqual([200, versionOf(first)]);
     now += 1_000;
@@ -82,14 +82,17 @@ describe('Operation 37: get an assessment', () => {
   });
 
   it('allows admins and staff', async () => {
-    for (const { token } of [admin, await world.user()]) expect((await get(token)).status).toBe(200);
+    for (const { token } of [admin, await fixtures.user()]) expect((await get(token)).status).toBe(200);
   });
 
   it('returns 404 to users without access, including members of its group, and for unknown assessments', async () => {
-    const outsider = await world.user({ organization });
+    const outsider = await fixtures.user({ organization });
     const { body } = await get(admin.token);
-    await world.member(body.assessment_group_id, outsider.uid, 'rbac_group_admin');
-    const foreignAdmin = await world.user({ organization: (await world.organization()).uid, admin: true });
+    await fixtures.member(body.assessment_group_id, outsider.uid, 'rbac_group_admin');
+    const foreignAdmin = await fixtures.user({
+      organization: (await fixtures.organization()).uid,
+      admin: true,
+    });
     for (const { token } of [outsider, foreignAdmin])
       expectProblem(server, await get(token), { area: 'v1', status: 404, kind: 'not-found' });
     for (const id of ['none', 'UPPER', 'x'.repeat(51), '%00', 'a%2Fb'])
@@ -99,14 +102,14 @@ describe('Operation 37: get an assessment', () => {
 
 describe('Operation 36: list assessments', () => {
   it('returns the accessible assessments with the fields of operation 37', async () => {
-    const other = await world.assessment(organization);
-    await world.organization('elsewhere36').catch(() => undefined);
+    const other = await fixtures.assessment(organization);
+    await fixtures.organization('elsewhere36').catch(() => undefined);
     const list = async (token: string) =>
       (await server.request('GET', '/v1/assessments?filter[organization_uid][]=' + organization, { token }))
         .body;
     expect(await list(member.token)).toEqual([(await get()).body]);
     expect((await list(admin.token)).map((row: { uid: string }) => row.uid)).toEqual([uid, other.uid]);
-    expect((await list((await world.user()).token)).length).toBe(2);
-    expect(await list((await world.user({ organization })).token)).toEqual([]);
+    expect((await list((await fixtures.user()).token)).length).toBe(2);
+    expect(await list((await fixtures.user({ organization })).token)).toEqual([]);
   });
 });

@@ -7,19 +7,19 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 const FIRST_SEEN = Date.UTC(2026, 10, 21, 10, 30);
 const LAST_SEEN = Date.UTC(2026, 10, 22, 8, 0, 0, 7);
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 let host: { id: number; uid: string };
 
 beforeAll(async () => {
   server = await useSharedServer();
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  organization = (await world.organization()).uid;
-  admin = await world.user({ organization, admin: true });
-  host = await world.asset({ organization, type: 'host' });
+  organization = (await fixtures.organization()).uid;
+  admin = await fixtures.user({ organization, admin: true });
+  host = await fixtures.asset({ organization, type: 'host' });
 });
 
 const pathOf = (orgUid: string, assetUid: string) => `/api/streaming/v1/${orgUid}/assets/${assetUid}/ports`;
@@ -187,7 +187,7 @@ describe('Operation 14: get ports of a host asset', () => {
         portOf(8, { observed_state: 'filtered' }),
       ]);
       // Another host with the same ports.
-      const other = await world.asset({ organization, type: 'host' });
+      const other = await fixtures.asset({ organization, type: 'host' });
       await storePorts(all, other.id);
     });
 
@@ -279,7 +279,7 @@ describe('Operation 14: get ports of a host asset', () => {
   it.each(['webapp', 'network', 'cloudaccount', 'mobileapp'] as const)(
     'returns no ports for a %s',
     async (type) => {
-      const asset = await world.asset({ organization, type });
+      const asset = await fixtures.asset({ organization, type });
       await storePorts([portOf(1)], asset.id);
       const response = await read('', admin.token, asset.uid);
       expect(response.status).toBe(200);
@@ -297,25 +297,25 @@ describe('Operation 14: get ports of a host asset', () => {
   describe('Access', () => {
     it('allows users with access to an assessment that lists the asset', async () => {
       await storePorts([portOf(80)]);
-      const { uid: assessment } = await world.assessment(organization);
-      const { uid: elsewhere } = await world.assessment(organization);
-      const user = await world.user({ organization });
-      await world.access(elsewhere, user.id);
+      const { uid: assessment } = await fixtures.assessment(organization);
+      const { uid: elsewhere } = await fixtures.assessment(organization);
+      const user = await fixtures.user({ organization });
+      await fixtures.access(elsewhere, user.id);
       expectError(await read('', user.token), 404, '');
-      await world.list(assessment, host.uid);
+      await fixtures.list(assessment, host.uid);
       expectError(await read('', user.token), 404, '');
-      await world.access(assessment, user.id);
+      await fixtures.access(assessment, user.id);
       expect(namesOf(await read('', user.token))).toEqual(['80/tcp']);
     });
 
     it('allows staff', async () => {
       await storePorts([portOf(80)]);
-      expect(namesOf(await read('', (await world.user()).token))).toEqual(['80/tcp']);
+      expect(namesOf(await read('', (await fixtures.user()).token))).toEqual(['80/tcp']);
     });
 
     it('returns 404 to users of other organizations', async () => {
-      const other = (await world.organization()).uid;
-      const { token } = await world.user({ organization: other, admin: true });
+      const other = (await fixtures.organization()).uid;
+      const { token } = await fixtures.user({ organization: other, admin: true });
       const foreign = await read('', token);
       expectError(foreign, 404, '');
       const unknown = await read('', token, 'f'.repeat(24));
@@ -326,9 +326,9 @@ describe('Operation 14: get ports of a host asset', () => {
     });
 
     it('returns 404 under an organization that the asset does not belong to', async () => {
-      const other = (await world.organization()).uid;
-      await world.organizationGroup(`${organization}s`, [organization]);
-      const staff = await world.user();
+      const other = (await fixtures.organization()).uid;
+      await fixtures.organizationGroup(`${organization}s`, [organization]);
+      const staff = await fixtures.user();
       for (const orgUid of [other, `${organization}s`, 'nobody'])
         expectError(await read('', staff.token, host.uid, orgUid), 404, '');
     });
@@ -346,7 +346,7 @@ describe('Operation 14: get ports of a host asset', () => {
     [undefined, 'f'.repeat(25)],
     [undefined, 'f'.repeat(24) + '%0A'],
   ])('returns 404 for the organization %s or the asset %s, which do not exist', async (orgUid, assetUid) => {
-    const { token } = await world.user();
+    const { token } = await fixtures.user();
     expectError(await read('', token, assetUid ?? host.uid, orgUid ?? organization), 404, '');
   });
 

@@ -5,25 +5,27 @@ import { createFixtures } from '../harness/fixtures.ts';
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 beforeAll(async () => {
   server = await useSharedServer(() => NOW);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 
 const whoAmI = (token: string, headers = {}) => server.request('GET', '/v1/users/whoami', { token, headers });
 
 describe('Operation 52: get the current user', () => {
   it('returns client users to themselves, without the fields for admins', async () => {
-    const { uid } = await world.organization();
-    const user = await world.user({ organization: uid, name: 'Ada' });
+    const { uid } = await fixtures.organization();
+    const user = await fixtures.user({ organization: uid, name: 'Ada' });
     const [second, first] = [
-      await world.assessment(uid, `b-${uid}`),
-      await world.assessment(uid, `a-${uid}`),
+      await fixtures.assessment(uid, `b-${uid}`),
+      await fixtures.assessment(uid, `a-${uid}`),
     ];
-    await world.assessment(uid);
-    for (const assessment of [second, first]) await world.access(assessment.uid, user.id);
-    const { status, body } = await whoAmI((await world.token(user.id, { scopes: ['api', 'tag_lr'] })).token);
+    await fixtures.assessment(uid);
+    for (const assessment of [second, first]) await fixtures.access(assessment.uid, user.id);
+    const { status, body } = await whoAmI(
+      (await fixtures.token(user.id, { scopes: ['api', 'tag_lr'] })).token,
+    );
     expect([status, body]).toEqual([
       200,
       {
@@ -41,11 +43,11 @@ describe('Operation 52: get the current user', () => {
   });
 
   it('returns the fields for admins, and only the assessments that were granted by name', async () => {
-    const { uid } = await world.organization();
-    const admin = await world.user({ organization: uid, admin: true });
-    await world.assessment(uid);
-    const given = await world.assessment(uid);
-    await world.access(given.uid, admin.id);
+    const { uid } = await fixtures.organization();
+    const admin = await fixtures.user({ organization: uid, admin: true });
+    await fixtures.assessment(uid);
+    const given = await fixtures.assessment(uid);
+    await fixtures.access(given.uid, admin.id);
     const { body } = await whoAmI(admin.token);
     expect(body).toMatchObject({
       admin: true,
@@ -57,20 +59,20 @@ describe('Operation 52: get the current user', () => {
   });
 
   it('returns staff with staff and admin true', async () => {
-    const staff = await world.user();
+    const staff = await fixtures.user();
     const { body } = await whoAmI(staff.token);
     expect(body).toMatchObject({ staff: true, admin: true, organization_uid: null, name: null });
   });
 
   it('returns the scopes that the account may use now', async () => {
-    const { uid } = await world.organization();
-    await world.user({ organization: uid, admin: true });
-    const admin = await world.user({ organization: uid, admin: true });
+    const { uid } = await fixtures.organization();
+    await fixtures.user({ organization: uid, admin: true });
+    const admin = await fixtures.user({ organization: uid, admin: true });
     expect((await whoAmI(admin.token)).body.scopes).toContain('tag_ow');
   });
 
   it('returns an ETag', async () => {
-    const staff = await world.user();
+    const staff = await fixtures.user();
     const first = await whoAmI(staff.token);
     const etag = first.headers.get('etag') ?? '';
     expect((await whoAmI(staff.token, { 'if-none-match': etag })).status).toBe(304);

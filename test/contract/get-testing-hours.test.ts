@@ -10,7 +10,7 @@ const HOUR = 60 * MINUTE;
 
 let now: number;
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let assessment: string;
 let admin: TestUser;
@@ -18,14 +18,14 @@ let testers: [TestUser, TestUser];
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
   now = CREATED;
-  organization = (await world.organization()).uid;
-  assessment = (await world.assessment(organization)).uid;
-  admin = await world.user({ organization, admin: true });
-  testers = [await world.user(), await world.user()];
+  organization = (await fixtures.organization()).uid;
+  assessment = (await fixtures.assessment(organization)).uid;
+  admin = await fixtures.user({ organization, admin: true });
+  testers = [await fixtures.user(), await fixtures.user()];
   now = NOW;
 });
 
@@ -33,7 +33,7 @@ const hours = (token = admin.token, uid = assessment) =>
   server.request('GET', `/v1/assessments/${uid}/testing_hours`, { token });
 /** A session of one of the testers; times are hours before now, `null` is still running. */
 const session = (tester: 0 | 1, from: number, to: number | null) =>
-  world.testingSession(
+  fixtures.testingSession(
     assessment,
     testers[tester].id,
     NOW - from * HOUR,
@@ -126,31 +126,34 @@ describe('Operation 7: get testing hours for an assessment', () => {
     [0.2, 0],
     [100 * 60 + 1, 100.02],
   ])('rounds %d minutes to %d hours', async (minutes, stats_total) => {
-    await world.testingSession(assessment, testers[0].id, NOW - minutes * MINUTE, NOW);
+    await fixtures.testingSession(assessment, testers[0].id, NOW - minutes * MINUTE, NOW);
     expect((await hours()).body.stats_total).toBe(stats_total);
   });
 
   it('ignores sessions of other assessments', async () => {
-    const another = await world.assessment(organization);
-    await world.testingSession(another.uid, testers[0].id, NOW - 2 * HOUR, NOW);
+    const another = await fixtures.assessment(organization);
+    await fixtures.testingSession(another.uid, testers[0].id, NOW - 2 * HOUR, NOW);
     expect((await hours()).body.stats_total).toBe(0);
   });
 
   it('allows users with access, admins and staff', async () => {
-    const member = await world.user({ organization });
-    await world.access(assessment, member.id);
+    const member = await fixtures.user({ organization });
+    await fixtures.access(assessment, member.id);
     await session(0, 2, 1);
     const expected = { stats_total: 1, from: iso(2), to: iso(1) };
-    for (const { token } of [member, admin, await world.user()]) {
+    for (const { token } of [member, admin, await fixtures.user()]) {
       const { status, body } = await hours(token);
       expect([status, body]).toEqual([200, expected]);
     }
   });
 
   it('returns 404 to users without access and to admins of other organizations', async () => {
-    const outsider = await world.user({ organization });
-    await world.access((await world.assessment(organization)).uid, outsider.id);
-    const foreignAdmin = await world.user({ organization: (await world.organization()).uid, admin: true });
+    const outsider = await fixtures.user({ organization });
+    await fixtures.access((await fixtures.assessment(organization)).uid, outsider.id);
+    const foreignAdmin = await fixtures.user({
+      organization: (await fixtures.organization()).uid,
+      admin: true,
+    });
     for (const { token } of [outsider, foreignAdmin]) {
       expectProblem(server, await hours(token), { area: 'v1', status: 404, kind: 'not-found' });
     }
@@ -188,8 +191,8 @@ describe('Operation 7: get testing hours for an assessment', () => {
   });
 
   it('changes and records nothing', async () => {
-    const before = (await world.auditEvents()).length;
+    const before = (await fixtures.auditEvents()).length;
     await hours();
-    expect(await world.auditEvents()).toHaveLength(before);
+    expect(await fixtures.auditEvents()).toHaveLength(before);
   });
 });

@@ -4,20 +4,20 @@ import { INVALID_IDS } from '../harness/invalid-values.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let user: TestUser;
 let staff: TestUser;
 beforeAll(async () => {
   server = await useSharedServer();
-  world = createFixtures(server);
-  staff = await world.user();
+  fixtures = createFixtures(server);
+  staff = await fixtures.user();
 });
 beforeEach(async () => {
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
-  user = await world.user({ organization: organization.uid });
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
+  user = await fixtures.user({ organization: organization.uid });
 });
 
 const read = (id: number | string, token: string, headers = {}) =>
@@ -60,8 +60,8 @@ describe('Operation 55: get a user', () => {
   });
 
   it('returns 404 to others and for malformed ids', async () => {
-    const elsewhere = await world.user({ organization: (await world.organization()).uid });
-    const assigned = await world.user({ assignedTo: [organization.uid] });
+    const elsewhere = await fixtures.user({ organization: (await fixtures.organization()).uid });
+    const assigned = await fixtures.user({ assignedTo: [organization.uid] });
     const attempts: [number | string, string][] = [
       [admin.id, user.token],
       [elsewhere.id, admin.token],
@@ -80,8 +80,8 @@ describe('Operation 55: get a user', () => {
     const own = (await read(user.id, user.token)).headers.get('etag') ?? '';
     expect(own).not.toBe(etag);
     expect(own.split('.')[0]).toBe(etag.split('.')[0]);
-    const { uid } = await world.assessment(organization.uid);
-    await world.access(uid, user.id);
+    const { uid } = await fixtures.assessment(organization.uid);
+    await fixtures.access(uid, user.id);
     const later = await read(user.id, admin.token, { 'if-none-match': etag });
     expect([later.status, later.body.assessment_ids]).toEqual([200, [uid]]);
   });

@@ -3,16 +3,16 @@ import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: { token: string };
 beforeAll(async () => {
   server = await useSharedServer();
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  organization = (await world.organization()).uid;
-  admin = await world.user({ organization, admin: true });
+  organization = (await fixtures.organization()).uid;
+  admin = await fixtures.user({ organization, admin: true });
 });
 
 const create = (body: object, token = admin.token) =>
@@ -27,18 +27,18 @@ const host = (location: string, more: object = {}) => ({
 describe('A location of an asset that the caller cannot see', () => {
   /** Creates hidden hosts 192.0.2.1 and following, and a member with a listing. */
   async function hidden(count: number) {
-    await world.together(async (fixtures) => {
+    await fixtures.together(async (batch) => {
       for (let last = 1; last <= count; last += 1)
-        await fixtures.asset({ organization, type: 'host', location: `192.0.2.${last}` });
+        await batch.asset({ organization, type: 'host', location: `192.0.2.${last}` });
     });
-    const listing = await world.assessment(organization);
-    const member = await world.user({ organization });
-    await world.access(listing.uid, member.id);
+    const listing = await fixtures.assessment(organization);
+    const member = await fixtures.user({ organization });
+    await fixtures.access(listing.uid, member.id);
     const at = (last: number | string) => host(`192.0.2.${last}`, { listingUid: listing.uid });
     return { member, at };
   }
   const refusals = async () =>
-    (await world.auditEvents())
+    (await fixtures.auditEvents())
       .filter(({ action, after }) => action === 'location.refuse' && after !== null)
       .map(({ user_id, after }) => [user_id, JSON.parse(after ?? '').location]);
 
@@ -61,8 +61,8 @@ describe('A location of an asset that the caller cannot see', () => {
       });
     for (let last = 1; last <= 19; last += 1) expect((await create(at(last), member.token)).status).toBe(409);
     expect((await move('192.0.2.20')).status).toBe(409);
-    const refused = await create(at(201), member.token);
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([
+    const rejected = await create(at(201), member.token);
+    expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([
       429,
       expect.stringMatching(/^\d+$/),
     ]);

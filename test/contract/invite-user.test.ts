@@ -9,7 +9,7 @@ let now = NOW;
 let server: TestServer;
 let mailing: TestServer;
 let mailbox: Mailbox;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let counter = 0;
@@ -23,7 +23,7 @@ beforeAll(async () => {
     mailFrom: 'assay@example.com',
     clientBaseUrl: 'https://gateway.example',
   });
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 afterAll(async () => {
   await Promise.all([server.close(), mailing.close()]);
@@ -31,8 +31,8 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   now = NOW;
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
 });
 
 const address = () => `new${(counter += 1)}@Example.com`;
@@ -43,7 +43,10 @@ const invalidProperties = ({ body }: { body: any }) =>
 
 describe('Operation 54: invite a user', () => {
   it('returns 201 with the user, the link and the Location', async () => {
-    const [one, two] = [await world.assessment(organization.uid), await world.assessment(organization.uid)];
+    const [one, two] = [
+      await fixtures.assessment(organization.uid),
+      await fixtures.assessment(organization.uid),
+    ];
     const email = address();
     const response = await invite({
       email,
@@ -76,9 +79,9 @@ describe('Operation 54: invite a user', () => {
   });
 
   it('records the user and the granted access', async () => {
-    const { uid } = await world.assessment(organization.uid);
+    const { uid } = await fixtures.assessment(organization.uid);
     const response = await invite({ email: address(), name: 'Ada', admin: true, assessments: [uid] });
-    const events = (await world.auditEvents()).filter(
+    const events = (await fixtures.auditEvents()).filter(
       ({ request_id }) => request_id === response.headers.get('x-request-id'),
     );
     expect(events.map(({ action, before, after }) => [action, before, JSON.parse(after ?? '')])).toEqual([
@@ -110,7 +113,7 @@ describe('Operation 54: invite a user', () => {
   });
 
   it('returns the same 409 for an address of any organization, regardless of case', async () => {
-    const elsewhere = await world.user({ organization: (await world.organization()).uid });
+    const elsewhere = await fixtures.user({ organization: (await fixtures.organization()).uid });
     const { status, body } = await invite({ email: elsewhere.email.toUpperCase() });
     expect(status).toBe(409);
     expect(body.failedValidation).toEqual([
@@ -121,8 +124,8 @@ describe('Operation 54: invite a user', () => {
   });
 
   it('returns 422 for invalid addresses, names and assessments, and invites no one', async () => {
-    const { uid } = await world.assessment((await world.organization()).uid);
-    const own = await world.assessment(organization.uid);
+    const { uid } = await fixtures.assessment((await fixtures.organization()).uid);
+    const own = await fixtures.assessment(organization.uid);
     expect(invalidProperties(await invite({ name: 'Ada' }))).toEqual(['email']);
     expect(invalidProperties(await invite({ email: 'nobody' }))).toEqual(['email']);
     expect(invalidProperties(await invite({ email: address(), name: '\u2800' }))).toEqual(['name']);
@@ -141,7 +144,7 @@ describe('Operation 54: invite a user', () => {
   });
 
   it('allows admins, in their own organization only', async () => {
-    const user = await world.user({ organization: organization.uid });
+    const user = await fixtures.user({ organization: organization.uid });
     expect((await invite({ email: address(), organization_uid: 'none' }, user.token)).status).toBe(403);
     // Validation comes before authorization.
     expect(invalidProperties(await invite({ email: 'nobody', name: ' ' }, user.token))).toEqual([
@@ -150,14 +153,14 @@ describe('Operation 54: invite a user', () => {
     ]);
     const own = await invite({ email: address(), organization_uid: organization.uid });
     expect(own.status).toBe(201);
-    const other = await world.organization();
-    const refused = await invite({ email: address(), organization_uid: other.uid });
-    expect([refused.status, invalidProperties(refused)]).toEqual([422, ['organization_uid']]);
+    const other = await fixtures.organization();
+    const rejected = await invite({ email: address(), organization_uid: other.uid });
+    expect([rejected.status, invalidProperties(rejected)]).toEqual([422, ['organization_uid']]);
   });
 
   it('requires staff to name a visible organization', async () => {
-    const staff = await world.user();
-    const assigned = await world.user({ assignedTo: [(await world.organization()).uid] });
+    const staff = await fixtures.user();
+    const assigned = await fixtures.user({ assignedTo: [(await fixtures.organization()).uid] });
     const into = (token: string, organization_uid?: string) =>
       invite({ email: address(), organization_uid }, token);
     expect((await into(staff.token, organization.uid)).body.organization_uid).toBe(organization.uid);
@@ -215,9 +218,9 @@ describe('Operation 54: invite a user', () => {
 
   describe('of an address that is taken', () => {
     const foreign = async () =>
-      (await world.user({ organization: (await world.organization()).uid, email: address() })).email;
+      (await fixtures.user({ organization: (await fixtures.organization()).uid, email: address() })).email;
     const refusals = async () =>
-      (await world.auditEvents())
+      (await fixtures.auditEvents())
         .filter(
           ({ action, organization_id }) =>
             action === 'invitation.refuse' && organization_id === organization.id,
@@ -241,11 +244,11 @@ describe('Operation 54: invite a user', () => {
 
     it('returns 429 to every invitation of an account after 20 within an hour', async () => {
       await exhaust(admin.token, 20);
-      const refused = await invite({ email: address() });
-      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3600']);
-      expect(refused.body.detail).toContain('Try again in 60 minutes.');
+      const rejected = await invite({ email: address() });
+      expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([429, '3600']);
+      expect(rejected.body.detail).toContain('Try again in 60 minutes.');
       expect(await refusals()).toHaveLength(20);
-      const colleague = await world.user({ organization: organization.uid, admin: true });
+      const colleague = await fixtures.user({ organization: organization.uid, admin: true });
       expect((await invite({ email: address() }, colleague.token)).status).toBe(201);
       now += 3_600_000;
       expect((await invite({ email: address() })).status).toBe(201);
@@ -253,16 +256,16 @@ describe('Operation 54: invite a user', () => {
 
     it('returns 429 to every invitation into an organization after 100 within an hour', async () => {
       for (let count = 0; count < 5; count += 1) {
-        const { token } = await world.user({ organization: organization.uid, admin: true });
+        const { token } = await fixtures.user({ organization: organization.uid, admin: true });
         await exhaust(token, 20);
       }
       expect((await invite({ email: address() })).status).toBe(429);
-      const elsewhere = await world.organization();
-      const other = await world.user({ organization: elsewhere.uid, admin: true });
+      const elsewhere = await fixtures.organization();
+      const other = await fixtures.user({ organization: elsewhere.uid, admin: true });
       expect((await invite({ email: address() }, other.token)).status).toBe(201);
     });
 
-    it('counts requests at the same time, and tells them no more', async () => {
+    it('counts concurrent requests, and reveals no more to them', async () => {
       const email = await foreign();
       const statuses = await Promise.all(
         Array.from({ length: 30 }, async () => (await invite({ email })).status),
@@ -272,7 +275,7 @@ describe('Operation 54: invite a user', () => {
     });
 
     it('does not count users of the organization, nor repeats with an idempotency key', async () => {
-      const { email } = await world.user({ organization: organization.uid });
+      const { email } = await fixtures.user({ organization: organization.uid });
       for (let count = 0; count < 21; count += 1) expect((await invite({ email })).status).toBe(409);
       const invited = { email: address() };
       const headers = { 'idempotency-key': 'again' };
@@ -282,8 +285,8 @@ describe('Operation 54: invite a user', () => {
     });
 
     it('returns the same 409 if another organization signs in users of its domain', async () => {
-      const { uid, id } = await world.organization();
-      await world.ssoOnly(uid);
+      const { uid, id } = await fixtures.organization();
+      await fixtures.ssoOnly(uid);
       const domain = `${uid}.example`;
       await server.context.db.write((tx) =>
         tx.insertInto('identity_provider_domains').values({ domain, organization_id: id }).execute(),
@@ -292,7 +295,7 @@ describe('Operation 54: invite a user', () => {
       const { status, body } = await invite({ email });
       expect([status, body.detail]).toEqual([409, `A user with the address ${email} already exists.`]);
       expect(await refusals()).toEqual([[admin.id, email]]);
-      const own = await world.user({ organization: uid, admin: true });
+      const own = await fixtures.user({ organization: uid, admin: true });
       expect((await invite({ email }, own.token)).status).toBe(201);
     });
   });

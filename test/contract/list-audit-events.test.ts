@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let user: TestUser;
@@ -14,14 +14,14 @@ let staff: TestUser;
 let now = Date.UTC(2026, 10, 21, 10, 30);
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  world = createFixtures(server);
-  staff = await world.user();
+  fixtures = createFixtures(server);
+  staff = await fixtures.user();
 });
 afterAll(() => server.close());
 beforeEach(async () => {
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
-  user = await world.user({ organization: organization.uid, name: 'Ada' });
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
+  user = await fixtures.user({ organization: organization.uid, name: 'Ada' });
 });
 
 const read = (token: string, query = '', headers = {}) =>
@@ -57,7 +57,7 @@ async function event(values: {
 
 describe('Operation 60: list audit events', () => {
   it('returns actor, object, address and request of an event', async () => {
-    const { uid } = await world.assessment(organization.uid);
+    const { uid } = await fixtures.assessment(organization.uid);
     const created = await server.request('POST', '/v1/assessment_tags', {
       token: admin.token,
       body: { name: 'internal', assessment_id: uid },
@@ -98,8 +98,8 @@ describe('Operation 60: list audit events', () => {
   });
 
   it('returns events of their organization to admins, of visible organizations to staff, and none to others', async () => {
-    const elsewhere = await world.organization();
-    const assigned = await world.user({ assignedTo: [organization.uid] });
+    const elsewhere = await fixtures.organization();
+    const assigned = await fixtures.user({ assignedTo: [organization.uid] });
     const [own, foreign, ofNone] = [
       await event({ organization_id: organization.id }),
       await event({ organization_id: elsewhere.id }),
@@ -157,7 +157,7 @@ describe('Operation 60: list audit events', () => {
       'id,at,action,object_type,object_id,organization_uid,actor,credential_id,address,request_id,before,after',
     );
     expect(first).toContain(`"{""kind"":""command_line"",""user_id"":null,""email"":null}"`);
-    const exports = (await world.auditEvents()).filter(
+    const exports = (await fixtures.auditEvents()).filter(
       ({ action, user_id }) => action === 'event.export' && user_id === admin.id,
     );
     expect(exports.map(({ after }) => JSON.parse(after ?? ''))).toEqual([

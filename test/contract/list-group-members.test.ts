@@ -6,20 +6,20 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 const START = Date.UTC(2026, 10, 21, 10, 30);
 let now = START;
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let group: number;
 let admin: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
   now = START;
-  organization = (await world.organization()).uid;
-  group = (await world.group(organization)).id;
-  admin = await world.user({ organization, admin: true });
+  organization = (await fixtures.organization()).uid;
+  group = (await fixtures.group(organization)).id;
+  admin = await fixtures.user({ organization, admin: true });
 });
 
 const pathOf = (id: number | string) => `/api/assessment/v1/assessment-groups/${id}/members`;
@@ -30,8 +30,8 @@ const linkTo = (query: string) => `${server.origin}${pathOf(group)}?${query}`;
 const members = async (...roles: GroupRole[]) => {
   const uids: string[] = [];
   for (const role of roles) {
-    const { uid } = await world.invited({ organization });
-    await world.member(group, uid, role);
+    const { uid } = await fixtures.invited({ organization });
+    await fixtures.member(group, uid, role);
     uids.push(uid);
   }
   return uids;
@@ -54,11 +54,11 @@ function expectProblem(response: TestResponse, status: number, kind: string): vo
 
 describe('Operation 12: list members of an assessment group', () => {
   it('returns exactly the fields of the specification', async () => {
-    const named = await world.invited({ organization, name: 'Ada Lovelace' });
-    const nameless = await world.invited({ organization });
-    await world.member(group, named.uid, 'assessment_creator');
+    const named = await fixtures.invited({ organization, name: 'Ada Lovelace' });
+    const nameless = await fixtures.invited({ organization });
+    await fixtures.member(group, named.uid, 'assessment_creator');
     now += 1;
-    await world.member(group, nameless.uid, 'infra_admin');
+    await fixtures.member(group, nameless.uid, 'infra_admin');
 
     const response = await list();
     expect(response.status).toBe(200);
@@ -132,9 +132,9 @@ describe('Operation 12: list members of an assessment group', () => {
     /** Shared by the tests below, which only read. */
     let crowd: { organization: string; group: number; admin: TestUser };
     beforeAll(async () => {
-      organization = (await world.organization()).uid;
-      group = (await world.group(organization)).id;
-      admin = await world.user({ organization, admin: true });
+      organization = (await fixtures.organization()).uid;
+      group = (await fixtures.group(organization)).id;
+      admin = await fixtures.user({ organization, admin: true });
       crowd = { organization, group, admin };
       // Times with ties that do not increase with the id, and no infra_admin.
       const times = [5, 3, 3, 9, 3, 1, 5, 5, 2, 3, 3, 3, 8, 3, 3, 1, 9];
@@ -275,8 +275,8 @@ describe('Operation 12: list members of an assessment group', () => {
 
   describe('Access', () => {
     it.each(GROUP_ROLES)('allows members with the role %s, and returns their actions', async (role) => {
-      const user = await world.user({ organization });
-      await world.member(group, user.uid, role);
+      const user = await fixtures.user({ organization });
+      await fixtures.member(group, user.uid, role);
       const { status, body } = await list('', user.token);
       expect(status).toBe(200);
       const removes = role === 'rbac_group_admin' || role === 'infra_admin';
@@ -286,22 +286,22 @@ describe('Operation 12: list members of an assessment group', () => {
     });
 
     it('allows staff, with the actions of admins', async () => {
-      const { token } = await world.user();
+      const { token } = await fixtures.user();
       const { status, body } = await list('', token);
       expect(status).toBe(200);
       expect(body.metadata.actions).toHaveLength(2);
     });
 
     it('returns 403 to other users of the organization', async () => {
-      const { uid, token } = await world.user({ organization });
-      const elsewhere = await world.group(organization);
-      await world.member(elsewhere.id, uid, 'rbac_group_admin');
+      const { uid, token } = await fixtures.user({ organization });
+      const elsewhere = await fixtures.group(organization);
+      await fixtures.member(elsewhere.id, uid, 'rbac_group_admin');
       expectProblem(await list('', token), 403, 'forbidden');
     });
 
     it('returns 404 to users of other organizations, as for an unknown group', async () => {
-      const other = (await world.organization()).uid;
-      const { token } = await world.user({ organization: other, admin: true });
+      const other = (await fixtures.organization()).uid;
+      const { token } = await fixtures.user({ organization: other, admin: true });
       const foreign = await list('', token);
       expectProblem(foreign, 404, 'group-not-found');
       const unknown = await list('', token, 999_999_999);

@@ -6,26 +6,29 @@ import { createFixtures } from '../harness/fixtures.ts';
 const HOUR = 3_600_000;
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let now = Date.UTC(2026, 10, 21, 10, 30);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 
 const iso = (time: number) => new Date(time).toISOString();
 
 describe('Operation 57: list your tokens', () => {
   it("returns the caller's personal access tokens, newest first, including revoked and expired ones", async () => {
-    const { uid } = await world.organization();
-    const user = await world.user({ organization: uid });
-    await world.user({ organization: uid });
+    const { uid } = await fixtures.organization();
+    const user = await fixtures.user({ organization: uid });
+    await fixtures.user({ organization: uid });
     const start = now;
     now += HOUR;
-    const expired = await world.token(user.id, { expiresAt: now + HOUR, allowedAddresses: ['192.0.2.0/24'] });
-    await world.token(user.id, { kind: 'jwt', expiresAt: now + HOUR });
+    const expired = await fixtures.token(user.id, {
+      expiresAt: now + HOUR,
+      allowedAddresses: ['192.0.2.0/24'],
+    });
+    await fixtures.token(user.id, { kind: 'jwt', expiresAt: now + HOUR });
     now += 2 * HOUR;
-    const revoked = await world.token(user.id, { scopes: ['api', 'tag_lr'] });
+    const revoked = await fixtures.token(user.id, { scopes: ['api', 'tag_lr'] });
     await server.context.db.write((tx) =>
       recordTokenUse(tx, new Map([[revoked.id, { at: now, address: '192.0.2.7' }]])),
     );

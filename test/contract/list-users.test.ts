@@ -6,28 +6,28 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let user: TestUser;
 beforeAll(async () => {
   server = await startTestServer({ clientBaseUrl: 'https://gateway.example' }, () => NOW);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
-  user = await world.user({ organization: organization.uid, name: 'Ada' });
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
+  user = await fixtures.user({ organization: organization.uid, name: 'Ada' });
 });
 
 const list = (token: string, query = '') => server.request('GET', `/v1/users${query}`, { token });
 
 describe('Operation 53: list users', () => {
   it("returns every field of the organization's users to admins", async () => {
-    const assessment = await world.assessment(organization.uid);
-    await world.access(assessment.uid, user.id);
-    const invited = await world.invited({ organization: organization.uid });
+    const assessment = await fixtures.assessment(organization.uid);
+    await fixtures.access(assessment.uid, user.id);
+    const invited = await fixtures.invited({ organization: organization.uid });
     const [token] = await server.context.db.read
       .selectFrom('tokens')
       .select('id')
@@ -57,10 +57,10 @@ describe('Operation 53: list users', () => {
   });
 
   it('returns only id, uid, name and address to group admins', async () => {
-    const group = await world.group(organization.uid);
-    await world.member(group.id, user.uid, 'assessment_operator');
+    const group = await fixtures.group(organization.uid);
+    await fixtures.member(group.id, user.uid, 'assessment_operator');
     expect((await list(user.token)).status).toBe(403);
-    await world.member((await world.group(organization.uid)).id, user.uid, 'rbac_group_admin');
+    await fixtures.member((await fixtures.group(organization.uid)).id, user.uid, 'rbac_group_admin');
     const { status, body } = await list(user.token);
     expect([status, body]).toEqual([
       200,
@@ -74,14 +74,14 @@ describe('Operation 53: list users', () => {
   });
 
   it('returns client users of visible organizations to staff, with a filter by organization', async () => {
-    const { uid: elsewhere } = await world.organization();
-    const other = await world.user({ organization: elsewhere });
+    const { uid: elsewhere } = await fixtures.organization();
+    const other = await fixtures.user({ organization: elsewhere });
     const ids = async (token: string, uid?: string) => {
       const query = uid === undefined ? '' : `?filter[organization_uid][]=${uid}`;
       return ((await list(token, query)).body as { id: number }[]).map(({ id }) => id);
     };
-    const staff = await world.user();
-    const assigned = await world.user({ assignedTo: [elsewhere] });
+    const staff = await fixtures.user();
+    const assigned = await fixtures.user({ assignedTo: [elsewhere] });
     const all = await ids(staff.token);
     expect(all).toEqual(expect.arrayContaining([admin.id, user.id, other.id]));
     expect(all).not.toContain(staff.id);

@@ -7,7 +7,7 @@ const NOW = Date.UTC(2026, 10, 21, 10, 30);
 const UNKNOWN_ID = 987_654_321;
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let assessment: { id: number; uid: string };
 let elsewhere: { id: number; uid: string };
@@ -17,16 +17,16 @@ let vulnerability: number;
 
 beforeAll(async () => {
   server = await useSharedServer(() => NOW);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  await world.together(async (fixtures) => {
-    organization = await fixtures.organization();
-    assessment = await fixtures.assessment(organization.uid);
-    elsewhere = await fixtures.assessment((await fixtures.organization()).uid);
-    admin = await fixtures.user({ organization: organization.uid, admin: true });
-    staff = await fixtures.user();
-    vulnerability = (await fixtures.vulnerability(assessment.uid, { title: 'Old' })).id;
+  await fixtures.together(async (batch) => {
+    organization = await batch.organization();
+    assessment = await batch.assessment(organization.uid);
+    elsewhere = await batch.assessment((await batch.organization()).uid);
+    admin = await batch.user({ organization: organization.uid, admin: true });
+    staff = await batch.user();
+    vulnerability = (await batch.vulnerability(assessment.uid, { title: 'Old' })).id;
   });
 });
 
@@ -69,8 +69,8 @@ const answerOf = async (send: Send, id: number) => {
 
 describe.each(OPERATIONS)('Operation %s', (_name, send, success) => {
   it('answers a client user who names unknown staff as for an unknown id', async () => {
-    await world.vulnerability(elsewhere.uid, { assigneeId: staff.id });
-    await world.testingSession(elsewhere.uid, staff.id, NOW - 2, NOW - 1);
+    await fixtures.vulnerability(elsewhere.uid, { assigneeId: staff.id });
+    await fixtures.testingSession(elsewhere.uid, staff.id, NOW - 2, NOW - 1);
     await comment(true);
     const unknown = await answerOf(send, UNKNOWN_ID);
     expect(unknown[0]).toBe(422);
@@ -78,13 +78,13 @@ describe.each(OPERATIONS)('Operation %s', (_name, send, success) => {
   });
 
   it('lets staff name themselves and other staff with access', async () => {
-    const other = await world.user();
+    const other = await fixtures.user();
     for (const { id } of [staff, other]) expect((await send(id, staff.token)).status).toBe(success);
   });
 
   it.each<[string, () => Promise<unknown>]>([
-    ['had a testing session', () => world.testingSession(assessment.uid, staff.id, NOW - 2, NOW - 1)],
-    ['is an assignee', () => world.vulnerability(assessment.uid, { assigneeId: staff.id })],
+    ['had a testing session', () => fixtures.testingSession(assessment.uid, staff.id, NOW - 2, NOW - 1)],
+    ['is an assignee', () => fixtures.vulnerability(assessment.uid, { assigneeId: staff.id })],
     [
       'started an import',
       () => insertImport(server, { organizationId: organization.id, createdBy: staff.id }),
@@ -104,7 +104,7 @@ async function comment(internal: boolean) {
 
 describe('Staff who are assigned to a vulnerability', () => {
   it('stay when a client user edits or moves it', async () => {
-    const target = await world.assessment(organization.uid);
+    const target = await fixtures.assessment(organization.uid);
     expect((await replaceAssignee(staff.id, staff.token)).status).toBe(200);
     for (const assessment_id of [assessment.uid, target.uid]) {
       const { status, body } = await server.request('PUT', `/v1/vulnerabilities/${vulnerability}`, {

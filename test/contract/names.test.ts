@@ -7,19 +7,19 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 const STORED = 'two\nlines';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let assessment: { id: number; uid: string };
 let admin: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer();
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  organization = await world.organization();
-  assessment = await world.assessment(organization.uid);
-  admin = await world.user({ organization: organization.uid, admin: true });
+  organization = await fixtures.organization();
+  assessment = await fixtures.assessment(organization.uid);
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
 });
 
 const send = (method: string, path: string, body: unknown, token = admin.token) =>
@@ -29,9 +29,9 @@ const tagsPath = () => `/api/tagging/v1.0/organizations/${organization.uid}/tags
 /** Creates with a name, by kind. */
 const creations: Record<string, (name: string) => ReturnType<typeof send>> = {
   organization: async (name) =>
-    send('POST', '/v1/organizations', { uid: 'new', name }, (await world.user()).token),
+    send('POST', '/v1/organizations', { uid: 'new', name }, (await fixtures.user()).token),
   'organization, renamed': async (name) =>
-    send('PATCH', `/v1/organizations/${organization.uid}`, { name }, (await world.user()).token),
+    send('PATCH', `/v1/organizations/${organization.uid}`, { name }, (await fixtures.user()).token),
   assessment: (name) => send('POST', '/v1/assessments', { name }),
   'assessment, renamed': (name) => send('PATCH', `/v1/assessments/${assessment.uid}`, { name }),
   'tag of an assessment by its name': (name) =>
@@ -46,17 +46,17 @@ const creations: Record<string, (name: string) => ReturnType<typeof send>> = {
       category: { parent: 'Parent', display: name },
     }),
   'vulnerability, renamed': async (title) =>
-    send('PUT', `/v1/vulnerabilities/${(await world.vulnerability(assessment.uid)).id}`, {
+    send('PUT', `/v1/vulnerabilities/${(await fixtures.vulnerability(assessment.uid)).id}`, {
       title,
       severity: 'Low',
     }),
   'tag of a vulnerability by its name': async (name) =>
-    send('PATCH', `/v1/vulnerabilities/${(await world.vulnerability(assessment.uid)).id}`, {
+    send('PATCH', `/v1/vulnerabilities/${(await fixtures.vulnerability(assessment.uid)).id}`, {
       tag_list: [name],
     }),
   'tag in a bulk update': async (name) =>
     send('POST', '/v1/vulnerabilities/bulk_update', {
-      ids: [(await world.vulnerability(assessment.uid)).id],
+      ids: [(await fixtures.vulnerability(assessment.uid)).id],
       set: { add_tags: [name] },
     }),
   'tag of an asset': (name) => send('POST', tagsPath(), { tags: [{ name }] }),
@@ -94,7 +94,7 @@ describe.each(Object.keys(creations))('The name of an object: %s', (kind) => {
 
 describe('An object with a name from before the rule', () => {
   it('is read and edited: vulnerability', async () => {
-    const { id } = await world.vulnerability(assessment.uid);
+    const { id } = await fixtures.vulnerability(assessment.uid);
     await server.context.db.write((tx) =>
       tx
         .updateTable('vulnerabilities')
@@ -125,7 +125,7 @@ describe('An object with a name from before the rule', () => {
   });
 
   it('is read and edited: asset', async () => {
-    const { uid } = await world.asset({ organization: organization.uid });
+    const { uid } = await fixtures.asset({ organization: organization.uid });
     await server.context.db.write((tx) =>
       tx.updateTable('assets').set({ name: STORED }).where('uid', '=', uid).execute(),
     );
@@ -136,8 +136,8 @@ describe('An object with a name from before the rule', () => {
   });
 
   it('can be selected: tag', async () => {
-    const tag = await world.vulnerabilityTag(organization.uid);
-    const { id } = await world.vulnerability(assessment.uid);
+    const tag = await fixtures.vulnerabilityTag(organization.uid);
+    const { id } = await fixtures.vulnerability(assessment.uid);
     await server.context.db.write((tx) =>
       tx
         .updateTable('vulnerability_tags')

@@ -9,17 +9,17 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let now = Date.UTC(2026, 10, 22, 8);
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
 });
 
 const port = (number: number, more: Partial<ObservedPort> = {}): ObservedPort => ({
@@ -147,17 +147,17 @@ describe('Operation 80: list ports of an organization', () => {
 
   it("counts only the hosts that the user's assessments list", async () => {
     await estate();
-    const user = await world.user({ organization: organization.uid });
-    const { uid: listing } = await world.assessment(organization.uid);
-    const { uid: hidden } = await world.assessment(organization.uid);
+    const user = await fixtures.user({ organization: organization.uid });
+    const { uid: listing } = await fixtures.assessment(organization.uid);
+    const { uid: hidden } = await fixtures.assessment(organization.uid);
     expect(await counts('', user.token)).toEqual([]);
-    await world.access(listing, user.id);
-    await world.list(listing, await uidOf('192.0.2.2'));
-    await world.list(hidden, await uidOf('192.0.2.1'));
+    await fixtures.access(listing, user.id);
+    await fixtures.list(listing, await uidOf('192.0.2.2'));
+    await fixtures.list(hidden, await uidOf('192.0.2.1'));
     expect(await counts('', user.token)).toEqual(['53/tcp 1', '53/udp 1', '443/tcp 1']);
     expect(await counts(`?listing_uid=${hidden}`, user.token)).toEqual([]);
     expect(await counts(`?listing_uid=${hidden}`)).toEqual(['22/tcp 1', '443/tcp 1']);
-    expect(await counts('', (await world.user()).token)).toHaveLength(4);
+    expect(await counts('', (await fixtures.user()).token)).toHaveLength(4);
   });
 
   it('includes up to 100 hosts of each port on request', async () => {
@@ -192,8 +192,8 @@ describe('Operation 80: list ports of an organization', () => {
   });
 
   it('returns 404 for organizations of others, their groups and unknown organizations', async () => {
-    const other = await world.organization();
-    await world.organizationGroup('portgroup', [organization.uid]);
+    const other = await fixtures.organization();
+    await fixtures.organizationGroup('portgroup', [organization.uid]);
     for (const uid of [other.uid, 'portgroup', 'no-such', 'NO'])
       expect(
         (await server.request('GET', `/api/streaming/v1/${uid}/assets/ports`, { token: admin.token })).status,

@@ -6,7 +6,7 @@ import { createFormClient } from '../harness/form-client.ts';
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let user: TestUser;
@@ -14,13 +14,13 @@ let staff: TestUser;
 let counter = 0;
 beforeAll(async () => {
   server = await useSharedServer(() => NOW);
-  world = createFixtures(server);
-  staff = await world.user();
+  fixtures = createFixtures(server);
+  staff = await fixtures.user();
 });
 beforeEach(async () => {
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
-  user = await world.user({ organization: organization.uid });
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
+  user = await fixtures.user({ organization: organization.uid });
 });
 
 const read = (uid: string, token: string) => server.request('GET', `/v1/organizations/${uid}`, { token });
@@ -30,17 +30,17 @@ const change = (body: object, token = admin.token, headers = {}) =>
   server.request('PATCH', `/v1/organizations/${organization.uid}`, { token, body, headers });
 const newUid = () => `made${(counter += 1)}`;
 const eventsOf = async (requestId: string | null) =>
-  (await world.auditEvents())
+  (await fixtures.auditEvents())
     .filter(({ request_id }) => request_id === requestId)
     .map(({ action, before, after }) => [action, JSON.parse(before ?? 'null'), JSON.parse(after ?? 'null')]);
 
 describe('Operations 61 and 62: list and get organizations', () => {
   it('return an organization with its counts to its admins', async () => {
-    await world.assessment(organization.uid);
-    await world.asset({ organization: organization.uid });
-    await world.asset({ organization: organization.uid });
-    await world.invited({ organization: organization.uid });
-    const banned = await world.user({ organization: organization.uid });
+    await fixtures.assessment(organization.uid);
+    await fixtures.asset({ organization: organization.uid });
+    await fixtures.asset({ organization: organization.uid });
+    await fixtures.invited({ organization: organization.uid });
+    const banned = await fixtures.user({ organization: organization.uid });
     await server.request('DELETE', `/v1/users/${banned.id}`, { token: admin.token });
     const { status, body } = await read(organization.uid, admin.token);
     expect([status, body]).toEqual([
@@ -68,9 +68,9 @@ describe('Operations 61 and 62: list and get organizations', () => {
   });
 
   it('return visible organizations to staff, and 404 for organization groups', async () => {
-    const elsewhere = await world.organization();
-    await world.organizationGroup(`group${organization.uid}`, [organization.uid]);
-    const assigned = await world.user({ assignedTo: [elsewhere.uid] });
+    const elsewhere = await fixtures.organization();
+    await fixtures.organizationGroup(`group${organization.uid}`, [organization.uid]);
+    const assigned = await fixtures.user({ assignedTo: [elsewhere.uid] });
     expect((await read(organization.uid, staff.token)).body.user_count).toBe(2);
     expect((await read(elsewhere.uid, assigned.token)).status).toBe(200);
     for (const [uid, token] of [
@@ -111,7 +111,7 @@ describe('Operation 63: create an organization', () => {
   });
 
   it('assigns the organization to assigned staff', async () => {
-    const assigned = await world.user({ assignedTo: [organization.uid] });
+    const assigned = await fixtures.user({ assignedTo: [organization.uid] });
     const response = await create({ uid: newUid(), name: 'New' }, assigned.token);
     expect(response.status).toBe(201);
     const { uid } = response.body;
@@ -123,17 +123,17 @@ describe('Operation 63: create an organization', () => {
     ]);
   });
 
-  it('appends random characters to the uid for assigned staff, whoever has it', async () => {
-    const assigned = await world.user({ assignedTo: [organization.uid] });
-    const theirs = await world.organization();
+  it('appends random characters to the uid for assigned staff, even if it is free', async () => {
+    const assigned = await fixtures.user({ assignedTo: [organization.uid] });
+    const theirs = await fixtures.organization();
     for (const uid of [organization.uid, theirs.uid, newUid()]) {
       const response = await create({ uid, name: 'New' }, assigned.token);
-      const made = response.body.uid;
-      expect([response.status, made]).toEqual([
+      const created = response.body.uid;
+      expect([response.status, created]).toEqual([
         201,
         expect.stringMatching(new RegExp(`^${uid}[0-9a-z]{4}$`)),
       ]);
-      expect(new URL(response.headers.get('location') ?? '').pathname).toBe(`/v1/organizations/${made}`);
+      expect(new URL(response.headers.get('location') ?? '').pathname).toBe(`/v1/organizations/${created}`);
     }
     const { body } = await create({ uid: 'a'.repeat(50), name: 'New' }, assigned.token);
     expect(body.uid).toMatch(/^a{46}[0-9a-z]{4}$/);
@@ -145,7 +145,7 @@ describe('Operation 63: create an organization', () => {
   });
 
   it('returns 409 for the uid of an organization or group, and 422 for an invalid uid', async () => {
-    await world.organizationGroup(`group${organization.uid}`, []);
+    await fixtures.organizationGroup(`group${organization.uid}`, []);
     for (const uid of [organization.uid, `group${organization.uid}`])
       expect((await create({ uid, name: 'New' }, staff.token)).status).toBe(409);
     for (const uid of ['', 'Upper', 'a-b', 'a'.repeat(51), 'good\n'])
@@ -175,7 +175,7 @@ describe('Operation 64: update an organization', () => {
   });
 
   it('requires a second factor, and ends sessions of users without one', async () => {
-    const account = await world.account({ organization: organization.uid });
+    const account = await fixtures.account({ organization: organization.uid });
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     const sessions = () =>
@@ -196,9 +196,9 @@ describe('Operation 64: update an organization', () => {
 
   it('allows its admins, and staff who can see it', async () => {
     expect((await change({ name: 'No' }, user.token)).status).toBe(403);
-    const elsewhere = await world.user({ organization: (await world.organization()).uid, admin: true });
+    const elsewhere = await fixtures.user({ organization: (await fixtures.organization()).uid, admin: true });
     expect((await change({ name: 'No' }, elsewhere.token)).status).toBe(404);
-    const assigned = await world.user({ assignedTo: [organization.uid] });
+    const assigned = await fixtures.user({ assignedTo: [organization.uid] });
     expect((await change({ name: 'Yes' }, assigned.token)).status).toBe(200);
     expect((await change({ name: ' ' })).status).toBe(422);
     expect((await change({ name: 1 })).status).toBe(400);

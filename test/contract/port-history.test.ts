@@ -9,18 +9,18 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 const NOW = Date.UTC(2026, 10, 22, 8);
 const ADDRESS = '192.0.2.1';
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let uid: string;
 
 beforeAll(async () => {
   server = await useSharedServer(() => NOW);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
 });
 
 const port = (number: number, more: Partial<ObservedPort> = {}): ObservedPort => ({
@@ -131,13 +131,13 @@ describe('Operation 81: get the port history of a host', () => {
 
   it('allows the readers of the ports', async () => {
     await scan(1, [port(22)]);
-    const user = await world.user({ organization: organization.uid });
+    const user = await fixtures.user({ organization: organization.uid });
     expect((await read('', user.token)).status).toBe(404);
-    const { uid: listing } = await world.assessment(organization.uid);
-    await world.access(listing, user.id);
-    await world.list(listing, uid);
+    const { uid: listing } = await fixtures.assessment(organization.uid);
+    await fixtures.access(listing, user.id);
+    await fixtures.list(listing, uid);
     expect((await read('', user.token)).status).toBe(200);
-    const other = await world.organization();
+    const other = await fixtures.organization();
     expect((await read('', admin.token, other.uid)).status).toBe(404);
     expect((await read('', admin.token, organization.uid, 'f'.repeat(24))).status).toBe(404);
   });

@@ -5,30 +5,30 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let group: number;
 let admin: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer(() => NOW);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  organization = (await world.organization()).uid;
-  group = (await world.group(organization)).id;
-  admin = await world.user({ organization, admin: true });
+  organization = (await fixtures.organization()).uid;
+  group = (await fixtures.group(organization)).id;
+  admin = await fixtures.user({ organization, admin: true });
 });
 
 const pathOf = (id: number | string) => `/api/assessment/v1/assessment-groups/${id}/members/batchRemove`;
 const remove = (userUids: unknown, token: string | undefined = admin.token, id: number | string = group) =>
   server.request('POST', pathOf(id), { token, body: { userUids } });
 const member = async (role: GroupRole = 'assessment_member') => {
-  const { uid } = await world.invited({ organization });
-  await world.member(group, uid, role);
+  const { uid } = await fixtures.invited({ organization });
+  await fixtures.member(group, uid, role);
   return uid;
 };
-const colleague = async () => (await world.invited({ organization })).uid;
+const colleague = async () => (await fixtures.invited({ organization })).uid;
 const membersLeft = async () =>
   (
     await server.context.db.read
@@ -44,7 +44,7 @@ const counted = async (query = '') => {
   return (await server.request('GET', path, { token: admin.token })).body.metadata.pagination.total;
 };
 const events = async () =>
-  (await world.auditEvents()).filter((event) => event.action === 'assessment-group.remove-members');
+  (await fixtures.auditEvents()).filter((event) => event.action === 'assessment-group.remove-members');
 
 const NOT_FOUND = { status: 'error', errorCode: 'user_not_found', errorDetail: 'No user has this uid.' };
 const LAST_ADMIN = {
@@ -99,8 +99,8 @@ describe('Operation 13: remove users from an assessment group', () => {
 
   it('keeps the user in other groups', async () => {
     const uid = await member();
-    const other = await world.group(organization);
-    await world.member(other.id, uid, 'assessment_member');
+    const other = await fixtures.group(organization);
+    await fixtures.member(other.id, uid, 'assessment_member');
     await remove([uid]);
     const left = await server.context.db.read
       .selectFrom('assessment_group_members')
@@ -183,9 +183,9 @@ describe('Operation 13: remove users from an assessment group', () => {
     });
 
     it('is not removed by staff or by themselves', async () => {
-      const owner = await world.user({ organization });
-      await world.member(group, owner.uid, 'rbac_group_admin');
-      for (const token of [(await world.user()).token, owner.token]) {
+      const owner = await fixtures.user({ organization });
+      await fixtures.member(group, owner.uid, 'rbac_group_admin');
+      for (const token of [(await fixtures.user()).token, owner.token]) {
         expect((await remove([owner.uid], token)).body.results).toEqual([
           { userUid: owner.uid, ...LAST_ADMIN },
         ]);
@@ -201,11 +201,11 @@ describe('Operation 13: remove users from an assessment group', () => {
 
     it('is kept when concurrent requests remove one each', async () => {
       for (let round = 0; round < 5; round += 1) {
-        const fresh = (await world.group(organization)).id;
+        const fresh = (await fixtures.group(organization)).id;
         const owners: string[] = [];
         for (let i = 0; i < 6; i += 1) {
-          const { uid } = await world.invited({ organization });
-          await world.member(fresh, uid, 'rbac_group_admin');
+          const { uid } = await fixtures.invited({ organization });
+          await fixtures.member(fresh, uid, 'rbac_group_admin');
           owners.push(uid);
         }
         const responses = await Promise.all(owners.map((uid) => remove([uid], admin.token, fresh)));
@@ -235,9 +235,9 @@ describe('Operation 13: remove users from an assessment group', () => {
 
   describe('Users of another organization', () => {
     it('are returned as unknown, except to staff', async () => {
-      const other = (await world.organization()).uid;
-      const foreignUser = await world.invited({ organization: other });
-      const staff = await world.user();
+      const other = (await fixtures.organization()).uid;
+      const foreignUser = await fixtures.invited({ organization: other });
+      const staff = await fixtures.user();
       expect((await remove([foreignUser.uid, staff.uid])).body.results).toEqual([
         { userUid: foreignUser.uid, ...NOT_FOUND },
         { userUid: staff.uid, ...NOT_FOUND },
@@ -257,8 +257,8 @@ describe('Operation 13: remove users from an assessment group', () => {
 
   describe('Access', () => {
     it.each(GROUP_ROLES)('depends on the role of the member: %s', async (role) => {
-      const user = await world.user({ organization });
-      await world.member(group, user.uid, role);
+      const user = await fixtures.user({ organization });
+      await fixtures.member(group, user.uid, role);
       const target = await member();
       const response = await remove([target], user.token);
       if (role === 'rbac_group_admin' || role === 'infra_admin') {
@@ -271,20 +271,20 @@ describe('Operation 13: remove users from an assessment group', () => {
 
     it('allows staff', async () => {
       const target = await member();
-      expect((await remove([target], (await world.user()).token)).body.metadata.counts.removed).toBe(1);
+      expect((await remove([target], (await fixtures.user()).token)).body.metadata.counts.removed).toBe(1);
     });
 
     it('returns 403 to other users of the organization', async () => {
-      const user = await world.user({ organization });
-      const elsewhere = await world.group(organization);
-      await world.member(elsewhere.id, user.uid, 'rbac_group_admin');
+      const user = await fixtures.user({ organization });
+      const elsewhere = await fixtures.group(organization);
+      await fixtures.member(elsewhere.id, user.uid, 'rbac_group_admin');
       expectProblem(await remove([await member()], user.token), 403, 'forbidden');
     });
 
     it('returns 404 to users of other organizations, as for an unknown group', async () => {
       const target = await member();
-      const other = (await world.organization()).uid;
-      const { token } = await world.user({ organization: other, admin: true });
+      const other = (await fixtures.organization()).uid;
+      const { token } = await fixtures.user({ organization: other, admin: true });
       const foreign = await remove([target], token);
       expectProblem(foreign, 404, 'group-not-found');
       const unknown = await remove([target], token, 999_999_999);
@@ -294,8 +294,8 @@ describe('Operation 13: remove users from an assessment group', () => {
     });
 
     it('returns 403 to members who removed themselves', async () => {
-      const user = await world.user({ organization });
-      await world.member(group, user.uid, 'infra_admin');
+      const user = await fixtures.user({ organization });
+      await fixtures.member(group, user.uid, 'infra_admin');
       expect((await remove([user.uid], user.token)).body.metadata.counts.removed).toBe(1);
       expectProblem(await remove([user.uid], user.token), 403, 'forbidden');
     });

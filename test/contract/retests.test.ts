@@ -8,7 +8,7 @@ const START = Date.UTC(2026, 10, 21, 10, 30);
 
 let now = START;
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let assessment: { uid: string };
 let member: TestUser;
@@ -20,21 +20,21 @@ let vulnerability: { id: number };
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
-  staff = await world.user();
+  fixtures = createFixtures(server);
+  staff = await fixtures.user();
 });
 beforeEach(async () => {
   now = START;
-  await world.together(async (fixtures) => {
-    organization = await fixtures.organization();
-    assessment = await fixtures.assessment(organization.uid);
-    member = await fixtures.user({ organization: organization.uid });
-    other = await fixtures.user({ organization: organization.uid });
-    admin = await fixtures.user({ organization: organization.uid, admin: true });
-    outsider = await fixtures.user({ organization: organization.uid });
-    await fixtures.access(assessment.uid, member.id);
-    await fixtures.access(assessment.uid, other.id);
-    vulnerability = await fixtures.vulnerability(assessment.uid, { statusId: 2 });
+  await fixtures.together(async (batch) => {
+    organization = await batch.organization();
+    assessment = await batch.assessment(organization.uid);
+    member = await batch.user({ organization: organization.uid });
+    other = await batch.user({ organization: organization.uid });
+    admin = await batch.user({ organization: organization.uid, admin: true });
+    outsider = await batch.user({ organization: organization.uid });
+    await batch.access(assessment.uid, member.id);
+    await batch.access(assessment.uid, other.id);
+    vulnerability = await batch.vulnerability(assessment.uid, { statusId: 2 });
   });
   now = START + 60_000;
 });
@@ -92,7 +92,7 @@ describe('Operation 28: request a retest', () => {
       ['retest', null, { id: response.body.id, status: 'requested', message: 'Fixed.' }],
       ['status', { status_id: 2, status: 'Pending Fix' }, { status_id: 4, status: 'Pending Verification' }],
     ]);
-    const recorded = (await world.auditEvents()).slice(-2);
+    const recorded = (await fixtures.auditEvents()).slice(-2);
     expect(recorded).toMatchObject([
       {
         action: 'retest.create',
@@ -189,7 +189,7 @@ describe('Operation 29: decide a retest', () => {
       { id: requested.id, status: 'requested' },
       { id: requested.id, status: decision, message: 'Seen.' },
     ]);
-    const recorded = (await world.auditEvents()).slice(-2);
+    const recorded = (await fixtures.auditEvents()).slice(-2);
     expect(recorded.map(({ action }) => action)).toEqual(['retest.decide', 'vulnerability.update']);
   });
 
@@ -228,7 +228,7 @@ describe('Operation 29: decide a retest', () => {
       expect((await decide(body.id, { status: 'verified' }, user)).status).toBe(403);
     // Logged after the request, so its own time does not matter.
     now += 1;
-    await world.testingSession(assessment.uid, other.id, START - 3_600_000, START - 1_800_000);
+    await fixtures.testingSession(assessment.uid, other.id, START - 3_600_000, START - 1_800_000);
     expect((await decide(body.id, { status: 'verified' }, other)).status).toBe(403);
     await decide(body.id, { status: 'cancelled' });
     now += 1;
@@ -236,9 +236,9 @@ describe('Operation 29: decide a retest', () => {
     expect((await decide(second.body.id, { status: 'blocked' }, other)).status).toBe(200);
     now += 1;
     const third = await requestRetest();
-    const elsewhere = await world.assessment(organization.uid);
-    await world.access(elsewhere.uid, member.id);
-    await world.testingSession(elsewhere.uid, member.id, START - 3_600_000, null);
+    const elsewhere = await fixtures.assessment(organization.uid);
+    await fixtures.access(elsewhere.uid, member.id);
+    await fixtures.testingSession(elsewhere.uid, member.id, START - 3_600_000, null);
     expect((await decide(third.body.id, { status: 'failed' }, member)).status).toBe(403);
     expect((await decide(third.body.id, { status: 'failed' }, other)).status).toBe(200);
   });
@@ -264,7 +264,7 @@ describe('Operation 29: decide a retest', () => {
 
   it('returns 404 under the id of another vulnerability', async () => {
     const { body } = await requestRetest();
-    const elsewhere = await world.vulnerability(assessment.uid);
+    const elsewhere = await fixtures.vulnerability(assessment.uid);
     const { token } = staff;
     const response = await server.request('PATCH', path(body.id, elsewhere.id), {
       token,

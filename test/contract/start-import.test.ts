@@ -14,7 +14,7 @@ const MAX_SIZE = 200_000;
 const LISTENING = port(443);
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let assessment: { id: number; uid: string };
 let admin: TestUser;
@@ -22,15 +22,15 @@ let member: TestUser;
 
 beforeAll(async () => {
   server = await startTestServer({ maxImportSize: MAX_SIZE });
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
-  organization = await world.organization();
-  assessment = await world.assessment(organization.uid);
-  admin = await world.user({ organization: organization.uid, admin: true });
-  member = await world.user({ organization: organization.uid });
-  await world.access(assessment.uid, member.id);
+  organization = await fixtures.organization();
+  assessment = await fixtures.assessment(organization.uid);
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
+  member = await fixtures.user({ organization: organization.uid });
+  await fixtures.access(assessment.uid, member.id);
 });
 
 const hosts = (...addresses: string[]) =>
@@ -121,7 +121,7 @@ describe('Operation 65: import a report', () => {
     const [row] = await imports();
     expect(row).toMatchObject({ blob_key: null, state: 'succeeded' });
     await eventually(async () => expect(await waitingContents()).toEqual([]));
-    const events = (await world.auditEvents()).filter(
+    const events = (await fixtures.auditEvents()).filter(
       (event) => event.object_type === 'import' && event.object_id === String(body.id),
     );
     expect(events.map(({ action, user_id }) => [action, user_id])).toEqual([
@@ -259,7 +259,7 @@ describe('Operation 65: import a report', () => {
     ['a user', () => member, 'is required; in a form, the file must be the last part'],
     [
       'staff',
-      () => world.user(),
+      () => fixtures.user(),
       'is required, or organization_uid for a report of hosts; in a form, the file must be the last part',
     ],
   ])(
@@ -386,7 +386,7 @@ describe('Operation 65: access', () => {
     expectRefused(await start(undefined, {}, member), 422, 'validation-failed');
     const { status } = await start(undefined, { assessment_id: assessment.uid }, member);
     expect(status).toBe(202);
-    const outsider = await world.user({ organization: organization.uid });
+    const outsider = await fixtures.user({ organization: organization.uid });
     expectRefused(
       await start(undefined, { assessment_id: assessment.uid }, outsider),
       422,
@@ -395,35 +395,35 @@ describe('Operation 65: access', () => {
   });
 
   it('requires api and a scope that writes assets for a report of hosts', async () => {
-    const narrow = await world.token(admin.id, { scopes: ['api', 'asset_or'] });
+    const narrow = await fixtures.token(admin.id, { scopes: ['api', 'asset_or'] });
     expectRefused(await start(undefined, {}, { ...admin, token: narrow.token }), 403, 'forbidden');
-    const wide = await world.token(admin.id, { scopes: ['api', 'asset_client_ow'] });
+    const wide = await fixtures.token(admin.id, { scopes: ['api', 'asset_client_ow'] });
     expect((await start(undefined, {}, { ...admin, token: wide.token })).status).toBe(202);
   });
 
   it('without an assessment requires a scope that is not of a listing', async () => {
-    const { token } = await world.token(admin.id, { scopes: ['api', 'asset_client_lw'] });
+    const { token } = await fixtures.token(admin.id, { scopes: ['api', 'asset_client_lw'] });
     expectRefused(await start(undefined, {}, { ...admin, token }), 403, 'forbidden');
     const fields = { assessment_id: assessment.uid };
     expect((await start(undefined, fields, { ...admin, token })).status).toBe(202);
   });
 
   it('skips hosts that the scopes of the credential do not write', async () => {
-    const staff = await world.user();
+    const staff = await fixtures.user();
     for (const [location, writableBy] of [
       ['192.0.2.1', 'boss'],
       ['192.0.2.2', 'client'],
       ['192.0.2.3', 'any'],
     ] as const) {
-      const { uid } = await world.asset({
+      const { uid } = await fixtures.asset({
         organization: organization.uid,
         type: 'host',
         location,
         writableBy,
       });
-      await world.list(assessment.uid, uid);
+      await fixtures.list(assessment.uid, uid);
     }
-    await world.asset({
+    await fixtures.asset({
       organization: organization.uid,
       type: 'host',
       location: '192.0.2.4',
@@ -444,19 +444,19 @@ describe('Operation 65: access', () => {
       ];
     };
     expect(await openPorts(member)).toEqual(['23', 2, 2]);
-    const narrow = await world.token(admin.id, { scopes: ['api', 'asset_client_lw'] });
+    const narrow = await fixtures.token(admin.id, { scopes: ['api', 'asset_client_lw'] });
     expect(await openPorts(admin, narrow.token)).toEqual(['23', 0, 2]);
     expect(await openPorts(admin)).toEqual(['234', 1, 1]);
-    const boss = await world.token(staff.id, { scopes: ['api', 'asset_boss_lw'] });
+    const boss = await fixtures.token(staff.id, { scopes: ['api', 'asset_boss_lw'] });
     expect(await openPorts(staff, boss.token)).toEqual(['1234', 1, 2]);
   });
 
   it('requires an organization from staff, which must be that of the assessment', async () => {
-    const staff = await world.user();
+    const staff = await fixtures.user();
     expectRefused(await start(undefined, {}, staff), 422, 'validation-failed');
     const named = await start(undefined, { organization_uid: organization.uid }, staff);
     expect([named.status, named.body.organization_uid]).toEqual([202, organization.uid]);
-    const other = await world.organization();
+    const other = await fixtures.organization();
     const fields = { organization_uid: other.uid, assessment_id: assessment.uid };
     const response = await start(undefined, fields, staff);
     expect([response.status, response.body.failedValidation[0].property]).toEqual([422, 'organization_uid']);
@@ -475,8 +475,8 @@ describe('Operation 65: queue limit', () => {
     expect(await imports()).toEqual(before);
     expect(await waitingContents()).toEqual([]);
     // Other organizations are not affected.
-    const other = await world.organization();
-    const theirs = await world.user({ organization: other.uid, admin: true });
+    const other = await fixtures.organization();
+    const theirs = await fixtures.user({ organization: other.uid, admin: true });
     expect((await start(undefined, {}, theirs)).status).toBe(202);
   });
 });
@@ -485,7 +485,7 @@ describe('Operation 65: Idempotency-Key', () => {
   it('asks for access before it stores a repeated upload', async () => {
     const key = { 'idempotency-key': 'import-2' };
     const content = hosts('192.0.2.9');
-    const outsider = await world.user({ organization: organization.uid });
+    const outsider = await fixtures.user({ organization: organization.uid });
     const stored: string[] = [];
     const { files } = server.context;
     const write = files.write.bind(files);
@@ -494,9 +494,9 @@ describe('Operation 65: Idempotency-Key', () => {
       return write(name, bytes);
     };
     const target = { assessment_id: assessment.uid };
-    const refused = await start(content, target, outsider, key);
+    const rejected = await start(content, target, outsider, key);
     files.write = write;
-    expectRefused(refused, 422, 'validation-failed');
+    expectRefused(rejected, 422, 'validation-failed');
     expect(stored).toEqual([]);
     await expectNothing();
   });

@@ -7,24 +7,24 @@ const TODAY = Date.UTC(2026, 10, 21, 10, 30);
 
 let now = TODAY;
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let admin: TestUser;
 let member: TestUser;
 
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  world = createFixtures(server);
-  await world.organization('acme');
-  await world.organization('other');
-  await world.assessment('acme', 'acme-web');
-  await world.assessment('acme', 'acme-api');
-  await world.assessment('other', 'other-web');
-  admin = await world.user({ organization: 'acme', admin: true });
-  member = await world.user({ organization: 'acme' });
-  await world.access('acme-api', member.id);
+  fixtures = createFixtures(server);
+  await fixtures.organization('acme');
+  await fixtures.organization('other');
+  await fixtures.assessment('acme', 'acme-web');
+  await fixtures.assessment('acme', 'acme-api');
+  await fixtures.assessment('other', 'other-web');
+  admin = await fixtures.user({ organization: 'acme', admin: true });
+  member = await fixtures.user({ organization: 'acme' });
+  await fixtures.access('acme-api', member.id);
   const at = async (age: number, severity: 'Critical' | 'Low', statusId: number, assessment = 'acme-web') => {
     now = TODAY - age * DAY;
-    return (await world.vulnerability(assessment, { severity, statusId, title: 'finding' })).id;
+    return (await fixtures.vulnerability(assessment, { severity, statusId, title: 'finding' })).id;
   };
   await at(0, 'Critical', 1);
   await at(3, 'Low', 2);

@@ -9,31 +9,33 @@ const UNKNOWN_TAG = 'f'.repeat(12);
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 
 beforeAll(async () => {
   server = await startSecondServer(await useSharedServer(() => NOW), { maxTagBatch: 20 });
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
-  organization = (await world.organization()).uid;
-  admin = await world.user({ organization, admin: true });
+  organization = (await fixtures.organization()).uid;
+  admin = await fixtures.user({ organization, admin: true });
 });
 
 const path = (uid = organization) => `/api/tagging/v1.0/organizations/${uid}/tags`;
 const change = (body: unknown, token: string | undefined = admin.token, uid = organization) =>
   server.request('PATCH', path(uid), { token, body });
-const newAsset = async (of: object = {}) => (await world.asset({ organization, ...of })).uid;
-const scoped = async (user: TestUser, ...scopes: string[]) => (await world.token(user.id, { scopes })).token;
+const newAsset = async (of: object = {}) => (await fixtures.asset({ organization, ...of })).uid;
+const scoped = async (user: TestUser, ...scopes: string[]) =>
+  (await fixtures.token(user.id, { scopes })).token;
 const references = (...uids: string[]) => uids.map((uid) => ({ uid }));
-const events = async () => (await world.auditEvents()).filter((event) => event.action === 'asset-tag.attach');
+const events = async () =>
+  (await fixtures.auditEvents()).filter((event) => event.action === 'asset-tag.attach');
 
 /** Creates tags through operation 8 and returns their uids. */
 async function newTags(names: string[], entities: string[] = [], uid = organization): Promise<string[]> {
-  const staff = await world.user();
+  const staff = await fixtures.user();
   const response = await server.request('POST', path(uid), {
     token: staff.token,
     body: { tags: names.map((name) => ({ name, entities: references(...entities) })) },
@@ -126,11 +128,11 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
   });
 
   it('attaches tags of a group to assets of any organization in it', async () => {
-    const other = (await world.organization()).uid;
-    const group = (await world.organizationGroup(`group${organization}`, [organization, other])).uid;
-    const [own, theirs] = [await newAsset(), (await world.asset({ organization: other })).uid];
+    const other = (await fixtures.organization()).uid;
+    const group = (await fixtures.organizationGroup(`group${organization}`, [organization, other])).uid;
+    const [own, theirs] = [await newAsset(), (await fixtures.asset({ organization: other })).uid];
     const [tag] = await newTags(['shared'], [], group);
-    const staff = await world.user();
+    const staff = await fixtures.user();
     const body = { uids: [tag], addEntities: references(own, theirs) };
     expect((await change(body, staff.token, group)).status).toBe(204);
     expect(await entitiesOf(tag!)).toEqual([own, theirs].sort());
@@ -145,9 +147,9 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
     it('returns 422 with the index of unknown tags', async () => {
       const asset = await newAsset();
       const [tag] = await newTags(['one']);
-      const other = (await world.organization()).uid;
+      const other = (await fixtures.organization()).uid;
       const [foreign] = await newTags(['one'], [], other);
-      const staff = await world.user();
+      const staff = await fixtures.user();
       const uids = [tag!, UNKNOWN_TAG, 'no uid', foreign!];
       const response = await change({ uids, addEntities: references(asset) }, staff.token);
       expectProblem(server, response, {
@@ -167,7 +169,7 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
     });
 
     it('returns 422 for the tags of unknown organizations and those that the caller cannot see', async () => {
-      const other = (await world.organization()).uid;
+      const other = (await fixtures.organization()).uid;
       const [tag] = await newTags(['one'], [], other);
       for (const uid of ['nobody', 'a'.repeat(60), other]) {
         expectProblem(server, await change({ uids: [tag] }, admin.token, uid), {
@@ -189,11 +191,11 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
     });
 
     it('returns 422 with the index of unknown entities in either list, and changes nothing', async () => {
-      const other = (await world.organization()).uid;
-      const foreign = (await world.asset({ organization: other })).uid;
+      const other = (await fixtures.organization()).uid;
+      const foreign = (await fixtures.asset({ organization: other })).uid;
       const [a, b] = [await newAsset(), await newAsset()];
       const [tag] = await newTags(['one'], [b]);
-      const staff = await world.user();
+      const staff = await fixtures.user();
       const fieldError = (index: number, property: string, value: string) => ({
         index,
         failedValidation: [{ property, message: 'is not the uid of an asset that you can access', value }],
@@ -227,13 +229,13 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
 
   describe('scopes', () => {
     it.each(TAG_SCOPES)('accepts a token with the scope %s', async (scope) => {
-      const listing = (await world.assessment(organization)).uid;
+      const listing = (await fixtures.assessment(organization)).uid;
       const asset = await newAsset();
-      await world.list(listing, asset);
+      await fixtures.list(listing, asset);
       const tags = await newTags(['one']);
       const client = scope.startsWith('asset_client');
-      const user = client ? admin : await world.user();
-      if (client) await world.access(listing, user.id);
+      const user = client ? admin : await fixtures.user();
+      if (client) await fixtures.access(listing, user.id);
       const body = { uids: tags, addEntities: references(asset) };
       expect((await change(body, await scoped(user, scope))).status).toBe(204);
       expect(await entitiesOf(tags[0]!)).toEqual([asset]);
@@ -246,14 +248,14 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
       ['asset_client_lw', ['client', 'any']],
       ['asset_gw', ['client', 'boss', 'any']],
     ] as const)('allows only assets that the scope %s may modify', async (scope, writable) => {
-      const listing = (await world.assessment(organization)).uid;
+      const listing = (await fixtures.assessment(organization)).uid;
       const tags = await newTags(['one']);
-      const user = scope.startsWith('asset_client') ? admin : await world.user();
-      if (user === admin) await world.access(listing, admin.id);
+      const user = scope.startsWith('asset_client') ? admin : await fixtures.user();
+      if (user === admin) await fixtures.access(listing, admin.id);
       const token = await scoped(user, scope);
       for (const writableBy of ['client', 'boss', 'any'] as const) {
         const [asset, unlisted] = [await newAsset({ writableBy }), await newAsset({ writableBy })];
-        await world.list(listing, asset);
+        await fixtures.list(listing, asset);
         const status = (writable as readonly string[]).includes(writableBy) ? 204 : 422;
         const attach = (uid: string) => change({ uids: tags, addEntities: references(uid) }, token);
         expect((await attach(asset)).status).toBe(status);

@@ -7,17 +7,17 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 const MAX_PAIRS = 350;
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 let assets: string[];
 beforeAll(async () => {
   server = await startSecondServer(await useSharedServer(), { maxTagPairs: MAX_PAIRS });
-  world = createFixtures(server);
-  organization = (await world.organization()).uid;
-  admin = await world.user({ organization, admin: true });
+  fixtures = createFixtures(server);
+  organization = (await fixtures.organization()).uid;
+  admin = await fixtures.user({ organization, admin: true });
   assets = [];
-  for (let count = 0; count < 35; count += 1) assets.push((await world.asset({ organization })).uid);
+  for (let count = 0; count < 35; count += 1) assets.push((await fixtures.asset({ organization })).uid);
 });
 afterAll(() => server.close());
 
@@ -39,7 +39,7 @@ const newTags = async (count: number) =>
   (await create(count, [])).body.tags.map((tag: { uid: string }) => tag.uid) as string[];
 const countPairs = async () =>
   (await server.context.db.read.selectFrom('asset_taggings').select('tag_id').execute()).length;
-const lastEvent = async () => (await world.auditEvents()).at(-1);
+const lastEvent = async () => (await fixtures.auditEvents()).at(-1);
 const sha256 = (lines: readonly string[]) =>
   createHash('sha256')
     .update(
@@ -54,13 +54,13 @@ it('Operation 8: accepts the maximum number of pairs of tags and entities, and r
   const before = await countPairs();
   expect((await create(10, assets)).status).toBe(201);
   expect(await countPairs()).toBe(before + MAX_PAIRS);
-  const refused = await send('POST', {
+  const rejected = await send('POST', {
     tags: [...Array(11).keys()].map((index) => ({
       name: `more ${index}`,
       entities: references(index === 0 ? assets.slice(0, 1) : assets),
     })),
   });
-  expectProblem(server, refused, {
+  expectProblem(server, rejected, {
     area: 'tagging',
     status: 413,
     kind: 'batch-too-large',
@@ -76,12 +76,12 @@ it('Operation 9: counts attached and detached entities for each tag', async () =
   const attached = await send('PATCH', { uids: tags, addEntities: references(assets) });
   expect(attached.status).toBe(204);
   expect(await countPairs()).toBe(before + MAX_PAIRS);
-  const refused = await send('PATCH', {
+  const rejected = await send('PATCH', {
     uids: tags.slice(0, 9),
     addEntities: references(assets.slice(0, 20)),
     delEntityUids: assets.slice(15),
   });
-  expectProblem(server, refused, {
+  expectProblem(server, rejected, {
     area: 'tagging',
     status: 413,
     kind: 'batch-too-large',

@@ -11,7 +11,7 @@ const HOUR = 60 * MINUTE;
 
 let now: number;
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let tester: TestUser;
@@ -19,15 +19,15 @@ let uid: string;
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
   now = START;
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
-  tester = await world.user({ organization: organization.uid, name: 'Ada Tester' });
-  uid = (await world.assessment(organization.uid)).uid;
-  await world.access(uid, tester.id);
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
+  tester = await fixtures.user({ organization: organization.uid, name: 'Ada Tester' });
+  uid = (await fixtures.assessment(organization.uid)).uid;
+  await fixtures.access(uid, tester.id);
 });
 
 const post = (body: unknown = {}, token = tester.token, headers: Record<string, string> = {}) =>
@@ -54,7 +54,7 @@ const logged = (from: number, to: number, more: object = {}) => ({
   ...more,
 });
 const events = async (action: string) =>
-  (await world.auditEvents({ ofJobs: true })).filter(
+  (await fixtures.auditEvents({ ofJobs: true })).filter(
     (event) => event.action === action && event.organization_id === organization.id,
   );
 type Response = Awaited<ReturnType<typeof post>>;
@@ -160,8 +160,8 @@ describe('Operation 49: start or log a testing session', () => {
     expectConflict(await post());
     expect((await post(logged(2, 1))).status).toBe(201);
     expect((await post({}, admin.token)).status).toBe(201);
-    const other = await world.assessment(organization.uid);
-    await world.access(other.uid, tester.id);
+    const other = await fixtures.assessment(organization.uid);
+    await fixtures.access(other.uid, tester.id);
     const elsewhere = await server.request('POST', `/v1/assessments/${other.uid}/testing_sessions`, {
       token: tester.token,
       body: {},
@@ -219,8 +219,11 @@ describe('Operation 49: start or log a testing session', () => {
 
   describe('Access', () => {
     it('returns 404 without access before other checks', async () => {
-      const outsider = await world.user({ organization: organization.uid });
-      const foreignAdmin = await world.user({ organization: (await world.organization()).uid, admin: true });
+      const outsider = await fixtures.user({ organization: organization.uid });
+      const foreignAdmin = await fixtures.user({
+        organization: (await fixtures.organization()).uid,
+        admin: true,
+      });
       for (const { token } of [outsider, foreignAdmin])
         expectProblem(server, await post({ tester_id: tester.id }, token), {
           area: 'v1',
@@ -239,7 +242,7 @@ describe('Operation 49: start or log a testing session', () => {
     });
 
     it('lets admins name users with access, admins and staff of the organization', async () => {
-      const assigned = await world.user({ assignedTo: [organization.uid] });
+      const assigned = await fixtures.user({ assignedTo: [organization.uid] });
       for (const { id } of [tester, admin, assigned]) {
         const created = await post(logged(2, 1, { tester_id: id }), admin.token);
         expect([created.status, created.body.tester?.id]).toEqual([201, id]);
@@ -247,12 +250,12 @@ describe('Operation 49: start or log a testing session', () => {
     });
 
     it('returns the same 422 for every other tester', async () => {
-      const outsider = await world.user({ organization: organization.uid });
-      const elsewhere = (await world.organization()).uid;
-      const foreignAdmin = await world.user({ organization: elsewhere, admin: true });
-      const assigned = await world.user({ assignedTo: [elsewhere] });
-      const banned = await world.user({ organization: organization.uid });
-      await world.access(uid, banned.id);
+      const outsider = await fixtures.user({ organization: organization.uid });
+      const elsewhere = (await fixtures.organization()).uid;
+      const foreignAdmin = await fixtures.user({ organization: elsewhere, admin: true });
+      const assigned = await fixtures.user({ assignedTo: [elsewhere] });
+      const banned = await fixtures.user({ organization: organization.uid });
+      await fixtures.access(uid, banned.id);
       await server.request('DELETE', `/v1/users/${banned.id}`, { token: admin.token });
       for (const id of [outsider.id, foreignAdmin.id, assigned.id, banned.id, 987_654_321])
         expectInvalid(
@@ -358,17 +361,20 @@ describe('Operation 50: stop or correct a testing session', () => {
 
   it('allows the tester and admins, and returns 403 to others with access, 404 to others', async () => {
     const { body: created } = await post(logged(2, 1));
-    const colleague = await world.user({ organization: organization.uid });
-    await world.access(uid, colleague.id);
-    const outsider = await world.user({ organization: organization.uid });
-    const foreignAdmin = await world.user({ organization: (await world.organization()).uid, admin: true });
+    const colleague = await fixtures.user({ organization: organization.uid });
+    await fixtures.access(uid, colleague.id);
+    const outsider = await fixtures.user({ organization: organization.uid });
+    const foreignAdmin = await fixtures.user({
+      organization: (await fixtures.organization()).uid,
+      admin: true,
+    });
     expect((await patch(created.id, { note: 'x' }, colleague.token)).status).toBe(403);
     expect((await remove(created.id, colleague.token)).status).toBe(403);
     for (const { token } of [outsider, foreignAdmin]) {
       expect((await patch(created.id, { note: 'x' }, token)).status).toBe(404);
       expect((await remove(created.id, token)).status).toBe(404);
     }
-    for (const { token } of [admin, await world.user()])
+    for (const { token } of [admin, await fixtures.user()])
       expect((await patch(created.id, { note: token.slice(-4) }, token)).status).toBe(200);
   });
 

@@ -14,19 +14,19 @@ import { host, port, report } from '../importers/reports.ts';
 const SITE = 'https://shop.example/';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let assessment: { id: number; uid: string };
 let admin: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer();
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  organization = await world.organization();
-  assessment = await world.assessment(organization.uid);
-  admin = await world.user({ organization: organization.uid, admin: true });
+  organization = await fixtures.organization();
+  assessment = await fixtures.assessment(organization.uid);
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
 });
 
 /** A Nuclei report of a day in November 2025 with one result per template. */
@@ -104,7 +104,7 @@ describe('Operation 82: undo an import', () => {
     expect(await findings()).toEqual(before);
     expect(before.map((row) => row.at(-1))).toEqual([first.id, first.id]);
     expect(await count()).toBe(2);
-    const actions = (await world.auditEvents())
+    const actions = (await fixtures.auditEvents())
       .filter(({ object_type: type, object_id: of }) => type === 'import' && of === String(second.id))
       .map(({ action, user_id: by, after }) => [
         action,
@@ -219,18 +219,18 @@ describe('Operation 82: undo an import', () => {
 
   it('allows the user who started it and admins, and returns 403 to others with access, 404 to others', async () => {
     const [starter, other] = [
-      await world.user({ organization: organization.uid }),
-      await world.user({ organization: organization.uid }),
+      await fixtures.user({ organization: organization.uid }),
+      await fixtures.user({ organization: organization.uid }),
     ];
-    for (const { id } of [starter, other]) await world.access(assessment.uid, id);
+    for (const { id } of [starter, other]) await fixtures.access(assessment.uid, id);
     const { body } = await uploadReport(server, starter.token, nuclei(10, 'theirs'), {
       assessment_id: assessment.uid,
     });
     await waitForImport(server, admin.token, body.id);
     expectProblem(server, await undo(body.id, other), { area: 'v1', status: 403, kind: 'forbidden' });
     for (const foreignAdmin of [
-      await world.user({ organization: organization.uid }),
-      await world.user({ organization: (await world.organization()).uid, admin: true }),
+      await fixtures.user({ organization: organization.uid }),
+      await fixtures.user({ organization: (await fixtures.organization()).uid, admin: true }),
     ])
       expect((await undo(body.id, foreignAdmin)).status).toBe(404);
     expect((await undo(body.id, starter)).status).toBe(202);
@@ -242,13 +242,13 @@ describe('Operation 82: undo an import', () => {
     'keeps assets that a token with %s cannot delete (operation 78)',
     async (scope) => {
       const { id } = await imported(report(host('192.0.2.1', port(443))));
-      const { token } = await world.token(admin.id, { scopes: ['api', scope] });
+      const { token } = await fixtures.token(admin.id, { scopes: ['api', scope] });
       expect((await undo(id, { ...admin, token })).status).toBe(202);
       const ended = await waitForImport(server, admin.token, id, (job) => job.undone !== null);
       expect(ended.undone).toMatchObject({ assets: 0, kept: 1 });
       const [asset] = await get('/api/asset/v2/assets?fields=uid');
-      const refused = await server.request('DELETE', `/api/asset/v2/assets/${asset.uid}`, { token });
-      expect(refused.status).toBe(403);
+      const rejected = await server.request('DELETE', `/api/asset/v2/assets/${asset.uid}`, { token });
+      expect(rejected.status).toBe(403);
     },
   );
 
@@ -265,8 +265,8 @@ describe('Operation 82: undo an import', () => {
         updateUser(tx, cliChangeContext(server.context.clock()), id, { assessments: [] }),
     ],
   ])('changes nothing if %s before it runs, and can be requested again', async (_event, message, lose) => {
-    const starter = await world.user({ organization: organization.uid });
-    await world.access(assessment.uid, starter.id);
+    const starter = await fixtures.user({ organization: organization.uid });
+    await fixtures.access(assessment.uid, starter.id);
     const { id } = await imported(nuclei(10, 'stays'), {}, starter);
     const caller = {
       ...operatorCaller('undo'),
@@ -283,7 +283,7 @@ describe('Operation 82: undo an import', () => {
     await eventually(async () => expect(await waiting()).toEqual([]));
     expect((await get(`/v1/imports/${id}`)).undone).toBeNull();
     expect(await findings()).toHaveLength(1);
-    const undos = (await world.auditEvents()).filter(
+    const undos = (await fixtures.auditEvents()).filter(
       ({ action, object_id: of }) => action === 'import.undo' && of === String(id),
     );
     expect(undos).toMatchObject([{ user_id: starter.id, organization_id: organization.id }]);
@@ -301,9 +301,9 @@ describe('Operation 82: undo an import', () => {
     expectProblem(server, await remove(), { area: 'v1', status: 409, kind: 'conflict' });
     const [row] = await get(`/v1/vulnerabilities?filter[import_id][]=${id}`);
     await server.request('DELETE', `/v1/vulnerabilities/${row.id}`, { token: admin.token });
-    const refused = await remove();
-    expectProblem(server, refused, { area: 'v1', status: 409, kind: 'conflict' });
-    expect(refused.body.detail).toContain('imports that are not undone');
+    const rejected = await remove();
+    expectProblem(server, rejected, { area: 'v1', status: 409, kind: 'conflict' });
+    expect(rejected.body.detail).toContain('imports that are not undone');
     await undone(id);
     expect((await remove()).status).toBe(204);
   });

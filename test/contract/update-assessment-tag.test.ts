@@ -7,19 +7,19 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let assessment: { id: number; uid: string };
 
 beforeAll(async () => {
   server = await useSharedServer(() => NOW);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
-  assessment = await world.assessment(organization.uid);
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
+  assessment = await fixtures.assessment(organization.uid);
 });
 
 const rename = (id: number | string, body: unknown, token = admin.token) =>
@@ -33,13 +33,13 @@ const nameOf = async (id: number) =>
       .executeTakeFirstOrThrow()
   ).name;
 const renames = async (id: number) =>
-  (await world.auditEvents()).filter(
+  (await fixtures.auditEvents()).filter(
     (event) => event.action === 'assessment-tag.rename' && event.object_id === String(id),
   );
 
 describe('Operation 4: update an assessment tag name', () => {
   it('returns 200 with the tag and its new, trimmed name', async () => {
-    const tag = await world.assessmentTag(assessment.uid, 'Old');
+    const tag = await fixtures.assessmentTag(assessment.uid, 'Old');
     const response = await rename(tag.id, { name: '  New name ', id: 7 });
     expect(response.body).toEqual({ id: tag.id, name: 'New name' });
     expect(response.status).toBe(200);
@@ -47,15 +47,15 @@ describe('Operation 4: update an assessment tag name', () => {
   });
 
   it('allows staff', async () => {
-    const tag = await world.assessmentTag(assessment.uid);
-    expect((await rename(tag.id, { name: 'by staff' }, (await world.user()).token)).status).toBe(200);
+    const tag = await fixtures.assessmentTag(assessment.uid);
+    expect((await rename(tag.id, { name: 'by staff' }, (await fixtures.user()).token)).status).toBe(200);
   });
 
   it('returns 403 to users of the organization who are not admins', async () => {
-    const tag = await world.assessmentTag(assessment.uid, 'Old');
-    const member = await world.user({ organization: organization.uid });
-    await world.access(assessment.uid, member.id);
-    const outsider = await world.user({ organization: organization.uid });
+    const tag = await fixtures.assessmentTag(assessment.uid, 'Old');
+    const member = await fixtures.user({ organization: organization.uid });
+    await fixtures.access(assessment.uid, member.id);
+    const outsider = await fixtures.user({ organization: organization.uid });
     for (const { token } of [member, outsider]) {
       const response = await rename(tag.id, { name: 'New' }, token);
       expectProblem(server, response, { area: 'v1', status: 403, kind: 'forbidden' });
@@ -64,9 +64,9 @@ describe('Operation 4: update an assessment tag name', () => {
   });
 
   it('returns 404 for tags of other organizations and unknown tags', async () => {
-    const theirs = await world.assessment((await world.organization()).uid);
-    const tag = await world.assessmentTag(theirs.uid, 'Theirs');
-    const member = await world.user({ organization: organization.uid });
+    const theirs = await fixtures.assessment((await fixtures.organization()).uid);
+    const tag = await fixtures.assessmentTag(theirs.uid, 'Theirs');
+    const member = await fixtures.user({ organization: organization.uid });
     for (const { token } of [admin, member]) {
       for (const id of [tag.id, 999_999_999]) {
         const response = await rename(id, { name: 'x' }, token);
@@ -96,7 +96,7 @@ describe('Operation 4: update an assessment tag name', () => {
   });
 
   it('returns 422 without a name', async () => {
-    const tag = await world.assessmentTag(assessment.uid);
+    const tag = await fixtures.assessmentTag(assessment.uid);
     expectProblem(server, await rename(tag.id, {}), {
       area: 'v1',
       status: 422,
@@ -106,7 +106,7 @@ describe('Operation 4: update an assessment tag name', () => {
   });
 
   it.each([[1], [null], [['x']]])('returns 400 for the name %j, which is not a string', async (name) => {
-    const tag = await world.assessmentTag(assessment.uid);
+    const tag = await fixtures.assessmentTag(assessment.uid);
     expectProblem(server, await rename(tag.id, { name }), {
       area: 'v1',
       status: 400,
@@ -118,8 +118,8 @@ describe('Operation 4: update an assessment tag name', () => {
   it.each([['Taken'], ['tAKEN'], [' taken  ']])(
     'returns 409 for %j if another tag is named "Taken"',
     async (name) => {
-      await world.assessmentTag(assessment.uid, 'Taken');
-      const tag = await world.assessmentTag(assessment.uid, 'Old');
+      await fixtures.assessmentTag(assessment.uid, 'Taken');
+      const tag = await fixtures.assessmentTag(assessment.uid, 'Old');
       expectProblem(server, await rename(tag.id, { name }), {
         area: 'v1',
         status: 409,
@@ -132,9 +132,9 @@ describe('Operation 4: update an assessment tag name', () => {
   );
 
   it('accepts its own name in any case and a name of another organization', async () => {
-    const theirs = await world.assessment((await world.organization()).uid);
-    await world.assessmentTag(theirs.uid, 'theirs');
-    const tag = await world.assessmentTag(assessment.uid, 'Own');
+    const theirs = await fixtures.assessment((await fixtures.organization()).uid);
+    await fixtures.assessmentTag(theirs.uid, 'theirs');
+    const tag = await fixtures.assessmentTag(assessment.uid, 'Own');
     for (const name of ['oWN', 'oWN', 'theirs']) {
       const response = await rename(tag.id, { name });
       expect([response.status, response.body.name]).toEqual([200, name]);
@@ -145,7 +145,7 @@ describe('Operation 4: update an assessment tag name', () => {
   it('renames one tag when concurrent requests use the same name, and returns 409 to the others', async () => {
     for (const newName of ['first', 'second', 'third']) {
       const tags = [];
-      for (let i = 0; i < 12; i += 1) tags.push(await world.assessmentTag(assessment.uid));
+      for (let i = 0; i < 12; i += 1) tags.push(await fixtures.assessmentTag(assessment.uid));
       const responses = await Promise.all(tags.map(({ id }) => rename(id, { name: newName })));
       const statuses = responses.map(({ status }) => status).sort();
       expect(statuses).toEqual([200, ...Array.from({ length: 11 }, () => 409)]);
@@ -153,7 +153,7 @@ describe('Operation 4: update an assessment tag name', () => {
   });
 
   it('records both names in the audit log', async () => {
-    const tag = await world.assessmentTag(assessment.uid, 'Old');
+    const tag = await fixtures.assessmentTag(assessment.uid, 'Old');
     const response = await rename(tag.id, { name: 'New' });
     expect(await renames(tag.id)).toEqual([
       {

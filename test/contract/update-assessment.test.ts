@@ -8,7 +8,7 @@ const START = Date.UTC(2026, 10, 21, 10, 30);
 
 let now: number;
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let member: TestUser;
@@ -17,16 +17,16 @@ let uid: string;
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
   now = START;
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
-  member = await world.user({ organization: organization.uid });
-  group = await world.group(organization.uid);
-  uid = (await world.assessment(organization.uid, undefined, group.id)).uid;
-  await world.access(uid, member.id);
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
+  member = await fixtures.user({ organization: organization.uid });
+  group = await fixtures.group(organization.uid);
+  uid = (await fixtures.assessment(organization.uid, undefined, group.id)).uid;
+  await fixtures.access(uid, member.id);
   now = START + 60_000;
 });
 
@@ -34,7 +34,7 @@ const update = (body: unknown, token = admin.token, headers: Record<string, stri
   server.request('PATCH', `/v1/assessments/${uid}`, { token, body, headers });
 const get = async () => (await server.request('GET', `/v1/assessments/${uid}`, { token: admin.token })).body;
 const events = async (action: string) =>
-  (await world.auditEvents()).filter(
+  (await fixtures.auditEvents()).filter(
     (event) => event.action === action && event.organization_id === organization.id,
   );
 type Response = Awaited<ReturnType<typeof update>>;
@@ -48,7 +48,7 @@ const expectForbidden = (response: Response) =>
 
 describe('Operation 39: update an assessment', () => {
   it('updates the given fields and returns the assessment', async () => {
-    const other = await world.group(organization.uid);
+    const other = await fixtures.group(organization.uid);
     const before = await get();
     const body = {
       name: ' New name ',
@@ -125,11 +125,11 @@ describe('Operation 39: update an assessment', () => {
     'keeps the version and records no event with %j',
     async (body) => {
       const before = await get();
-      const recorded = (await world.auditEvents()).length;
+      const recorded = (await fixtures.auditEvents()).length;
       const response = await update(body);
       expect([response.status, response.body]).toEqual([200, before]);
       expect(response.headers.get('etag')).toMatch(/^"1\./);
-      expect(await world.auditEvents()).toHaveLength(recorded);
+      expect(await fixtures.auditEvents()).toHaveLength(recorded);
     },
   );
 
@@ -163,15 +163,18 @@ describe('Operation 39: update an assessment', () => {
       kind: 'precondition-failed',
     });
     expectForbidden(await update({ name: 'x' }, member.token, stale));
-    const outsider = await world.user({ organization: organization.uid });
+    const outsider = await fixtures.user({ organization: organization.uid });
     expect((await update({ name: 'x' }, outsider.token, stale)).status).toBe(404);
     expect((await update({ name: 'x' }, admin.token, { 'if-match': 'W/"2.y"' })).status).toBe(200);
   });
 
   describe('tags', () => {
     it('replaces tags by id, name and object, which may be shared by assessments', async () => {
-      const shared = await world.assessmentTag((await world.assessment(organization.uid)).uid, 'Shared');
-      const own = await world.assessmentTag(uid, 'own');
+      const shared = await fixtures.assessmentTag(
+        (await fixtures.assessment(organization.uid)).uid,
+        'Shared',
+      );
+      const own = await fixtures.assessmentTag(uid, 'own');
       expect((await update({ tags: [shared.id], tag_list: ['new'] })).body.tags).toEqual([
         { id: shared.id, name: 'Shared' },
         { id: expect.any(Number), name: 'new' },
@@ -185,18 +188,18 @@ describe('Operation 39: update an assessment', () => {
     });
 
     it('returns 422 for tags of another organization', async () => {
-      const theirs = await world.assessmentTag(
-        (await world.assessment((await world.organization()).uid)).uid,
+      const theirs = await fixtures.assessmentTag(
+        (await fixtures.assessment((await fixtures.organization()).uid)).uid,
       );
       expectInvalid(await update({ tags: [theirs.id] }), 'tags.0');
     });
   });
 
   it('ends running sessions only if the assessment is no longer active', async () => {
-    const other = await world.assessment(organization.uid);
+    const other = await fixtures.assessment(organization.uid);
     const started = now - 3_600_000;
-    await world.testingSession(uid, admin.id, started, null);
-    await world.testingSession(other.uid, admin.id, started, null);
+    await fixtures.testingSession(uid, admin.id, started, null);
+    await fixtures.testingSession(other.uid, admin.id, started, null);
     await update({ name: 'x' });
     const running = async () =>
       (
@@ -223,31 +226,31 @@ describe('Operation 39: update an assessment', () => {
       ['assessment_member', 403],
       ['infra_admin', 403],
     ] as const)('returns to users with access and the role %s in its group: %i', async (role, status) => {
-      await world.member(group.id, member.uid, role);
+      await fixtures.member(group.id, member.uid, role);
       expect((await update({ description: 'x' }, member.token)).status).toBe(status);
       if (status === 200) expectInvalid(await update({ tag_list: ['unknown'] }, member.token), 'tag_list.0');
     });
 
     it('returns 403 with access only and 404 with the role only', async () => {
       expectForbidden(await update({ description: 'x' }, member.token));
-      const operator = await world.user({ organization: organization.uid });
-      await world.member(group.id, operator.uid, 'assessment_operator');
+      const operator = await fixtures.user({ organization: organization.uid });
+      await fixtures.member(group.id, operator.uid, 'assessment_operator');
       expect((await update({ description: 'x' }, operator.token)).status).toBe(404);
     });
 
     it('requires a role of operation 38 in the target group', async () => {
-      await world.member(group.id, member.uid, 'assessment_operator');
-      const other = await world.group(organization.uid);
+      await fixtures.member(group.id, member.uid, 'assessment_operator');
+      const other = await fixtures.group(organization.uid);
       const move = () => update({ assessment_group_id: other.id }, member.token);
       expectInvalid(await move(), 'assessment_group_id');
-      await world.member(other.id, member.uid, 'assessment_creator');
+      await fixtures.member(other.id, member.uid, 'assessment_creator');
       // The current group is accepted.
       expect((await update({ assessment_group_id: group.id }, member.token)).status).toBe(200);
       expect((await move()).body.assessment_group_id).toBe(other.id);
-      const third = await world.group(organization.uid);
-      await world.member(third.id, member.uid, 'assessment_operator');
+      const third = await fixtures.group(organization.uid);
+      await fixtures.member(third.id, member.uid, 'assessment_operator');
       expectForbidden(await update({ assessment_group_id: third.id }, member.token));
-      const theirs = await world.group((await world.organization()).uid);
+      const theirs = await fixtures.group((await fixtures.organization()).uid);
       expectInvalid(await update({ assessment_group_id: theirs.id }), 'assessment_group_id');
     });
   });

@@ -9,18 +9,18 @@ const UNKNOWN = 'f'.repeat(24);
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 
 beforeAll(async () => {
   server = await startSecondServer(await useSharedServer(() => NOW), { maxAssetBatch: 20 });
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
-  organization = (await world.organization()).uid;
-  admin = await world.user({ organization, admin: true });
+  organization = (await fixtures.organization()).uid;
+  admin = await fixtures.user({ organization, admin: true });
 });
 
 const update = (body: unknown, token: string | undefined = admin.token, path = PATH) =>
@@ -32,7 +32,7 @@ const change = (assetUids: string[], criticality = 'high', organizationUid = org
 });
 const assets = async (count: number, of: object = {}) => {
   const uids: string[] = [];
-  for (let i = 0; i < count; i += 1) uids.push((await world.asset({ organization, ...of })).uid);
+  for (let i = 0; i < count; i += 1) uids.push((await fixtures.asset({ organization, ...of })).uid);
   return uids;
 };
 const criticalityOf = async (uid: string) =>
@@ -44,8 +44,9 @@ const criticalityOf = async (uid: string) =>
       .executeTakeFirstOrThrow()
   ).criticality;
 const events = async () =>
-  (await world.auditEvents()).filter((event) => event.action === 'asset.criticality');
-const scoped = async (user: TestUser, ...scopes: string[]) => (await world.token(user.id, { scopes })).token;
+  (await fixtures.auditEvents()).filter((event) => event.action === 'asset.criticality');
+const scoped = async (user: TestUser, ...scopes: string[]) =>
+  (await fixtures.token(user.id, { scopes })).token;
 
 describe('Operation 10: update the criticality of many assets', () => {
   it.each(['high', 'medium', 'low', 'undefined'])('sets %s and returns only the count', async (to) => {
@@ -71,9 +72,9 @@ describe('Operation 10: update the criticality of many assets', () => {
 
   it('ignores unknown assets, uids with a valid prefix, and assets of other organizations', async () => {
     const [own] = await assets(1);
-    const other = await world.organization();
-    const foreign = await world.asset({ organization: other.uid });
-    const staff = await world.user();
+    const other = await fixtures.organization();
+    const foreign = await fixtures.asset({ organization: other.uid });
+    const staff = await fixtures.user();
     const response = await update(change([UNKNOWN, `${own}0`, foreign.uid, own!]), staff.token);
     expect(response.body).toEqual({ updatedCount: 1 });
     expect(await criticalityOf(foreign.uid)).toBe('undefined');
@@ -117,17 +118,19 @@ describe('Operation 10: update the criticality of many assets', () => {
       ['member', 'asset_client_lw', ['client listed', 'any listed']],
       ['member without access', 'asset_client_lw', null],
     ] as const)('%s with %s', async (who, scope, expected) => {
-      const listing = (await world.assessment(organization)).uid;
+      const listing = (await fixtures.assessment(organization)).uid;
       const uids = new Map<string, string>();
       for (const writableBy of WRITERS) {
-        uids.set(writableBy, (await world.asset({ organization, writableBy })).uid);
-        const listed = (await world.asset({ organization, writableBy })).uid;
+        uids.set(writableBy, (await fixtures.asset({ organization, writableBy })).uid);
+        const listed = (await fixtures.asset({ organization, writableBy })).uid;
         uids.set(`${writableBy} listed`, listed);
-        await world.list(listing, listed);
+        await fixtures.list(listing, listed);
       }
       const user =
-        who === 'staff' ? await world.user() : await world.user({ organization, admin: who === 'admin' });
-      if (who === 'member') await world.access(listing, user.id);
+        who === 'staff'
+          ? await fixtures.user()
+          : await fixtures.user({ organization, admin: who === 'admin' });
+      if (who === 'member') await fixtures.access(listing, user.id);
 
       const response = await update(change([...uids.values()]), await scoped(user, scope));
       if (expected === null) {
@@ -146,7 +149,7 @@ describe('Operation 10: update the criticality of many assets', () => {
     it('combines the scopes of a token', async () => {
       const [boss] = await assets(1, { writableBy: 'boss' });
       const [client] = await assets(1, { writableBy: 'client' });
-      const staff = await world.user();
+      const staff = await fixtures.user();
       const token = await scoped(staff, 'asset_boss_ow', 'asset_gw');
       expect((await update(change([boss!, client!]), token)).body).toEqual({ updatedCount: 2 });
     });
@@ -161,9 +164,9 @@ describe('Operation 10: update the criticality of many assets', () => {
     });
 
     it('returns the same error for unknown organizations, those of others, and organization groups', async () => {
-      const other = (await world.organization()).uid;
-      const group = (await world.organizationGroup(`group${organization}`, [organization])).uid;
-      const foreign = await world.asset({ organization: other });
+      const other = (await fixtures.organization()).uid;
+      const group = (await fixtures.organizationGroup(`group${organization}`, [organization])).uid;
+      const foreign = await fixtures.asset({ organization: other });
       const details = [];
       for (const uid of ['nobody', other, group, 'a'.repeat(60)]) {
         const response = await update(change([foreign.uid], 'high', uid));
@@ -175,12 +178,12 @@ describe('Operation 10: update the criticality of many assets', () => {
     });
 
     it('limits assigned staff with organization scopes to their organizations', async () => {
-      const other = (await world.organization()).uid;
-      const staff = await world.user({ assignedTo: [other] });
+      const other = (await fixtures.organization()).uid;
+      const staff = await fixtures.user({ assignedTo: [other] });
       const [own] = await assets(1);
       const token = await scoped(staff, 'asset_boss_ow');
       expectProblem(server, await update(change([own!]), token), errorFor(organization));
-      const foreign = await world.asset({ organization: other });
+      const foreign = await fixtures.asset({ organization: other });
       expect((await update(change([foreign.uid], 'low', other), token)).body).toEqual({ updatedCount: 1 });
     });
   });
@@ -191,9 +194,9 @@ describe('Operation 10: update the criticality of many assets', () => {
       async (last) => {
         const path = PATH.replace('criticality:update', last);
         expect((await update(change(await assets(1)), admin.token, path)).body).toEqual({ updatedCount: 1 });
-        const refused = await server.request('GET', path, { token: admin.token });
-        expectProblem(server, refused, { area: 'asset', status: 405, kind: 'method-not-allowed' });
-        expect(refused.headers.get('allow')).toBe('POST');
+        const rejected = await server.request('GET', path, { token: admin.token });
+        expectProblem(server, rejected, { area: 'asset', status: 405, kind: 'method-not-allowed' });
+        expect(rejected.headers.get('allow')).toBe('POST');
       },
     );
 

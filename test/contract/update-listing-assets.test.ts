@@ -8,29 +8,31 @@ const UNKNOWN = 'f'.repeat(24);
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let listing: string;
 let admin: TestUser;
 
 beforeAll(async () => {
   server = await startSecondServer(await useSharedServer(() => NOW), { maxAssetBatch: 20 });
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
-  organization = (await world.organization()).uid;
-  listing = (await world.assessment(organization)).uid;
-  admin = await world.user({ organization, admin: true });
+  organization = (await fixtures.organization()).uid;
+  listing = (await fixtures.assessment(organization)).uid;
+  admin = await fixtures.user({ organization, admin: true });
 });
 
 const path = (uid = listing) => `/api/asset/v2/listings/${uid}/assets`;
 const change = (body: unknown, token: string | undefined = admin.token, uid = listing) =>
   server.request('PATCH', path(uid), { token, body });
 const rules = (...list: string[]) => list.map((rule) => ({ rule }));
-const newAsset = async (of: object = {}) => (await world.asset({ organization, ...of })).uid;
-const scoped = async (user: TestUser, ...scopes: string[]) => (await world.token(user.id, { scopes })).token;
-const events = async () => (await world.auditEvents()).filter((event) => event.action === 'listing.update');
+const newAsset = async (of: object = {}) => (await fixtures.asset({ organization, ...of })).uid;
+const scoped = async (user: TestUser, ...scopes: string[]) =>
+  (await fixtures.token(user.id, { scopes })).token;
+const events = async () =>
+  (await fixtures.auditEvents()).filter((event) => event.action === 'listing.update');
 
 /** Returns the assets of a listing with their scope rules, by uid. */
 async function listed(uid = listing): Promise<Record<string, string[]>> {
@@ -61,9 +63,9 @@ describe('Operation 11: add or remove assets of a listing', () => {
 
   it('adds and removes in one request, and removes scope rules only from this listing', async () => {
     const [a, b] = [await newAsset(), await newAsset()];
-    const elsewhere = (await world.assessment(organization)).uid;
-    await world.list(listing, a, ['old']);
-    await world.list(elsewhere, a, ['other']);
+    const elsewhere = (await fixtures.assessment(organization)).uid;
+    await fixtures.list(listing, a, ['old']);
+    await fixtures.list(elsewhere, a, ['other']);
     expect((await change({ add: [{ assetUid: b }], remove: [a] })).status).toBe(204);
     expect(await listed()).toEqual({ [b]: [] });
     expect(await listed(elsewhere)).toEqual({ [a]: ['other'] });
@@ -77,7 +79,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
     ['keeps the rules if they are absent', undefined, ['old', 'older']],
   ])('updates an asset that is already listed: %s', async (_name, scopeRules, expected) => {
     const asset = await newAsset();
-    await world.list(listing, asset, ['old', 'older']);
+    await fixtures.list(listing, asset, ['old', 'older']);
     expect((await change({ add: [{ assetUid: asset, scopeRules }] })).status).toBe(204);
     expect(await listed()).toEqual({ [asset]: expected });
   });
@@ -103,12 +105,12 @@ describe('Operation 11: add or remove assets of a listing', () => {
   });
 
   it('ignores unknown assets and those of other organizations in both lists', async () => {
-    const other = (await world.organization()).uid;
-    const foreign = (await world.asset({ organization: other })).uid;
-    const theirs = (await world.assessment(other)).uid;
-    await world.list(theirs, foreign);
+    const other = (await fixtures.organization()).uid;
+    const foreign = (await fixtures.asset({ organization: other })).uid;
+    const theirs = (await fixtures.assessment(other)).uid;
+    await fixtures.list(theirs, foreign);
     const own = await newAsset();
-    const staff = await world.user();
+    const staff = await fixtures.user();
     const add = [UNKNOWN, 'no uid', foreign, own].map((assetUid) => ({ assetUid }));
     expect((await change({ add, remove: [`${own}0`, 'x'] }, staff.token)).status).toBe(204);
     expect(await listed()).toEqual({ [own]: [] });
@@ -120,7 +122,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
     'accepts %j, which changes nothing',
     async (body) => {
       const asset = await newAsset();
-      await world.list(listing, asset, ['rule']);
+      await fixtures.list(listing, asset, ['rule']);
       expect((await change(body)).status).toBe(204);
       expect(await listed()).toEqual({ [asset]: ['rule'] });
     },
@@ -133,9 +135,9 @@ describe('Operation 11: add or remove assets of a listing', () => {
       await newAsset(),
       await newAsset(),
     ];
-    await world.list(listing, removed, ['gone']);
-    await world.list(listing, replaced, ['old', 'older']);
-    await world.list(listing, remaining, ['kept']);
+    await fixtures.list(listing, removed, ['gone']);
+    await fixtures.list(listing, replaced, ['old', 'older']);
+    await fixtures.list(listing, remaining, ['kept']);
     const before = (await events()).length;
     const response = await change({
       add: [
@@ -175,7 +177,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
 
   it('records no event if nothing changes', async () => {
     const [a, b] = [await newAsset(), await newAsset()];
-    await world.list(listing, a, ['rule']);
+    await fixtures.list(listing, a, ['rule']);
     const before = (await events()).length;
     for (const body of [
       { add: [{ assetUid: a }, { assetUid: UNKNOWN }], remove: [b] },
@@ -197,11 +199,13 @@ describe('Operation 11: add or remove assets of a listing', () => {
       ['admin', 'asset_client_ow', ['client', 'any'], true],
       ['member', 'asset_client_lw', ['client', 'any'], false],
     ] as const)('%s with %s', async (who, scope, writable, unlistedToo) => {
-      const elsewhere = (await world.assessment(organization)).uid;
-      const unreached = (await world.assessment(organization)).uid;
+      const elsewhere = (await fixtures.assessment(organization)).uid;
+      const unreached = (await fixtures.assessment(organization)).uid;
       const user =
-        who === 'staff' ? await world.user() : await world.user({ organization, admin: who === 'admin' });
-      if (who === 'member') for (const uid of [listing, elsewhere]) await world.access(uid, user.id);
+        who === 'staff'
+          ? await fixtures.user()
+          : await fixtures.user({ organization, admin: who === 'admin' });
+      if (who === 'member') for (const uid of [listing, elsewhere]) await fixtures.access(uid, user.id);
       const token = await scoped(user, scope);
 
       const expectedHere: string[] = [];
@@ -215,9 +219,9 @@ describe('Operation 11: add or remove assets of a listing', () => {
           await newAsset({ writableBy }),
           await newAsset({ writableBy }),
         ];
-        await world.list(listing, here);
-        await world.list(elsewhere, inAnother);
-        await world.list(unreached, inUnreached);
+        await fixtures.list(listing, here);
+        await fixtures.list(elsewhere, inAnother);
+        await fixtures.list(unreached, inUnreached);
         remove.push(here);
         for (const assetUid of [inAnother, nowhere, inUnreached]) add.push({ assetUid });
         if (!isAllowed) expectedHere.push(here);
@@ -230,10 +234,10 @@ describe('Operation 11: add or remove assets of a listing', () => {
     });
 
     it('returns the same error for unknown listings and those that the caller cannot see', async () => {
-      const other = (await world.organization()).uid;
-      const theirs = (await world.assessment(other)).uid;
-      const member = await world.user({ organization });
-      const assigned = await world.user({ assignedTo: [other] });
+      const other = (await fixtures.organization()).uid;
+      const theirs = (await fixtures.assessment(other)).uid;
+      const member = await fixtures.user({ organization });
+      const assigned = await fixtures.user({ assignedTo: [other] });
       const asset = await newAsset();
       const body = { add: [{ assetUid: asset }] };
       const responses = [

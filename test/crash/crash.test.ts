@@ -17,9 +17,9 @@ let token = '';
 beforeAll(async () => {
   database = await createDurableDatabase();
   release = releaseOver(database);
-  const world = await release.openWorld();
-  ({ token } = world);
-  await world.db.close();
+  const fixtures = await release.openWorld();
+  ({ token } = fixtures);
+  await fixtures.db.close();
 });
 afterAll(async () => {
   await release.end();

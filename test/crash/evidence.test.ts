@@ -66,10 +66,10 @@ async function open(name: string): Promise<void> {
   store = name;
   release = releaseOver(database, name === 's3' ? await startS3() : {});
   context = await openContext(loadConfig({}, release.environment), { write: () => undefined });
-  const world = createFixtures({ context });
-  const { uid } = await world.organization();
-  assessment = (await world.assessment(uid)).uid;
-  ({ token } = await world.user({ organization: uid, admin: true }));
+  const fixtures = createFixtures({ context });
+  const { uid } = await fixtures.organization();
+  assessment = (await fixtures.assessment(uid)).uid;
+  ({ token } = await fixtures.user({ organization: uid, admin: true }));
 }
 
 async function startS3(): Promise<Record<string, string>> {
@@ -106,14 +106,14 @@ const blobs = async () =>
 const files = () => context.db.read.selectFrom('files').select(['sha256', 'blob_key as key']).execute();
 
 function multipart(contents: readonly Buffer[]): Pick<Sent, 'headers' | 'bytes'> {
-  const pieces = contents.flatMap((content, number) => [
+  const parts = contents.flatMap((content, number) => [
     Buffer.from(`--x\r\nContent-Disposition: form-data; name="file"; filename="${number}"\r\n\r\n`),
     content,
     Buffer.from('\r\n'),
   ]);
   return {
     headers: { 'content-type': 'multipart/form-data; boundary=x' },
-    bytes: Buffer.concat([...pieces, Buffer.from('--x--\r\n')]),
+    bytes: Buffer.concat([...parts, Buffer.from('--x--\r\n')]),
   };
 }
 
@@ -249,10 +249,10 @@ describe.each(STORES)('A server that is killed while it stores evidence in its %
     expect(announced.length).toBeGreaterThan((await files()).length);
     context.clock = () => Date.now() + DAY + 60_000;
     await deleteUnusedFilesJob(context).run({ signal: new AbortController().signal } as never);
-    const kept = (await files()).map(({ key }) => key).sort();
-    expect(await blobs()).toEqual(kept);
-    expect(await keysStored()).toEqual(kept);
+    const remaining = (await files()).map(({ key }) => key).sort();
+    expect(await blobs()).toEqual(remaining);
+    expect(await keysStored()).toEqual(remaining);
     expect(readdirSync(tmpdir()).filter((file) => announced.some((key) => file.includes(key)))).toEqual([]);
-    expect(new Set((await files()).map(({ sha256 }) => sha256)).size).toBe(kept.length);
+    expect(new Set((await files()).map(({ sha256 }) => sha256)).size).toBe(remaining.length);
   });
 });

@@ -65,9 +65,9 @@ export function releaseOver(
     environment,
     async openWorld() {
       const context = await openContext(loadConfig({}, environment), { write: () => undefined });
-      const world = createFixtures({ context });
-      const { uid } = await world.organization('acme');
-      const { token } = await world.user({ organization: uid, admin: true });
+      const fixtures = createFixtures({ context });
+      const { uid } = await fixtures.organization('acme');
+      const { token } = await fixtures.user({ organization: uid, admin: true });
       return { db: context.db, token };
     },
     async serve() {

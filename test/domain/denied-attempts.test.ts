@@ -105,22 +105,22 @@ describe('Denied attempts', () => {
 
   it('of anonymous requests have no organization, and details of one organization are not shown to others', async () => {
     const [one] = instances();
-    const attribution = from('192.0.2.9');
+    const changeContext = from('192.0.2.9');
     const wrong = (user: number, organizationId: number): DeniedAttempt => ({
       action: 'second-factor.refuse',
       object: ['user', user],
       organizationId,
       details: null,
     });
-    one.record(attribution, {
+    one.record(changeContext, {
       action: 'sign-in.refuse',
       object: ['user', 7],
       organizationId: 1,
       details: null,
     });
     const by = (userId: number): ChangeContext => ({
-      ...attribution,
-      actor: { ...attribution.actor, kind: 'user', userId },
+      ...changeContext,
+      actor: { ...changeContext.actor, kind: 'user', userId },
     });
     one.record(by(7), wrong(7, 1));
     await one.flush();

@@ -95,13 +95,13 @@ export class Client {
 export function formBody(
   parts: readonly (readonly [name: string, content: string | Buffer, file?: string])[],
 ) {
-  const pieces = parts.flatMap(([name, content, file]) => [
+  const chunks = parts.flatMap(([name, content, file]) => [
     `--x\r\ncontent-disposition: form-data; name="${name}"${file === undefined ? '' : `; filename="${file}"`}\r\n\r\n`,
     content,
     '\r\n',
   ]);
   return {
     headers: { 'content-type': 'multipart/form-data; boundary=x' },
-    body: Buffer.concat([...pieces, '--x--\r\n'].map((piece) => Buffer.from(piece as string))),
+    body: Buffer.concat([...chunks, '--x--\r\n'].map((piece) => Buffer.from(piece as string))),
   };
 }

@@ -29,14 +29,14 @@ const AREAS = Object.keys(PROBES) as Area[];
 
 let now = Date.UTC(2026, 5, 1);
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let staff: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
-  await world.organization('acmeaccess');
-  staff = await world.user();
+  fixtures = createFixtures(server);
+  await fixtures.organization('acmeaccess');
+  staff = await fixtures.user();
 });
 
 function probe(area: Area, headers: Record<string, string>, on: TestServer = server) {
@@ -53,7 +53,7 @@ describe('Credentials', () => {
   it.each(AREAS)(
     "%s accepts a personal access token and a JWT as bearer, regardless of the scheme's case",
     async (area) => {
-      const jwt = await world.token(staff.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
+      const jwt = await fixtures.token(staff.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
       for (const headers of [bearer(staff.token), bearer(jwt.token), bearer(staff.token, 'bEARER')]) {
         expect((await probe(area, headers)).status).toBe(PROBES[area][3]);
       }
@@ -67,7 +67,7 @@ describe('Credentials', () => {
   });
 
   it('V1 rejects a token with another email address, and a JWT in place of a personal access token', async () => {
-    const jwt = await world.token(staff.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
+    const jwt = await fixtures.token(staff.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
     for (const headers of [
       basic('someone@example.com', staff.token),
       basic(staff.email, jwt.token),
@@ -142,7 +142,7 @@ describe('Credentials', () => {
   });
 
   it('returns 401 for a JWT signed with another key or with changed claims', async () => {
-    const { token } = await world.token(staff.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
+    const { token } = await fixtures.token(staff.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
     const [head, payload, signature] = token.split('.') as [string, string, string];
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;
     const forged = Buffer.from(JSON.stringify({ ...claims, exp: 9_999_999_999 })).toString('base64url');
@@ -161,7 +161,7 @@ describe('Credentials', () => {
   });
 
   it('issues JWT access tokens as in RFC 9068, with their key in the JWKS', async () => {
-    const { token, id } = await world.token(staff.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
+    const { token, id } = await fixtures.token(staff.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
     const [head, payload] = token
       .split('.')
       .slice(0, 2)
@@ -186,7 +186,7 @@ describe('Credentials', () => {
 
 describe('Token lifetime', () => {
   it.each(['personal', 'jwt'] as const)('ends for a %s token when it expires', async (kind) => {
-    const { token } = await world.token(staff.id, { kind, expiresAt: now + 60_000 });
+    const { token } = await fixtures.token(staff.id, { kind, expiresAt: now + 60_000 });
     expect((await probe('v1', bearer(token))).status).toBe(404);
     now += 60_000;
     expect((await probe('v1', bearer(token))).status).toBe(401);
@@ -199,7 +199,7 @@ describe('Token lifetime', () => {
       try {
         // Repeated, because an instance that notices the change late would still pass some attempts.
         for (let attempt = 0; attempt < 20; attempt += 1) {
-          const { token, id } = await world.token(staff.id, { kind, expiresAt: now + 3_600_000 });
+          const { token, id } = await fixtures.token(staff.id, { kind, expiresAt: now + 3_600_000 });
           expect((await other.probe(token)).status).toBe(404);
           expect((await probe('v1', bearer(token))).status).toBe(404);
           await server.context.db.write((tx) => revokeToken(tx, cliChangeContext(now), id));
@@ -213,8 +213,8 @@ describe('Token lifetime', () => {
   );
 
   it('ends with a ban immediately, also on other instances', async () => {
-    const admin = await world.user({ organization: 'acmeaccess', admin: true });
-    const victim = await world.user({ organization: 'acmeaccess' });
+    const admin = await fixtures.user({ organization: 'acmeaccess', admin: true });
+    const victim = await fixtures.user({ organization: 'acmeaccess' });
     const other = await secondInstance();
     try {
       expect((await other.probe(victim.token)).status).toBe(404);
@@ -229,8 +229,8 @@ describe('Token lifetime', () => {
   });
 
   it("returns 403 in every area outside a token's allowed addresses, and accepts it inside", async () => {
-    const inside = await world.token(staff.id, { allowedAddresses: ['10.0.0.0/8', '127.0.0.1'] });
-    const outside = await world.token(staff.id, { allowedAddresses: ['10.0.0.0/8', '2001:db8::/32'] });
+    const inside = await fixtures.token(staff.id, { allowedAddresses: ['10.0.0.0/8', '127.0.0.1'] });
+    const outside = await fixtures.token(staff.id, { allowedAddresses: ['10.0.0.0/8', '2001:db8::/32'] });
     for (const area of AREAS) {
       expect((await probe(area, bearer(inside.token))).status).toBe(PROBES[area][3]);
       expect((await probe(area, bearer(outside.token))).status).toBe(403);
@@ -238,7 +238,7 @@ describe('Token lifetime', () => {
   });
 
   it('records when and from where a token was last used', async () => {
-    const { token, id } = await world.token(staff.id);
+    const { token, id } = await fixtures.token(staff.id);
     const app = await buildApp(server.context);
     const response = await app.inject({ method: 'GET', url: PROBES.v1[1], headers: bearer(token) });
     expect(response.statusCode).toBe(404);
@@ -278,13 +278,13 @@ describe('Scopes', () => {
     asset: ASSET_WRITE_SCOPES,
     streaming: ['api'],
   };
-  const everyone = async () => [staff, await world.user({ organization: 'acmeaccess', admin: true })];
+  const everyone = async () => [staff, await fixtures.user({ organization: 'acmeaccess', admin: true })];
 
   it.each(AREAS)('%s accepts each of its scopes and no other', async (area) => {
     const tried = new Set<string>();
     for (const user of await everyone()) {
       for (const scope of Object.keys(SCOPES) as Scope[]) {
-        const issued = await world.token(user.id, { scopes: [scope] }).catch(() => undefined);
+        const issued = await fixtures.token(user.id, { scopes: [scope] }).catch(() => undefined);
         if (issued === undefined) continue;
         tried.add(scope);
         const response = await probe(area, bearer(issued.token));
@@ -318,11 +318,11 @@ describe('Scopes', () => {
   });
 
   it('limits issued tokens to the scopes of the account, now and later', async () => {
-    const admin = await world.user({ organization: 'acmeaccess', admin: true });
-    await expect(world.token(admin.id, { scopes: ['tag_gw'] })).rejects.toThrow(
+    const admin = await fixtures.user({ organization: 'acmeaccess', admin: true });
+    await expect(fixtures.token(admin.id, { scopes: ['tag_gw'] })).rejects.toThrow(
       'not allowed for this account',
     );
-    const { token } = await world.token(admin.id, { scopes: ['tag_ow', 'api'] });
+    const { token } = await fixtures.token(admin.id, { scopes: ['tag_ow', 'api'] });
     expect((await probe('tagging', bearer(token))).status).toBe(422);
     await server.context.db.write(async (tx) => {
       await tx.updateTable('users').set({ admin: 0 }).where('id', '=', admin.id).execute();
@@ -354,9 +354,9 @@ describe('Rate limit', () => {
         expect(response.headers.get('ratelimit')).toBe(`"default";r=${remaining};t=60`);
       }
       for (const area of AREAS) {
-        const refused = await probe(area, bearer(one.token), limited);
-        expect(refused.status).toBe(429);
-        expect(refused.headers.get('retry-after')).toBe('60');
+        const rejected = await probe(area, bearer(one.token), limited);
+        expect(rejected.status).toBe(429);
+        expect(rejected.headers.get('retry-after')).toBe('60');
       }
       expect((await probe('v1', {}, limited)).status).toBe(401);
       expect((await probe('v1', bearer(other.token), limited)).status).toBe(404);
@@ -381,11 +381,11 @@ describe('Rate limit', () => {
 
 describe('Secrets', () => {
   it('logs and audit events contain no token', async () => {
-    const { token } = await world.token(staff.id);
+    const { token } = await fixtures.token(staff.id);
     await probe('v1', bearer(token));
     await probe('v1', { 'x-auth': token });
     await probe('v1', basic(staff.email, token));
-    const written = JSON.stringify([server.logs(), await world.auditEvents()]);
+    const written = JSON.stringify([server.logs(), await fixtures.auditEvents()]);
     expect(written).toContain('/v1/assessments/none/testing_hours');
     for (const secret of [token, token.slice(6), Buffer.from(`${staff.email}:${token}`).toString('base64')]) {
       expect(written).not.toContain(secret);

@@ -61,7 +61,7 @@ describe('The log', () => {
     ]);
   });
 
-  it('has one line a minute for what is refused for its rate, or has no limit', async () => {
+  it('has one line per minute for rate-limited requests and for those without a limit', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const strict = await start(1);
     const from = (address: string, path: string) =>
@@ -121,12 +121,12 @@ describe('The rate limit of an address', () => {
   ])('counts %s', async (_what, method, path, status) => {
     const strict = await start(2);
     // Other clients change `%ff`.
-    const ask = async () =>
+    const send = async () =>
       (await pipeline(strict, [`${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`]))[0];
-    expect([await ask(), await ask(), await ask()]).toEqual([status, status, 429]);
+    expect([await send(), await send(), await send()]).toEqual([status, status, 429]);
   });
 
-  it('is in the headers of what it counts and refuses', async () => {
+  it('is in the headers of the responses that it counts or rejects', async () => {
     const strict = await start(1);
     for (const [method, path] of [
       ['GET', '/nothing'],
@@ -135,8 +135,8 @@ describe('The rate limit of an address', () => {
       const from = { headers: { 'x-forwarded-for': method === 'GET' ? '192.0.2.1' : '192.0.2.2' } };
       const allowed = await strict.request(method, path, from);
       expect(allowed.headers.get('ratelimit')).toBe('"default";r=0;t=60');
-      const refused = await strict.request(method, path, from);
-      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
+      const rejected = await strict.request(method, path, from);
+      expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([429, '60']);
     }
   });
 

@@ -52,17 +52,17 @@ beforeAll(async () => {
   ]);
   const app = await buildApp(server.context, collect);
   await app.close();
-  const world = createFixtures(server);
-  const { uid: organization } = await world.organization();
-  staff = await world.user();
-  admin = await world.user({ organization, admin: true });
-  elsewhere = (await world.token(staff.id, { allowedAddresses: ['192.0.2.0/24'] })).token;
+  const fixtures = createFixtures(server);
+  const { uid: organization } = await fixtures.organization();
+  staff = await fixtures.user();
+  admin = await fixtures.user({ organization, admin: true });
+  elsewhere = (await fixtures.token(staff.id, { allowedAddresses: ['192.0.2.0/24'] })).token;
   scopeless = new Map();
   for (const scope of Object.keys(SCOPES) as Scope[]) {
     // Admins of an organization may use scopes that staff may not.
-    const token = await world
+    const token = await fixtures
       .token(staff.id, { scopes: [scope] })
-      .catch(() => world.token(admin.id, { scopes: [scope] }));
+      .catch(() => fixtures.token(admin.id, { scopes: [scope] }));
     scopeless.set(scope, token.token);
   }
 });
@@ -317,20 +317,20 @@ describe('Order of validation', () => {
 
   it('allow list, rate limit and scope next', () =>
     forEach(all(), async (operation) => {
-      const world = createFixtures(limited);
-      const { id } = await world.user();
+      const fixtures = createFixtures(limited);
+      const { id } = await fixtures.user();
       const scopes = ['api', 'tag_gw'].filter((scope) => !operation.access.scopes.includes(scope as Scope));
-      const { token: outside } = await world.token(id, { scopes, allowedAddresses: ['192.0.2.0/24'] });
-      const { token } = await world.token(id, { scopes });
+      const { token: outside } = await fixtures.token(id, { scopes, allowedAddresses: ['192.0.2.0/24'] });
+      const { token } = await fixtures.token(id, { scopes });
       const options = operation.takesBody ? wrong : {};
 
       const lacking = await send(operation, { ...options, token }, limited);
       expectError(operation, lacking, 'forbidden', limited);
       expect(challengeOf(lacking)).toMatch(/insufficient_scope/);
       expectError(operation, await send(operation, { ...options, token }, limited), 'rate-limited', limited);
-      const refused = await send(operation, { ...options, token: outside }, limited);
-      expectError(operation, refused, 'forbidden', limited);
-      expect(challengeOf(refused)).toBeNull();
+      const rejected = await send(operation, { ...options, token: outside }, limited);
+      expectError(operation, rejected, 'forbidden', limited);
+      expect(challengeOf(rejected)).toBeNull();
     }));
 
   it('type, size and syntax of the body last', () =>

@@ -34,7 +34,7 @@ function open({ origin }: Pick<TestServer, 'origin'>): Socket {
 }
 
 /** @returns the status of a request on its own connection; `undefined` if that closes without a response */
-async function ask(socket: Socket): Promise<string | undefined> {
+async function sendRequest(socket: Socket): Promise<string | undefined> {
   socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
   let received = '';
   socket.on('data', (chunk) => (received += chunk.toString()));
@@ -49,18 +49,18 @@ describe('Connections of an address', () => {
   it('are closed at once beyond the maximum, until another one ends', async () => {
     const strict = await start({ maxConnectionsPerAddress: 3 });
     const [first, ...others] = [open(strict), open(strict), open(strict)];
-    for (const socket of [first, ...others]) expect(await ask(socket as Socket)).toBe('200');
-    for (let sent = 0; sent < 3; sent += 1) expect(await ask(open(strict))).toBeUndefined();
+    for (const socket of [first, ...others]) expect(await sendRequest(socket as Socket)).toBe('200');
+    for (let sent = 0; sent < 3; sent += 1) expect(await sendRequest(open(strict))).toBeUndefined();
     expect(closings(strict)).toMatchObject([
       { reason: 'connections of the address', address: '127.0.0.1', count: 1 },
     ]);
     first?.destroy();
-    await eventually(async () => expect(await ask(open(strict))).toBe('200'));
+    await eventually(async () => expect(await sendRequest(open(strict))).toBe('200'));
   });
 
   it('are not limited for a trusted proxy', async () => {
     const trusting = await start({ maxConnectionsPerAddress: 1, trustedProxies: ['127.0.0.0/8'] });
-    for (let sent = 0; sent < 3; sent += 1) expect(await ask(open(trusting))).toBe('200');
+    for (let sent = 0; sent < 3; sent += 1) expect(await sendRequest(open(trusting))).toBe('200');
   });
 
   it('are 256 by default', () => {
@@ -97,9 +97,9 @@ it('A connection that sends nothing for 10 seconds is closed, and one that sent 
   const ends = [silent, speaking].map((socket) => once(socket, 'close'));
   speaking.write('G');
   // The server has accepted both, as it responds to a later one.
-  expect(await ask(open(slow))).toBe('200');
+  expect(await sendRequest(open(slow))).toBe('200');
   vi.advanceTimersByTime(9_000);
-  expect(await ask(open(slow))).toBe('200');
+  expect(await sendRequest(open(slow))).toBe('200');
   expect(closings(slow)).toEqual([]);
   vi.advanceTimersByTime(3_000);
   await ends[0];

@@ -68,10 +68,10 @@ describe('Response schema check', () => {
     // A year of five digits has another format.
     const late = await startTestServer({}, () => Date.UTC(12_026, 0));
     try {
-      const world = createFixtures(late);
-      const { uid } = await world.organization();
-      const assessment = await world.assessment(uid);
-      const { token } = await world.user({ organization: uid, admin: true });
+      const fixtures = createFixtures(late);
+      const { uid } = await fixtures.organization();
+      const assessment = await fixtures.assessment(uid);
+      const { token } = await fixtures.user({ organization: uid, admin: true });
       const path = `/v1/assessments/${assessment.uid}/testing_hours`;
       await expect(late.request('GET', path, { token })).rejects.toThrow(
         /getTestingHours is not as described/,

@@ -48,9 +48,9 @@ describe('Documentation sign-in', () => {
   });
 
   it('grants an admin who selects every scope those that an admin may have', async () => {
-    const world = createFixtures(server);
-    await world.organization('acmedocs');
-    const account = await world.account({ organization: 'acmedocs', admin: true });
+    const fixtures = createFixtures(server);
+    await fixtures.organization('acmedocs');
+    const account = await fixtures.account({ organization: 'acmedocs', admin: true });
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     const redirect_uri = `${server.origin}/docs/oauth2-redirect.html`;
@@ -68,10 +68,10 @@ describe('Documentation sign-in', () => {
   });
 
   it('supports the authorization code flow with PKCE', async () => {
-    const world = createFixtures(server);
-    const { uid } = await world.organization();
-    const account = await world.account({ organization: uid, admin: true });
-    const assessment = await world.assessment(uid);
+    const fixtures = createFixtures(server);
+    const { uid } = await fixtures.organization();
+    const account = await fixtures.account({ organization: uid, admin: true });
+    const assessment = await fixtures.assessment(uid);
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     const redirect_uri = `${server.origin}/docs/oauth2-redirect.html`;

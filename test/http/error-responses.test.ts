@@ -34,9 +34,9 @@ let server: TestServer;
 let staff: TestUser;
 beforeAll(async () => {
   server = await startSecondServer(await useSharedServer(), { bodyLimit: 4_096 });
-  const world = createFixtures(server);
-  await world.organization('acmefailures');
-  staff = await world.user();
+  const fixtures = createFixtures(server);
+  await fixtures.organization('acmefailures');
+  staff = await fixtures.user();
 });
 afterAll(() => server.close());
 
@@ -257,9 +257,9 @@ describe('Server failures', () => {
   it('return 503 with Retry-After in the shape of each area while the database is unavailable', async () => {
     const lonely = await startTestServer();
     try {
-      const world = createFixtures(lonely);
-      const known = await world.user();
-      const unknown = await world.user();
+      const fixtures = createFixtures(lonely);
+      const known = await fixtures.user();
+      const unknown = await fixtures.user();
       for (const area of AREA_NAMES) await probe(area, { token: known.token }, lonely);
       const bringBack = await takeAway(lonely);
       for (const area of AREA_NAMES) {

@@ -19,7 +19,7 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { isLinear } from '../harness/growth.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let user: TestUser;
@@ -27,13 +27,13 @@ let assessment: { uid: string; id: number };
 
 beforeAll(async () => {
   server = await useSharedServer();
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
-  user = await world.user({ organization: organization.uid });
-  assessment = await world.assessment(organization.uid);
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
+  user = await fixtures.user({ organization: organization.uid });
+  assessment = await fixtures.assessment(organization.uid);
 });
 
 interface Attempt {
@@ -51,11 +51,11 @@ interface Attempt {
 /** The operations of the specification that change one object, each with a new object. */
 const ATTEMPTS: Record<string, () => Promise<Attempt>> = {
   '1 delete a vulnerability tag': async () => {
-    const { id } = await world.vulnerabilityTag(organization.uid);
+    const { id } = await fixtures.vulnerabilityTag(organization.uid);
     return { method: 'DELETE', path: `/v1/vulnerability_tags/${id}`, table: 'vulnerability_tags', id };
   },
   '2 rename a vulnerability tag': async () => {
-    const { id } = await world.vulnerabilityTag(organization.uid, 'before');
+    const { id } = await fixtures.vulnerabilityTag(organization.uid, 'before');
     return {
       method: 'PUT',
       path: `/v1/vulnerability_tags/${id}`,
@@ -67,7 +67,7 @@ const ATTEMPTS: Record<string, () => Promise<Attempt>> = {
     };
   },
   '4 rename an assessment tag': async () => {
-    const { id } = await world.assessmentTag(assessment.uid, 'before');
+    const { id } = await fixtures.assessmentTag(assessment.uid, 'before');
     return {
       method: 'PUT',
       path: `/v1/assessment_tags/${id}`,
@@ -79,7 +79,7 @@ const ATTEMPTS: Record<string, () => Promise<Attempt>> = {
     };
   },
   '5 update a vulnerability': async () => {
-    const { id } = await world.vulnerability(assessment.uid);
+    const { id } = await fixtures.vulnerability(assessment.uid);
     return {
       method: 'PATCH',
       path: `/v1/vulnerabilities/${id}`,
@@ -91,7 +91,7 @@ const ATTEMPTS: Record<string, () => Promise<Attempt>> = {
     };
   },
   '6 ban a user': async () => {
-    const { id } = await world.user({ organization: organization.uid });
+    const { id } = await fixtures.user({ organization: organization.uid });
     return { method: 'DELETE', path: `/v1/users/${id}`, table: 'users', id };
   },
 };
@@ -117,14 +117,14 @@ const versionOf = async ({ table, id }: Pick<Attempt, 'table' | 'id'>) =>
 describe('If-Match', () => {
   it.each(names)('%s: returns 412 in shape B for a stale version, and changes nothing', async (name) => {
     const one = await attempt(name);
-    const events = (await world.auditEvents()).length;
+    const events = (await fixtures.auditEvents()).length;
     for (const stale of ['"2.x"', 'W/"7.abc"', '"1"', 'garbage', '""', '']) {
-      const refused = await send(one, one.body, stale);
-      expectProblem(server, refused, { area: 'v1', status: 412, kind: 'precondition-failed' });
-      expect(refused.headers.get('etag')).toBeNull();
+      const rejected = await send(one, one.body, stale);
+      expectProblem(server, rejected, { area: 'v1', status: 412, kind: 'precondition-failed' });
+      expect(rejected.headers.get('etag')).toBeNull();
     }
     expect(await versionOf(one)).toBe(1);
-    expect((await world.auditEvents()).length).toBe(events);
+    expect((await fixtures.auditEvents()).length).toBe(events);
   });
 
   it.each(names)('%s: accepts a list with the current version, weak or strong', async (name) => {
@@ -151,7 +151,10 @@ describe('If-Match', () => {
   });
 
   it('is checked after 404 and 403 and before database constraints', async () => {
-    const foreignAdmin = await world.user({ organization: (await world.organization()).uid, admin: true });
+    const foreignAdmin = await fixtures.user({
+      organization: (await fixtures.organization()).uid,
+      admin: true,
+    });
     const headers = { 'if-match': '"7.x"' };
     for (const name of names) {
       const one = await attempt(name);
@@ -167,17 +170,17 @@ describe('If-Match', () => {
           ).status,
         ).toBe(404);
     }
-    const tag = await world.assessmentTag(assessment.uid, 'not yours to rename');
+    const tag = await fixtures.assessmentTag(assessment.uid, 'not yours to rename');
     const path = `/v1/assessment_tags/${tag.id}`;
     const notAdmin = await server.request('PUT', path, { token: user.token, body: { name: 'x' }, headers });
     expect(notAdmin.status).toBe(403);
-    const fixed = await world.vulnerabilityTag(organization.uid, 'fixed', false);
+    const fixed = await fixtures.vulnerabilityTag(organization.uid, 'fixed', false);
     const onFixed = { token: user.token, headers };
     expect((await server.request('DELETE', `/v1/vulnerability_tags/${fixed.id}`, onFixed)).status).toBe(403);
     const itself = await server.request('DELETE', `/v1/users/${admin.id}`, { token: admin.token, headers });
     expect(itself.status).toBe(403);
-    await world.vulnerabilityTag(organization.uid, 'taken');
-    const { id } = await world.vulnerabilityTag(organization.uid, 'other');
+    await fixtures.vulnerabilityTag(organization.uid, 'taken');
+    const { id } = await fixtures.vulnerabilityTag(organization.uid, 'other');
     const taken = { token: user.token, body: { name: 'taken' } };
     const clash = `/v1/vulnerability_tags/${id}`;
     expect((await server.request('PUT', clash, { ...taken, headers })).status).toBe(412);
@@ -237,21 +240,21 @@ describe('ETag', () => {
 
   it('has a version of a user that counts name, access and invitation, but not passwords and tokens', async () => {
     const { db } = server.context;
-    const invited = await world.invited({ organization: organization.uid });
+    const invited = await fixtures.invited({ organization: organization.uid });
     const of = { table: 'users', id: invited.id } as const;
-    const attribution = cliChangeContext(Date.now());
-    await db.write((tx) => renewInvitation(tx, attribution, invited.id));
+    const changeContext = cliChangeContext(Date.now());
+    await db.write((tx) => renewInvitation(tx, changeContext, invited.id));
     expect(await versionOf(of)).toBe(2);
-    await db.write((tx) => renameUser(tx, attribution, invited.id, 'Ada'));
-    await world.access(assessment.uid, invited.id);
+    await db.write((tx) => renameUser(tx, changeContext, invited.id, 'Ada'));
+    await fixtures.access(assessment.uid, invited.id);
     expect(await versionOf(of)).toBe(4);
     const target = { ...assessment, organizationId: organization.id };
-    await world.access(assessment.uid, invited.id);
-    await db.write((tx) => revokeAssessmentAccess(tx, attribution, target, invited.id));
-    await db.write((tx) => revokeAssessmentAccess(tx, attribution, target, invited.id));
+    await fixtures.access(assessment.uid, invited.id);
+    await db.write((tx) => revokeAssessmentAccess(tx, changeContext, target, invited.id));
+    await db.write((tx) => revokeAssessmentAccess(tx, changeContext, target, invited.id));
     expect(await versionOf(of)).toBe(5);
-    await world.token(invited.id);
-    await db.write((tx) => setPassword(tx, attribution, invited.id, 'hash'));
+    await fixtures.token(invited.id);
+    await db.write((tx) => setPassword(tx, changeContext, invited.id, 'hash'));
     expect(await versionOf(of)).toBe(5);
   });
 });

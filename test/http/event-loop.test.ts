@@ -13,10 +13,10 @@ let admin: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer();
-  const world = createFixtures(server);
-  const { id: organization, uid } = await world.organization();
-  admin = await world.user({ organization: uid, admin: true });
-  const { id: assessment } = await world.assessment(uid, 'large');
+  const fixtures = createFixtures(server);
+  const { id: organization, uid } = await fixtures.organization();
+  admin = await fixtures.user({ organization: uid, admin: true });
+  const { id: assessment } = await fixtures.assessment(uid, 'large');
   await server.context.db.write(async (tx) => {
     await sql`insert into counters (kind, subject, bucket, amount)
       values ('organization', ${organization}, '1:1', ${MANY})`.execute(tx);
@@ -33,9 +33,9 @@ beforeAll(async () => {
 /** @returns the number of turns of the event loop during a request, and the response */
 async function turnsDuring(query: string, accept = 'application/json') {
   let running = true;
-  let turns = 0;
+  let loopTurns = 0;
   const counting = (async () => {
-    for (; running; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    for (; running; loopTurns += 1) await new Promise((resolve) => setImmediate(resolve));
   })();
   const response = await fetch(`${server.origin}/v1/vulnerabilities${query}`, {
     headers: { authorization: `Bearer ${admin.token}`, accept },
@@ -44,7 +44,7 @@ async function turnsDuring(query: string, accept = 'application/json') {
   running = false;
   await counting;
   expect(response.status).toBe(200);
-  return { turns, text };
+  return { turns: loopTurns, text };
 }
 
 describe('Event loop', () => {
@@ -58,16 +58,16 @@ describe('Event loop', () => {
     // On a busy machine a short request may end within one turn, so it is repeated.
     let most = 0;
     for (let attempt = 0; attempt < 20 && most <= FEW; attempt += 1) {
-      const { turns, text } = await turnsDuring(query);
+      const { turns: loopTurns, text } = await turnsDuring(query);
       expect(text).toMatch(/reflected|by_severity/i);
-      most = Math.max(most, turns);
+      most = Math.max(most, loopTurns);
     }
     expect(most).toBeGreaterThan(FEW);
   });
 
   it('turns during an export', async () => {
-    const { turns, text } = await turnsDuring('', 'text/csv');
+    const { turns: loopTurns, text } = await turnsDuring('', 'text/csv');
     expect(text.split('\r\n')).toHaveLength(MANY + 2);
-    expect(turns).toBeGreaterThan(FEW);
+    expect(loopTurns).toBeGreaterThan(FEW);
   });
 });

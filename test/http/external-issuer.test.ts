@@ -372,7 +372,7 @@ describe('Keys of the external issuer', () => {
     expect(await statusOf(first, 'c')).toBe(401);
   });
 
-  it('that the issuer has removed are refused after ten minutes', async () => {
+  it('that the issuer has removed are rejected after ten minutes', async () => {
     const another = await start();
     const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
     const [removed, ...others] = keys;

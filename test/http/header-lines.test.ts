@@ -47,8 +47,8 @@ describe('The address of a client', () => {
     ['that the proxy does not name', [], 403],
     ['on the list', [...MANY_LINES, 'X-Forwarded-For: 127.0.0.1'], 200],
   ])('%s decides about a token for some addresses', async (_client, lines, status) => {
-    const world = createFixtures(server);
-    const { token } = await world.token((await world.user()).id, { allowedAddresses: ['127.0.0.1'] });
+    const fixtures = createFixtures(server);
+    const { token } = await fixtures.token((await fixtures.user()).id, { allowedAddresses: ['127.0.0.1'] });
     const sent = await send('/v1/tokens', ['Host: a', `Authorization: Bearer ${token}`, ...lines]);
     expect(sent.status).toBe(status);
   });

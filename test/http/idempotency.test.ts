@@ -20,19 +20,19 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 const DAY = 86_400_000;
 let now = Date.UTC(2027, 2, 1);
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let assessment: { uid: string };
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 beforeEach(async () => {
-  organization = await world.organization();
-  admin = await world.user({ organization: organization.uid, admin: true });
-  assessment = await world.assessment(organization.uid);
+  organization = await fixtures.organization();
+  admin = await fixtures.user({ organization: organization.uid, admin: true });
+  assessment = await fixtures.assessment(organization.uid);
 });
 
 const newKey = () => randomBytes(8).toString('hex');
@@ -67,7 +67,7 @@ describe('Idempotency-Key', () => {
     const key = newKey();
     const first = await createTag(key, 'retest');
     expect([first.status, first.headers.get('idempotency-replayed')]).toEqual([201, null]);
-    const events = (await world.auditEvents()).length;
+    const events = (await fixtures.auditEvents()).length;
     for (let time = 0; time < 3; time += 1) {
       const again = await createTag(key, 'retest');
       expect([again.status, again.text]).toEqual([201, first.text]);
@@ -76,7 +76,7 @@ describe('Idempotency-Key', () => {
       expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
       expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
     }
-    expect((await world.auditEvents()).length).toBe(events);
+    expect((await fixtures.auditEvents()).length).toBe(events);
     expect(await tagsNamed('retest')).toBe(1);
     // Without the key it is a new request.
     expect((await createTag(undefined, 'retest')).status).toBe(409);
@@ -96,7 +96,7 @@ describe('Idempotency-Key', () => {
   it('is separate for each account, path and key', async () => {
     const key = newKey();
     await createTag(key, 'mine');
-    const colleague = await world.user({ organization: organization.uid, admin: true });
+    const colleague = await fixtures.user({ organization: organization.uid, admin: true });
     const theirs = await createTag(key, 'theirs', colleague);
     expect([theirs.status, theirs.headers.get('idempotency-replayed')]).toEqual([201, null]);
     expect((await createAssetTags(key, ['of another path'])).status).toBe(201);
@@ -107,8 +107,8 @@ describe('Idempotency-Key', () => {
   it('reveals nothing to other organizations', async () => {
     const key = newKey();
     await createTag(key, 'secret');
-    const elsewhere = await world.organization();
-    const foreignAdmin = await world.user({ organization: elsewhere.uid, admin: true });
+    const elsewhere = await fixtures.organization();
+    const foreignAdmin = await fixtures.user({ organization: elsewhere.uid, admin: true });
     const response = await createTag(key, 'secret', foreignAdmin);
     expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([404, null]);
     expect(response.text).not.toContain(key);
@@ -158,7 +158,7 @@ describe('Idempotency-Key', () => {
     const send = (options: object) =>
       server.request('POST', '/v1/assessment_tags', { headers: { 'idempotency-key': key }, ...options });
     expect((await send({ raw: '{}' })).status).toBe(401);
-    const narrow = await world.token(admin.id, { scopes: ['tag_or'] });
+    const narrow = await fixtures.token(admin.id, { scopes: ['tag_or'] });
     expect((await send({ token: narrow.token, raw: '{}' })).status).toBe(403);
     const text = { 'idempotency-key': key, 'content-type': 'text/plain' };
     expect((await send({ token: admin.token, raw: '{}', headers: text })).status).toBe(415);
@@ -190,7 +190,7 @@ describe('Idempotency-Key', () => {
     const outputs = [
       server.logs(),
       await storedResponses(),
-      await world.auditEvents(),
+      await fixtures.auditEvents(),
       metrics.text,
       other.text,
     ];
@@ -198,7 +198,7 @@ describe('Idempotency-Key', () => {
   });
 
   it('is deleted with the account', async () => {
-    const leaving = await world.user({ organization: organization.uid, admin: true });
+    const leaving = await fixtures.user({ organization: organization.uid, admin: true });
     await createTag(newKey(), 'by who leaves', leaving);
     expect(await storedResponsesOf(leaving)).toHaveLength(1);
     await server.context.db.write((tx) => tx.deleteFrom('users').where('id', '=', leaving.id).execute());
@@ -206,7 +206,7 @@ describe('Idempotency-Key', () => {
   });
 
   it('is ignored by operations that do not support it', async () => {
-    const { id } = await world.vulnerability(assessment.uid);
+    const { id } = await fixtures.vulnerability(assessment.uid);
     const headers = { 'idempotency-key': 'not one of these \u00e9' };
     const update = { token: admin.token, body: { status_id: 3 }, headers };
     const response = await server.request('PATCH', `/v1/vulnerabilities/${id}`, update);
@@ -380,8 +380,8 @@ describe('Operations with an Idempotency-Key', () => {
     if (db.engine === 'postgres') {
       await db.write(async (tx) => {
         expect(await lockIdempotencyKey(tx, id)).toBe(true);
-        const refused = await app.post('f');
-        expect([refused.statusCode, refused.headers['retry-after']]).toEqual([409, '1']);
+        const rejected = await app.post('f');
+        expect([rejected.statusCode, rejected.headers['retry-after']]).toEqual([409, '1']);
       });
       await expect(
         db.write(async (tx) => {

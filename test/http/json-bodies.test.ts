@@ -26,9 +26,9 @@ let server: TestServer;
 let staff: TestUser;
 beforeAll(async () => {
   server = await useSharedServer();
-  const world = createFixtures(server);
-  await world.organization('acmebodies');
-  staff = await world.user();
+  const fixtures = createFixtures(server);
+  await fixtures.organization('acmebodies');
+  staff = await fixtures.user();
 });
 
 /** @returns the response, and whether JSON with the marker was parsed */

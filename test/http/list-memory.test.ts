@@ -17,12 +17,12 @@ let outsider: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer();
-  const world = createFixtures(server);
-  const { id, uid } = await world.organization();
-  admin = await world.user({ organization: uid, admin: true });
-  outsider = await world.user({ organization: (await world.organization()).uid, admin: true });
-  const assessment = await world.assessment(uid);
-  for (let count = 0; count < COUNT; count += 1) await world.vulnerability(assessment.uid);
+  const fixtures = createFixtures(server);
+  const { id, uid } = await fixtures.organization();
+  admin = await fixtures.user({ organization: uid, admin: true });
+  outsider = await fixtures.user({ organization: (await fixtures.organization()).uid, admin: true });
+  const assessment = await fixtures.assessment(uid);
+  for (let count = 0; count < COUNT; count += 1) await fixtures.vulnerability(assessment.uid);
   await server.context.db.write((tx) =>
     tx
       .updateTable('vulnerabilities')
@@ -55,7 +55,7 @@ async function countReads<T>(run: () => Promise<T>): Promise<{ readBlocks: numbe
 }
 
 describe('Lists of large rows', () => {
-  it('are complete, whatever the page', async () => {
+  it('are complete for every page', async () => {
     const ids: number[] = [];
     for (const page of [
       'page[size]=200',

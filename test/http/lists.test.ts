@@ -25,15 +25,15 @@ beforeAll(async () => {
   server = await startSecondServer(await useSharedServer(() => now), {
     clientBaseUrl: 'https://gateway.example',
   });
-  const world = createFixtures(server);
-  await world.organization('listed');
-  ({ token } = await world.user({ organization: 'listed', admin: true }));
-  ({ token: staffToken } = await world.user());
+  const fixtures = createFixtures(server);
+  await fixtures.organization('listed');
+  ({ token } = await fixtures.user({ organization: 'listed', admin: true }));
+  ({ token: staffToken } = await fixtures.user());
   for (const name of ['a', 'b', 'c', 'd', 'e']) {
     now += 60_000;
-    await world.vulnerabilityTag('listed', name);
-    await world.assessment('listed', `assessment-${name}`);
-    await world.token((await world.user({ organization: 'listed' })).id);
+    await fixtures.vulnerabilityTag('listed', name);
+    await fixtures.assessment('listed', `assessment-${name}`);
+    await fixtures.token((await fixtures.user({ organization: 'listed' })).id);
   }
   const tags = ['a', 'b', 'c'].map((name) => ({ name, entities: [] }));
   const created = await server.request('POST', ASSET_TAGS, { token, body: { tags } });
@@ -91,7 +91,7 @@ describe('Pages', () => {
     ['by number in other areas', ASSET_TAGS, 'page=2&perPage=1'],
     ['by cursor in other areas', ASSET_TAGS, 'page[after]=&perPage=1'],
     ['of a log', EVENTS, 'page[size]=1'],
-  ])('%s lead to the next page, whatever the length of the query', async (_how, path, query) => {
+  ])('%s lead to the next page, even with a long query', async (_how, path, query) => {
     const pad = (length: number) => `${query}&x=`.padEnd(length, 'x');
     const short = await get(path, pad(400));
     const next = linkOf(short, 'next') ?? '';
@@ -127,7 +127,7 @@ describe('Pages', () => {
     expect(await headSize(path, `${query}&${ignored}&x=`.padEnd(935, 'x'))).toBeLessThan(4_096);
   });
 
-  it('name no further page on the last one, whatever the length of the query', async () => {
+  it('name no further page on the last one, even with a long query', async () => {
     for (const query of ['page[number]=5&page[size]=1', 'page[after]=']) {
       const { headers } = await get(TAGS, `${query}&x=`.padEnd(9_000, 'x'));
       expect([headers.get('link'), headers.get('x-next-cursor')]).toEqual([null, null]);
@@ -350,9 +350,9 @@ describe('Cursors', () => {
   });
 
   async function manyTokens(): Promise<string> {
-    const world = createFixtures(server);
-    const user = await world.user({ organization: 'listed' });
-    for (let count = 0; count < 3; count += 1) await world.token(user.id);
+    const fixtures = createFixtures(server);
+    const user = await fixtures.user({ organization: 'listed' });
+    for (let count = 0; count < 3; count += 1) await fixtures.token(user.id);
     return user.token;
   }
 });

@@ -10,12 +10,12 @@ import { startSecondServer, type TestServer, useSharedServer } from '../harness/
 import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let operations: InProcessOperations;
 
 beforeAll(async () => {
   server = await startSecondServer(await useSharedServer(), { rateLimit: 1 });
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
   operations = await openOperations(server.context);
 });
 afterAll(async () => {
@@ -27,8 +27,8 @@ describe('Operations in process', () => {
   it('may upload for longer than a credential is trusted without a check', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
     onTestFinished(() => void vi.useRealTimers());
-    const organization = await world.organization();
-    const vulnerability = await world.vulnerability((await world.assessment(organization.uid)).uid);
+    const organization = await fixtures.organization();
+    const vulnerability = await fixtures.vulnerability((await fixtures.assessment(organization.uid)).uid);
     const { headers, bytes } = formOf([['file', 'content', 'a.txt']]);
     async function* slowly() {
       yield bytes?.subarray(0, 100);
@@ -47,12 +47,12 @@ describe('Operations in process', () => {
 
   it('access every organization without a token or rate limit', async () => {
     for (const uid of ['one', 'two']) {
-      await world.organization(uid);
-      const { uid: assessment_id } = await world.assessment(uid);
-      const { id } = await world.group(uid);
-      const asset = await world.asset({ organization: uid, writableBy: 'client' });
-      await world.list(assessment_id, asset.uid);
-      const member = await world.user({ organization: uid });
+      await fixtures.organization(uid);
+      const { uid: assessment_id } = await fixtures.assessment(uid);
+      const { id } = await fixtures.group(uid);
+      const asset = await fixtures.asset({ organization: uid, writableBy: 'client' });
+      await fixtures.list(assessment_id, asset.uid);
+      const member = await fixtures.user({ organization: uid });
       const tags = `/api/tagging/v1.0/organizations/${uid}/tags`;
       const named = [{ name: 'by command', entities: [{ uid: asset.uid }] }];
       const criticality = { organizationUid: uid, criticality: 'high', assetUids: [asset.uid] };
@@ -82,14 +82,14 @@ describe('Operations in process', () => {
   });
 
   it('are recorded as the command line without an account', async () => {
-    await world.organization('audited');
-    const { uid: assessment_id } = await world.assessment('audited');
+    await fixtures.organization('audited');
+    const { uid: assessment_id } = await fixtures.assessment('audited');
     const response = await operations.request({
       method: 'POST',
       url: '/v1/assessment_tags',
       payload: { name: 'told', assessment_id },
     });
-    const events = await world.auditEvents();
+    const events = await fixtures.auditEvents();
     expect(events.find((event) => event.request_id === response.headers['x-request-id'])).toMatchObject({
       action: 'assessment-tag.create',
       actor_kind: 'command_line',
@@ -143,9 +143,9 @@ describe('An app with allowOperator', () => {
 
 describe('operatorAttribution', () => {
   it('passes the access checks of rules', async () => {
-    await world.organization('acted');
-    const { uid } = await world.assessment('acted');
-    const tag = await world.assessmentTag(uid, 'before');
+    await fixtures.organization('acted');
+    const { uid } = await fixtures.assessment('acted');
+    const tag = await fixtures.assessmentTag(uid, 'before');
     const renamed = await server.context.db.write((tx) =>
       renameAssessmentTag(tx, cliChangeContext(Date.now()), tag.id, 'after'),
     );

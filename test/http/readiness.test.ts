@@ -47,9 +47,9 @@ async function setRoom(room: 'none' | 'enough'): Promise<void> {
 }
 
 /** Creates organizations until one fails, as existing pages have room for a few. */
-async function fill(world: ReturnType<typeof createFixtures>): Promise<unknown> {
+async function fill(fixtures: ReturnType<typeof createFixtures>): Promise<unknown> {
   try {
-    for (let count = 0; count < 1_000; count += 1) await world.organization();
+    for (let count = 0; count < 1_000; count += 1) await fixtures.organization();
     return undefined;
   } catch (error) {
     return error;
@@ -58,14 +58,14 @@ async function fill(world: ReturnType<typeof createFixtures>): Promise<unknown> 
 
 describe('A server without space to write', () => {
   it('is not ready from the first failed write until one succeeds, which it tries every five seconds', async () => {
-    const world = createFixtures(server);
+    const fixtures = createFixtures(server);
     await setRoom('none');
     // No write has failed yet; on PostgreSQL a job's may have.
     if (engine() === 'sqlite') expect(await readyz()).toBe(200);
-    expect(await fill(world)).toBeInstanceOf(StorageError);
-    const refused = await server.request('GET', '/readyz');
-    expect(refused.status).toBe(503);
-    expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    expect(await fill(fixtures)).toBeInstanceOf(StorageError);
+    const rejected = await server.request('GET', '/readyz');
+    expect(rejected.status).toBe(503);
+    expect(rejected.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     now += 4_999;
     expect(await readyz()).toBe(503);
     // It retries and fails.
@@ -74,26 +74,26 @@ describe('A server without space to write', () => {
     await setRoom('enough');
     now += 5_000;
     expect(await readyz()).toBe(200);
-    await world.organization('after');
+    await fixtures.organization('after');
   });
 
   it('is ready as soon as another write succeeds', async () => {
-    const world = createFixtures(server);
+    const fixtures = createFixtures(server);
     await setRoom('none');
-    expect(await fill(world)).toBeInstanceOf(StorageError);
+    expect(await fill(fixtures)).toBeInstanceOf(StorageError);
     expect(await readyz()).toBe(503);
     // A transaction that changes nothing needs no space.
     await server.context.db.write((tx) => tx.selectFrom('organizations').select('id').execute());
     expect(await readyz()).toBe(503);
     await setRoom('enough');
-    await world.organization('after');
+    await fixtures.organization('after');
     expect(await readyz()).toBe(200);
   });
 
   it('stays ready when a rule rejects a write', async () => {
-    const world = createFixtures(server);
-    await world.organization('once');
-    await expect(world.organization('once')).rejects.toThrow();
+    const fixtures = createFixtures(server);
+    await fixtures.organization('once');
+    await expect(fixtures.organization('once')).rejects.toThrow();
     expect(await readyz()).toBe(200);
   });
 });

@@ -12,7 +12,7 @@ it('Request timeout: returns 503 once for slow requests and leaves others alone'
   app.setErrorHandler(async (error, _request, reply) => reply.code(toProblem(error).status).send());
   let begin: () => void = () => undefined;
   let finish: () => void = () => undefined;
-  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const started = new Promise<void>((resolve) => (begin = resolve));
   const endless = new Promise<void>((resolve) => (finish = resolve));
   const access = { config: { operation: 'test', access: 'unlimited' } } as const;
   app.get('/slow', access, async () => {
@@ -23,7 +23,7 @@ it('Request timeout: returns 503 once for slow requests and leaves others alone'
   app.get('/fast', access, async () => 'in time');
   const origin = await app.listen({ host: '127.0.0.1', port: 0 });
   const slow = fetch(`${origin}/slow`);
-  await begun;
+  await started;
   vi.advanceTimersByTime(30);
   const fast = await fetch(`${origin}/fast`);
   expect([fast.status, await fast.text()]).toEqual([200, 'in time']);

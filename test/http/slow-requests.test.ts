@@ -15,9 +15,9 @@ let server: TestServer;
 let token: string;
 beforeAll(async () => {
   server = await useSharedServer();
-  const world = createFixtures(server);
-  await world.organization('slowbodies');
-  ({ token } = await world.user({ organization: 'slowbodies', admin: true }));
+  const fixtures = createFixtures(server);
+  await fixtures.organization('slowbodies');
+  ({ token } = await fixtures.user({ organization: 'slowbodies', admin: true }));
 });
 
 /** The level of pino. */
@@ -68,10 +68,10 @@ describe('A body that never arrives', () => {
       const request = await arriving;
       await eventually(() => expect(request.readableFlowing).toBe(true));
       vi.advanceTimersByTime(6_000);
-      const answer = await answered;
-      expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
-      expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n');
-      expect(answer).toContain(body);
+      const response = await answered;
+      expect(response).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+      expect(response.toLowerCase()).toContain('\r\nconnection: close\r\n');
+      expect(response).toContain(body);
     }
     const logged = () => hasty.logs().slice(before);
     const ended = () => logged().filter((entry) => entry['path'] === path && entry['status'] === 408);
@@ -88,7 +88,7 @@ describe('A body that never arrives', () => {
     });
     enforceRequestTimeout(app, 4_000);
     let begin: () => void = () => undefined;
-    const begun = new Promise<void>((resolve) => (begin = resolve));
+    const started = new Promise<void>((resolve) => (begin = resolve));
     app.addHook('preParsing', () => {
       begin();
       return new Promise<never>(() => undefined);
@@ -100,7 +100,7 @@ describe('A body that never arrives', () => {
       origin,
       `POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${JSON_TYPE}\r\nContent-Length: 10\r\n\r\n{`,
     );
-    await begun;
+    await started;
     vi.advanceTimersByTime(6_000);
     expect(await answered).toMatch(/^HTTP\/1\.1 503 /);
   });
@@ -112,9 +112,9 @@ it('A head that never arrives is a 408', async () => {
   await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void slow.close());
   const { port } = slow.address() as AddressInfo;
-  const answer = await sendPart(`http://127.0.0.1:${port}`, 'GET /healthz HTTP/1.1\r\nHost: a\r\n');
-  expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\nx-extra: yes\r\n/);
-  expect(answer).toContain('/problems/server/request-timeout"');
+  const response = await sendPart(`http://127.0.0.1:${port}`, 'GET /healthz HTTP/1.1\r\nHost: a\r\n');
+  expect(response).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\nx-extra: yes\r\n/);
+  expect(response).toContain('/problems/server/request-timeout"');
 });
 
 /** Sends an incomplete request. @returns everything received until the server closes the connection */

@@ -69,10 +69,10 @@ describe('Downloads', () => {
   let other: TestUser;
   beforeAll(async () => {
     server = await useSharedServer();
-    const world = createFixtures(server);
-    const { id, uid } = await world.organization();
-    admin = await world.user({ organization: uid, admin: true });
-    other = await world.user({ organization: uid, admin: true });
+    const fixtures = createFixtures(server);
+    const { id, uid } = await fixtures.organization();
+    admin = await fixtures.user({ organization: uid, admin: true });
+    other = await fixtures.user({ organization: uid, admin: true });
     // More than the buffers between the server and a client that does not read.
     const after = JSON.stringify({ texts: Array.from({ length: 60 }, () => 'x'.repeat(4_000)) });
     const event = {

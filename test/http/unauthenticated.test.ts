@@ -64,11 +64,11 @@ describe('Requests without a valid credential', () => {
       expect(response.status).toBe(401);
       expect(response.headers.get('ratelimit')).toBe(`"default";r=${left};t=60`);
     }
-    const refused = await send(from, authorization());
-    expect(refused.status).toBe(429);
-    expect(refused.body.type).toMatch(/\/v1\/rate-limited$/);
-    expect(refused.headers.get('retry-after')).toBe('60');
-    expect(refused.headers.get('www-authenticate')).toBeNull();
+    const rejected = await send(from, authorization());
+    expect(rejected.status).toBe(429);
+    expect(rejected.body.type).toMatch(/\/v1\/rate-limited$/);
+    expect(rejected.headers.get('retry-after')).toBe('60');
+    expect(rejected.headers.get('www-authenticate')).toBeNull();
     expect((await send('198.51.100.1', authorization())).status).toBe(401);
     now += 60_000;
     expect((await send(from, authorization())).status).toBe(401);
@@ -81,13 +81,13 @@ describe('Requests without a valid credential', () => {
   });
 
   it('do not limit valid tokens from the same address, cached or not', async () => {
-    const world = createFixtures(server);
-    const known = await world.user();
+    const fixtures = createFixtures(server);
+    const known = await fixtures.user();
     expect((await send('192.0.2.2', `Bearer ${known.token}`)).status).toBe(404);
     await spend('192.0.2.2');
     expect((await send('192.0.2.2')).status).toBe(429);
-    const unknown = await world.user();
-    const jwt = await world.token(unknown.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
+    const unknown = await fixtures.user();
+    const jwt = await fixtures.token(unknown.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
     for (const token of [known.token, unknown.token, jwt.token]) {
       const response = await send('192.0.2.2', `Bearer ${token}`);
       expect(response.status).toBe(404);

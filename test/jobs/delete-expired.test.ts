@@ -76,7 +76,7 @@ describe('Expired rows', () => {
     now += 6 * DAY;
     expect(await remove()).toEqual({ refresh_tokens: 1 });
     // Expired personal access tokens stay until their owner deletes them.
-    expect(await apps.opens(user.token)).toBe(true);
+    expect(await apps.isAccepted(user.token)).toBe(true);
   });
 
   it('are retained long enough to detect the reuse of a code or refresh token (RFC 6749, section 10.5)', async () => {
@@ -164,25 +164,26 @@ describe('The audit log', () => {
       },
       { action: 'client.refuse', object: ['client', 'app'], organizationId: null, details: null },
     );
-  const kept = async () => (await createFixtures(server).auditEvents()).map(({ action, at }) => [action, at]);
+  const remaining = async () =>
+    (await createFixtures(server).auditEvents()).map(({ action, at }) => [action, at]);
   const removeAfter = (auditDays: number | null) =>
     deleteExpired(server.context.db, { ...LIMITS, auditDays }, now);
 
   it('retains changes forever by default, and denied attempts for 90 days', async () => {
     refuse(now);
-    const before = await kept();
+    const before = await remaining();
     now += 90 * DAY;
     await removeAfter(null);
-    expect(await kept()).toEqual(before);
+    expect(await remaining()).toEqual(before);
     now += 60_000;
     // The server may have deleted it first.
     await removeAfter(null);
-    expect(await kept()).toEqual(before.filter(([action]) => action !== 'client.refuse'));
+    expect(await remaining()).toEqual(before.filter(([action]) => action !== 'client.refuse'));
   });
 
   it('retains both for the configured days, and the event of the demo data forever', async () => {
     const { db } = server.context;
-    const world = createFixtures(server);
+    const fixtures = createFixtures(server);
     await db.write((tx) =>
       recordEvent(tx, cliChangeContext(now), {
         action: 'demo.load',
@@ -195,15 +196,15 @@ describe('The audit log', () => {
     await removeAfter(1);
     now += HOUR;
     refuse(now);
-    const old = await world.organization();
+    const old = await fixtures.organization();
     now += 30 * DAY - 1;
-    const young = await world.organization();
+    const young = await fixtures.organization();
     await removeAfter(30);
-    expect(await kept()).toEqual(expect.arrayContaining([['organization.create', now - 30 * DAY + 1]]));
+    expect(await remaining()).toEqual(expect.arrayContaining([['organization.create', now - 30 * DAY + 1]]));
     now += 1;
     expect(old.id).not.toBe(young.id);
     await removeAfter(30);
-    expect(await kept()).toEqual([
+    expect(await remaining()).toEqual([
       ['demo.load', expect.any(Number)],
       ['organization.create', now - 1],
     ]);
@@ -232,7 +233,7 @@ describe('The audit log', () => {
     const removed = await removeAfter(365);
     expect(removed.audit_events).toBeGreaterThanOrEqual(1_203);
     expect(db.statistics().transactions - before).toBeGreaterThanOrEqual(3);
-    const left = await kept();
+    const left = await remaining();
     expect(left.filter(([action]) => action === 'organization.create')).toEqual(
       Array.from({ length: 1_001 }, () => ['organization.create', now]),
     );

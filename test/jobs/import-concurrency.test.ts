@@ -9,11 +9,11 @@ import { createFixtures } from '../harness/fixtures.ts';
 
 let gate: ImportGate;
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 beforeAll(async () => {
   gate = await startImportGate();
   server = await startTestServer({ attachments: gate.attachments });
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 afterAll(async () => {
   await server.close();
@@ -63,10 +63,10 @@ async function countAssets(uid: string): Promise<number> {
 
 describe('While an import runs', () => {
   it('requests are answered, also those that read and change its assessment', async () => {
-    const { uid: organization } = await world.organization();
-    const { uid } = await world.assessment(organization);
-    const { token } = await world.user({ organization, admin: true });
-    const { id } = await world.vulnerability(uid);
+    const { uid: organization } = await fixtures.organization();
+    const { uid } = await fixtures.assessment(organization);
+    const { token } = await fixtures.user({ organization, admin: true });
+    const { id } = await fixtures.vulnerability(uid);
     gate.hold();
     const { body } = await uploadReport(server, token, HELD_REPORT, { assessment_id: uid });
     // It has applied part of the report. If one transaction lasted for the whole report, no other change would succeed.
@@ -92,9 +92,9 @@ describe('While an import runs', () => {
   });
 
   it('its findings are applied in many transactions, between which others write', async () => {
-    const { uid: organization } = await world.organization();
-    const { id, uid } = await world.assessment(organization);
-    const { token } = await world.user({ organization, admin: true });
+    const { uid: organization } = await fixtures.organization();
+    const { id, uid } = await fixtures.assessment(organization);
+    const { token } = await fixtures.user({ organization, admin: true });
     const { body } = await uploadReport(server, token, REPORT, { assessment_id: uid });
     const ended = await waitForImport(server, token, body.id);
     expect(ended).toMatchObject({ state: 'succeeded', result: { findings_created: FINDINGS } });

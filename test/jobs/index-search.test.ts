@@ -22,10 +22,10 @@ afterAll(() => server.close());
 const FINDINGS = 250;
 
 it('indexes all findings of an import in one run of the job', async () => {
-  const world = createFixtures(server);
-  const { uid: organization } = await world.organization();
-  const { uid } = await world.assessment(organization);
-  const { token } = await world.user({ organization, admin: true });
+  const fixtures = createFixtures(server);
+  const { uid: organization } = await fixtures.organization();
+  const { uid } = await fixtures.assessment(organization);
+  const { token } = await fixtures.user({ organization, admin: true });
   const report = Array.from({ length: FINDINGS }, (_, number) =>
     JSON.stringify({
       'template-id': `rule-${number}`,
@@ -173,10 +173,10 @@ describe.runIf(engine() === 'sqlite')('Beside a running import', () => {
   });
 
   it('the end of an import starts the index', async () => {
-    const world = createFixtures(server);
-    const { uid: organization } = await world.organization();
-    const { uid } = await world.assessment(organization);
-    const { token } = await world.user({ organization, admin: true });
+    const fixtures = createFixtures(server);
+    const { uid: organization } = await fixtures.organization();
+    const { uid } = await fixtures.assessment(organization);
+    const { token } = await fixtures.user({ organization, admin: true });
     const report = JSON.stringify({ findings: [{ title: 'Found at once', severity: 'Low' }] });
     const { body } = await uploadReport(server, token, report, { assessment_id: uid });
     await waitForImport(server, token, body.id);

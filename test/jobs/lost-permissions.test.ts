@@ -8,13 +8,13 @@ import { host, port, report } from '../importers/reports.ts';
 
 let gate: ImportGate;
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let staff: TestUser;
 beforeAll(async () => {
   gate = await startImportGate();
   server = await startTestServer({ attachments: gate.attachments });
-  world = createFixtures(server);
-  staff = await world.user();
+  fixtures = createFixtures(server);
+  staff = await fixtures.user();
 });
 afterAll(async () => {
   await server.close();
@@ -32,12 +32,12 @@ const FINDING = JSON.stringify({
 
 /** Creates an organization with an assessment, two admins, and a user with access to it. */
 async function createAssessment() {
-  const { id, uid: organization } = await world.organization();
-  const { uid } = await world.assessment(organization);
-  const admin = await world.user({ organization, admin: true });
+  const { id, uid: organization } = await fixtures.organization();
+  const { uid } = await fixtures.assessment(organization);
+  const admin = await fixtures.user({ organization, admin: true });
   // The last admin of an organization keeps the role.
-  await world.user({ organization, admin: true });
-  const user = await world.user({ organization, assessments: [uid] });
+  await fixtures.user({ organization, admin: true });
+  const user = await fixtures.user({ organization, assessments: [uid] });
   const countAssets = async (): Promise<number> => {
     const { count } = await server.context.db.read
       .selectFrom('assets')
@@ -98,15 +98,15 @@ describe('An import', () => {
   it('runs with the rights that its user still has when it begins', async () => {
     const { uid, organization, admin } = await createAssessment();
     const [listed, unlisted] = [
-      await world.asset({ organization, type: 'host', location: '192.0.2.1' }),
-      await world.asset({ organization, type: 'host', location: '192.0.2.2' }),
+      await fixtures.asset({ organization, type: 'host', location: '192.0.2.1' }),
+      await fixtures.asset({ organization, type: 'host', location: '192.0.2.2' }),
     ];
-    await world.list(uid, listed.uid);
+    await fixtures.list(uid, listed.uid);
     const fields = { assessment_id: uid };
     const running = await uploadReport(server, staff.token, HELD_REPORT, fields);
     await waitForImport(server, staff.token, running.body.id, (job) => job.state === 'running');
     const hosts = ['192.0.2.1', '192.0.2.2'].map((address) => host(address, port(443))).join('');
-    const { token: ofOrganization } = await world.token(admin.id, { scopes: ['api', 'asset_client_ow'] });
+    const { token: ofOrganization } = await fixtures.token(admin.id, { scopes: ['api', 'asset_client_ow'] });
     const waiting = await uploadReport(server, admin.token, report(hosts), fields);
     const withoutScope = await uploadReport(server, ofOrganization, report(hosts), fields);
     await demote(admin, [uid]);

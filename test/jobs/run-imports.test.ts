@@ -7,11 +7,11 @@ import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 const now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
 });
 afterEach(() =>
   server.context.db.write((tx) => tx.deleteFrom('jobs').where('kind', '=', IMPORT_JOB).execute()),
@@ -41,8 +41,8 @@ const done = (job: Job, holder: string) => server.context.db.write((tx) => finis
 
 describe('The next import', () => {
   it('is the oldest; one per assessment, or per organization without an assessment, runs at a time', async () => {
-    const { id: organization, uid } = await world.organization();
-    const [one, other] = [await world.assessment(uid), await world.assessment(uid)];
+    const { id: organization, uid } = await fixtures.organization();
+    const [one, other] = [await fixtures.assessment(uid), await fixtures.assessment(uid)];
     const first = await queue(organization, one.id);
     const second = await queue(organization, one.id);
     const elsewhere = await queue(organization, other.id);
@@ -67,12 +67,12 @@ describe('The next import', () => {
 
   it('belongs to the organization with the fewest running', async () => {
     const [one, two, three] = [
-      await world.organization(),
-      await world.organization(),
-      await world.organization(),
+      await fixtures.organization(),
+      await fixtures.organization(),
+      await fixtures.organization(),
     ];
     const queueIn = async ({ id, uid }: { id: number; uid: string }) =>
-      queue(id, (await world.assessment(uid)).id);
+      queue(id, (await fixtures.assessment(uid)).id);
     const [a, b, c, d] = [await queueIn(one), await queueIn(one), await queueIn(one), await queueIn(one)];
     const running = [await take('x', 2, now + 1), await take('x', 2, now + 2)];
     expect(running.map((taken) => taken?.id)).toEqual([a, b]);
@@ -81,9 +81,9 @@ describe('The next import', () => {
     const f = await queueIn(two);
     const g = await queueIn(three);
     const order = [];
-    for (let turn = 0; turn < 5; turn += 1) {
+    for (let round = 0; round < 5; round += 1) {
       await done(running.shift()?.job as Job, 'x');
-      running.push(await take('x', 2, now + 3 + turn));
+      running.push(await take('x', 2, now + 3 + round));
       order.push(running.at(-1)?.id);
     }
     expect(order).toEqual([e, g, c, f, d]);
@@ -91,9 +91,9 @@ describe('The next import', () => {
 
   it('is not of an organization that was served with an undo a moment ago', async () => {
     const organizations = [
-      await world.organization(),
-      await world.organization(),
-      await world.organization(),
+      await fixtures.organization(),
+      await fixtures.organization(),
+      await fixtures.organization(),
     ];
     const [one, two, three] = organizations.map(({ id }) => id) as [number, number, number];
     const undos = [await queue(one), await queue(one)];
@@ -106,8 +106,8 @@ describe('The next import', () => {
     );
     const [imported, other] = [await queue(two), await queue(three)];
     const order = [];
-    for (let turn = 0; turn < 4; turn += 1) {
-      const taken = await take('x', 1, now + 1 + turn);
+    for (let round = 0; round < 4; round += 1) {
+      const taken = await take('x', 1, now + 1 + round);
       order.push(taken?.id);
       await done(taken?.job as Job, 'x');
     }
@@ -115,9 +115,9 @@ describe('The next import', () => {
   });
 
   it('belongs to the organization that was served longest ago', async () => {
-    const [one, two] = [await world.organization(), await world.organization()];
+    const [one, two] = [await fixtures.organization(), await fixtures.organization()];
     const assessments = [];
-    for (const { uid } of [one, one, one, two]) assessments.push((await world.assessment(uid)).id);
+    for (const { uid } of [one, one, one, two]) assessments.push((await fixtures.assessment(uid)).id);
     const [a, b, c] = [
       await queue(one.id, assessments[0]),
       await queue(one.id, assessments[1]),
@@ -125,12 +125,12 @@ describe('The next import', () => {
     ];
     const d = await queue(two.id, assessments[3]);
     const order = [];
-    for (let turn = 0; turn < 4; turn += 1) order.push((await take('a', 10, now + 1 + turn))?.id);
+    for (let round = 0; round < 4; round += 1) order.push((await take('a', 10, now + 1 + round))?.id);
     expect(order).toEqual([a, d, b, c]);
   });
 
   it('waits while the maximum number runs on all instances, also if claimed concurrently', async () => {
-    for (let waiting = 0; waiting < 6; waiting += 1) await queue((await world.organization()).id);
+    for (let waiting = 0; waiting < 6; waiting += 1) await queue((await fixtures.organization()).id);
     const taken = await Promise.all(Array.from({ length: 6 }, (_, index) => take(`instance ${index}`, 2)));
     expect(taken.filter((one) => one !== undefined)).toHaveLength(2);
     expect(new Set(taken.flatMap((one) => one?.id ?? [])).size).toBe(2);

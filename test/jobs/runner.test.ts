@@ -138,12 +138,12 @@ describe('A job', () => {
 
   it('that runs when the server closes is released at once, and the attempt does not count', async () => {
     await add('long');
-    const begun = gate();
+    const started = gate();
     const runner = start(async ({ signal }) => {
-      begun.open();
+      started.open();
       await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     });
-    await begun.opened;
+    await started.opened;
     await runner.close();
     expect(await waiting()).toMatchObject([{ attempts: 0, run_at: now, locked_by: null }]);
     const done: number[] = [];
@@ -155,15 +155,15 @@ describe('A job', () => {
   it('that takes long renews its lease, and is stopped when cancelled', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     await add('long');
-    const begun = gate();
+    const started = gate();
     const ended = gate();
     start(async ({ signal }) => {
-      begun.open();
+      started.open();
       signal.addEventListener('abort', ended.open);
       await ended.opened;
       throw signal.reason;
     });
-    await begun.opened;
+    await started.opened;
     now += MINUTE / 2;
     vi.advanceTimersByTime(20_000);
     await eventually(async () => expect(await waiting()).toMatchObject([{ run_at: now + MINUTE }]));

@@ -26,7 +26,7 @@ describe('A stack trace of what was built', () => {
     expect(rest).toBe(others);
   });
 
-  it('stays as it is where no map tells', () => {
+  it('leaves lines without a source map unchanged', () => {
     const stack = `Error: broken\n    at ${built.href}none.js:1:1`;
     expect(mapStackTrace(stack, built)).toBe(stack);
   });

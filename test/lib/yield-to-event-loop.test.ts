@@ -4,7 +4,7 @@ import { takeTurn } from '../../src/lib/yield-to-event-loop.ts';
 
 it('takeTurn: one caller goes on in each turn of the event loop, in order', async () => {
   const done: number[] = [];
-  const pieces = [1, 2, 3].map(async (number) => {
+  const workers = [1, 2, 3].map(async (number) => {
     await takeTurn();
     done.push(number);
   });
@@ -12,6 +12,6 @@ it('takeTurn: one caller goes on in each turn of the event loop, in order', asyn
     await nextTurn();
     expect(done).toEqual(expected);
   }
-  await Promise.all(pieces);
+  await Promise.all(workers);
   await takeTurn();
 });

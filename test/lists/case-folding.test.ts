@@ -4,19 +4,19 @@ import { uploadReport, waitForImport } from '../harness/imports.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let admin: string;
 let organization: string;
 let assessment: string;
 
 beforeAll(async () => {
   server = await useSharedServer();
-  world = createFixtures(server);
-  organization = (await world.organization()).uid;
-  admin = (await world.user({ organization, admin: true, name: 'Άννα Weiß' })).token;
-  const group = await world.group(organization);
-  assessment = (await world.assessment(organization, undefined, group.id)).uid;
-  const asset = await world.asset({ organization, name: 'ΔΟΣΑ' });
+  fixtures = createFixtures(server);
+  organization = (await fixtures.organization()).uid;
+  admin = (await fixtures.user({ organization, admin: true, name: 'Άννα Weiß' })).token;
+  const group = await fixtures.group(organization);
+  assessment = (await fixtures.assessment(organization, undefined, group.id)).uid;
+  const asset = await fixtures.asset({ organization, name: 'ΔΟΣΑ' });
   const changes = [
     ['PATCH', `/v1/assessments/${assessment}`],
     ['PATCH', `/v1/assessment_groups/${group.id}`],
@@ -24,9 +24,9 @@ beforeAll(async () => {
   ] as const;
   for (const [method, path] of changes)
     expect((await request(method, path, { name: 'ΔΟΣΑ' })).status).toBe(200);
-  await world.vulnerability(assessment, { title: 'ΔΟΣΑ report', description: 'In the Große Straße' });
-  await world.vulnerabilityTag(organization, 'ΔΟΣΑ');
-  await world.assessmentTag(assessment, 'ΔΟΣΑ');
+  await fixtures.vulnerability(assessment, { title: 'ΔΟΣΑ report', description: 'In the Große Straße' });
+  await fixtures.vulnerabilityTag(organization, 'ΔΟΣΑ');
+  await fixtures.assessmentTag(assessment, 'ΔΟΣΑ');
   const tags = `/api/tagging/v1.0/organizations/${organization}/tags`;
   expect((await request('POST', tags, { tags: [{ name: 'ΔΟΣΑ' }] })).status).toBe(201);
 });
@@ -72,7 +72,7 @@ describe('Searches fold case', () => {
 
 describe('Names fold case', () => {
   it('makes one tag of two spellings', async () => {
-    const { id } = await world.vulnerability(assessment);
+    const { id } = await fixtures.vulnerability(assessment);
     for (const name of ['Straße', 'STRASSE', 'STRAẞE']) {
       const { status } = await request('PATCH', `/v1/vulnerabilities/${id}`, { tag_list: [name] });
       expect(status).toBe(200);
@@ -80,7 +80,7 @@ describe('Names fold case', () => {
     expect(await found('/v1/vulnerability_tags?filter[search]=stra%C3%9Fe')).toBe(1);
   });
 
-  it('refuses an asset tag whose name differs in case only', async () => {
+  it('rejects an asset tag whose name differs only in case', async () => {
     const tags = `/api/tagging/v1.0/organizations/${organization}/tags`;
     expect((await request('POST', tags, { tags: [{ name: 'δοςα' }] })).status).toBe(409);
     expect((await request('POST', tags, { tags: [{ name: 'Maße' }, { name: 'MASSE' }] })).status).toBe(422);

@@ -7,10 +7,10 @@ let server: TestServer;
 let token: string;
 beforeAll(async () => {
   server = await startTestServer();
-  const world = createFixtures(server);
-  const { uid: organization } = await world.organization();
-  await world.group((await world.organization()).uid);
-  token = (await world.user({ organization, admin: true })).token;
+  const fixtures = createFixtures(server);
+  const { uid: organization } = await fixtures.organization();
+  await fixtures.group((await fixtures.organization()).uid);
+  token = (await fixtures.user({ organization, admin: true })).token;
   // Names may repeat.
   for (const name of ['Web', 'Äpfel', 'web', 'Web', 'a_b', 'zoo', '\u{1f600}', '\uffee'])
     await server.request('POST', '/v1/assessment_groups', { token, body: { name } });

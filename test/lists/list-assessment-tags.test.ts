@@ -4,26 +4,26 @@ import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 const tokens = { admin: '', member: '', outsider: '', staff: '', assigned: '' };
 beforeAll(async () => {
   server = await startTestServer();
-  world = createFixtures(server);
-  await world.organization('tagged');
-  await world.organization('other');
-  await world.assessment('tagged', 'tagged-web');
-  await world.assessment('tagged', 'tagged-api');
-  await world.assessment('other', 'other-web');
-  tokens.admin = (await world.user({ organization: 'tagged', admin: true })).token;
-  const member = await world.user({ organization: 'tagged' });
-  await world.access('tagged-web', member.id);
+  fixtures = createFixtures(server);
+  await fixtures.organization('tagged');
+  await fixtures.organization('other');
+  await fixtures.assessment('tagged', 'tagged-web');
+  await fixtures.assessment('tagged', 'tagged-api');
+  await fixtures.assessment('other', 'other-web');
+  tokens.admin = (await fixtures.user({ organization: 'tagged', admin: true })).token;
+  const member = await fixtures.user({ organization: 'tagged' });
+  await fixtures.access('tagged-web', member.id);
   tokens.member = member.token;
-  tokens.outsider = (await world.user({ organization: 'tagged' })).token;
-  tokens.staff = (await world.user()).token;
-  tokens.assigned = (await world.user({ assignedTo: ['tagged'] })).token;
+  tokens.outsider = (await fixtures.user({ organization: 'tagged' })).token;
+  tokens.staff = (await fixtures.user()).token;
+  tokens.assigned = (await fixtures.user({ assignedTo: ['tagged'] })).token;
   for (const name of ['Zebra', 'apple', 'Äpfel', 'zoo', '100%', 'a_b'])
-    await world.assessmentTag('tagged-web', name);
-  const shared = await world.assessmentTag('tagged-api', 'shared');
+    await fixtures.assessmentTag('tagged-web', name);
+  const shared = await fixtures.assessmentTag('tagged-api', 'shared');
   await server.context.db.write((tx) =>
     tx
       .insertInto('assessment_taggings')
@@ -36,7 +36,7 @@ beforeAll(async () => {
       )
       .execute(),
   );
-  await world.assessmentTag('other-web', 'apple of others');
+  await fixtures.assessmentTag('other-web', 'apple of others');
 });
 afterAll(() => server.close());
 

@@ -13,21 +13,26 @@ let uid: string;
 
 beforeAll(async () => {
   server = await startTestServer({}, () => NOW);
-  const world = createFixtures(server);
-  const { uid: organization } = await world.organization();
-  testers = [await world.user(), await world.user()];
-  uid = (await world.assessment(organization)).uid;
-  member = await world.user({ organization });
-  await world.access(uid, member.id);
+  const fixtures = createFixtures(server);
+  const { uid: organization } = await fixtures.organization();
+  testers = [await fixtures.user(), await fixtures.user()];
+  uid = (await fixtures.assessment(organization)).uid;
+  member = await fixtures.user({ organization });
+  await fixtures.access(uid, member.id);
   for (const [index, hours] of [50, 40, 30, 30, 20, 20, 10, 5].entries())
-    await world.testingSession(
+    await fixtures.testingSession(
       uid,
       testers[index % 3 === 0 ? 1 : 0].id,
       NOW - hours * HOUR,
       NOW - hours * HOUR + 100,
     );
-  await world.testingSession(uid, testers[0].id, NOW - 2 * HOUR, null);
-  await world.testingSession((await world.assessment(organization)).uid, testers[0].id, NOW - HOUR, null);
+  await fixtures.testingSession(uid, testers[0].id, NOW - 2 * HOUR, null);
+  await fixtures.testingSession(
+    (await fixtures.assessment(organization)).uid,
+    testers[0].id,
+    NOW - HOUR,
+    null,
+  );
 });
 afterAll(() => server.close());
 

@@ -9,14 +9,14 @@ let uid: string;
 const given: number[] = [];
 beforeAll(async () => {
   server = await startTestServer();
-  const world = createFixtures(server);
-  const { uid: organization } = await world.organization();
-  token = (await world.user({ organization, admin: true })).token;
-  uid = (await world.assessment(organization)).uid;
-  const other = (await world.assessment(organization)).uid;
+  const fixtures = createFixtures(server);
+  const { uid: organization } = await fixtures.organization();
+  token = (await fixtures.user({ organization, admin: true })).token;
+  uid = (await fixtures.assessment(organization)).uid;
+  const other = (await fixtures.assessment(organization)).uid;
   for (let index = 0; index < 10; index += 1) {
-    const { id } = await world.user({ organization });
-    await world.access(index % 3 === 0 ? other : uid, id);
+    const { id } = await fixtures.user({ organization });
+    await fixtures.access(index % 3 === 0 ? other : uid, id);
     if (index % 3 !== 0) given.push(id);
   }
 });

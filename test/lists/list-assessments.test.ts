@@ -13,12 +13,12 @@ let tag: number;
 
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  const world = createFixtures(server);
-  const { uid: organization } = await world.organization();
-  await world.organization('others');
-  await world.assessment('others');
-  token = (await world.user({ organization, admin: true })).token;
-  group = (await world.group(organization)).id;
+  const fixtures = createFixtures(server);
+  const { uid: organization } = await fixtures.organization();
+  await fixtures.organization('others');
+  await fixtures.assessment('others');
+  token = (await fixtures.user({ organization, admin: true })).token;
+  group = (await fixtures.group(organization)).id;
   const bodies = [
     { uid: 'zebra', name: 'Ärger', state: 'paused', starts_on: '2026-01-01', ends_on: '2026-02-01' },
     { uid: 'alpha', name: 'ärger again', state: 'completed', starts_on: '2026-01-01' },
@@ -29,7 +29,7 @@ beforeAll(async () => {
     { uid: 'last', name: '\u{1f600}' },
   ];
   // Staff get exactly the uid that they ask for.
-  const staff = await world.user();
+  const staff = await fixtures.user();
   for (const [index, body] of bodies.entries()) {
     // Two at a time, so that the sort has ties.
     now = START + Math.floor(index / 2) * 1_000;

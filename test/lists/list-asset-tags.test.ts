@@ -5,7 +5,7 @@ import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let staff: TestUser;
 let admin: TestUser;
 let member: TestUser;
@@ -21,20 +21,21 @@ const rowsOf = async (query: string, token: string, uid = 'tagged') =>
 
 beforeAll(async () => {
   server = await startTestServer();
-  world = createFixtures(server);
-  await world.organization('tagged');
-  await world.organization('other');
-  await world.organizationGroup('holding', ['tagged', 'other']);
-  staff = await world.user();
-  admin = await world.user({ organization: 'tagged', admin: true });
-  member = await world.user({ organization: 'tagged' });
-  await world.assessment('tagged', 'tagged-web');
-  await world.access('tagged-web', member.id);
+  fixtures = createFixtures(server);
+  await fixtures.organization('tagged');
+  await fixtures.organization('other');
+  await fixtures.organizationGroup('holding', ['tagged', 'other']);
+  staff = await fixtures.user();
+  admin = await fixtures.user({ organization: 'tagged', admin: true });
+  member = await fixtures.user({ organization: 'tagged' });
+  await fixtures.assessment('tagged', 'tagged-web');
+  await fixtures.access('tagged-web', member.id);
   assets = [];
-  for (let index = 0; index < 3; index += 1) assets.push((await world.asset({ organization: 'tagged' })).uid);
-  bossOnly = (await world.asset({ organization: 'tagged', writableBy: 'boss' })).uid;
-  abroad = (await world.asset({ organization: 'other' })).uid;
-  await world.list('tagged-web', assets[0] as string);
+  for (let index = 0; index < 3; index += 1)
+    assets.push((await fixtures.asset({ organization: 'tagged' })).uid);
+  bossOnly = (await fixtures.asset({ organization: 'tagged', writableBy: 'boss' })).uid;
+  abroad = (await fixtures.asset({ organization: 'other' })).uid;
+  await fixtures.list('tagged-web', assets[0] as string);
   const create = async (uid: string, tags: Record<string, string[]>) => {
     const body = {
       tags: Object.entries(tags).map(([name, uids]) => ({
@@ -114,7 +115,7 @@ describe('Operation 70: list asset tags', () => {
 
   it('lists every tag of the organization with the entities that the caller can see', async () => {
     const scoped = async (user: TestUser, ...scopes: string[]) =>
-      (await world.token(user.id, { scopes })).token;
+      (await fixtures.token(user.id, { scopes })).token;
     const counts = async (token: string) =>
       Object.fromEntries(
         (await rowsOf('?includeEntities=true', token)).map((tag) => {
@@ -158,7 +159,7 @@ describe('Operation 70: list asset tags', () => {
     ]);
   });
 
-  it('lists every name that a creation or a change of name refuses as taken', async () => {
+  it('lists every name that creating or renaming a tag rejects as taken', async () => {
     const namesFor = async (token: string, uid?: string) =>
       (await rowsOf('', token, uid)).map(({ name }) => name);
     const create = (name: string, token: string, uid?: string) =>
@@ -177,8 +178,8 @@ describe('Operation 70: list asset tags', () => {
   });
 
   it('returns 404 for organizations and groups that the caller cannot see', async () => {
-    await world.organizationGroup('strangers', ['other']);
-    const outsider = await world.user({ organization: 'tagged' });
+    await fixtures.organizationGroup('strangers', ['other']);
+    const outsider = await fixtures.user({ organization: 'tagged' });
     expectSimpleError(await get('', admin.token, 'other'), 404);
     expectSimpleError(await get('', admin.token, 'strangers'), 404);
     expectSimpleError(await get('', admin.token, 'nosuch'), 404);
@@ -232,7 +233,7 @@ describe('Operation 71: get an asset tag', () => {
   });
 
   it('returns 403 without a scope', async () => {
-    const { token } = await world.token(admin.id, { scopes: ['api'] });
+    const { token } = await fixtures.token(admin.id, { scopes: ['api'] });
     expectProblem(server, await get('/ffffffffffff', token), {
       area: 'tagging',
       status: 403,

@@ -12,7 +12,7 @@ const NOW = Date.UTC(2026, 10, 22);
 const RANKS = ['undefined', 'low', 'medium', 'high'];
 let now = NOW;
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let admin: string;
 let member: string;
 let tag: string;
@@ -22,7 +22,7 @@ const CREATED_SINCE = '2026-11-22T00:00:10.000Z';
 async function affected(assessment: string, assetId: number, statusIds: number[]): Promise<void> {
   const { db } = server.context;
   for (const statusId of statusIds) {
-    const { id } = await world.vulnerability(assessment, { statusId });
+    const { id } = await fixtures.vulnerability(assessment, { statusId });
     const row = await db.read
       .selectFrom('vulnerabilities')
       .select(['organization_id', 'assessment_id', 'severity'])
@@ -47,20 +47,20 @@ async function affected(assessment: string, assetId: number, statusIds: number[]
 
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  world = createFixtures(server);
-  const organization = await world.organization('assets');
-  await world.organization('other');
-  await world.assessment('assets', 'assets-web');
-  await world.assessment('assets', 'assets-api');
-  admin = (await world.user({ organization: 'assets', admin: true })).token;
-  const user = await world.user({ organization: 'assets' });
+  fixtures = createFixtures(server);
+  const organization = await fixtures.organization('assets');
+  await fixtures.organization('other');
+  await fixtures.assessment('assets', 'assets-web');
+  await fixtures.assessment('assets', 'assets-api');
+  admin = (await fixtures.user({ organization: 'assets', admin: true })).token;
+  const user = await fixtures.user({ organization: 'assets' });
   member = user.token;
-  await world.access('assets-web', user.id);
+  await fixtures.access('assets-web', user.id);
   const hosts = ['10.0.0.5', '10.0.1.7', '2001:db8::7', 'mail.assets.example', '192.0.2.9'];
   const uids: string[] = [];
   for (const [index, location] of hosts.entries()) {
     now += 1_000;
-    const asset = await world.asset({
+    const asset = await fixtures.asset({
       organization: 'assets',
       type: 'host',
       name: `Host ${index}`,
@@ -70,20 +70,20 @@ beforeAll(async () => {
     uids.push(asset.uid);
     await affected('assets-web', asset.id, [[1, 2, 5], [], [3], [9], [4]][index] ?? []);
     if (index === 0) await affected('assets-api', asset.id, [1, 1]);
-    if (index < 3) await world.list('assets-web', asset.uid, ['at night']);
+    if (index < 3) await fixtures.list('assets-web', asset.uid, ['at night']);
   }
   for (const name of ['Äpfel shop', '\u{1f600} smile', '\uffee half', '50%_off']) {
     now += 2_000;
-    const asset = await world.asset({
+    const asset = await fixtures.asset({
       organization: 'assets',
       name,
       location: `https://${encodeURIComponent(name)}.assets.example`.toLowerCase().replace(/%/g, 'x'),
     });
     uids.push(asset.uid);
   }
-  await world.asset({ organization: 'assets', type: 'network', name: 'Office network' });
-  await world.list('assets-api', uids[4]!);
-  await world.asset({ organization: 'other', type: 'host', location: '10.0.0.5' });
+  await fixtures.asset({ organization: 'assets', type: 'network', name: 'Office network' });
+  await fixtures.list('assets-api', uids[4]!);
+  await fixtures.asset({ organization: 'other', type: 'host', location: '10.0.0.5' });
   const tagged = await server.request('POST', '/api/tagging/v1.0/organizations/assets/tags', {
     token: admin,
     body: { tags: [{ name: 'dmz', entities: [{ uid: uids[0] }, { uid: uids[6] }] }] },
@@ -171,9 +171,9 @@ type Row = Readonly<Record<string, any>>;
 
 describe('Operation 75: list assets', () => {
   it('lists assets with every parameter to staff', async () => {
-    await world.organization('third');
-    await world.asset({ organization: 'third', type: 'network', name: 'Third' });
-    const { token } = await world.user();
+    await fixtures.organization('third');
+    await fixtures.asset({ organization: 'third', type: 'network', name: 'Third' });
+    const { token } = await fixtures.user();
     const rows = await verifyListContract(server, walk(token));
     expect(rows.filter(({ location }) => location === '10.0.0.5')).toHaveLength(2);
   });
@@ -293,7 +293,7 @@ describe('Operation 75: list assets', () => {
       headers: { accept: 'application/x-ndjson' },
     });
     expect(lines.text.trim().split('\n')).toHaveLength(10);
-    const events = await world.auditEvents();
+    const events = await fixtures.auditEvents();
     expect(events.filter(({ action }) => action === 'asset.export')).toHaveLength(2);
   });
 });

@@ -12,11 +12,11 @@ const start = Date.UTC(2026, 10, 21);
 let now = start;
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  const world = createFixtures(server);
-  ({ id: organizationId } = await world.organization('logged'));
-  const user = await world.user({ organization: 'logged', admin: true });
+  const fixtures = createFixtures(server);
+  ({ id: organizationId } = await fixtures.organization('logged'));
+  const user = await fixtures.user({ organization: 'logged', admin: true });
   ({ token, id: userId } = user);
-  const { uid } = await world.assessment('logged');
+  const { uid } = await fixtures.assessment('logged');
   for (const name of ['one', 'two', 'three', 'four']) {
     const tag = await server.request('POST', '/v1/assessment_tags', {
       token,
@@ -25,10 +25,10 @@ beforeAll(async () => {
     requestId = tag.headers.get('x-request-id') ?? '';
     now += 60_000;
     // Several at the same time.
-    await world.vulnerabilityTag('logged');
-    await world.vulnerabilityTag('logged');
+    await fixtures.vulnerabilityTag('logged');
+    await fixtures.vulnerabilityTag('logged');
   }
-  await world.organization('other');
+  await fixtures.organization('other');
 });
 afterAll(() => server.close());
 

@@ -10,13 +10,16 @@ let member: { token: string };
 let staff: { token: string };
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  const world = createFixtures(server);
-  const { uid } = await world.organization();
-  const assessment = await world.assessment(uid);
-  const user = await world.user({ organization: uid });
-  await world.access(assessment.uid, user.id);
-  [member, staff] = [user, await world.user()];
-  const [one, other] = [await world.vulnerability(assessment.uid), await world.vulnerability(assessment.uid)];
+  const fixtures = createFixtures(server);
+  const { uid } = await fixtures.organization();
+  const assessment = await fixtures.assessment(uid);
+  const user = await fixtures.user({ organization: uid });
+  await fixtures.access(assessment.uid, user.id);
+  [member, staff] = [user, await fixtures.user()];
+  const [one, other] = [
+    await fixtures.vulnerability(assessment.uid),
+    await fixtures.vulnerability(assessment.uid),
+  ];
   path = `/v1/vulnerabilities/${one.id}/comments`;
   for (let number = 1; number <= 12; number += 1) {
     // Some at the same time.

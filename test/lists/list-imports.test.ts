@@ -6,19 +6,22 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { host, port, report } from '../importers/reports.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let admin: TestUser;
 let member: TestUser;
 let assessments: [string, string];
 
 beforeAll(async () => {
   server = await startTestServer();
-  world = createFixtures(server);
-  const { uid: organization } = await world.organization();
-  admin = await world.user({ organization, admin: true });
-  member = await world.user({ organization });
-  assessments = [(await world.assessment(organization)).uid, (await world.assessment(organization)).uid];
-  await world.access(assessments[0], member.id);
+  fixtures = createFixtures(server);
+  const { uid: organization } = await fixtures.organization();
+  admin = await fixtures.user({ organization, admin: true });
+  member = await fixtures.user({ organization });
+  assessments = [
+    (await fixtures.assessment(organization)).uid,
+    (await fixtures.assessment(organization)).uid,
+  ];
+  await fixtures.access(assessments[0], member.id);
   const complete = report(host('192.0.2.1', port(80)));
   for (const [index, content] of [complete, complete.slice(0, -20), complete, complete, complete].entries()) {
     const fields: Record<string, string> =
@@ -28,8 +31,8 @@ beforeAll(async () => {
     const { body } = await uploadReport(server, admin.token, content, fields);
     await waitForImport(server, admin.token, body.id);
   }
-  const other = await world.organization();
-  const theirs = await world.user({ organization: other.uid, admin: true });
+  const other = await fixtures.organization();
+  const theirs = await fixtures.user({ organization: other.uid, admin: true });
   const { body } = await uploadReport(server, theirs.token, complete);
   await waitForImport(server, theirs.token, body.id);
 });

@@ -6,37 +6,37 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 type Row = Readonly<Record<string, any>>;
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let admin: TestUser;
 let member: TestUser;
 const path = (uid: string) => `/api/asset/v2/listings/${uid}/assets`;
 
 beforeAll(async () => {
   server = await startTestServer();
-  world = createFixtures(server);
-  await world.organization('listed');
-  await world.assessment('listed', 'listed-web');
-  await world.assessment('listed', 'listed-api');
-  admin = await world.user({ organization: 'listed', admin: true });
-  member = await world.user({ organization: 'listed' });
-  await world.access('listed-web', member.id);
+  fixtures = createFixtures(server);
+  await fixtures.organization('listed');
+  await fixtures.assessment('listed', 'listed-web');
+  await fixtures.assessment('listed', 'listed-api');
+  admin = await fixtures.user({ organization: 'listed', admin: true });
+  member = await fixtures.user({ organization: 'listed' });
+  await fixtures.access('listed-web', member.id);
   for (const [index, location] of ['10.0.0.2', '10.0.0.10', '10.0.0.1', 'mail.example'].entries()) {
-    const asset = await world.asset({
+    const asset = await fixtures.asset({
       organization: 'listed',
       type: 'host',
       name: `Host ${index}`,
       location,
     });
-    await world.list('listed-web', asset.uid, index === 0 ? ['at night', 'gently'] : undefined);
-    if (index === 1) await world.list('listed-api', asset.uid, ['another rule']);
+    await fixtures.list('listed-web', asset.uid, index === 0 ? ['at night', 'gently'] : undefined);
+    if (index === 1) await fixtures.list('listed-api', asset.uid, ['another rule']);
   }
-  const site = await world.asset({
+  const site = await fixtures.asset({
     organization: 'listed',
     location: 'https://shop.example/',
     criticality: 'high',
   });
-  await world.list('listed-web', site.uid);
-  await world.asset({ organization: 'listed', type: 'host', location: '10.0.0.3' });
+  await fixtures.list('listed-web', site.uid);
+  await fixtures.asset({ organization: 'listed', type: 'host', location: '10.0.0.3' });
 });
 afterAll(() => server.close());
 
@@ -83,14 +83,14 @@ describe('Operation 79: list assets of a listing', () => {
   });
 
   it("omits assets that the token's scopes do not cover", async () => {
-    const boss = await world.asset({
+    const boss = await fixtures.asset({
       organization: 'listed',
       type: 'host',
       location: '10.9.9.9',
       writableBy: 'boss',
     });
-    await world.list('listed-api', boss.uid);
-    const { token } = await world.token(admin.id, { scopes: ['asset_client_ow'] });
+    await fixtures.list('listed-api', boss.uid);
+    const { token } = await fixtures.token(admin.id, { scopes: ['asset_client_ow'] });
     const { body } = await server.request('GET', path('listed-api'), { token });
     expect(body.map(({ location }: Row) => location)).toEqual(['10.0.0.10']);
   });

@@ -9,11 +9,11 @@ let path: string;
 let token: string;
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  const world = createFixtures(server);
-  const { uid } = await world.organization();
-  const assessment = await world.assessment(uid);
-  ({ token } = await world.user({ organization: uid, admin: true }));
-  const { id } = await world.vulnerability(assessment.uid);
+  const fixtures = createFixtures(server);
+  const { uid } = await fixtures.organization();
+  const assessment = await fixtures.assessment(uid);
+  ({ token } = await fixtures.user({ organization: uid, admin: true }));
+  const { id } = await fixtures.vulnerability(assessment.uid);
   path = `/v1/vulnerabilities/${id}/patch_verifications`;
   for (let number = 1; number <= 9; number += 1) {
     if (number % 2 === 0) now += 1_000;

@@ -7,27 +7,30 @@ const NOW = Date.UTC(2026, 10, 21, 10, 30);
 const HOUR = 3_600_000;
 
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let token: string;
 let testers: [TestUser, TestUser];
 let assessments: [string, string];
 
 beforeAll(async () => {
   server = await startTestServer({}, () => NOW);
-  world = createFixtures(server);
-  const { uid: organization } = await world.organization();
-  token = (await world.user({ organization, admin: true })).token;
-  testers = [await world.user(), await world.user({ name: '=Ada' })];
-  assessments = [(await world.assessment(organization)).uid, (await world.assessment(organization)).uid];
+  fixtures = createFixtures(server);
+  const { uid: organization } = await fixtures.organization();
+  token = (await fixtures.user({ organization, admin: true })).token;
+  testers = [await fixtures.user(), await fixtures.user({ name: '=Ada' })];
+  assessments = [
+    (await fixtures.assessment(organization)).uid,
+    (await fixtures.assessment(organization)).uid,
+  ];
   for (const [index, hours] of [50, 40, 30, 30, 20, 20, 10, 5].entries()) {
     const [assessment, tester] = [assessments[index % 2] as string, testers[index % 3 === 0 ? 1 : 0]];
-    await world.testingSession(assessment, tester.id, NOW - hours * HOUR, NOW - hours * HOUR + HOUR);
+    await fixtures.testingSession(assessment, tester.id, NOW - hours * HOUR, NOW - hours * HOUR + HOUR);
   }
-  await world.testingSession(assessments[0], testers[0].id, NOW - 2 * HOUR, null);
+  await fixtures.testingSession(assessments[0], testers[0].id, NOW - 2 * HOUR, null);
   // Past its maximum length, and not yet ended by the job.
-  await world.testingSession(assessments[1], testers[0].id, NOW - 30 * HOUR, null);
-  const other = await world.organization();
-  await world.testingSession((await world.assessment(other.uid)).uid, testers[0].id, NOW - HOUR, null);
+  await fixtures.testingSession(assessments[1], testers[0].id, NOW - 30 * HOUR, null);
+  const other = await fixtures.organization();
+  await fixtures.testingSession((await fixtures.assessment(other.uid)).uid, testers[0].id, NOW - HOUR, null);
 });
 afterAll(() => server.close());
 
@@ -78,7 +81,7 @@ it('exports CSV and NDJSON, and records the export', async () => {
     headers: { accept: 'application/x-ndjson' },
   });
   expect(JSON.parse(ndjson.text)).toEqual(listed.find((row: { ended_at: unknown }) => row.ended_at === null));
-  const events = (await world.auditEvents()).filter(({ action }) => action === 'testing-session.export');
+  const events = (await fixtures.auditEvents()).filter(({ action }) => action === 'testing-session.export');
   expect(events).toHaveLength(2);
 });
 

@@ -12,14 +12,14 @@ let member: TestUser;
 let staff: TestUser;
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  const world = createFixtures(server);
-  const { uid } = await world.organization();
-  const assessment = await world.assessment(uid);
-  member = await world.user({ organization: uid });
-  await world.access(assessment.uid, member.id);
-  staff = await world.user();
-  const { id } = await world.vulnerability(assessment.uid, { statusId: 2 });
-  await world.vulnerability(assessment.uid);
+  const fixtures = createFixtures(server);
+  const { uid } = await fixtures.organization();
+  const assessment = await fixtures.assessment(uid);
+  member = await fixtures.user({ organization: uid });
+  await fixtures.access(assessment.uid, member.id);
+  staff = await fixtures.user();
+  const { id } = await fixtures.vulnerability(assessment.uid, { statusId: 2 });
+  await fixtures.vulnerability(assessment.uid);
   path = `/v1/vulnerabilities/${id}`;
   const by = async (user: TestUser, method: string, below: string, body?: unknown) => {
     now += 1_000;

@@ -8,15 +8,15 @@ let token: string;
 let now = Date.UTC(2026, 10, 21);
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  const world = createFixtures(server);
-  const user = await world.user();
+  const fixtures = createFixtures(server);
+  const user = await fixtures.user();
   token = user.token;
   // Several at the same time, ordered by their ids.
   for (let count = 0; count < 11; count += 1) {
     now += count % 4 === 0 ? 1 : 0;
-    await world.token(user.id);
+    await fixtures.token(user.id);
   }
-  await world.user();
+  await fixtures.user();
 });
 afterAll(() => server.close());
 

@@ -9,21 +9,25 @@ let server: TestServer;
 let token: string;
 beforeAll(async () => {
   server = await startTestServer();
-  const world = createFixtures(server);
-  await world.organization('many');
-  await world.organization('other');
-  const admin = await world.user({ organization: 'many', admin: true, email: 'zoe@many.example' });
+  const fixtures = createFixtures(server);
+  await fixtures.organization('many');
+  await fixtures.organization('other');
+  const admin = await fixtures.user({ organization: 'many', admin: true, email: 'zoe@many.example' });
   token = admin.token;
   for (const name of ['Ada', 'Bob', 'Änne'])
-    await world.user({ organization: 'many', name, email: `${name.length}.${Math.random()}@many.example` });
-  for (const name of ['Adam', 'Eve']) await world.invited({ organization: 'many', name });
-  const banned = [await world.user({ organization: 'many', name: 'Adele' })];
-  banned.push(await world.user({ organization: 'many', email: 'ada.b@many.example' }));
+    await fixtures.user({
+      organization: 'many',
+      name,
+      email: `${name.length}.${Math.random()}@many.example`,
+    });
+  for (const name of ['Adam', 'Eve']) await fixtures.invited({ organization: 'many', name });
+  const banned = [await fixtures.user({ organization: 'many', name: 'Adele' })];
+  banned.push(await fixtures.user({ organization: 'many', email: 'ada.b@many.example' }));
   for (const { id } of banned) await server.context.db.write((tx) => banUser(tx, cliChangeContext(1), id));
-  const invited = await world.invited({ organization: 'many', name: 'Ban' });
-  await world.token(invited.id);
+  const invited = await fixtures.invited({ organization: 'many', name: 'Ban' });
+  await fixtures.token(invited.id);
   await server.context.db.write((tx) => banUser(tx, cliChangeContext(1), invited.id));
-  await world.user({ organization: 'other', name: 'Ada of others' });
+  await fixtures.user({ organization: 'other', name: 'Ada of others' });
 });
 afterAll(() => server.close());
 

@@ -11,7 +11,7 @@ const MINUTE = 60_000;
 
 let now = START;
 let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let admin: TestUser;
 let member: TestUser;
 let group: { id: number };
@@ -22,18 +22,18 @@ let gone: number;
 
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  world = createFixtures(server);
-  const acme = await world.organization('acme');
-  await world.organization('other');
-  group = await world.group('acme');
-  await world.assessment('acme', 'acme-web', group.id);
-  await world.assessment('acme', 'acme-api');
-  await world.assessment('other', 'other-web');
-  admin = await world.user({ organization: 'acme', admin: true });
-  member = await world.user({ organization: 'acme' });
-  await world.access('acme-web', member.id);
-  asset = await world.asset({ organization: 'acme' });
-  tag = await world.vulnerabilityTag('acme', 'Urgent');
+  fixtures = createFixtures(server);
+  const acme = await fixtures.organization('acme');
+  await fixtures.organization('other');
+  group = await fixtures.group('acme');
+  await fixtures.assessment('acme', 'acme-web', group.id);
+  await fixtures.assessment('acme', 'acme-api');
+  await fixtures.assessment('other', 'other-web');
+  admin = await fixtures.user({ organization: 'acme', admin: true });
+  member = await fixtures.user({ organization: 'acme' });
+  await fixtures.access('acme-web', member.id);
+  asset = await fixtures.asset({ organization: 'acme' });
+  tag = await fixtures.vulnerabilityTag('acme', 'Urgent');
   const report = async (body: object, { token } = admin) => {
     now += MINUTE;
     const response = await server.request('POST', '/v1/vulnerabilities', {
@@ -77,7 +77,7 @@ beforeAll(async () => {
     token: admin.token,
     body: { status_id: 3 },
   });
-  await world.vulnerability('other-web', { title: 'SQL injection of others', severity: 'Critical' });
+  await fixtures.vulnerability('other-web', { title: 'SQL injection of others', severity: 'Critical' });
 });
 afterAll(() => server.close());
 
@@ -191,7 +191,7 @@ describe('Search', () => {
   });
 
   it('finds edited values immediately, and no longer the previous ones', async () => {
-    const id = (await world.vulnerability('acme-api', { title: 'before it changed' })).id;
+    const id = (await fixtures.vulnerability('acme-api', { title: 'before it changed' })).id;
     await server.request('PUT', `/v1/vulnerabilities/${id}`, {
       token: admin.token,
       body: { title: 'afterwards', severity: 'Low', description: 'with words' },
@@ -211,7 +211,7 @@ describe('Search', () => {
     let staff: TestUser;
 
     beforeAll(async () => {
-      await world.assessment('other', 'many');
+      await fixtures.assessment('other', 'many');
       const { id: assessment_id, organization_id } = await server.context.db.read
         .selectFrom('assessments')
         .select(['id', 'organization_id'])
@@ -243,7 +243,7 @@ describe('Search', () => {
       plentiful = insertedIds
         .map((id, index) => ({ id, at: second(index) }))
         .filter((_, index) => isPlentiful(index));
-      staff = await world.user();
+      staff = await fixtures.user();
     });
 
     it.each(['resolved_at', '-resolved_at'])('returns each match once by %s', async (sort) => {
@@ -298,15 +298,15 @@ it.each([',', '"', '","', 'CVE-2021-4422', '%', ''])('finds nothing for the CVE 
 });
 
 it("reads no rows of others' organizations to plan a list, whatever is asked for", async () => {
-  const [own, others] = [await world.organization(), await world.organization()];
+  const [own, others] = [await fixtures.organization(), await fixtures.organization()];
   const input = { tag: [' noisy'], tagId: [] as number[], assetUid: [] as string[] };
   const report = async ({ uid }: { uid: string }) => {
-    const { uid: assessment } = await world.assessment(uid);
-    const { id: tagId } = await world.vulnerabilityTag(uid, 'Noisy');
-    const { uid: assetUid } = await world.asset({ organization: uid });
+    const { uid: assessment } = await fixtures.assessment(uid);
+    const { id: tagId } = await fixtures.vulnerabilityTag(uid, 'Noisy');
+    const { uid: assetUid } = await fixtures.asset({ organization: uid });
     input.tagId.push(tagId);
     input.assetUid.push(assetUid);
-    return (await world.vulnerability(assessment, { tagIds: [tagId], assetUids: [assetUid] })).id;
+    return (await fixtures.vulnerability(assessment, { tagIds: [tagId], assetUids: [assetUid] })).id;
   };
   const planOf = (account: Partial<Caller>) =>
     planRelatedFilters(
@@ -335,7 +335,7 @@ it('lists to a member the vulnerabilities of their assessments, with matching to
 });
 
 it('returns the requested fields, and attachments unless disabled', async () => {
-  const { id } = await world.vulnerability('acme-api', { title: 'with a file' });
+  const { id } = await fixtures.vulnerability('acme-api', { title: 'with a file' });
   const form = new FormData();
   form.append('file', new Blob(['abc'], { type: 'text/plain' }), 'a.txt');
   const sent = new Response(form);
@@ -384,5 +384,5 @@ it('exports all matches as CSV and NDJSON', async () => {
   expect(csv.text).toBe(`id,title,due_on\r\n${first},SQL Injection,2026-12-01\r\n`);
   const lines = await get('application/x-ndjson');
   expect(lines.text).toBe(`${JSON.stringify({ id: first, title: 'SQL Injection', due_on: '2026-12-01' })}\n`);
-  expect((await world.auditEvents()).at(-1)).toMatchObject({ action: 'vulnerability.export' });
+  expect((await fixtures.auditEvents()).at(-1)).toMatchObject({ action: 'vulnerability.export' });
 });

@@ -24,7 +24,7 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 /** OAuth clients and their requests to the endpoints that are called without a browser. */
 export function applicationsOf(server: TestServer) {
   const { db, clock, keys } = server.context;
-  const attribution = () => cliChangeContext(clock());
+  const changeContext = () => cliChangeContext(clock());
 
   /** Sends a form; a list of pairs can repeat a name. */
   const post = (
@@ -47,7 +47,7 @@ export function applicationsOf(server: TestServer) {
     input: { kind?: 'public' | 'confidential'; userId?: number | null; redirectUris?: string[] } = {},
   ): Promise<TestClient> =>
     db.write((tx) =>
-      createOAuthClient(tx, attribution(), {
+      createOAuthClient(tx, changeContext(), {
         name: 'Board',
         kind: 'public',
         redirectUris: [REDIRECT],
@@ -74,7 +74,9 @@ export function applicationsOf(server: TestServer) {
       ...options,
     };
     return {
-      code: await db.write((tx) => issueAuthorizationCode(tx, attribution(), { sessionId: null, ...input })),
+      code: await db.write((tx) =>
+        issueAuthorizationCode(tx, changeContext(), { sessionId: null, ...input }),
+      ),
       verifier,
     };
   };
@@ -111,7 +113,7 @@ export function applicationsOf(server: TestServer) {
     clientCredentials: (from: TestClient, fields: Record<string, string> = {}) =>
       postAs(from, '/oauth/token', { grant_type: 'client_credentials', ...fields }),
     /** Whether an access token is accepted: the operation returns 404, an invalid token 401. */
-    async opens(token: string): Promise<boolean> {
+    async isAccepted(token: string): Promise<boolean> {
       const { status } = await server.request('GET', '/v1/assessments/none/testing_hours', { token });
       if (status !== 401 && status !== 404) throw new Error(`The answer is ${status}.`);
       return status === 404;

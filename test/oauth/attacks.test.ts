@@ -18,12 +18,12 @@ let now = Date.UTC(2027, 0, 1);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
   apps = applicationsOf(server);
-  const world = createFixtures(server);
-  await world.organization('acmeattacks');
-  user = await world.user({ organization: 'acmeattacks' });
-  victim = await world.user({ organization: 'acmeattacks', admin: true });
+  const fixtures = createFixtures(server);
+  await fixtures.organization('acmeattacks');
+  user = await fixtures.user({ organization: 'acmeattacks' });
+  victim = await fixtures.user({ organization: 'acmeattacks', admin: true });
   client = await apps.client();
-  staffs = await apps.client({ kind: 'confidential', userId: (await world.user()).id });
+  staffs = await apps.client({ kind: 'confidential', userId: (await fixtures.user()).id });
 });
 
 /** The server's private key, as stolen with the database and the master key. */
@@ -37,7 +37,7 @@ async function ownKey(): Promise<{ key: Awaited<ReturnType<typeof importJWK>>; j
 }
 
 async function expectUseless(token: string): Promise<void> {
-  expect(await apps.opens(token)).toBe(false);
+  expect(await apps.isAccepted(token)).toBe(false);
   const { body } = await apps.postAs(staffs, '/oauth/introspect', { token });
   expect(body).toEqual({ active: false });
 }
@@ -57,7 +57,7 @@ describe('Forged access token', () => {
   const encoded = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
 
   it('is valid without a forged part', async () => {
-    expect(await apps.opens(await forge())).toBe(true);
+    expect(await apps.isAccepted(await forge())).toBe(true);
   });
 
   it.each(['JWT', 'id_token+jwt', undefined])('RFC 9068, 4: is rejected with the type %s', async (typ) =>
@@ -141,7 +141,7 @@ describe('Forged access token', () => {
   it('RFC 9068, 4: is rejected after its expiry', async () => {
     const { access_token: token } = await apps.tokens(client, user.id);
     now += 3_599_999;
-    expect(await apps.opens(token)).toBe(true);
+    expect(await apps.isAccepted(token)).toBe(true);
     now += 1;
     await expectUseless(token);
   });
@@ -189,14 +189,14 @@ describe('Stolen authorization code', () => {
     const stolen = await apps.code(client, victim.id);
     const { body } = await apps.redeem(client, stolen);
     await apps.redeem(client, { code: stolen.code, verifier: randomText(64) });
-    expect(await apps.opens(body.access_token)).toBe(false);
+    expect(await apps.isAccepted(body.access_token)).toBe(false);
   });
 
   it('RFC 6749, 10.5: does not revoke a grant when another client sends it again', async () => {
     const stolen = await apps.code(client, victim.id);
     const { body } = await apps.redeem(client, stolen);
     await apps.redeem(await apps.client(), stolen);
-    expect(await apps.opens(body.access_token)).toBe(true);
+    expect(await apps.isAccepted(body.access_token)).toBe(true);
   });
 });
 
@@ -204,7 +204,7 @@ describe('Stolen refresh token', () => {
   it('RFC 9700, 4.14.2: is detected when the attacker used it first', async () => {
     const { refresh_token: stolen } = await apps.tokens(client, victim.id);
     const { body: thiefs } = await apps.refresh(client, stolen);
-    expect(await apps.opens(thiefs.access_token)).toBe(true);
+    expect(await apps.isAccepted(thiefs.access_token)).toBe(true);
     const rightful = await apps.refresh(client, stolen);
     expect([rightful.status, rightful.body.error]).toEqual([400, 'invalid_grant']);
     await expectUseless(thiefs.access_token);
@@ -214,7 +214,7 @@ describe('Stolen refresh token', () => {
 
   it('RFC 9700, 4.14: is not accepted as an access token, nor an access token as a refresh token', async () => {
     const tokens = await apps.tokens(client, victim.id);
-    expect(await apps.opens(tokens.refresh_token)).toBe(false);
+    expect(await apps.isAccepted(tokens.refresh_token)).toBe(false);
     for (const token of [tokens.access_token, victim.token])
       expect((await apps.refresh(client, token)).body.error).toBe('invalid_grant');
   });

@@ -11,12 +11,12 @@ let visitor: FormClient;
 let client: string;
 beforeAll(async () => {
   server = await useSharedServer();
-  const world = createFixtures(server);
-  await world.organization('acmeauthorize');
-  account = await world.account({ organization: 'acmeauthorize' });
+  const fixtures = createFixtures(server);
+  await fixtures.organization('acmeauthorize');
+  account = await fixtures.account({ organization: 'acmeauthorize' });
   visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
-  client = (await world.client()).id;
+  client = (await fixtures.client()).id;
 });
 
 const valid = () => ({
@@ -239,11 +239,11 @@ describe('Requests with an invalid client or redirect URI', () => {
     ['3.1.2.3: the only one is part of a URI', ['docs']],
     ['3.1.2.4: none is registered', []],
   ])('RFC 6749, %s: require redirect_uri', async (_title, redirectUris) => {
-    const world = createFixtures(server);
+    const fixtures = createFixtures(server);
     const id =
       redirectUris[0] === 'docs'
         ? 'assay-docs'
-        : (await world.client({ redirectUris, kind: 'confidential', userId: account.id })).id;
+        : (await fixtures.client({ redirectUris, kind: 'confidential', userId: account.id })).id;
     const page = await visitor.get(authorizePath({ ...valid(), client_id: id, redirect_uri: undefined }));
     expect([page.status, page.location]).toEqual([400, undefined]);
   });
@@ -295,9 +295,9 @@ describe('Anonymous browsers', () => {
 describe('Server failures', () => {
   it('RFC 6749, 4.1.2.1: are returned to the client as server_error or temporarily_unavailable', async () => {
     const own = await startTestServer();
-    const world = createFixtures(own);
-    const other = await world.account();
-    const { id } = await world.client();
+    const fixtures = createFixtures(own);
+    const other = await fixtures.account();
+    const { id } = await fixtures.client();
     const browser = createFormClient(own);
     await browser.signIn(other.email, other.password);
     const page = await browser.open(authorizePath({ ...valid(), client_id: id }));

@@ -30,10 +30,10 @@ const lastEvent = async () =>
 
 describe('OAuth client', () => {
   it('RFC 6749, 2.2 and 2.3.1: has an id, and if confidential a secret, stored as a hash', async () => {
-    const world = createFixtures(server);
-    const open = await world.client();
+    const fixtures = createFixtures(server);
+    const open = await fixtures.client();
     expect(open).toEqual({ id: expect.stringMatching(/^[0-9A-Za-z]{20}$/), secret: null });
-    const closed = await world.client({ kind: 'confidential' });
+    const closed = await fixtures.client({ kind: 'confidential' });
     expect(closed.secret).toMatch(/^[0-9A-Za-z]{43}$/);
     expect((await clientById(read(), closed.id))?.secretHash).toBe(hashSecret(closed.secret ?? ''));
     expect(await lastEvent()).toMatchObject({
@@ -42,7 +42,7 @@ describe('OAuth client', () => {
       object_id: closed.id,
       user_id: null,
     });
-    expect(JSON.stringify(await world.auditEvents())).not.toContain(closed.secret);
+    expect(JSON.stringify(await fixtures.auditEvents())).not.toContain(closed.secret);
   });
 
   it.each([
@@ -59,9 +59,9 @@ describe('OAuth client', () => {
   });
 
   it('RFC 9700, 2.3: is limited to its registered scopes', async () => {
-    const world = createFixtures(server);
-    const account = await world.account({ organization: 'acmeclients', admin: true });
-    const { id, secret } = await world.client({
+    const fixtures = createFixtures(server);
+    const account = await fixtures.account({ organization: 'acmeclients', admin: true });
+    const { id, secret } = await fixtures.client({
       kind: 'confidential',
       scopes: ['api', 'tag_or'],
       userId: account.id,
@@ -139,11 +139,11 @@ describe('OAuth client', () => {
   });
 
   it('is deleted with its access tokens, refresh tokens, codes and consents', async () => {
-    const world = createFixtures(server);
-    const account = await world.account({ organization: 'acmeclients', admin: true });
+    const fixtures = createFixtures(server);
+    const account = await fixtures.account({ organization: 'acmeclients', admin: true });
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
-    const { id } = await world.client({ implicit: true });
+    const { id } = await fixtures.client({ implicit: true });
     const request = { client_id: id, redirect_uri: CALLBACK, scope: 'tag_ow' };
     const path = authorizePath({ response_type: 'token', ...request });
     const { fragment } = responseOf(await decide(visitor, path, 'allow'));
@@ -170,8 +170,9 @@ describe('OAuth client', () => {
       action: 'client.delete',
       object_id: id,
       before: JSON.stringify({
-        name: JSON.parse((await world.auditEvents()).find((event) => event.object_id === id)?.after ?? '{}')
-          .name,
+        name: JSON.parse(
+          (await fixtures.auditEvents()).find((event) => event.object_id === id)?.after ?? '{}',
+        ).name,
         kind: 'public',
         redirect_uris: [CALLBACK],
         implicit: true,

@@ -254,9 +254,9 @@ describe('Console page', () => {
       expect(plain.headers.get('x-content-type-options')).toBe('nosniff');
       expect(plain.headers.get('vary')).toContain('accept-encoding');
       expect(plain.headers.get('content-encoding')).toBeNull();
-      const packed = await server.request('GET', path, { headers: { 'accept-encoding': 'br' } });
-      expect(packed.headers.get('content-encoding')).toBe('br');
-      expect(packed.text).toBe(plain.text);
+      const compressed = await server.request('GET', path, { headers: { 'accept-encoding': 'br' } });
+      expect(compressed.headers.get('content-encoding')).toBe('br');
+      expect(compressed.text).toBe(plain.text);
     }
     for (const path of [
       '/console/files/none.js',

@@ -12,12 +12,12 @@ let client: string;
 let now = Date.UTC(2026, 10, 1);
 beforeAll(async () => {
   server = await startSecondServer(await useSharedServer(() => now), { accessTokenLifetime: 600_000 });
-  const world = createFixtures(server);
-  await world.organization('acmeimplicit');
-  account = await world.account({ organization: 'acmeimplicit', admin: true });
+  const fixtures = createFixtures(server);
+  await fixtures.organization('acmeimplicit');
+  account = await fixtures.account({ organization: 'acmeimplicit', admin: true });
   visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
-  client = (await world.client({ implicit: true })).id;
+  client = (await fixtures.client({ implicit: true })).id;
 });
 afterAll(() => server.close());
 
@@ -144,9 +144,9 @@ describe('Implicit flow', () => {
 
   it('RFC 6749, 4.2.2.1: returns unsupported_response_type if it is disabled for the deployment, which keeps the code flow', async () => {
     const own = await startSecondServer(server, { implicitFlow: false });
-    const world = createFixtures(own);
-    const other = await world.account();
-    const { id } = await world.client({ implicit: true });
+    const fixtures = createFixtures(own);
+    const other = await fixtures.account();
+    const { id } = await fixtures.client({ implicit: true });
     const browser = createFormClient(own);
     await browser.signIn(other.email, other.password);
     const request = { ...valid(), client_id: id };
@@ -158,8 +158,8 @@ describe('Implicit flow', () => {
   });
 
   it('grants nothing to a user who is banned meanwhile, and revokes their tokens', async () => {
-    const world = createFixtures(server);
-    const other = await world.account({ organization: 'acmeimplicit' });
+    const fixtures = createFixtures(server);
+    const other = await fixtures.account({ organization: 'acmeimplicit' });
     const browser = createFormClient(server);
     await browser.signIn(other.email, other.password);
     const path = authorizePath({ ...valid(), scope: 'tag_lw' });

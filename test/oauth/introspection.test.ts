@@ -22,14 +22,14 @@ let now = Date.UTC(2027, 0, 1);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
   apps = applicationsOf(server);
-  const world = createFixtures(server);
-  for (const uid of ['acmeintrospection', 'umbraintrospection']) await world.organization(uid);
-  user = await world.user({ organization: 'acmeintrospection' });
+  const fixtures = createFixtures(server);
+  for (const uid of ['acmeintrospection', 'umbraintrospection']) await fixtures.organization(uid);
+  user = await fixtures.user({ organization: 'acmeintrospection' });
   app = await apps.client({ kind: 'confidential' });
   const clientOf = (account: { id: number }) => apps.client({ kind: 'confidential', userId: account.id });
-  admins = await clientOf(await world.user({ organization: 'acmeintrospection', admin: true }));
-  foreignAdmins = await clientOf(await world.user({ organization: 'umbraintrospection', admin: true }));
-  staffs = await clientOf(await world.user());
+  admins = await clientOf(await fixtures.user({ organization: 'acmeintrospection', admin: true }));
+  foreignAdmins = await clientOf(await fixtures.user({ organization: 'umbraintrospection', admin: true }));
+  staffs = await clientOf(await fixtures.user());
   users = await clientOf(user);
 });
 
@@ -131,7 +131,7 @@ describe('Introspection endpoint', () => {
   });
 
   it('RFC 7662, 4: considers every reason for which a token has ended', async () => {
-    const world = createFixtures(server);
+    const fixtures = createFixtures(server);
     const revoked = await apps.tokens(app, user.id);
     await apps.postAs(app, '/oauth/revoke', { token: revoked.refresh_token });
     for (const token of [revoked.access_token, revoked.refresh_token])
@@ -142,7 +142,7 @@ describe('Introspection endpoint', () => {
     expect(await introspect(app, used.refresh_token)).toEqual(INACTIVE);
     expect(await introspect(app, used.access_token)).toMatchObject({ active: true });
 
-    const other = await world.user({ organization: 'acmeintrospection' });
+    const other = await fixtures.user({ organization: 'acmeintrospection' });
     const banned = await apps.tokens(app, other.id);
     await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), other.id));
     for (const token of [banned.access_token, banned.refresh_token, other.token])

@@ -52,7 +52,7 @@ describe('Signing key rotation', () => {
       const { access_token: after } = await apps.tokens(client, user.id);
       expect(decodeProtectedHeader(after).kid).toBe(key.kid);
       for (const token of [before, after]) {
-        expect(await apps.opens(token)).toBe(true);
+        expect(await apps.isAccepted(token)).toBe(true);
         expect(await other.keys.verify(token, now)).toMatchObject({ client_id: client.id });
       }
       const { body } = await server.request('GET', '/.well-known/jwks.json');
@@ -75,16 +75,16 @@ describe('Signing key rotation', () => {
     const { kid: stolen } = await rotate();
     const { access_token: before } = await apps.tokens(client, user.id);
     expect(decodeProtectedHeader(before).kid).toBe(stolen);
-    expect(await apps.opens(before)).toBe(true);
+    expect(await apps.isAccepted(before)).toBe(true);
     await expect(remove(stolen)).rejects.toThrow('This key signs new tokens');
     await rotate();
     const { access_token: after } = await apps.tokens(client, user.id);
-    expect(await apps.opens(after)).toBe(true);
-    expect(await apps.opens(before)).toBe(true);
+    expect(await apps.isAccepted(after)).toBe(true);
+    expect(await apps.isAccepted(before)).toBe(true);
 
     await remove(stolen);
-    expect(await apps.opens(before)).toBe(false);
-    expect(await apps.opens(after)).toBe(true);
+    expect(await apps.isAccepted(before)).toBe(false);
+    expect(await apps.isAccepted(after)).toBe(true);
     await expect(remove(stolen)).rejects.toMatchObject({ kind: 'not-found' });
   });
 
@@ -236,8 +236,8 @@ describe('assay keys', () => {
   it('removes a named key, but not the signing one', async () => {
     const [signing, older] = await assay.json('keys', 'list');
     expect(await assay.json('keys', 'remove', older.kid)).toEqual({ removed: older.kid });
-    const refused = await assay.run(['keys', 'remove', signing.kid]);
-    expect(refused).toEqual({
+    const rejected = await assay.run(['keys', 'remove', signing.kid]);
+    expect(rejected).toEqual({
       code: 1,
       stdout: '',
       stderr: 'assay: This key signs new tokens. Rotate the keys first, then remove it.\n',

@@ -25,10 +25,10 @@ const revoke = (from: TestClient, token: string, fields: Record<string, string> 
 describe('Revocation endpoint', () => {
   it('RFC 7009, 2.1: revokes an access token immediately and keeps its refresh token', async () => {
     const { access_token: token, refresh_token: refreshToken } = await apps.tokens(client, user.id);
-    expect(await apps.opens(token)).toBe(true);
+    expect(await apps.isAccepted(token)).toBe(true);
     const { status, text } = await revoke(client, token);
     expect([status, text]).toEqual([200, '']);
-    expect(await apps.opens(token)).toBe(false);
+    expect(await apps.isAccepted(token)).toBe(false);
     expect((await apps.refresh(client, refreshToken)).status).toBe(200);
   });
 
@@ -38,16 +38,16 @@ describe('Revocation endpoint', () => {
     const other = await apps.tokens(client, user.id);
     expect((await revoke(client, second.refresh_token)).status).toBe(200);
     for (const token of [first.access_token, second.access_token])
-      expect(await apps.opens(token)).toBe(false);
+      expect(await apps.isAccepted(token)).toBe(false);
     expect((await apps.refresh(client, second.refresh_token)).body.error).toBe('invalid_grant');
-    expect(await apps.opens(other.access_token)).toBe(true);
+    expect(await apps.isAccepted(other.access_token)).toBe(true);
   });
 
   it('RFC 7009, 2.1: treats token_type_hint as a hint', async () => {
     for (const hint of ['refresh_token', 'access_token', 'something_else']) {
       const { access_token: token, refresh_token: refreshToken } = await apps.tokens(client, user.id);
       expect((await revoke(client, token, { token_type_hint: hint })).status).toBe(200);
-      expect(await apps.opens(token)).toBe(false);
+      expect(await apps.isAccepted(token)).toBe(false);
       expect((await revoke(client, refreshToken, { token_type_hint: hint })).status).toBe(200);
       expect((await apps.refresh(client, refreshToken)).status).toBe(400);
     }
@@ -74,16 +74,16 @@ describe('Revocation endpoint', () => {
         { error: 'invalid_grant', error_description: 'The token was issued to another client.' },
       ]);
     }
-    expect(await apps.opens(tokens.access_token)).toBe(true);
+    expect(await apps.isAccepted(tokens.access_token)).toBe(true);
     expect((await apps.refresh(client, tokens.refresh_token)).status).toBe(200);
   });
 
   it('does not revoke tokens without a client', async () => {
     expect((await revoke(confidential, user.token)).status).toBe(200);
-    expect(await apps.opens(user.token)).toBe(true);
+    expect(await apps.isAccepted(user.token)).toBe(true);
     const { token } = await createFixtures(server).token(user.id, { kind: 'jwt', expiresAt: now + 60_000 });
     expect((await revoke(confidential, token)).status).toBe(400);
-    expect(await apps.opens(token)).toBe(true);
+    expect(await apps.isAccepted(token)).toBe(true);
   });
 
   it('RFC 7009, 2.1: requires authentication from confidential clients', async () => {
@@ -94,7 +94,7 @@ describe('Revocation endpoint', () => {
     });
     expect(status).toBe(401);
     expect(headers.get('www-authenticate')).toMatch(/^Basic /);
-    expect(await apps.opens(body.access_token)).toBe(true);
+    expect(await apps.isAccepted(body.access_token)).toBe(true);
   });
 
   it('RFC 7009, 2.2.1: returns errors like the token endpoint', async () => {
@@ -136,7 +136,7 @@ describe('Revocation endpoint', () => {
     const self = { client_id: confidential.id };
     const response = await oauth.revocationRequest(as, self, proof, token, INSECURE);
     await oauth.processRevocationResponse(response);
-    expect(await apps.opens(token)).toBe(false);
+    expect(await apps.isAccepted(token)).toBe(false);
   });
 });
 

@@ -18,14 +18,14 @@ import { applicationsOf, type TestClient } from './applications.ts';
 
 let server: TestServer;
 let apps: ReturnType<typeof applicationsOf>;
-let world: ReturnType<typeof createFixtures>;
+let fixtures: ReturnType<typeof createFixtures>;
 let client: TestClient;
 const now = Date.UTC(2027, 0, 1);
 const by = cliChangeContext(now);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
   apps = applicationsOf(server);
-  world = createFixtures(server);
+  fixtures = createFixtures(server);
   client = await apps.client();
 });
 
@@ -40,31 +40,31 @@ const addFactor = (userId: number, organizationId: number) =>
 const require = (uid: string) => server.context.db.write((tx) => requireSecondFactor(tx, by, uid, true));
 
 async function expectEnded({ access_token, refresh_token }: { access_token: string; refresh_token: string }) {
-  expect(await apps.opens(access_token)).toBe(false);
+  expect(await apps.isAccepted(access_token)).toBe(false);
   expect((await apps.refresh(client, refresh_token)).body.error).toBe('invalid_grant');
 }
 
 async function expectValid({ access_token, refresh_token }: { access_token: string; refresh_token: string }) {
-  expect(await apps.opens(access_token)).toBe(true);
+  expect(await apps.isAccepted(access_token)).toBe(true);
   expect((await apps.refresh(client, refresh_token)).status).toBe(200);
 }
 
 describe('Access of applications to accounts without a second factor', () => {
   it('ends when the organization requires one', async () => {
-    const { id, uid } = await world.organization();
-    const user = await world.user({ organization: uid });
+    const { id, uid } = await fixtures.organization();
+    const user = await fixtures.user({ organization: uid });
     const tokens = await apps.tokens(client, user.id);
     const code = await apps.code(client, user.id);
-    const careful = await world.user({ organization: uid });
+    const careful = await fixtures.user({ organization: uid });
     await addFactor(careful.id, id);
-    const outsider = await world.user({ organization: (await world.organization()).uid });
+    const outsider = await fixtures.user({ organization: (await fixtures.organization()).uid });
     const others = [await apps.tokens(client, careful.id), await apps.tokens(client, outsider.id)];
     await require(uid);
     await expectEnded(tokens);
     expect((await apps.redeem(client, code)).body.error).toBe('invalid_grant');
     for (const one of others) await expectValid(one);
 
-    const events = (await world.auditEvents()).filter(
+    const events = (await fixtures.auditEvents()).filter(
       ({ action, before }) => action === 'grant.revoke' && before?.includes(`"user":${user.id},`),
     );
     expect(events.map(({ organization_id, after }) => [organization_id, JSON.parse(after ?? '')])).toEqual(
@@ -77,36 +77,36 @@ describe('Access of applications to accounts without a second factor', () => {
   });
 
   it('stays if the organization signs in only through its provider', async () => {
-    const { uid } = await world.organization();
-    const user = await world.user({ organization: uid });
+    const { uid } = await fixtures.organization();
+    const user = await fixtures.user({ organization: uid });
     const tokens = await apps.tokens(client, user.id);
-    await world.ssoOnly(uid);
+    await fixtures.ssoOnly(uid);
     await require(uid);
     await expectValid(tokens);
   });
 
   it('ends for staff when a server that requires one starts', async () => {
-    const staff = await world.user();
+    const staff = await fixtures.user();
     const tokens = await apps.tokens(client, staff.id);
     await server.context.db.write((tx) => endAccessWithoutFactor(tx, by, null));
     await expectEnded(tokens);
-    expect(await apps.opens(staff.token)).toBe(true);
+    expect(await apps.isAccepted(staff.token)).toBe(true);
   });
 
   it('does not include personal access tokens and clients with an account of their own', async () => {
-    const { uid } = await world.organization();
-    const user = await world.user({ organization: uid });
+    const { uid } = await fixtures.organization();
+    const user = await fixtures.user({ organization: uid });
     const own = await apps.client({ kind: 'confidential', userId: user.id });
     const { body } = await apps.clientCredentials(own);
     await require(uid);
-    expect(await apps.opens(user.token)).toBe(true);
-    expect(await apps.opens(body.access_token)).toBe(true);
+    expect(await apps.isAccepted(user.token)).toBe(true);
+    expect(await apps.isAccepted(body.access_token)).toBe(true);
   });
 
   it('ends with the tokens for which a code is exchanged at the same time', async () => {
     const { db, keys } = server.context;
-    const { id, uid } = await world.organization();
-    const user = await world.user({ organization: uid });
+    const { id, uid } = await fixtures.organization();
+    const user = await fixtures.user({ organization: uid });
     const { code } = await apps.code(client, user.id);
     const found = await findAuthorizationCode(db.read, code);
     if (found === undefined) throw new Error('The code is not stored.');
@@ -128,10 +128,10 @@ describe('Access of applications to accounts without a second factor', () => {
 
 describe('An approval', () => {
   it('is not stored when its session ends in the meantime', async () => {
-    const account = await world.account();
+    const account = await fixtures.account();
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
-    const { id } = await world.client({ kind: 'public', redirectUris: [CALLBACK] });
+    const { id } = await fixtures.client({ kind: 'public', redirectUris: [CALLBACK] });
     const path = authorizePath({ client_id: id, redirect_uri: CALLBACK, response_type: 'code', ...PKCE });
     const { db } = server.context;
     const { write } = db;

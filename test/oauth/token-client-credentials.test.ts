@@ -44,7 +44,7 @@ describe('Client credentials grant', () => {
       org: 'acme',
       scope: body.scope,
     });
-    expect(await apps.opens(body.access_token)).toBe(true);
+    expect(await apps.isAccepted(body.access_token)).toBe(true);
   });
 
   it('RFC 6749, 3.3: grants the requested scopes that the account may have', async () => {
@@ -75,9 +75,9 @@ describe('Client credentials grant', () => {
     const banned = await createFixtures(server).user({ organization: 'acme' });
     const client = await apps.client({ kind: 'confidential', userId: banned.id });
     const { body: before } = await apps.clientCredentials(client);
-    expect(await apps.opens(before.access_token)).toBe(true);
+    expect(await apps.isAccepted(before.access_token)).toBe(true);
     await server.context.db.write((tx) => banUser(tx, cliChangeContext(Date.now()), banned.id));
-    expect(await apps.opens(before.access_token)).toBe(false);
+    expect(await apps.isAccepted(before.access_token)).toBe(false);
     const { status, body } = await apps.clientCredentials(client);
     expect([status, body.error]).toEqual([400, 'unauthorized_client']);
   });
@@ -231,7 +231,7 @@ describe('Client credentials grant', () => {
       const response = await oauth.clientCredentialsGrantRequest(as, self, proof, parameters, INSECURE);
       const { access_token: token, scope } = await oauth.processClientCredentialsResponse(as, self, response);
       expect(scope).toBe('api');
-      expect(await apps.opens(token)).toBe(true);
+      expect(await apps.isAccepted(token)).toBe(true);
     }
     const wrong = await oauth.clientCredentialsGrantRequest(
       as,

@@ -22,9 +22,9 @@ let now = Date.UTC(2027, 0, 1);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
   apps = applicationsOf(server);
-  const world = createFixtures(server);
-  await world.organization('acmetokencode');
-  user = await world.user({ organization: 'acmetokencode' });
+  const fixtures = createFixtures(server);
+  await fixtures.organization('acmetokencode');
+  user = await fixtures.user({ organization: 'acmetokencode' });
   client = await apps.client();
   confidential = await apps.client({ kind: 'confidential' });
 });
@@ -47,7 +47,7 @@ describe('Authorization code grant', () => {
       scope: 'api tag_lw tag_lr',
       refresh_token: expect.stringMatching(/^[0-9A-Za-z]{43}$/),
     });
-    expect(await apps.opens(body.access_token)).toBe(true);
+    expect(await apps.isAccepted(body.access_token)).toBe(true);
   });
 
   it('RFC 9068, 2.1 and 2.2: issues a JWT with the required type, key and claims', async () => {
@@ -78,8 +78,8 @@ describe('Authorization code grant', () => {
       redirect_uri: REDIRECT,
       client_id: confidential.id,
     };
-    const refused = await token(fields);
-    expect([refused.status, refused.body.error]).toEqual([401, 'invalid_client']);
+    const rejected = await token(fields);
+    expect([rejected.status, rejected.body.error]).toEqual([401, 'invalid_client']);
     expect((await token({ ...fields, client_secret: confidential.secret ?? '' })).status).toBe(200);
   });
 
@@ -122,15 +122,15 @@ describe('Authorization code grant', () => {
     const { body: first } = await apps.redeem(client, given);
     const { body: second } = await apps.refresh(client, first.refresh_token);
     const other = await apps.tokens(client, user.id);
-    expect(await apps.opens(first.access_token)).toBe(true);
+    expect(await apps.isAccepted(first.access_token)).toBe(true);
 
     const again = await apps.redeem(client, given);
     expect([again.status, again.body.error]).toEqual([400, 'invalid_grant']);
-    expect(await apps.opens(first.access_token)).toBe(false);
-    expect(await apps.opens(second.access_token)).toBe(false);
+    expect(await apps.isAccepted(first.access_token)).toBe(false);
+    expect(await apps.isAccepted(second.access_token)).toBe(false);
     expect((await apps.refresh(client, second.refresh_token)).body.error).toBe('invalid_grant');
     // Tokens of another authorization stay valid.
-    expect(await apps.opens(other.access_token)).toBe(true);
+    expect(await apps.isAccepted(other.access_token)).toBe(true);
 
     const event = (await createFixtures(server).auditEvents()).findLast(
       ({ action }) => action === 'grant.revoke',
@@ -149,7 +149,7 @@ describe('Authorization code grant', () => {
     const won = responses.filter(({ status }) => status === 200);
     expect(won).toHaveLength(1);
     expect(responses.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(5);
-    expect(await apps.opens(won[0]?.body.access_token)).toBe(false);
+    expect(await apps.isAccepted(won[0]?.body.access_token)).toBe(false);
     expect((await apps.refresh(client, won[0]?.body.refresh_token)).status).toBe(400);
   });
 
@@ -173,8 +173,8 @@ describe('Authorization code grant', () => {
   });
 
   it('rejects the code of a banned user', async () => {
-    const world = createFixtures(server);
-    const banned = await world.user({ organization: 'acmetokencode' });
+    const fixtures = createFixtures(server);
+    const banned = await fixtures.user({ organization: 'acmetokencode' });
     const given = await apps.code(client, banned.id);
     await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), banned.id));
     const { status, body } = await apps.redeem(client, given);
@@ -216,7 +216,7 @@ describe('Authorization code grant', () => {
       INSECURE,
     );
     const tokens = await oauth.processAuthorizationCodeResponse(as, self, response);
-    expect(await apps.opens(tokens.access_token)).toBe(true);
+    expect(await apps.isAccepted(tokens.access_token)).toBe(true);
   });
 });
 

@@ -47,9 +47,9 @@ describe('Refresh token grant', () => {
       refresh_token: expect.stringMatching(/^[0-9A-Za-z]{43}$/),
     });
     expect(body.refresh_token).not.toBe(first.refresh_token);
-    expect(await apps.opens(body.access_token)).toBe(true);
+    expect(await apps.isAccepted(body.access_token)).toBe(true);
     // The previous access token stays valid until it expires.
-    expect(await apps.opens(first.access_token)).toBe(true);
+    expect(await apps.isAccepted(first.access_token)).toBe(true);
   });
 
   it('RFC 6749, 6: accepts a narrower scope, which does not narrow the next refresh', async () => {
@@ -88,7 +88,8 @@ describe('Refresh token grant', () => {
     const { body: second } = await apps.refresh(client, first.refresh_token);
     const { body: third } = await apps.refresh(client, second.refresh_token);
     await expectRefused(client, first.refresh_token);
-    for (const { access_token: token } of [first, second, third]) expect(await apps.opens(token)).toBe(false);
+    for (const { access_token: token } of [first, second, third])
+      expect(await apps.isAccepted(token)).toBe(false);
     await expectRefused(client, third.refresh_token);
 
     const events = (await createFixtures(server).auditEvents()).filter(
@@ -108,7 +109,7 @@ describe('Refresh token grant', () => {
     const won = responses.filter(({ status }) => status === 200);
     expect(won).toHaveLength(1);
     expect(responses.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(5);
-    expect(await apps.opens(won[0]?.body.access_token)).toBe(false);
+    expect(await apps.isAccepted(won[0]?.body.access_token)).toBe(false);
     await expectRefused(client, won[0]?.body.refresh_token);
   });
 
@@ -123,7 +124,7 @@ describe('Refresh token grant', () => {
         db.write((tx) => revokeGrant(tx, cliChangeContext(now), grant, 'revoked-by-client')),
       ]);
       if (body.access_token === undefined) continue;
-      expect(await apps.opens(body.access_token)).toBe(false);
+      expect(await apps.isAccepted(body.access_token)).toBe(false);
       await expectRefused(client, body.refresh_token);
     }
   });
@@ -174,7 +175,7 @@ describe('Refresh token grant', () => {
     const proof = oauth.ClientSecretPost(confidential.secret ?? '');
     const response = await oauth.refreshTokenGrantRequest(as, self, proof, token, INSECURE);
     const tokens = await oauth.processRefreshTokenResponse(as, self, response);
-    expect(await apps.opens(tokens.access_token)).toBe(true);
+    expect(await apps.isAccepted(tokens.access_token)).toBe(true);
 
     const again = await oauth.refreshTokenGrantRequest(as, self, proof, token, INSECURE);
     await expect(oauth.processRefreshTokenResponse(as, self, again)).rejects.toMatchObject({

@@ -24,38 +24,38 @@ interface LastFocus {
  */
 export function useRestoreFocus(): void {
   useEffect(() => {
-    let last: LastFocus | undefined;
+    let lastFocus: LastFocus | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const note = ({ target }: FocusEvent) => {
+    const rememberFocus = ({ target }: FocusEvent) => {
       if (!(target instanceof Element)) return;
       const ancestors = ancestorsOf(target);
       // Dialogs and menus restore the focus themselves.
-      if (ancestors.length > 0) last = { element: target, ancestors, path: location.pathname };
+      if (ancestors.length > 0) lastFocus = { element: target, ancestors, path: location.pathname };
     };
-    const leave = () => {
+    const forgetFocus = () => {
       // A click elsewhere drops the focus on purpose. A busy button is disabled and loses it, but not on purpose.
-      if (isFocusLost() && last?.element.isConnected === true && !last.element.matches(':disabled'))
-        last = undefined;
+      if (isFocusLost() && lastFocus?.element.isConnected === true && !lastFocus.element.matches(':disabled'))
+        lastFocus = undefined;
     };
     const restore = () => {
       timer = undefined;
-      if (last === undefined || last.element.isConnected || !isFocusLost()) return;
-      const { ancestors, path } = last;
-      last = undefined;
+      if (lastFocus === undefined || lastFocus.element.isConnected || !isFocusLost()) return;
+      const { ancestors, path } = lastFocus;
+      lastFocus = undefined;
       // Another page manages its own focus.
       if (path === location.pathname) findNextFocusable(ancestors)?.focus({ preventScroll: true });
     };
     const observer = new MutationObserver(() => {
-      if (last === undefined || last.element.isConnected || !isFocusLost()) return;
+      if (lastFocus === undefined || lastFocus.element.isConnected || !isFocusLost()) return;
       timer ??= setTimeout(restore, RESTORE_DELAY);
     });
-    document.addEventListener('focusin', note);
-    document.addEventListener('click', leave);
+    document.addEventListener('focusin', rememberFocus);
+    document.addEventListener('click', forgetFocus);
     observer.observe(document.body, { childList: true, subtree: true });
     return () => {
       clearTimeout(timer);
-      document.removeEventListener('focusin', note);
-      document.removeEventListener('click', leave);
+      document.removeEventListener('focusin', rememberFocus);
+      document.removeEventListener('click', forgetFocus);
       observer.disconnect();
     };
   }, []);

@@ -1,4 +1,4 @@
-// The router parses search parameters as JSON: digits are a number, and a list may be a single value.
+// The router parses search parameters as JSON: a value of digits arrives as a number, a list of one value as the value.
 
 type Defined<Params> = { [Name in keyof Params]?: Exclude<Params[Name], undefined> };
 
@@ -8,8 +8,8 @@ export function omitUndefined<Params extends object>(params: Params): Defined<Pa
   ) as Defined<Params>;
 }
 
-const listOf = (value: unknown): unknown[] => (value === undefined ? [] : [value].flat());
-const unlessEmpty = <Value>(values: Value[]): Value[] | undefined =>
+const toArray = (value: unknown): unknown[] => (value === undefined ? [] : [value].flat());
+const undefinedIfEmpty = <Value>(values: Value[]): Value[] | undefined =>
   values.length === 0 ? undefined : values;
 
 /** @returns the text; undefined if it is empty or has another type */
@@ -17,19 +17,20 @@ export const parseText = (value: unknown): string | undefined =>
   (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : undefined;
 
 /** @returns the values as texts; undefined if there are none */
-export const parseTexts = (value: unknown): string[] | undefined => unlessEmpty(listOf(value).map(String));
+export const parseTexts = (value: unknown): string[] | undefined =>
+  undefinedIfEmpty(toArray(value).map(String));
 
 /** @returns the integers among the values; undefined if there are none */
 export const parseIntegers = (value: unknown): number[] | undefined =>
-  unlessEmpty(listOf(value).map(Number).filter(Number.isInteger));
+  undefinedIfEmpty(toArray(value).map(Number).filter(Number.isInteger));
 
-/** @returns the values that an enum has; undefined if there are none */
+/** @returns the values that are allowed; undefined if there are none */
 export const parseEnum = <Value extends string>(
   value: unknown,
   allowed: readonly Value[],
 ): Value[] | undefined =>
-  unlessEmpty(listOf(value).filter((one): one is Value => allowed.includes(one as Value)));
+  undefinedIfEmpty(toArray(value).filter((item): item is Value => allowed.includes(item as Value)));
 
 /** @returns the values of a parameter, as the filter bar shows them */
 export const filterValues = (params: object, name: string): string[] =>
-  listOf((params as Record<string, unknown>)[name]).map(String);
+  toArray((params as Record<string, unknown>)[name]).map(String);

@@ -38,7 +38,7 @@ import { useShortcuts } from './shortcuts.tsx';
 import { appMessages } from './messages.ts';
 import { useHasNoAccess } from '../session/permissions.ts';
 
-/** `key` is the letter of its shortcut, after `g`. */
+/** `key` is the second key of the shortcut: `g h` goes to Home. */
 const NAV_ITEMS = [
   { to: '/', key: 'h', label: 'Home', icon: IconHome },
   { to: '/vulnerabilities', key: 'v', label: 'Vulnerabilities', icon: IconBug },
@@ -53,7 +53,7 @@ const NAV_ITEMS = [
 
 /** The frame of the console: navigation on the left, account menu at the top. */
 export function Shell() {
-  const [menu, { open, close }] = useDisclosure();
+  const [isMenuOpen, { open: openMenu, close: closeMenu }] = useDisclosure();
   const navigate = useNavigate();
   const items = useNavItems();
   useFocusOnNavigation();
@@ -85,8 +85,8 @@ export function Shell() {
           size="sm"
           className={classes.burger}
           aria-label={appMessages.openNavigation}
-          opened={menu}
-          onClick={open}
+          opened={isMenuOpen}
+          onClick={openMenu}
         />
         <Link to="/" className={classes.brand}>
           <Logo />
@@ -98,11 +98,11 @@ export function Shell() {
         </Group>
       </header>
       <nav className={classes.nav} aria-label={appMessages.navigation}>
-        <NavLinks onGo={close} />
+        <NavLinks onNavigate={closeMenu} />
       </nav>
-      <Drawer opened={menu} onClose={close} size={260} title="Assay">
+      <Drawer opened={isMenuOpen} onClose={closeMenu} size={260} title="Assay">
         <nav aria-label={appMessages.navigation}>
-          <NavLinks onGo={close} />
+          <NavLinks onNavigate={closeMenu} />
         </nav>
       </Drawer>
       <main id="content" className={classes.main} tabIndex={-1}>
@@ -115,19 +115,19 @@ export function Shell() {
 
 /** @returns the items that the user may see */
 function useNavItems() {
-  const { data: who } = useQuery(currentUser);
-  return NAV_ITEMS.filter((item) => !('admin' in item) || who?.admin === true);
+  const { data: user } = useQuery(currentUser);
+  return NAV_ITEMS.filter((item) => !('admin' in item) || user?.admin === true);
 }
 
-/** Pages that are useful without access to an assessment. */
-const OPEN_TO_ALL = ['/tags', '/groups', '/people', '/audit'];
+/** Pages that work without access to any assessment. */
+const PATHS_WITHOUT_ACCESS = ['/tags', '/groups', '/people', '/audit'];
 
 /** The current page. */
 function Content() {
   const hasNoAccess = useHasNoAccess();
   const path = useLocation({ select: ({ pathname }) => `/${pathname.split('/')[1]}` });
   const item = NAV_ITEMS.find(({ to }) => to === path);
-  if (hasNoAccess && item !== undefined && !OPEN_TO_ALL.includes(path))
+  if (hasNoAccess && item !== undefined && !PATHS_WITHOUT_ACCESS.includes(path))
     return <NoAccess title={item.label} />;
   return <Outlet />;
 }
@@ -148,37 +148,39 @@ function useFocusOnNavigation(): void {
   );
 }
 
-function NavLinks({ onGo }: { onGo: () => void }) {
+function NavLinks({ onNavigate }: { onNavigate: () => void }) {
   return useNavItems().map(({ to, label, icon: Icon }) => (
     <NavLink
       key={to}
       label={label}
       leftSection={<Icon size={18} aria-hidden />}
       className={classes.link}
-      renderRoot={(props) => <Link to={to} activeOptions={{ exact: to === '/' }} {...props} onClick={onGo} />}
+      renderRoot={(props) => (
+        <Link to={to} activeOptions={{ exact: to === '/' }} {...props} onClick={onNavigate} />
+      )}
     />
   ));
 }
 
 function ColorSchemeButton() {
   const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true });
-  const dark =
+  const isDark =
     colorScheme === 'dark' || (colorScheme === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches);
   return (
     <ActionIcon
       variant="subtle"
       color="gray"
-      aria-label={dark ? appMessages.lightTheme : appMessages.darkTheme}
-      onClick={() => setColorScheme(dark ? 'light' : 'dark')}
+      aria-label={isDark ? appMessages.lightTheme : appMessages.darkTheme}
+      onClick={() => setColorScheme(isDark ? 'light' : 'dark')}
     >
-      {dark ? <IconSun size={18} /> : <IconMoon size={18} />}
+      {isDark ? <IconSun size={18} /> : <IconMoon size={18} />}
     </ActionIcon>
   );
 }
 
 /** The signed-in user and their account pages. */
 function AccountMenu() {
-  const { data: who } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUser);
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
@@ -189,7 +191,7 @@ function AccountMenu() {
       <Menu.Dropdown>
         <Menu.Label>
           <Text size="sm" truncate="end">
-            {who?.email}
+            {user?.email}
           </Text>
         </Menu.Label>
         <Menu.Item component="a" href="/account">
@@ -216,10 +218,10 @@ function AccountMenu() {
 
 /** Shown in place of pages that are empty for users without access to any assessment. */
 function NoAccess({ title }: { title: string }) {
-  const { data: all } = useQuery(organizationsQuery);
+  const { data: organizations } = useQuery(organizationsQuery);
   // Refetched on focus: an admin may have given access meanwhile.
-  const { data: who, isFetching, refetch } = useQuery({ ...currentUser, staleTime: 0 });
-  const organization = all?.[0]?.name ?? appMessages.noAccess.organization;
+  const { data: user, isFetching, refetch } = useQuery({ ...currentUser, staleTime: 0 });
+  const organization = organizations?.[0]?.name ?? appMessages.noAccess.organization;
   return (
     <PageLayout title={title}>
       <EmptyState
@@ -230,7 +232,7 @@ function NoAccess({ title }: { title: string }) {
           </Button>
         }
       >
-        {appMessages.noAccess.hint(organization, who?.email ?? appMessages.noAccess.you)}
+        {appMessages.noAccess.hint(organization, user?.email ?? appMessages.noAccess.you)}
       </EmptyState>
     </PageLayout>
   );
@@ -256,7 +258,7 @@ function Logo() {
   );
 }
 
-/** Signs out, with a CSRF token of the current session, as the page may be of an older one. */
+/** Signs out with a fresh CSRF token, because the page may have been loaded in an earlier session. */
 async function signOut(): Promise<void> {
   let token = document.querySelector<HTMLMetaElement>('meta[name="form-token"]')?.content ?? '';
   try {

@@ -4,7 +4,7 @@ import { Dialog } from './dialog.tsx';
 
 export interface BatchItemResult {
   name: string;
-  status: 'done' | 'already' | 'refused';
+  status: 'done' | 'unchanged' | 'failed';
   /** Why it failed. */
   reason?: string;
 }
@@ -14,7 +14,7 @@ interface BatchResultProps {
   itemLabel: string;
   results: readonly BatchItemResult[];
   doneLabel: string;
-  alreadyLabel: string;
+  unchangedLabel: string;
 }
 
 interface BatchResultDialogProps extends BatchResultProps {
@@ -38,22 +38,22 @@ export function BatchResultDialog({ title, onClose, ...results }: BatchResultDia
   );
 }
 
-const ICONS = { done: IconCheck, already: IconMinus, refused: IconAlertTriangle } as const;
+const ICONS = { done: IconCheck, unchanged: IconMinus, failed: IconAlertTriangle } as const;
 
 /** The result of each item, failed ones first. */
-function BatchResult({ itemLabel, results, doneLabel, alreadyLabel }: BatchResultProps) {
-  const labels = { done: doneLabel, already: alreadyLabel, refused: 'Failed' } as const;
-  const order = ['refused', 'done', 'already'] as const;
-  const sums = order.map((outcome) => ({
+function BatchResult({ itemLabel, results, doneLabel, unchangedLabel }: BatchResultProps) {
+  const labels = { done: doneLabel, unchanged: unchangedLabel, failed: 'Failed' } as const;
+  const order = ['failed', 'done', 'unchanged'] as const;
+  const counts = order.map((outcome) => ({
     outcome,
     sum: results.filter((item) => item.status === outcome).length,
   }));
   return (
     <>
       <Text size="sm" role="status">
-        {sums
-          .filter(({ sum }) => sum > 0)
-          .map(({ outcome, sum }) => `${labels[outcome]}: ${sum.toLocaleString()}`)
+        {counts
+          .filter(({ sum: count }) => count > 0)
+          .map(({ outcome, sum: count }) => `${labels[outcome]}: ${count.toLocaleString()}`)
           .join(' · ')}
       </Text>
       <ScrollArea.Autosize mah={340} viewportProps={{ tabIndex: 0, 'aria-label': 'Results', role: 'region' }}>
@@ -67,13 +67,13 @@ function BatchResult({ itemLabel, results, doneLabel, alreadyLabel }: BatchResul
           <Table.Tbody>
             {results
               .toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status))
-              .map(({ name, status: outcome, reason }, index) => {
-                const Icon = ICONS[outcome];
+              .map(({ name, status, reason }, index) => {
+                const Icon = ICONS[status];
                 return (
                   <Table.Tr key={`${index} ${name}`}>
                     <Table.Td>{name}</Table.Td>
                     <Table.Td>
-                      <Icon size={14} aria-hidden /> {labels[outcome]}
+                      <Icon size={14} aria-hidden /> {labels[status]}
                       {reason !== undefined && `: ${reason}`}
                     </Table.Td>
                   </Table.Tr>

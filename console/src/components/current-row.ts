@@ -8,8 +8,8 @@ interface CurrentRow<Row> {
   current: number | undefined;
   setCurrent: (index: number | undefined) => void;
   row: Row | undefined;
-  /** @returns the index that many rows further, limited to the loaded rows */
-  offsetIndex: (by: number) => number;
+  /** @returns the index of the row at an offset from the current one, limited to the loaded rows */
+  offsetIndex: (offset: number) => number;
 }
 
 /** The row of a list that keyboard shortcuts act on. */
@@ -19,7 +19,8 @@ export function useCurrentRow<Row>(list: PagedList<Row>): CurrentRow<Row> {
     current,
     setCurrent,
     row: current === undefined ? undefined : list.rowAt(current),
-    offsetIndex: (by) => Math.max(0, Math.min(list.loadedCount - 1, (current ?? (by > 0 ? -1 : 1)) + by)),
+    offsetIndex: (offset) =>
+      Math.max(0, Math.min(list.loadedCount - 1, (current ?? (offset > 0 ? -1 : 1)) + offset)),
   };
 }
 
@@ -36,13 +37,13 @@ interface RowShortcuts<Row> {
 /** Adds shortcuts that move through a list and open a row. */
 export function useRowShortcuts<Row>(
   { row, offsetIndex, setCurrent }: CurrentRow<Row>,
-  { itemName, onStep = setCurrent, open, shortcuts: others = {} }: RowShortcuts<Row>,
+  { itemName, onStep = setCurrent, open, shortcuts = {} }: RowShortcuts<Row>,
 ): void {
   const { next, previous } = commonMessages.list;
   useShortcuts({
     j: { label: next(itemName), run: () => onStep(offsetIndex(1)) },
     k: { label: previous(itemName), run: () => onStep(offsetIndex(-1)) },
     o: { label: open.label ?? 'Open', run: () => row !== undefined && open.run(row) },
-    ...others,
+    ...shortcuts,
   });
 }

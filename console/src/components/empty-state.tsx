@@ -6,7 +6,7 @@ interface EmptyStateProps {
   title: string;
   /** What to do, in a sentence or two. */
   children?: ReactNode;
-  /** A button or link for it. */
+  /** A button or link that does it. */
   action?: ReactNode;
 }
 

@@ -1,6 +1,6 @@
 import { createElement, Fragment, type ReactNode } from 'react';
 
-/** The names in braces of a sentence; any name if the sentence is not a literal. */
+/** The names in braces in a sentence; any name if the sentence is not a literal. */
 type Placeholder<Sentence extends string> = string extends Sentence
   ? string
   : Sentence extends `${string}{${infer Name}}${infer Rest}`
@@ -8,15 +8,15 @@ type Placeholder<Sentence extends string> = string extends Sentence
     : never;
 
 /**
- * Puts elements into a sentence, so that a message is whole. Texts of users are values too: in the sentence, their braces would
- * count.
+ * Replaces the placeholders of a sentence with elements, so that a message is one string. Pass texts of users as values:
+ * in the sentence itself, their braces would be placeholders.
  * @example fillSentence('Last visit: {at}', { at: <Time at={at} /> })
  */
 export function fillSentence<const Sentence extends string>(
   sentence: Sentence,
   values: Readonly<Record<Placeholder<Sentence>, ReactNode>>,
 ): ReactNode {
-  // Split by a group, the odd parts are names.
+  // `split` with a group returns the names at odd indices.
   const parts = sentence
     .split(/\{(\w+)\}/)
     .map((part, index) => (index % 2 === 0 ? part : values[part as Placeholder<Sentence>]));

@@ -51,7 +51,7 @@ export function FilterBar({
   );
 }
 
-/** Milliseconds after the last keystroke. */
+/** Milliseconds from the last keystroke to the search. */
 const SEARCH_DEBOUNCE = 30;
 
 function SearchBox({
@@ -63,21 +63,21 @@ function SearchBox({
   search: string;
   onSearch: (search: string) => void;
 }) {
-  const [typed, setTyped] = useState(search);
-  const [settled] = useDebouncedValue(typed, SEARCH_DEBOUNCE);
-  const box = useRef<HTMLInputElement>(null);
+  const [text, setTyped] = useState(search);
+  const [debouncedText] = useDebouncedValue(text, SEARCH_DEBOUNCE);
+  const inputRef = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    if (settled !== search) onSearch(settled);
-    // Only typing searches; the next effect shows other changes of the address.
+    if (debouncedText !== search) onSearch(debouncedText);
+    // Only typing starts a search; the next effect shows other changes of the URL.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [settled]);
+  }, [debouncedText]);
   useEffect(() => {
-    // While the user types, the box is ahead of the address and must not be reset.
-    if (document.activeElement !== box.current) setTyped(search);
+    // While the user types, the input is ahead of the URL and must not be reset.
+    if (document.activeElement !== inputRef.current) setTyped(search);
   }, [search]);
   return (
     <TextInput
-      ref={box}
+      ref={inputRef}
       id="search"
       type="search"
       size="xs"
@@ -85,7 +85,7 @@ function SearchBox({
       aria-label={label}
       placeholder={label}
       leftSection={<IconSearch size={14} aria-hidden />}
-      value={typed}
+      value={text}
       maxLength={255}
       onChange={(event) => setTyped(event.currentTarget.value)}
     />
@@ -123,13 +123,19 @@ function FilterChip({ filter, values, onChange }: FilterProps) {
 function AddFilter({ filters, values, onChange }: Pick<FilterBarProps, 'filters' | 'values' | 'onChange'>) {
   const [opened, setOpened] = useState(false);
   const [selected, setSelected] = useState<FilterDefinition>();
-  const close = (open: boolean) => {
+  const changeOpened = (open: boolean) => {
     setOpened(open);
     if (!open) setSelected(undefined);
   };
   if (filters.length === 0) return null;
   return (
-    <Menu opened={opened} onChange={close} position="bottom-start" width={260} closeOnItemClick={false}>
+    <Menu
+      opened={opened}
+      onChange={changeOpened}
+      position="bottom-start"
+      width={260}
+      closeOnItemClick={false}
+    >
       <Menu.Target>
         <Button
           size="compact-sm"
@@ -142,9 +148,9 @@ function AddFilter({ filters, values, onChange }: Pick<FilterBarProps, 'filters'
       </Menu.Target>
       <Menu.Dropdown className={classes.kinds}>
         {selected === undefined
-          ? filters.map((each) => (
-              <Menu.Item key={each.name} onClick={() => setSelected(each)}>
-                {each.label}
+          ? filters.map((filter) => (
+              <Menu.Item key={filter.name} onClick={() => setSelected(filter)}>
+                {filter.label}
               </Menu.Item>
             ))
           : null}

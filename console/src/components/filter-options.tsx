@@ -13,16 +13,15 @@ export function SelectedNames({ filter, values }: Pick<FilterProps, 'filter' | '
     queryKey: ['filter-names', filter.name, values],
     queryFn: ({ signal }) =>
       Promise.all(values.slice(0, 3).map(async (value) => (await loadLabel?.(value, signal)) ?? value)),
-    // The options may load after the chip is shown.
     enabled: loadLabel !== undefined,
     staleTime: 60_000,
     placeholderData: keepPreviousData,
   });
-  const names = data ?? values.slice(0, 3).map((value) => optionLabel(filter, value));
+  const labels = data ?? values.slice(0, 3).map((value) => optionLabel(filter, value));
   if (filter.options === 'day') return values.map((value) => <Day key={value} on={toDay(value)} />);
   return (
     <>
-      {names.join(', ')}
+      {labels.join(', ')}
       {values.length > 3 && ` ${commonMessages.andMore(values.length - 3)}`}
     </>
   );
@@ -39,7 +38,7 @@ export function FilterOptions(props: FilterProps) {
   return props.filter.options === 'day' ? <DayInput {...props} /> : <OptionList {...props} />;
 }
 
-/** A date, which filters as soon as it is complete. */
+/** Applies the filter as soon as the date is complete. */
 function DayInput({ filter, values, onChange }: FilterProps) {
   const [day, setDay] = useState(values[0] === undefined ? '' : toDay(values[0]));
   return (
@@ -78,7 +77,7 @@ function OptionList({ filter, values, onChange }: FilterProps) {
     placeholderData: keepPreviousData,
     enabled: isSearched,
   });
-  const found = isSearched ? (data ?? []) : options === 'day' ? [] : options;
+  const shownOptions = isSearched ? (data ?? []) : options === 'day' ? [] : options;
   const toggle = (value: string) =>
     onChange(
       filter.name,
@@ -112,7 +111,7 @@ function OptionList({ filter, values, onChange }: FilterProps) {
         </Pill.Group>
       )}
       <Stack gap={4} mah={260} style={{ overflowY: 'auto', overflowWrap: 'anywhere' }}>
-        {found.map(({ value, label }) => (
+        {shownOptions.map(({ value, label }) => (
           <Checkbox
             key={value}
             size="xs"
@@ -121,7 +120,7 @@ function OptionList({ filter, values, onChange }: FilterProps) {
             onChange={() => toggle(value)}
           />
         ))}
-        {found.length === 0 && !isFetching && (
+        {shownOptions.length === 0 && !isFetching && (
           <Text size="xs" c="dimmed">
             {commonMessages.list.noResults}
           </Text>

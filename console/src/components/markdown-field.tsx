@@ -18,12 +18,12 @@ export function MarkdownField({
   description,
   value,
   minRows = 4,
-  ...others
+  ...textareaProps
 }: MarkdownFieldProps) {
   const messages = commonMessages.markdown;
-  const [preview, setPreview] = useState(false);
+  const [isPreview, setPreview] = useState(false);
   const id = useId();
-  const hint = others.uploadImage === undefined ? messages.hint : messages.hintWithImages;
+  const hint = textareaProps.uploadImage === undefined ? messages.hint : messages.hintWithImages;
   return (
     <div>
       <Group justify="space-between" gap="xs" mb={2}>
@@ -37,14 +37,14 @@ export function MarkdownField({
           <Button
             size="compact-xs"
             variant="default"
-            aria-label={preview ? messages.edit(label) : messages.preview(label)}
-            onClick={() => setPreview(!preview)}
+            aria-label={isPreview ? messages.edit(label) : messages.preview(label)}
+            onClick={() => setPreview(!isPreview)}
           >
-            {preview ? 'Edit' : 'Preview'}
+            {isPreview ? 'Edit' : 'Preview'}
           </Button>
         </Group>
       </Group>
-      {preview ? (
+      {isPreview ? (
         <section className={classes.preview} aria-labelledby={`${id}-label`}>
           {value.trim() === '' ? (
             <Text size="sm" c="dimmed">
@@ -61,7 +61,7 @@ export function MarkdownField({
           minRows={minRows}
           maxRows={24}
           value={value}
-          {...others}
+          {...textareaProps}
         />
       )}
     </div>

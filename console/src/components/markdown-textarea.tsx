@@ -5,7 +5,7 @@ import { errorText } from './notifications.tsx';
 import { submitOnCtrlEnter } from './submit-on-ctrl-enter.ts';
 import { commonMessages } from './messages.ts';
 
-/** Uploads an image and returns its address in Markdown: `attachment:7`. */
+/** Uploads an image and returns its URL in Markdown: `attachment:7`. */
 export type UploadImage = (file: File, onState: OnUploadState) => Promise<string>;
 
 export interface MarkdownTextareaProps extends Omit<TextareaProps, 'value' | 'onChange' | 'error'> {

@@ -5,7 +5,7 @@ import { unified } from 'unified';
 
 /** Deeper trees overflow the stack of the page that renders them. */
 const MAX_DEPTH = 100;
-/** More elements and pieces of text take a browser seconds to lay out. */
+/** A browser takes seconds to lay out more elements and text nodes. */
 const MAX_NODES = 10_000;
 /** Each image is a request. */
 const MAX_IMAGES = 200;
@@ -24,10 +24,10 @@ type Child = Root['children'][number];
 const parse = (text: string) => processor.runSync(processor.parse(text));
 
 // The page sends a text and gets its tree, or null if it exceeds a limit or the parser fails.
-addEventListener('message', ({ data }: MessageEvent<string>) => postMessage(layOut(data)));
+addEventListener('message', ({ data }: MessageEvent<string>) => postMessage(parseWithinLimits(data)));
 postMessage('ready');
 
-function layOut(text: string): Root | null {
+function parseWithinLimits(text: string): Root | null {
   try {
     const tree = parse(text);
     return clean(tree) ? tree : null;

@@ -4,7 +4,7 @@ import { type ComponentProps, use, useMemo } from 'react';
 import { Fragment, jsx, jsxs } from 'react/jsx-runtime';
 import { downloadAttachment } from '../queries/attachments.ts';
 import { AttachmentImage, BlobImage } from './attachment-image.tsx';
-import { useMarkdownLayout } from './markdown-layout.ts';
+import { useParsedMarkdown } from './parsed-markdown.ts';
 import { commonMessages } from './messages.ts';
 import { PendingUploads } from './pending-uploads.ts';
 import classes from './markdown.module.css';
@@ -19,37 +19,40 @@ interface TextProps {
 
 /**
  * Renders CommonMark with tables. HTML is shown as text; only attachments are loaded as images. A text that is too long or too
- * deeply nested to lay out is shown as plain text.
+ * deeply nested to parse is shown as plain text.
  */
 export default function MarkdownText({ children: text, vulnerability }: TextProps) {
-  const pendingAt = use(PendingUploads);
-  const layout = useMarkdownLayout(text);
+  const findPendingUpload = use(PendingUploads);
+  const parsed = useParsedMarkdown(text);
   const content = useMemo(
     () =>
-      layout === undefined || typeof layout === 'string'
+      parsed === undefined || typeof parsed === 'string'
         ? undefined
-        : toJsxRuntime(layout, {
+        : toJsxRuntime(parsed, {
             Fragment,
             jsx,
             jsxs,
             ignoreInvalidStyle: true,
-            components: componentsFor(vulnerability, pendingAt),
+            components: componentsFor(vulnerability, findPendingUpload),
           }),
-    [layout, vulnerability, pendingAt],
+    [parsed, vulnerability, findPendingUpload],
   );
   if (content !== undefined) return <Typography className={classes.text}>{content}</Typography>;
-  if (layout === undefined) return <div className={`${classes.text} ${classes.pending}`}>{text}</div>;
+  if (parsed === undefined) return <div className={`${classes.text} ${classes.pending}`}>{text}</div>;
   return (
     <div className={classes.text}>
       <Text size="xs" c="dimmed" mb={4}>
-        {layout === 'unavailable' ? messages.layoutUnavailable : messages.tooComplex}
+        {parsed === 'unavailable' ? messages.parserUnavailable : messages.tooComplex}
       </Text>
       <div className={classes.plain}>{text}</div>
     </div>
   );
 }
 
-function componentsFor(vulnerability: number | undefined, pendingAt: (address: string) => Blob | undefined) {
+function componentsFor(
+  vulnerability: number | undefined,
+  findPendingUpload: (url: string) => Blob | undefined,
+) {
   return {
     a({ href, children: content }: ComponentProps<'a'>) {
       if (href?.toLowerCase().startsWith('attachment:') !== true)
@@ -73,7 +76,7 @@ function componentsFor(vulnerability: number | undefined, pendingAt: (address: s
       );
     },
     img({ src, alt }: ComponentProps<'img'>) {
-      const pending = pendingAt(String(src));
+      const pending = findPendingUpload(String(src));
       if (pending !== undefined) return <BlobImage content={pending} alt={alt ?? ''} />;
       const id = parseAttachmentId(src);
       return id === undefined || vulnerability === undefined ? (

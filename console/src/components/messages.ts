@@ -79,7 +79,7 @@ export const commonMessages = {
     edit: (label: string) => `Edit ${label.toLowerCase()}`,
     nothingToPreview: 'Nothing to preview',
     tooComplex: 'Shown as plain text: too long or too deep to lay out',
-    layoutUnavailable: 'Shown as plain text: part of the console did not load. Reload the page.',
+    parserUnavailable: 'Shown as plain text: part of the console did not load. Reload the page.',
     uploadingImage: 'Uploading image',
     loadingImage: (alt: string) => `Loading ${alt}`,
     imageFailed: (alt: string) => `${alt} (could not load the image)`,

@@ -13,7 +13,7 @@ interface NotifyOptions {
 /** Id of the last notification by topic. */
 const lastByTopic = new Map<string, string>();
 /** Ids of the visible notifications, oldest first. */
-const visible: string[] = [];
+const visibleIds: string[] = [];
 /** More would cover the page. */
 const MAX_VISIBLE = 3;
 
@@ -24,12 +24,13 @@ export function notify(message: string, { undo, topic }: NotifyOptions = {}): vo
     hideNotification(lastByTopic.get(topic) ?? '');
     lastByTopic.set(topic, id);
   }
-  visible.push(id);
-  while (visible.length > MAX_VISIBLE) hideNotification(visible.shift() ?? '');
+  visibleIds.push(id);
+  while (visibleIds.length > MAX_VISIBLE) hideNotification(visibleIds.shift() ?? '');
   showNotification({
     id,
     autoClose: undo === undefined ? 4_000 : 20_000,
-    onClose: () => void visible.splice(0, visible.length, ...visible.filter((other) => other !== id)),
+    onClose: () =>
+      void visibleIds.splice(0, visibleIds.length, ...visibleIds.filter((other) => other !== id)),
     withBorder: true,
     message: (
       <Group justify="space-between" wrap="nowrap">

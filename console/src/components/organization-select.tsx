@@ -12,8 +12,8 @@ interface OrganizationSelectProps {
 
 /** Selects the organization to create something in; renders nothing for non-staff. */
 export function OrganizationSelect({ value, onChange, error }: OrganizationSelectProps) {
-  const { data: who } = useQuery(currentUser);
-  const isStaff = who?.staff === true;
+  const { data: user } = useQuery(currentUser);
+  const isStaff = user?.staff === true;
   const { data = [] } = useQuery({ ...organizationsQuery, enabled: isStaff });
   if (!isStaff) return null;
   return (

@@ -45,7 +45,7 @@ interface PageFallbackProps {
   errorTitle: string;
 }
 
-/** Stands in for the page of an object that is not loaded. */
+/** Shown in place of the page of an object that is not loaded. */
 export function PageFallback({ title, error, errorTitle }: PageFallbackProps) {
   return (
     <PageLayout title={title}>

@@ -1,4 +1,4 @@
 import { createContext } from 'react';
 
-/** Finds an image that is not uploaded yet by its address in Markdown: `attachment:new-1`. */
-export const PendingUploads = createContext<(address: string) => Blob | undefined>(() => undefined);
+/** Returns an image that is not uploaded yet by its URL in Markdown: `attachment:new-1`. */
+export const PendingUploads = createContext<(url: string) => Blob | undefined>(() => undefined);

@@ -25,7 +25,7 @@ export function PersonPicker({ label, onPick }: PersonPickerProps) {
   const messages = commonMessages.person;
   const [search, setSearch] = useState('');
   const [debouncedSearch] = useDebouncedValue(search, 120);
-  const { data: who } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUser);
   const { data = [], isFetching } = useQuery({
     queryKey: ['people', 'picked', debouncedSearch],
     queryFn: async ({ signal }): Promise<Person[]> =>
@@ -36,15 +36,15 @@ export function PersonPicker({ label, onPick }: PersonPickerProps) {
         })
       ).data,
     placeholderData: keepPreviousData,
-    enabled: who?.admin === true,
+    enabled: user?.admin === true,
   });
   const people: Person[] = [
-    ...(who === undefined ? [] : [{ id: who.id, name: who.name ?? null, email: who.email }]),
-    ...data.filter(({ id }) => id !== who?.id),
+    ...(user === undefined ? [] : [{ id: user.id, name: user.name ?? null, email: user.email }]),
+    ...data.filter(({ id }) => id !== user?.id),
   ];
   return (
     <Stack gap={4}>
-      {who?.admin === true && (
+      {user?.admin === true && (
         <TextInput
           label={label}
           placeholder={messages.nameOrAddress}
@@ -59,7 +59,7 @@ export function PersonPicker({ label, onPick }: PersonPickerProps) {
           <Group gap="xs" wrap="nowrap">
             <Avatar size="sm" color="initials" name={personName(person)} />
             <Text size="sm" truncate="end">
-              {person.id === who?.id ? messages.you(personName(person)) : personName(person)}
+              {person.id === user?.id ? messages.you(personName(person)) : personName(person)}
             </Text>
           </Group>
         </UnstyledButton>

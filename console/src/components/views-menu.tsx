@@ -19,8 +19,8 @@ interface ViewsMenuProps {
 
 /** Applies, saves and manages views, and copies a link to the current one. */
 export function ViewsMenu({ page, search, onApply }: ViewsMenuProps) {
-  const { data: who } = useQuery(currentUser);
-  const { views, save } = useSavedViews(page, who?.id);
+  const { data: user } = useQuery(currentUser);
+  const { views, save } = useSavedViews(page, user?.id);
   const messages = commonMessages.view;
   const [dialog, setDialog] = useState<'save' | 'manage' | { link: string }>();
   const now = views.find((view) => hashKey([view.search]) === hashKey([search]));

@@ -107,7 +107,7 @@ export function useAddToScope(uid: string, organizationUid: string) {
         ...[...changed, ...created].map(({ location }) => ({ name: location, status: 'done' as const })),
         ...[...candidates.values()]
           .filter(isUnchanged)
-          .map(({ location }) => ({ name: location, status: 'already' as const })),
+          .map(({ location }) => ({ name: location, status: 'unchanged' as const })),
         ...rejections,
       ];
       return { results, changed: [...changed, ...created], hasNew: created.length > 0 };
@@ -120,7 +120,7 @@ export function useAddToScope(uid: string, organizationUid: string) {
   });
 }
 
-const rejected = (name: string, reason: string): BatchItemResult => ({ name, status: 'refused', reason });
+const rejected = (name: string, reason: string): BatchItemResult => ({ name, status: 'failed', reason });
 
 /** Creates assets in a scope, retrying each batch without the entries that the server rejects. */
 async function createMissing(entries: readonly AssetEntry[], organizationUid: string, listingUid: string) {

@@ -94,11 +94,11 @@ function toBatchItemResult(
   { name }: MemberRef,
   { status, errorCode, errorDetail }: AdditionResult | RemovalResult,
 ): BatchItemResult {
-  if (status === 'noop') return { name, status: 'already' };
+  if (status === 'noop') return { name, status: 'unchanged' };
   if (status !== 'error') return { name, status: 'done' };
   return {
     name,
-    status: 'refused',
+    status: 'failed',
     reason: errors[errorCode ?? ''] ?? errorDetail ?? rejected,
   };
 }

@@ -41,8 +41,8 @@ async function hasGroupRole(
 
 /** Whether the user may edit the assessments of a group. */
 export function useCanEditAssessments(groupId: number | null | undefined): boolean {
-  const { data: who } = useQuery(currentUser);
-  const dependsOnGroups = who !== undefined && who.admin !== true && typeof groupId === 'number';
+  const { data: user } = useQuery(currentUser);
+  const dependsOnGroups = user !== undefined && user.admin !== true && typeof groupId === 'number';
   const { data = false } = useQuery({
     queryKey: ['group', groupId, 'operates'],
     queryFn: async ({ signal }) => {
@@ -52,30 +52,30 @@ export function useCanEditAssessments(groupId: number | null | undefined): boole
         signal,
       });
       const isMember = own.some(({ id }) => id === groupId);
-      return isMember && hasGroupRole(OPERATOR_ROLES, who?.uid ?? '', groupId ?? 0, signal);
+      return isMember && hasGroupRole(OPERATOR_ROLES, user?.uid ?? '', groupId ?? 0, signal);
     },
     enabled: dependsOnGroups,
     staleTime: 60_000,
   });
-  return who?.admin === true || (dependsOnGroups && data);
+  return user?.admin === true || (dependsOnGroups && data);
 }
 
 /** Whether the user may create assessments, as an admin or by a role in a group; undefined until it is known. */
 function useCanCreate(): boolean | undefined {
-  const { data: who } = useQuery(currentUser);
-  const dependsOnGroups = who !== undefined && who.admin !== true;
+  const { data: user } = useQuery(currentUser);
+  const dependsOnGroups = user !== undefined && user.admin !== true;
   const { data } = useQuery({
     queryKey: ['groups-to-create-in'],
     async queryFn({ signal }) {
       const query = { 'page[size]': 200 };
       for await (const { id } of api.rows('/v1/assessment_groups', { params: { query }, signal }))
-        if (await hasGroupRole(CREATOR_ROLES, who?.uid ?? '', id, signal)) return true;
+        if (await hasGroupRole(CREATOR_ROLES, user?.uid ?? '', id, signal)) return true;
       return false;
     },
     enabled: dependsOnGroups,
     staleTime: 60_000,
   });
-  return dependsOnGroups ? data : who?.admin;
+  return dependsOnGroups ? data : user?.admin;
 }
 
 /** Whether the user may create assessments; false until it is known. */
@@ -83,7 +83,7 @@ export const useCanCreateAssessments = (): boolean => useCanCreate() === true;
 
 /** Whether the user has no access to any assessment and may not create one. */
 export function useHasNoAccess(): boolean {
-  const { data: who } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUser);
   const canCreate = useCanCreate();
-  return who !== undefined && who.admin !== true && who.assessment_ids.length === 0 && canCreate === false;
+  return user !== undefined && user.admin !== true && user.assessment_ids.length === 0 && canCreate === false;
 }

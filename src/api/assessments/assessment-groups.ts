@@ -15,10 +15,10 @@ import { idParams, V1_ACCESS } from '../v1-params.ts';
 
 const collection = '/assessment_groups';
 const path = `${collection}/:id`;
-const ID = 'The id of an assessment group.';
-const GroupParamsSchema = idParams(ID, 1);
+const ID_DESCRIPTION = 'The id of an assessment group.';
+const GroupParamsSchema = idParams(ID_DESCRIPTION, 1);
 /** An example that can be deleted without breaking the examples of later operations. */
-const DeletedGroupParamsSchema = idParams(ID, 2);
+const DeletedGroupParamsSchema = idParams(ID_DESCRIPTION, 2);
 
 const GroupSchema = Type.Object(
   {
@@ -47,7 +47,7 @@ const NewGroupSchema = Type.Object(
       Type.String({
         pattern: ORGANIZATION_UID_PATTERN,
         maxLength: 50,
-        description: 'The uid of the organization to create the assessment in. Required for staff.',
+        description: 'The uid of the organization to create the assessment group in. Required for staff.',
         examples: ['acme'],
       }),
     ),
@@ -74,7 +74,7 @@ const listAssessmentGroupsOperation = (context: Context) =>
     access: V1_ACCESS,
     style: 'v1',
     list: groupList,
-    filters: { search: 'Return only tags whose name contains this text, ignoring case.' },
+    filters: { search: 'Return only assessment groups whose name contains this text, ignoring case.' },
     defaultSort: { sort: 'name' },
     schema: GroupSchema,
     toRow: toGroupBody,

@@ -64,7 +64,7 @@ const listAssetTagsOperation = (context: Context) =>
     },
     sorts: ['name', 'entityCount'],
     defaultSort: { sort: 'name' },
-    scope: (reading, { orgUid }) => requireTagOwner(reading, orgUid),
+    scope: (listContext, { orgUid }) => requireTagOwner(listContext, orgUid),
     schema: CountedAssetTagSchema,
     toRow: toCountedAssetTagBody,
   });
@@ -85,8 +85,8 @@ const getAssetTagOperation = ({ clock, db }: Context) =>
     responses: { 200: { description: 'The tag.', schema: CountedAssetTagSchema } },
     versioned: true,
     async handler({ caller, params: { orgUid, tagUid }, query: { includeEntities = false } }) {
-      const reading = { db: db.read, caller, now: clock() };
-      const tag = await readAssetTag(reading, orgUid, tagUid, includeEntities);
+      const listContext = { db: db.read, caller, now: clock() };
+      const tag = await readAssetTag(listContext, orgUid, tagUid, includeEntities);
       return versionedResult(tag.version, toCountedAssetTagBody(tag));
     },
   });
@@ -106,7 +106,7 @@ const renameAssetTagOperation = ({ clock }: Context) =>
     params: AssetTagParamsSchema,
     body: RenameAssetTagSchema,
     bodyLimit: SMALL_BODY_LIMIT,
-    responses: { 204: { description: 'The renamed tag.' } },
+    responses: { 204: { description: 'The tag was renamed.' } },
     versioned: true,
     handler: ({ caller, ifMatch, params: { orgUid, tagUid }, body: { name }, write }) =>
       write((tx) =>

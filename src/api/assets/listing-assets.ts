@@ -126,7 +126,9 @@ const listListingAssetsOperation = (context: Context) =>
       search: 'Return only assets whose name or location contains this text, ignoring case.',
     },
     defaultSort: { sort: 'location' },
-    scope: async (reading, { listingUid }) => ({ listing: [await requireListing(reading, listingUid)] }),
+    scope: async (listContext, { listingUid }) => ({
+      listing: [await requireListing(listContext, listingUid)],
+    }),
     schema: ListedAssetSchema,
     toRow: (asset) => ({
       assetUid: asset.uid,

@@ -123,8 +123,8 @@ const listUsersOperation = (context: Context) =>
       invited: 'Return only users who have not accepted their invitation, or exclude them.',
     },
     defaultSort: { sort: 'email' },
-    async scope(reading) {
-      await requireUserListAccess(reading);
+    async scope(listContext) {
+      await requireUserListAccess(listContext);
       return {};
     },
     schema: ListedUserSchema,

@@ -189,8 +189,8 @@ const bulkUpdateVulnerabilitiesOperation = ({ clock, db }: Context) =>
       const { ids, filter, set, comment, dry_run: dryRun, expected_count: expectedCount, undo } = body;
       const parsedFilter = filter && FILTER_BODY.parse(filter, 'filter');
       await waitForSearchIndex(() => countUnsearchable(db.read, caller, parsedFilter));
-      const reading = { db: db.abortableRead(abortState), caller, now: clock() };
-      const prepared = await prepareBulkUpdate(reading, {
+      const listContext = { db: db.abortableRead(abortState), caller, now: clock() };
+      const prepared = await prepareBulkUpdate(listContext, {
         ids,
         filter: parsedFilter,
         comment,

@@ -240,7 +240,7 @@ const selectNameablePairs = prepareQuery<{ pairs: string; organization: number }
 });
 
 /**
- * @param pairs of ids; can repeat
+ * @param pairs pairs of ids, possibly with repetitions
  * @returns whether a user has access to an assessment, for these pairs
  */
 export async function accessByPair(
@@ -251,9 +251,9 @@ export async function accessByPair(
 }
 
 /**
- * Whom a caller can name as assignee or tester. Client users can name staff only if their organization knows them, so
- * that ids do not reveal who else is staff.
- * @param pairs of ids; can repeat
+ * Checks whom a caller can name as assignee or tester. Client users can name staff only if their organization knows
+ * them, so that ids do not reveal who else is staff.
+ * @param pairs pairs of ids, possibly with repetitions
  * @returns whether the caller can name a user for an assessment, for these pairs
  */
 export async function nameableByPair(

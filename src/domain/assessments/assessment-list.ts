@@ -85,7 +85,7 @@ export const assessmentList = defineList({
 });
 
 /**
- * @param key the uid, of any form, or the id
+ * @param key the id, or a uid in any format, valid or not
  * @throws DomainError `not-found`
  */
 export async function readAssessment(
@@ -134,7 +134,7 @@ async function hydrateAssessments(
   }));
 }
 
-/** @param counter by `statusId:severityRank` */
+/** @param counter counts by `statusId:severityRank` */
 function countsOf(counter: ReadonlyMap<string, number> = new Map()) {
   let [vulnerabilityCount, openVulnerabilityCount] = [0, 0];
   for (const [bucket, amount] of counter) {

@@ -34,9 +34,9 @@ export const assessmentTagList = defineList({
   organization: 'assessment_tags.organization_id',
   filters: { search: searchFilter('assessment_tags.normalized_name') },
   sorts: { name: { column: 'assessment_tags.name', type: 'text' } },
-  async hydrate(reading, rows): Promise<CountedAssessmentTag[]> {
+  async hydrate(listContext, rows): Promise<CountedAssessmentTag[]> {
     const counts = await countTagged(
-      reading,
+      listContext,
       rows.map(({ id }) => id),
     );
     return rows.map(({ id, name }) => ({ id, name, count: counts.get(id) ?? 0 }));

@@ -20,7 +20,7 @@ const selectVisible = (db: ReadConnection, caller: Caller, uid: string) =>
     .where(assessmentIsVisible(visibilityOf(caller), visibilityParameters(caller)));
 
 /**
- * @param uid of any form
+ * @param uid a uid in any format, valid or not
  * @throws DomainError `not-found`
  */
 export async function requireAssessment(

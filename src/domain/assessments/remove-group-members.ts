@@ -153,7 +153,7 @@ function notRemovedResult(
   return { status: 'error', ...notInOrganizationError(caller, target) };
 }
 
-/** For a user of another organization, or none. */
+/** @returns the error for a user of another organization, or for an unknown user */
 export function notInOrganizationError(
   caller: Caller,
   target: { organizationId: number | null } | undefined,

@@ -108,7 +108,7 @@ async function findTags(
     .execute();
 }
 
-/** @param names by key; concurrent transactions can create some of them */
+/** @param names new names by key; concurrent transactions may have created some of them */
 async function createTags(
   tx: Transaction,
   by: ChangeContext,

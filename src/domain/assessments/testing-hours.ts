@@ -75,7 +75,7 @@ const selectTotals = memoizeByVisibility((visibility) =>
 
 /**
  * Reads the testing hours of an assessment.
- * @param uid of any form
+ * @param uid a uid in any format, valid or not
  * @throws DomainError `not-found`
  */
 export async function readTestingHours(

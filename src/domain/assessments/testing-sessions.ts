@@ -8,7 +8,7 @@ import { DomainError } from '../shared/errors.ts';
 export const MAX_SESSION_DURATION = 24 * 3_600_000;
 
 /**
- * @param alias of `testing_sessions`
+ * @param alias the alias of `testing_sessions`
  * @param now milliseconds since 1970
  * @returns the end of a session; now, or its maximum, while it runs
  */
@@ -44,8 +44,8 @@ interface TesterOnAssessment {
 
 /**
  * Ends overdue sessions at their maximum duration.
- * @param which those of a tester on an assessment, or up to a number
- * @returns how many it ended
+ * @param which a tester and an assessment whose session to end, or the maximum number of sessions of anyone to end
+ * @returns the number of ended sessions
  */
 export function endOverdueTestingSessions(
   tx: Transaction,

@@ -30,9 +30,9 @@ export interface ListingUpdate {
   remove?: readonly string[];
 }
 
-/** The new scope rules as stored; `undefined` keeps them. */
+/** The new scope rules as stored; `undefined` if they stay the same. */
 type Rules = string | undefined;
-/** By asset uid: its rules, or `null` to remove it from the listing. */
+/** Scope rules by the uid of the asset; `null` removes the asset from the listing. */
 export type ListingPlan = ReadonlyMap<string, Rules | null>;
 
 interface Listing {

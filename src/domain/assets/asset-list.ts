@@ -85,7 +85,7 @@ export const assetList = defineList({
         seesAllVulnerabilities(caller) ? undefined : openVulnerabilityCount(caller),
     },
   },
-  hydrate: (reading, rows) => hydrateAssets(reading, rows, MAX_RELATED),
+  hydrate: (listContext, rows) => hydrateAssets(listContext, rows, MAX_RELATED),
 });
 
 function visibleAssets(db: ReadConnection, { caller }: Pick<ListContext, 'caller'>) {

@@ -144,7 +144,7 @@ export async function areTaggable(
 }
 
 /**
- * @param lists of uids, each with the property of an index
+ * @param lists lists of uids, each with a function from an index to its property
  * @throws DomainError `invalid` for every uid that is not among the assets
  */
 export function requireTaggableAssets(

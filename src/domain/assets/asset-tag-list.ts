@@ -106,13 +106,13 @@ export async function requireTagOwner(
  * @throws DomainError `not-found` for the organization and for the tag
  */
 export async function readAssetTag(
-  reading: ListContext,
+  listContext: ListContext,
   orgUid: string,
   tagUid: string,
   includeEntities: boolean,
 ): Promise<AssetTagView> {
-  const { db, caller } = reading;
-  const [owner = 0] = (await requireTagOwner(reading, orgUid)).owner;
+  const { db, caller } = listContext;
+  const [owner = 0] = (await requireTagOwner(listContext, orgUid)).owner;
   if (!ORGANIZATION_UID.test(tagUid)) throw notFound('tag');
   const row = await db
     .selectFrom('asset_tags')

@@ -43,7 +43,7 @@ interface ResolvedAsset {
 /**
  * Creates assets, all or none (operation 74).
  * @param at prefix of the properties of the asset with an index, for errors
- * @param uids of the assets, in order
+ * @param uids the uids of the assets, in order
  * @returns the assets in the order of the input, or the `conflict` of `findHiddenConflict`
  * @throws DomainError `invalid` for invalid fields, an organization or listing that the caller cannot see, an asset
  *   that the caller could not change, and two at one location; `conflict` for a location that is taken,
@@ -161,9 +161,9 @@ function valuesOf(input: AssetInput, location: string): AssetValues {
 }
 
 /**
- * @param input without a type, only the rule for every name applies
- * @param path prefixes a property, for errors
- * @param stored the present name, which may stay as it is
+ * @param input without a type, only the rule for names is checked
+ * @param path returns the path of a property, for errors
+ * @param stored the stored name, which is accepted unchanged
  * @returns the normalized location, and the errors of name and location
  */
 export function validateNameAndLocation(

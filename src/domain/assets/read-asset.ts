@@ -82,8 +82,8 @@ export const assetReadVisibility = (caller: Caller): Visibility =>
  * Reads one asset (operation 76).
  * @throws DomainError `not-found`
  */
-export async function readAsset(reading: ListContext, uid: string): Promise<Asset> {
-  const { db, caller } = reading;
+export async function readAsset(listContext: ListContext, uid: string): Promise<Asset> {
+  const { db, caller } = listContext;
   const row = ASSET_UID.test(uid)
     ? await db
         .selectFrom('assets')
@@ -93,7 +93,7 @@ export async function readAsset(reading: ListContext, uid: string): Promise<Asse
         .executeTakeFirst()
     : undefined;
   if (row === undefined) throw notFound('asset');
-  const [asset] = await hydrateAssets(reading, [row]);
+  const [asset] = await hydrateAssets(listContext, [row]);
   return asset as Asset;
 }
 
@@ -101,12 +101,12 @@ export const ASSET_UID = /^[0-9a-f]{24}$/;
 
 /**
  * Loads the related rows of assets, with one query for each table.
- * @param most listings, and tags, of each; absent: all
+ * @param max listings, and tags, of each; absent: all
  */
 export async function hydrateAssets(
   { db, caller }: Pick<ListContext, 'db' | 'caller'>,
   rows: readonly AssetRow[],
-  most = Number.MAX_SAFE_INTEGER,
+  max = Number.MAX_SAFE_INTEGER,
 ): Promise<Asset[]> {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
@@ -114,8 +114,8 @@ export async function hydrateAssets(
   const p = visibilityParameters(caller);
   const [organizations, listings, tags, ports, vulnerabilities] = await Promise.all([
     organizationUids(db, [...new Set(rows.map((row) => row.organization_id))]),
-    listingsOf(db, ids, most, visibility, p),
-    tagsOf(db, ids, most),
+    listingsOf(db, ids, max, visibility, p),
+    tagsOf(db, ids, max),
     openPortsOf(db, ids),
     seesAllVulnerabilities(caller) ? undefined : openVulnerabilitiesOf(db, caller, ids),
   ]);
@@ -158,7 +158,7 @@ async function organizationUids(
 async function listingsOf(
   db: ReadConnection,
   ids: readonly number[],
-  most: number,
+  max: number,
   visibility: Visibility,
   p: VisibilityParameters,
 ): Promise<ReadonlyMap<number, AssetListing[]>> {
@@ -166,7 +166,7 @@ async function listingsOf(
       row_number() over (partition by listing_assets.asset_id order by assessments.uid) as position
     from listing_assets join assessments on assessments.id = listing_assets.assessment_id
     where ${inList(db, sql.ref<number>('listing_assets.asset_id'), ids)} and ${assessmentIsVisible(visibility, p)}`;
-  const rows = await firstPerAsset(db, found, most);
+  const rows = await firstPerAsset(db, found, max);
   return groupBy(rows, assetIdOf, ({ uid, scope_rules }) => ({
     uid,
     scopeRules: JSON.parse(scope_rules) as string[],
@@ -192,22 +192,22 @@ interface TagRow extends WithAssetId {
 async function tagsOf(
   db: ReadConnection,
   ids: readonly number[],
-  most: number,
+  max: number,
 ): Promise<ReadonlyMap<number, { uid: string; name: string }[]>> {
   const found = sql<TagRow>`select asset_taggings.asset_id, asset_tags.uid, asset_tags.name,
       row_number() over (partition by asset_taggings.asset_id order by asset_tags.name, asset_tags.id) as position
     from asset_taggings join asset_tags on asset_tags.id = asset_taggings.tag_id
     where ${inList(db, sql.ref<number>('asset_taggings.asset_id'), ids)}`;
-  return groupBy(await firstPerAsset(db, found, most), assetIdOf, ({ uid, name }) => ({ uid, name }));
+  return groupBy(await firstPerAsset(db, found, max), assetIdOf, ({ uid, name }) => ({ uid, name }));
 }
 
 async function firstPerAsset<R>(
   db: ReadConnection,
   found: RawBuilder<R>,
-  most = Number.MAX_SAFE_INTEGER,
+  max = Number.MAX_SAFE_INTEGER,
 ): Promise<R[]> {
   const { rows } = await sql<R>`select * from (${found}) as found
-    where position <= ${most} order by asset_id, position`.execute(db);
+    where position <= ${max} order by asset_id, position`.execute(db);
   return rows;
 }
 

@@ -25,15 +25,14 @@ export interface AssetPatch {
   writableBy?: AssetValues['writable_by'] | null | undefined;
 }
 
-/** @returns the errors that are there whatever is stored; the other rules depend on the asset */
+/** @returns the errors that do not depend on the stored asset */
 export function validateAssetPatch({ name }: AssetPatch): FieldError[] {
   return [validateOptionalNameLength('name', name ?? '')].filter((error) => error !== undefined);
 }
 
 /**
  * Updates an asset (operation 77). Writes only what differs.
- * @returns the asset, or the `conflict` for a location of one that the caller cannot see, whose count the caller has to
- *   commit
+ * @returns the asset, or a `conflict` with an asset that the caller cannot see. The `conflict` is counted, so commit it
  * @throws DomainError `not-found` for an asset that the caller cannot change, `version-mismatch`, `invalid`, `conflict` for
  *   a location that another asset has, `rate-limited`
  */
@@ -52,9 +51,9 @@ export async function updateAsset(
   const { type } = row;
   const name = patch.name === undefined ? row.name : (patch.name ?? '').trim();
   const located = hasLocation(type);
-  const wanted = patch.location === undefined ? (located ? row.location : undefined) : patch.location;
+  const newLocation = patch.location === undefined ? (located ? row.location : undefined) : patch.location;
   const { location, errors } = validateNameAndLocation(
-    { type, name, location: wanted ?? undefined },
+    { type, name, location: newLocation ?? undefined },
     (path) => path,
     row.name,
   );

@@ -83,8 +83,8 @@ const findStoredKeys = prepareQuery<{ keys: readonly string[] }, { denied_key: s
 
 /**
  * Counts denied attempts of unauthenticated requests in one row for each minute, action and network, with a bounded
- * number of rows a minute over all instances (ADR 18). Attempts are buffered for a second, so a flood costs the
- * database no more than a single attempt; a killed process loses those of its last second.
+ * number of rows per minute over all instances (ADR 18). Attempts are buffered for a second, so a flood costs the
+ * database no more than a single attempt; a killed process loses the attempts of its last second.
  */
 export class DeniedAttempts {
   readonly #db: Database;

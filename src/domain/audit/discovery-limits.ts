@@ -12,14 +12,14 @@ export const MAX_BY_ORGANIZATION = 100;
 /** Something that a conflict reveals: an account with an address, or a hidden asset at a location. */
 export interface Discovery {
   kind: 'email' | 'location';
-  /** In which the caller wanted to create or change something. */
+  /** The organization in which the caller tried to create or change something. */
   organizationId: number;
 }
 
 /**
- * Locks the limits until the transaction ends, so that concurrent requests cannot exceed them. Call it before looking
- * for what may exist, for several organizations in ascending order. The command line has no limits, as its user can read
- * the database.
+ * Locks the limits until the transaction ends, so that concurrent requests cannot exceed them. Call it before
+ * looking up objects that may exist, and for several organizations in ascending order. The command line has no limits,
+ * as its user can read the database.
  * @throws DomainError `rate-limited` after too many discoveries
  */
 export async function requireDiscoveriesLeft(

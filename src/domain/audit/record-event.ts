@@ -100,8 +100,8 @@ const insertEventForEach = prepareBatchInsert('audit_events', COMMON, {
 
 /**
  * Records one event for each object of a change.
- * @param change has one of them as its object
- * @param ids all of them
+ * @param change the change of one of the objects
+ * @param ids the ids of all objects
  */
 export async function recordEventForEach(
   tx: Transaction,

@@ -54,7 +54,8 @@ export async function findCoveringScopes(
   findings: readonly StoredScanScope[],
 ): Promise<(readonly CoveringScope[])[]> {
   const keys = new Set<string>();
-  for (const finding of distinctScanScopes(findings)) for (const key of coveringKeysOf(finding)) keys.add(key);
+  for (const finding of distinctScanScopes(findings))
+    for (const key of coveringKeysOf(finding)) keys.add(key);
   if (keys.size === 0) return findings.map(() => []);
   const rows = await tx
     .selectFrom('scan_scopes')

@@ -41,9 +41,9 @@ export interface ListRequest<F extends Filters = Filters, O extends string = str
 /** Consecutive rows of a list. */
 export interface RowBatch<Item> {
   items: Item[];
-  /** The rows read, some of which may have been deleted before their item was. */
+  /** The number of rows read. There are fewer items if rows were deleted before their items were loaded. */
   rows: number;
-  /** Of the items' large columns; 0 for a list without any. */
+  /** Bytes in the items' large columns; 0 for a list without any. */
   bytes: number;
   /** The position of the last row. */
   last: RowPosition | undefined;
@@ -108,9 +108,9 @@ interface ListDefinition<
   hydrate(context: ListContext, rows: Row[], input: FilterInput<F>): Promise<Item[]> | Item[];
   /** Counts from counters, for the filters that allow it; else returns `undefined`. */
   cheapCount?(context: ListContext, input: FilterInput<F>): Promise<number | undefined>;
-  /** For filters by other tables. */
+  /** Plans reads with filters by other tables. */
   planner?: ListPlanner<F, O>;
-  /** Smaller for large rows. */
+  /** Rows per batch; fewer for a list of large rows. */
   batchSize?: number;
   /** Bytes of the large columns of a row, which `rows` does not select and `hydrate` loads. */
   bytesOf?(row: Row): number;

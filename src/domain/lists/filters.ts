@@ -20,8 +20,8 @@ export interface ListContext {
 /** How the filters by other tables find rows. Only the vulnerability list has such filters (`planRelatedFilters`). */
 export interface ListPlan {
   /**
-   * - `ids`: they select few rows, whose ids have been read
-   * - `scan`: they select so many rows that testing each row of the list is faster
+   * - `ids`: the filters select few rows, whose ids have been read
+   * - `scan`: the filters select so many rows that testing each row of the list is faster
    */
   strategy: 'ids' | 'scan';
   /** Ids by the name of the filter that selects them; filters that select too many are absent. */

@@ -10,8 +10,8 @@ const FIRST_BATCH_SIZE = 50;
 const MAX_BATCH_SIZE = 400;
 
 /**
- * Reads a list in batches, and reads the next batch while the caller handles the last. When the whole list is read, the
- * size of batches follows the time they take.
+ * Reads a list in batches, and reads the next batch while the caller handles the current one. When the whole list is
+ * read, the batch size adapts to the time that a batch takes.
  * @param start the position or the number of rows to read after
  * @param limit the maximum number of rows; `Infinity` for the whole list
  */

@@ -9,7 +9,7 @@ import { insertWithUniqueUid } from './unique-uids.ts';
 const UID = /^[0-9a-z]{1,50}$/;
 
 export interface NewOrganization {
-  /** For callers who do not see every organization, only its beginning. */
+  /** Only the prefix of the uid for callers who do not see every organization: random characters are appended. */
   uid: string;
   name: string;
 }

@@ -3,7 +3,7 @@ import { isMemberOf, type Principal } from '../../auth/callers.ts';
 
 const LETTERS = '0123456789abcdefghijklmnopqrstuvwxyz';
 const SUFFIX_LENGTH = 4;
-/** Of a uid of an organization or an assessment. */
+/** Characters in the uid of an organization or an assessment. */
 const MAX_LENGTH = 50;
 
 /** @returns random characters of `[0-9a-z]` */

@@ -26,7 +26,7 @@ export type AttemptResult =
 
 /**
  * Records an attempt before it is made, so that concurrent attempts cannot exceed the limit. Proceed only on
- * `counted`. The window slides; attempts during a lock are neither counted nor prolong it.
+ * `counted`. The window slides; attempts during a lock are not counted and do not prolong it.
  */
 export async function recordAttempt(
   tx: Transaction,
@@ -51,7 +51,7 @@ export async function recordAttempt(
 }
 
 /**
- * Locks the attempts of a key until the transaction ends, for an action of which only some outcomes are recorded.
+ * Locks the attempts of a key until the transaction ends, for an action that records only some of its outcomes.
  * @returns seconds until the next attempt; `undefined` if one may be made now
  */
 export async function lockAttempts(

@@ -24,7 +24,7 @@ export interface CounterDelta {
   amount: number;
 }
 
-/** By subject and bucket. Zeros may be absent. */
+/** Counts by subject and bucket. Zeros may be absent. */
 export type CounterValues = ReadonlyMap<number, ReadonlyMap<string, number>>;
 
 const COLUMNS = { kind: 'text', subject: 'int', bucket: 'text', amount: 'int' } as const;

@@ -77,7 +77,7 @@ export class DomainError<C extends ErrorCode = ErrorCode> extends Error {
 }
 
 /**
- * @param outcome of a rule that returns an error instead of throwing it, so that what it wrote can be committed
+ * @param outcome the result of a rule that returns an error instead of throwing it, so that its writes are committed
  * @throws DomainError the error
  */
 export function unwrapOutcome<T>(outcome: T | DomainError): T {
@@ -153,7 +153,7 @@ export function summarizeFieldErrors(errors: readonly DescribedFieldError[], sub
 
 /**
  * Renames the inputs of errors for an interface that has other names for them.
- * @param names from the rule's input to the interface's. A star stands for an index, on both sides; a path may continue
+ * @param names the interface's names by the rule's names. A star matches an index, on both sides; a path may continue
  *   after the pattern. Inputs without an entry keep their name.
  */
 export function renameFieldErrors(

@@ -1,7 +1,7 @@
 import { type ReadConnection, type Transaction, StorageError } from '../../db/database.ts';
 import { inList, forKeyShare } from '../../db/dialect-sql.ts';
 
-/** Content in the file store. */
+/** A blob in the file store. */
 export interface StoredBlob {
   key: string;
   /** Hex. */
@@ -12,25 +12,25 @@ export interface StoredBlob {
 
 /** The blob was removed because it was unreferenced for too long. */
 export class BlobMissing extends StorageError {
-  override name = 'ContentMissing';
+  override name = 'BlobMissing';
 
   constructor(key: string) {
     super('unavailable', `The file ${key} has been deleted.`);
   }
 }
 
-const [WAITING, KEPT, REMOVING] = [0, 1, 2];
+const [UNREFERENCED, REFERENCED, REMOVING] = [0, 1, 2];
 
-/** Records that content is about to be stored under a key. The content is removed unless a file retains it (ADR 40). */
+/** Records that a blob is about to be stored under a key. The blob is removed unless a file retains it (ADR 40). */
 export async function reserveBlob(tx: Transaction, key: string, now: number): Promise<void> {
-  await tx.insertInto('blobs').values({ key, created_at: now, state: WAITING }).execute();
+  await tx.insertInto('blobs').values({ key, created_at: now, state: UNREFERENCED }).execute();
 }
 
 /**
- * Creates the file of an organization for some content. Content that the organization already has is stored once;
- * the new copy stays unreferenced and is removed.
+ * Creates the file of an organization for a blob. If the organization already has a file with this content, returns that
+ * one; the new blob stays unreferenced and is removed.
  * @returns the id of the file
- * @throws ContentMissing while it is being removed; StorageError `conflict` when others store and remove the same content
+ * @throws BlobMissing while the blob is being removed; StorageError `conflict` if the same content is stored and removed concurrently
  */
 export async function createFile(
   tx: Transaction,
@@ -45,8 +45,8 @@ export async function createFile(
       .where('sha256', '=', sha256)
       .modifyEnd(forKeyShare(tx))
       .executeTakeFirst();
-  const known = await find();
-  if (known !== undefined) return known.id;
+  const existing = await find();
+  if (existing !== undefined) return existing.id;
   const created = await tx
     .insertInto('files')
     .values({ organization_id: organizationId, sha256, size, blob_key: key })
@@ -64,32 +64,32 @@ export async function createFile(
 }
 
 /**
- * Retains content that something other than a file refers to, until `releaseBlobs`.
- * @throws ContentMissing while it is being removed
+ * Retains a blob that something other than a file refers to, until `releaseBlobs`.
+ * @throws BlobMissing while the blob is being removed
  */
 export async function retainBlob(tx: Transaction, key: string): Promise<void> {
   const retained = await tx
     .updateTable('blobs')
-    .set({ state: KEPT })
+    .set({ state: REFERENCED })
     .where('key', '=', key)
-    .where('state', '=', WAITING)
+    .where('state', '=', UNREFERENCED)
     .returning('key')
     .executeTakeFirst();
   if (retained === undefined) throw new BlobMissing(key);
 }
 
-/** Marks contents as unreferenced, so that the store removes them. */
+/** Marks blobs as unreferenced, so that the store removes them. */
 export async function releaseBlobs(tx: Transaction, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
   await tx
     .updateTable('blobs')
-    .set({ state: WAITING })
+    .set({ state: UNREFERENCED })
     .where((eb) => inList(tx, eb.ref('key'), keys))
-    .where('state', '=', KEPT)
+    .where('state', '=', REFERENCED)
     .execute();
 }
 
-/** Deletes the files to which no attachment refers, and releases their contents. */
+/** Deletes the files to which no attachment refers, and releases their blobs. */
 export async function releaseFiles(tx: Transaction, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
   const deleted = await tx
@@ -110,13 +110,13 @@ export async function releaseFiles(tx: Transaction, ids: readonly number[]): Pro
   );
 }
 
-/** @returns the keys of unreferenced contents created before a time */
+/** @returns the keys of unreferenced blobs created before a time */
 export async function findUnusedBlobs(db: ReadConnection, before: number, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('blobs')
     .select('key')
     // Matches the condition of the partial index.
-    .where('state', '<>', KEPT)
+    .where('state', '<>', REFERENCED)
     .where('created_at', '<', before)
     .orderBy('created_at')
     .limit(limit)
@@ -124,33 +124,33 @@ export async function findUnusedBlobs(db: ReadConnection, before: number, limit:
   return rows.map(({ key }) => key);
 }
 
-/** @returns the keys of unreferenced contents */
+/** @returns those of the keys whose blobs are unreferenced */
 export async function filterUnusedBlobs(db: ReadConnection, keys: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('blobs')
     .select('key')
     .where((eb) => inList(db, eb.ref('key'), keys))
-    .where('state', '<>', KEPT)
+    .where('state', '<>', REFERENCED)
     .execute();
   return rows.map(({ key }) => key);
 }
 
 /**
- * Blocks new references to contents before the store deletes them.
- * @returns the keys that are unreferenced
+ * Blocks new references to unreferenced blobs before the store deletes them.
+ * @returns the keys of the blocked blobs
  */
 export async function startBlobRemoval(tx: Transaction, keys: readonly string[]): Promise<string[]> {
   const rows = await tx
     .updateTable('blobs')
     .set({ state: REMOVING })
     .where((eb) => inList(tx, eb.ref('key'), keys))
-    .where('state', '<>', KEPT)
+    .where('state', '<>', REFERENCED)
     .returning('key')
     .execute();
   return rows.map(({ key }) => key);
 }
 
-/** Deletes the rows of contents that the store has deleted. */
+/** Deletes the rows of blobs that the store has deleted. */
 export async function finishBlobRemoval(tx: Transaction, keys: readonly string[]): Promise<void> {
   await tx
     .deleteFrom('blobs')

@@ -78,8 +78,8 @@ export function idempotencyId({ userId, method, path, key }: IdempotencyScope): 
 
 /**
  * Locks the id until the transaction ends.
- * @param id from `idempotencyId`
- * @returns false when another transaction holds the lock
+ * @param id the result of `idempotencyId`
+ * @returns false if another transaction has the lock
  */
 export function lockIdempotencyKey(tx: Transaction, id: string): Promise<boolean> {
   return tryAdvisoryLock(tx, Buffer.from(id, 'base64url').readBigInt64BE(0));

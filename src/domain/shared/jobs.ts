@@ -36,8 +36,8 @@ export class JobNotifier extends EventEmitter<{ added: [] }> {
 
 /**
  * Queues a job in the caller's transaction. Jobs run at least once: after a crash they start again.
- * @param payload is stored as JSON and must hold no secret
- * @param key at most one job has it
+ * @param payload stored as JSON; must not contain a secret
+ * @param key a unique key: no second job with it is queued
  * @returns whether it was queued; false when the limit is reached or the key exists
  */
 export async function addJob(
@@ -206,7 +206,7 @@ export async function cancelJob(tx: Transaction, job: { id: number } | { key: st
  * Marks a job before its mail is sent, so that no later run of the job sends it again.
  * @returns false if an earlier run may have sent it, or another process has taken the job
  */
-export async function startMail(
+export async function markMailStarted(
   tx: Transaction,
   { id, attempts }: Pick<Job, 'id' | 'attempts'>,
   now: number,
@@ -223,6 +223,6 @@ export async function startMail(
 }
 
 /** Removes the mark, because the mail server has not accepted the mail. */
-export async function resetMail(tx: Transaction, { id }: Pick<Job, 'id'>): Promise<void> {
+export async function clearMailStarted(tx: Transaction, { id }: Pick<Job, 'id'>): Promise<void> {
   await tx.updateTable('jobs').set({ mail_started_at: null }).where('id', '=', id).execute();
 }

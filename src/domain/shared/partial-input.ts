@@ -1,5 +1,5 @@
 /**
- * An input of which only some members passed a schema: each may be absent, at any depth, and arrays have only the items
+ * The members of an input that passed a schema: each member may be absent, at any depth, and arrays have only the items
  * that passed. Rules ignore absent members: the schema reports those that are required.
  */
 export type PartialInput<T> = T extends readonly (infer Item)[]

@@ -14,21 +14,21 @@ export interface ProviderSettings {
   /** The issuer, as in the provider's metadata. */
   issuer: string;
   clientId: string;
-  /** Sealed; `null` for a public client. */
+  /** Encrypted; `null` for a public client. */
   encryptedSecret: string | null;
   /** The email domains of its users. */
   domains: readonly string[];
   /** The claim that lists groups. */
   groupsClaim: string;
-  /** Its members are the only admins; `null` if the organization appoints admins itself. */
+  /** The group whose members are the only admins; `null` if the organization appoints admins itself. */
   adminGroup: string | null;
   /** The assessments that members of a group can access. */
   groups: readonly { group: string; assessment: string }[];
-  /** Whether passwords are refused. */
+  /** Whether users cannot sign in with passwords. */
   ssoOnly: boolean;
   /**
-   * Whether an address in one of the domains counts as verified if the provider sends no `email_verified`. Whoever can
-   * set an address in its directory can then sign in as the user with that address.
+   * Whether an address in one of the domains counts as verified if the provider sends no `email_verified`. Anyone who
+   * can set an address in the directory of the provider can then sign in as the user with that address.
    */
   trustEmail: boolean;
 }
@@ -38,7 +38,7 @@ export function normalizeDomain(domain: string): string {
   return domainToASCII(domain.trim()) || domain;
 }
 
-/** Addresses of an issuer that several tenants share prove nothing unless it verifies them. */
+/** Rejects `trustEmail` for an issuer that several tenants share: any tenant can set any address. */
 export function validateTrustedIssuer({
   issuer,
   trustEmail,
@@ -69,7 +69,7 @@ export function validateProviderSettings(
   return errors;
 }
 
-/** At least two labels, of which the last is not a number. */
+/** Whether a text has at least two labels, and the last one is not a number. */
 function isDomain(text: string): boolean {
   return text.length <= MAX_DOMAIN && isHostName(text) && /\.(?=[a-z0-9-]*[a-z])[a-z0-9-]{2,63}$/.test(text);
 }

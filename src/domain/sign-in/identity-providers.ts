@@ -70,7 +70,7 @@ export async function providerByOrganization(
 }
 
 /**
- * Sets or replaces the provider of an organization. If it refuses passwords, sessions that began without it end.
+ * Sets or replaces the provider of an organization. If it disables passwords, sessions that started without it end.
  * @param organization its uid
  * @throws DomainError `not-found` for the organization; `invalid` for a domain, issuer, group or assessment; `conflict`
  *   for a domain of another organization

@@ -25,8 +25,8 @@ export interface PasswordReset {
 }
 
 /**
- * Mailed links that are valid at a time; another one ends the oldest. An account gets at most three mails an hour,
- * each of which may be retried six times.
+ * Valid mailed links per account; a new one invalidates the oldest. An account gets at most three mails per hour, and
+ * each mail may be retried six times.
  */
 const MAX_MAILED = 20;
 

@@ -31,7 +31,7 @@ export function generateRecoveryCodes(): string[] {
 
 /**
  * Replaces the recovery codes of a user.
- * @param codes from `generateRecoveryCodes`; only hashes are stored
+ * @param codes the result of `generateRecoveryCodes`; only hashes are stored
  */
 export async function replaceRecoveryCodes(
   tx: Transaction,

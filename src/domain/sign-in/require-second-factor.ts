@@ -64,7 +64,7 @@ export async function endAccessWithoutFactor(
   }
 }
 
-/** Waits for sign-ins that have begun, so that their sessions are found. @returns the ids of the users */
+/** Waits for sign-ins in progress, so that their sessions are found. @returns the ids of the users */
 async function lockUsersWithoutFactor(tx: Transaction, organizationId: number | null): Promise<number[]> {
   const users = await tx
     .selectFrom('users')

@@ -43,9 +43,9 @@ export interface Browser {
 
 /** Milliseconds. */
 export interface SessionLimits {
-  /** Without use. */
+  /** Maximum time without use. */
   idle: number;
-  /** In total. */
+  /** Maximum time in total. */
   lifetime: number;
 }
 

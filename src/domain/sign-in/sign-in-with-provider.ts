@@ -65,7 +65,7 @@ export async function signInWithProvider(
   return { userId: account.id, organizationId };
 }
 
-/** Records a sign-in that was refused, and why. */
+/** Records a rejected sign-in and the reason. */
 export function recordDeniedIdentity(
   deniedAttempts: DeniedAttempts,
   by: ChangeContext,

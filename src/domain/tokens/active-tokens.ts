@@ -9,7 +9,7 @@ import { type Credential, effectiveScopes, TOKEN_USER_COLUMNS, isActive } from '
 /** A valid token. */
 export interface ActiveToken {
   id: string;
-  /** The application that it was issued to; `null` for personal tokens and those of the command line. */
+  /** The application that it was issued to; `null` for personal tokens and tokens that the command line created. */
   clientId: string | null;
   user: { uid: string; email: string; organizationId: number | null };
   /** The scopes that the account may hold now. */

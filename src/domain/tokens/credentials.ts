@@ -13,9 +13,9 @@ export interface Credential extends RightsRow {
   allowedAddresses: string | null;
   expiresAt: number | null;
   revokedAt: number | null;
-  /** The application that it was issued to; `null` for personal tokens and those of the command line. */
+  /** The application that it was issued to; `null` for personal tokens and tokens that the command line created. */
   clientId: string | null;
-  /** `null` without an approval: with a client, that client acts as an account of its own. */
+  /** `null` if no user approved the token; if it has a client, the client then acts as its own account. */
   grantId: string | null;
   userId: number;
   uid: string;

@@ -41,7 +41,7 @@ export function validateRedirectUri(uri: string): FieldErrorReason | undefined {
 /**
  * Compares character by character (RFC 9700, section 4.1.3); only the port of a loopback address may differ (RFC
  * 8252, section 7.3).
- * @param client has the registered URIs
+ * @param client the client with its registered URIs
  * @param clientBaseUrl the URL of this deployment, for registered paths
  * @returns whether an authorization response may go to the URI
  */

@@ -23,7 +23,7 @@ export async function findUnusedKeys(
   keys: readonly SigningKey[],
   now: number,
 ): Promise<SigningKey[]> {
-  const oldest = await oldestToken(db, now);
+  const oldest = await oldestTokenTime(db, now);
   return keys.filter((_key, index) => {
     const successor = keys[index - 1];
     if (successor === undefined) return false;
@@ -32,8 +32,8 @@ export async function findUnusedKeys(
   });
 }
 
-/** @returns when the oldest access token was issued that keys still have to verify; `null` for none */
-async function oldestToken(db: ReadConnection, now: number): Promise<number | null> {
+/** @returns when the oldest valid access token was issued; `null` if there is none */
+async function oldestTokenTime(db: ReadConnection, now: number): Promise<number | null> {
   const row = await db
     .selectFrom('tokens')
     .select((eb) => eb.fn.min('created_at').as('oldest'))
@@ -66,13 +66,13 @@ export async function rotateSigningKey(
   key: PrivateKey,
 ): Promise<string[]> {
   await lockKeys(tx, masterKey);
-  const [before] = await listSigningKeys(tx);
+  const [current] = await listSigningKeys(tx);
   await insertSigningKey(tx, masterKey, key, by.now);
   await recordEvent(tx, by, {
     action: 'key.rotate',
     object: ['key', key.kid],
     organizationId: null,
-    before: before === undefined ? null : { kid: before.kid },
+    before: current === undefined ? null : { kid: current.kid },
     after: { kid: key.kid },
   });
   const unused = await findUnusedKeys(tx, await listSigningKeys(tx), by.now);

@@ -24,7 +24,7 @@ export interface UserToken {
 /** The token, application or external issuer with whose credential a token was created. */
 export interface TokenCreator {
   kind: 'token' | 'application' | 'external';
-  /** Of the token or of the application. */
+  /** The id of the token or application. */
   id: string;
   name: string | null;
 }

@@ -35,7 +35,7 @@ const UNKNOWN_INVITEE: InvitationClaims = { uid: 'unknown', invitedAt: 0 };
 /**
  * Resolves the token of an invitation link.
  * @param secret the secret of the deployment
- * @param lifetime of invitations, in milliseconds
+ * @param lifetime the lifetime of invitations, in milliseconds
  */
 export async function resolveInvitation(
   db: ReadConnection,

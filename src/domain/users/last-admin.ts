@@ -36,13 +36,13 @@ const otherAdmins = prepareQuery<
 );
 
 /**
- * The rule by which an organization keeps an admin: the last one who has signed in can neither be banned nor lose the role;
- * one who never signed in can, unless no admin would remain. Banned admins do not count.
+ * Ensures that an organization always has an admin. The last admin who has signed in can neither be banned nor lose the
+ * role. An admin who never signed in can, unless no admin would remain. Banned admins do not count.
  *
- * Locks the organization's row and then the user's until the transaction ends. Call it before anything that ends an admin,
- * and before locking the user.
- * @param lock of the user
- * @returns whether the user has to remain an admin; `false` for users who are none
+ * Locks the organization's row and then the user's until the transaction ends. Call it before any change that takes an
+ * admin from the organization, and before locking the user.
+ * @param lock locks the row of the user
+ * @returns whether the user has to remain an admin; `false` for users who are not admins
  */
 export async function lockAndCheckLastAdmin(
   tx: Transaction,

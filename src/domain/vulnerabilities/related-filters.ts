@@ -37,7 +37,7 @@ interface IdSource {
 
 /**
  * The condition that a vulnerability is among the ids of a source. Known ids are inlined, because an engine can only
- * guess how many a subquery returns; of a source with many ids, each row is tested.
+ * guess how many a subquery returns. If a source has many ids, each row is tested instead.
  */
 function idCondition(
   { db, plan }: ListContext,
@@ -87,44 +87,44 @@ type RelatedFilterInput = {
 /** The filters by name. */
 const ID_SOURCES: {
   readonly [Name in keyof RelatedFilterValues]: (
-    reading: ListContext,
+    listContext: ListContext,
     value: RelatedFilterValues[Name],
   ) => IdSource;
 } = {
-  tagId: (reading, values) =>
+  tagId: (listContext, values) =>
     idsIn(
       'vulnerability_taggings',
       sql<SqlBool>`link.tag_id in (select vulnerability_tags.id from vulnerability_tags
-        where ${inList(reading.db, sql.ref<number>('vulnerability_tags.id'), values)}
-          and ${isOfCaller(reading, withoutIndex(sql.ref<number>('vulnerability_tags.organization_id')))})`,
+        where ${inList(listContext.db, sql.ref<number>('vulnerability_tags.id'), values)}
+          and ${isOfCaller(listContext, withoutIndex(sql.ref<number>('vulnerability_tags.organization_id')))})`,
     ),
-  tag: (reading, values) =>
+  tag: (listContext, values) =>
     idsIn(
       'vulnerability_taggings',
       // The index of names begins with the organization.
       sql<SqlBool>`link.tag_id in (select vulnerability_tags.id from vulnerability_tags
-        where ${inList(reading.db, sql.ref<string>('vulnerability_tags.normalized_name'), values.map(foldName))}
-          and ${isOfCaller(reading, sql.ref<number>('vulnerability_tags.organization_id'))})`,
+        where ${inList(listContext.db, sql.ref<string>('vulnerability_tags.normalized_name'), values.map(foldName))}
+          and ${isOfCaller(listContext, sql.ref<number>('vulnerability_tags.organization_id'))})`,
     ),
-  assetUid: (reading, values) =>
+  assetUid: (listContext, values) =>
     idsIn(
       'vulnerability_assets',
       sql<SqlBool>`link.asset_id in (select assets.id from assets
-        where ${inList(reading.db, sql.ref<string>('assets.uid'), values)}
-          and ${isOfCaller(reading, withoutIndex(sql.ref<number>('assets.organization_id')))})`,
+        where ${inList(listContext.db, sql.ref<string>('assets.uid'), values)}
+          and ${isOfCaller(listContext, withoutIndex(sql.ref<number>('assets.organization_id')))})`,
     ),
-  gone: (reading) =>
+  gone: (listContext) =>
     idsIn(
       'scanner_findings',
-      sql<SqlBool>`link.gone_import_id is not null and ${isOfCaller(reading, sql.ref<number>('link.organization_id'))}`,
+      sql<SqlBool>`link.gone_import_id is not null and ${isOfCaller(listContext, sql.ref<number>('link.organization_id'))}`,
     ),
-  goneImportId: (reading, values) =>
+  goneImportId: (listContext, values) =>
     idsIn(
       'scanner_findings',
       // The index begins with the organization.
-      sql<SqlBool>`${inList(reading.db, sql.ref<number>('link.gone_import_id'), values)} and link.organization_id in (
-        select imports.organization_id from imports where ${inList(reading.db, sql.ref<number>('imports.id'), values)}
-          and ${isOfCaller(reading, sql.ref<number>('imports.organization_id'))})`,
+      sql<SqlBool>`${inList(listContext.db, sql.ref<number>('link.gone_import_id'), values)} and link.organization_id in (
+        select imports.organization_id from imports where ${inList(listContext.db, sql.ref<number>('imports.id'), values)}
+          and ${isOfCaller(listContext, sql.ref<number>('imports.organization_id'))})`,
     ),
   search: searchSource,
 };
@@ -161,33 +161,34 @@ function searchSource({ db, caller }: ListContext, text: string): IdSource {
 export const RELATED_FILTERS = {
   tagId: {
     kind: 'integers',
-    where: (reading, values) => idCondition(reading, 'tagId', ID_SOURCES.tagId(reading, values)),
+    where: (listContext, values) => idCondition(listContext, 'tagId', ID_SOURCES.tagId(listContext, values)),
   } as Filter<'integers'>,
   tag: {
     kind: 'texts',
-    where: (reading, values) => idCondition(reading, 'tag', ID_SOURCES.tag(reading, values)),
+    where: (listContext, values) => idCondition(listContext, 'tag', ID_SOURCES.tag(listContext, values)),
   } as Filter<'texts'>,
   assetUid: {
     kind: 'texts',
     pattern: '^[0-9a-f]{24}$',
-    where: (reading, values) => idCondition(reading, 'assetUid', ID_SOURCES.assetUid(reading, values)),
+    where: (listContext, values) =>
+      idCondition(listContext, 'assetUid', ID_SOURCES.assetUid(listContext, values)),
   } as Filter<'texts'>,
   gone: {
     kind: 'flag',
-    where: (reading, value) =>
+    where: (listContext, value) =>
       value
-        ? idCondition(reading, 'gone', ID_SOURCES.gone(reading, true))
+        ? idCondition(listContext, 'gone', ID_SOURCES.gone(listContext, true))
         : sql<SqlBool>`not exists (select 1 from scanner_findings as link
           where link.vulnerability_id = vulnerabilities.id and link.gone_import_id is not null)`,
   } as Filter<'flag'>,
   goneImportId: {
     kind: 'integers',
-    where: (reading, values) =>
-      idCondition(reading, 'goneImportId', ID_SOURCES.goneImportId(reading, values)),
+    where: (listContext, values) =>
+      idCondition(listContext, 'goneImportId', ID_SOURCES.goneImportId(listContext, values)),
   } as Filter<'integers'>,
   search: {
     kind: 'search',
-    where: (reading, value) => idCondition(reading, 'search', ID_SOURCES.search(reading, value)),
+    where: (listContext, value) => idCondition(listContext, 'search', ID_SOURCES.search(listContext, value)),
   } as Filter<'search'>,
 };
 

@@ -76,7 +76,7 @@ export async function findOrCreateTags(
   return [...tags.values()].sort((one, other) => one.id - other.id);
 }
 
-/** @param names by key; concurrent transactions can create some of them */
+/** @param names new names by key; concurrent transactions may have created some of them */
 async function createMissingTags(
   tx: Transaction,
   by: ChangeContext,

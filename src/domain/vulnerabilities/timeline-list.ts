@@ -36,9 +36,9 @@ const byVulnerability: Filter<'count'> = {
 /** The timeline of a vulnerability (operation 31). The caller checks that `vulnerabilityId` is visible. */
 export const timelineList = defineList({
   name: 'timeline',
-  rows: (reading) =>
-    reading.db
-      .selectFrom(selectEntries(reading).as('entries'))
+  rows: (listContext) =>
+    listContext.db
+      .selectFrom(selectEntries(listContext).as('entries'))
       .leftJoin('comments', (join) =>
         join
           .onRef('comments.id', '=', 'entries.comment_id')

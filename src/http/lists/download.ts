@@ -36,7 +36,7 @@ interface DownloadRequest<Item, F extends Filters, O extends string> {
   toRow(item: Item): object;
   type: ListMediaType;
   columns: readonly string[];
-  /** Without its extension. */
+  /** The filename without its extension. */
   filename: string;
   /** Replaces the sort of the request. */
   sort?: { sort: O; descending?: boolean };

@@ -9,18 +9,18 @@ export interface BodyItemLimit<B> {
   unit: string;
   /** The property to report. */
   source: string;
-  /** @param body of valid JSON types */
+  /** @param body a body in which the JSON types are valid */
   count(body: PartialInput<B>): number;
 }
 
 /** An array that returns 413 when it exceeds its maximum length. */
 export interface ArrayLimit {
-  /** From the root of the body; `*` matches every item. */
+  /** The path from the root of the body; `*` matches every item. */
   path: readonly string[];
   max: number;
 }
 
-/** On an array: `false` if one that is too long is an invalid value (422) and not an oversized batch (413). */
+/** Set to `false` on an array: too many items are an invalid value (422), not an oversized batch (413). */
 export const BATCH = 'x-batch';
 
 /** Returns the arrays of a body with a maximum length, at any depth. */

@@ -2,12 +2,12 @@ import { type JsonSchema, mapSchema } from './map-schema.ts';
 import { NULL_NOT_ALLOWED } from './drop-nulls.ts';
 
 /**
- * Marks a path id of any form. Its value replaces an invalid id and matches no row, so that the id is answered as an
- * unknown one, in the same order among the errors.
+ * Marks a path id that is accepted in any format. Its value replaces an invalid id and matches no row, so that an
+ * invalid id returns the same error as an unknown one, with the same precedence.
  */
 export const ALLOW_UNKNOWN_ID = 'x-unknown-id';
 
-/** Memoizes by schema, as the apps of one process share them. */
+/** Memoizes by schema, because all apps of a process share the schemas. */
 function memoizeSchema(change: (schema: JsonSchema) => JsonSchema): (schema: JsonSchema) => JsonSchema {
   const cache = new WeakMap<JsonSchema, JsonSchema>();
   return (schema) => {
@@ -27,7 +27,7 @@ export const withStorableText = memoizeSchema((schema) =>
   mapSchema(schema, (part) => (typesOf(part).includes('string') ? { ...part, storable: true } : part)),
 );
 
-/** Keeps only the JSON types of a schema. */
+/** Removes everything but the JSON types from a schema. */
 export const typesOnly = memoizeSchema((schema) =>
   mapSchema(schema, (part) => {
     const { type, items, additionalProperties, anyOf, oneOf, allOf } = part;

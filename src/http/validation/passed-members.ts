@@ -34,9 +34,9 @@ function withoutFailed(value: unknown, branch: Branch | undefined): unknown {
   if (branch === undefined || typeof value !== 'object' || value === null) return value;
   const { below } = branch;
   if (Array.isArray(value)) {
-    const kept = [...value.entries()].filter(([index]) => below.get(`${index}`)?.failed !== true);
-    branch.indexes = kept.map(([index]) => index);
-    return kept.map(([index, item]) => withoutFailed(item, below.get(`${index}`)));
+    const valid = [...value.entries()].filter(([index]) => below.get(`${index}`)?.failed !== true);
+    branch.indexes = valid.map(([index]) => index);
+    return valid.map(([index, item]) => withoutFailed(item, below.get(`${index}`)));
   }
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, member]) => {

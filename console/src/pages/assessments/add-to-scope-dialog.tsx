@@ -42,12 +42,12 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
           ...run.data.results,
           ...invalid.map((line): BatchItemResult => ({
             name: line.text,
-            status: 'refused',
+            status: 'failed',
             reason: messages.rejected(line.error),
           })),
         ]}
         doneLabel={messages.added}
-        alreadyLabel={messages.alreadyAdded}
+        unchangedLabel={messages.alreadyAdded}
       />
     );
   const pasted = assets.filter(({ location }) => !selected.some((one) => one.location === location));

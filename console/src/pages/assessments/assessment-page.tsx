@@ -36,10 +36,10 @@ export function AssessmentPage() {
 
 function AssessmentDetail({ assessment }: { assessment: VersionedAssessment }) {
   const { uid, name, description } = assessment;
-  const { data: who } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUser);
   const canEdit = useCanEditAssessments(assessment.assessment_group_id);
   const [dialog, setDialog] = useState<'edit' | 'delete'>();
-  const isAdmin = who?.admin === true;
+  const isAdmin = user?.admin === true;
   return (
     <PageLayout
       title={name}
@@ -127,8 +127,8 @@ function AssessmentTabs({ assessment }: { assessment: VersionedAssessment }) {
   const { uid, vulnerability_count, asset_count } = assessment;
   const { show = 'vulnerabilities' } = useSearch({ from: '/assessments/$uid' });
   const navigate = useNavigate({ from: '/assessments/$uid' });
-  const { data: who } = useQuery(currentUser);
-  const isAdmin = who?.admin === true;
+  const { data: user } = useQuery(currentUser);
+  const isAdmin = user?.admin === true;
   const all: readonly { value: AssessmentTab; label: string; count?: number; shown?: boolean }[] = [
     { value: 'vulnerabilities', label: 'Vulnerabilities', count: vulnerability_count },
     { value: 'assets', label: 'Scope', count: asset_count },
@@ -137,7 +137,7 @@ function AssessmentTabs({ assessment }: { assessment: VersionedAssessment }) {
   ];
   const tabs = all.filter(({ shown = true }) => shown);
   // Links of admins may lead other users to a tab that they do not have.
-  const isAvailable = who === undefined || tabs.some(({ value }) => value === show);
+  const isAvailable = user === undefined || tabs.some(({ value }) => value === show);
   return (
     <Tabs
       value={isAvailable ? show : 'vulnerabilities'}

@@ -30,27 +30,27 @@ type OpenDialog = { kind: 'log' } | { kind: 'edit' | 'delete'; session: TestingS
 /** The testing hours of an assessment: a timer and the logged sessions (operations 7 and 48 to 51). */
 export function HoursTab({ assessment }: { assessment: Assessment }) {
   const { uid, state } = assessment;
-  const { data: who } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUser);
   const { data: hours } = useQuery(testingHoursQuery(uid));
   const { data: running = [] } = useQuery(runningSessionsQuery(uid));
   const list = useTestingSessions(uid);
   const [dialog, setDialog] = useState<OpenDialog>();
   const { start, stop, remove } = useTestingSessionMutations(uid);
-  const mine = running.find(({ tester }) => tester.id === who?.id);
+  const mine = running.find(({ tester }) => tester.id === user?.id);
   const { mutate: end } = stop;
   // Hides the column if the user may edit none of the sessions.
   const hasActions = useMemo(
-    () => findLoadedIndex(list, ({ tester }) => who?.admin === true || tester.id === who?.id) >= 0,
-    [list, who],
+    () => findLoadedIndex(list, ({ tester }) => user?.admin === true || tester.id === user?.id) >= 0,
+    [list, user],
   );
   const columns = useMemo(() => {
-    const all = sessionColumns((session) => who?.admin === true || session.tester.id === who?.id, {
+    const all = sessionColumns((session) => user?.admin === true || session.tester.id === user?.id, {
       onStop: end,
       onEdit: (session) => setDialog({ kind: 'edit', session }),
       onDelete: (session) => setDialog({ kind: 'delete', session }),
     });
     return hasActions ? all : all.filter(({ id }) => id !== 'actions');
-  }, [who, end, hasActions]);
+  }, [user, end, hasActions]);
   return (
     <Stack gap="sm">
       <Group justify="space-between">

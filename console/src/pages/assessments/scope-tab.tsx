@@ -34,8 +34,8 @@ export function ScopeTab({ assessment: { uid, organization_uid } }: { assessment
   const [typed, setTyped] = useState('');
   const [search] = useDebouncedValue(typed, 120);
   const list = useScope(uid, search);
-  const { data: who } = useQuery(currentUser);
-  const canWrite = who?.scopes.some((scope) => WRITE_SCOPES.has(scope)) === true;
+  const { data: user } = useQuery(currentUser);
+  const canWrite = user?.scopes.some((scope) => WRITE_SCOPES.has(scope)) === true;
   const [dialog, setDialog] = useState<'add' | ScopeAsset>();
   const { mutate } = useUpdateScope(uid);
   const columns = useMemo(

@@ -22,7 +22,7 @@ interface SessionFormProps {
 
 /** Logs or edits a testing session, in the user's time zone (operations 49 and 50). */
 export function SessionForm({ assessment, session, onClose }: SessionFormProps) {
-  const { data: who } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUser);
   const { log, correct } = useTestingSessionMutations(assessment.uid);
   const { error, isPending } = session === undefined ? log : correct;
   const { values, field, rest } = useApiForm(formValues(session), error);
@@ -74,7 +74,7 @@ export function SessionForm({ assessment, session, onClose }: SessionFormProps) 
         {messages.timeZone(TIME_ZONE)}
       </Text>
       <Textarea label="Note" autosize minRows={2} maxRows={8} {...field('note')} />
-      {session === undefined && who?.admin === true && (
+      {session === undefined && user?.admin === true && (
         <AsyncSelect
           label="Tester"
           placeholder={messages.testerPlaceholder}

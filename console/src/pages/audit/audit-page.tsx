@@ -68,15 +68,15 @@ const AUDIT_COLUMNS: readonly Column<AuditEvent>[] = [
 export function AuditPage() {
   const address = useSearch({ from: '/audit' });
   const navigate = useNavigate({ from: '/audit' });
-  const { data: who } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUser);
   const [opened, setOpened] = useState<AuditEvent>();
   const filter = toFilter(address);
   const go = (change: AuditSearchChange) => {
     setOpened(undefined);
     void navigate({ search: (now) => omitUndefined({ ...now, ...change }), replace: true });
   };
-  if (who === undefined) return <PageLayout title="Audit">{null}</PageLayout>;
-  if (who.admin !== true)
+  if (user === undefined) return <PageLayout title="Audit">{null}</PageLayout>;
+  if (user.admin !== true)
     return (
       <PageLayout title="Audit">
         <EmptyState title={auditMessages.adminsOnly}>{auditMessages.adminsOnlyHint}</EmptyState>

@@ -30,14 +30,14 @@ const messages = groupMessages.add;
 
 /** Adds people to a group, selected one by one or pasted as a list of addresses, with a result for each (operation 47). */
 export function AddMembersDialog({ id, organization, onClose }: AddMembersProps) {
-  const { data: who } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUser);
   const [role, setRole] = useState<GroupRole>('assessment_member');
   const [found, setFound] = useState<readonly MemberRef[]>([]);
   const [text, setText] = useState('');
   const { add } = useUpdateMembers(id);
   const addresses = parseAddresses(text);
   // Only staff see several organizations.
-  const organizationUid = who?.staff === true ? organization : undefined;
+  const organizationUid = user?.staff === true ? organization : undefined;
   const run = useMutation({
     async mutationFn(): Promise<BatchItemResult[]> {
       const lookup = await findMembers(addresses, organizationUid);
@@ -58,7 +58,7 @@ export function AddMembersDialog({ id, organization, onClose }: AddMembersProps)
         itemLabel="Person"
         results={run.data}
         doneLabel="Added"
-        alreadyLabel={messages.alreadyMember}
+        unchangedLabel={messages.alreadyMember}
       />
     );
   const total = found.length + addresses.length;
@@ -138,7 +138,7 @@ async function findMembers(addresses: readonly string[], organization: string | 
     const found = await Promise.all(some.map((address) => findPersonByEmail(address, signal, organization)));
     for (const [index, person] of found.entries()) {
       const name = some[index] ?? '';
-      if (person === undefined) unknown.push({ name, status: 'refused', reason: messages.unknownAddress });
+      if (person === undefined) unknown.push({ name, status: 'failed', reason: messages.unknownAddress });
       else people.push({ userUid: person.uid, name });
     }
   }

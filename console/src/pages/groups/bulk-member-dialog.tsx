@@ -46,12 +46,12 @@ export function BulkMemberDialog({ id, update, onDone, onClose }: BulkMemberDial
     onClose();
     try {
       const results = await add(changed);
-      const refused = results.filter(({ status }) => status === 'refused');
-      if (refused.length === 0) notify(commonMessages.undone);
+      const failed = results.filter(({ status }) => status === 'failed');
+      if (failed.length === 0) notify(commonMessages.undone);
       else
         notifyError(
-          messages.undoFailed(refused.length),
-          new Error(refused.map(({ name, reason }) => `${name}: ${reason}`).join(' ')),
+          messages.undoFailed(failed.length),
+          new Error(failed.map(({ name, reason }) => `${name}: ${reason}`).join(' ')),
         );
     } catch (error) {
       notifyError(commonMessages.undoFailed, error);
@@ -66,7 +66,7 @@ export function BulkMemberDialog({ id, update, onDone, onClose }: BulkMemberDial
         itemLabel="Person"
         results={run.data}
         doneLabel={kind === 'remove' ? 'Removed' : 'Changed'}
-        alreadyLabel={kind === 'remove' ? messages.removedAlready : messages.hadRole}
+        unchangedLabel={kind === 'remove' ? messages.removedAlready : messages.hadRole}
       />
     );
   return (

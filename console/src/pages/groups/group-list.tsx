@@ -68,8 +68,8 @@ export function GroupList() {
   const navigate = useNavigate({ from: '/groups' });
   const list = useGroups(search);
   const filters = useOrganizationFilter();
-  const { data: who } = useQuery(currentUser);
-  const isAdmin = who?.admin === true;
+  const { data: user } = useQuery(currentUser);
+  const isAdmin = user?.admin === true;
   const [isCreating, setCreating] = useState(false);
   const startCreating = () => setCreating(true);
   const open = ({ id }: AssessmentGroup) => void navigate({ to: '/groups/$id', params: { id: String(id) } });

@@ -88,8 +88,8 @@ export function GroupPage() {
 }
 
 function GroupDetails({ group }: { group: AssessmentGroup & { version: string } }) {
-  const { data: who } = useQuery(currentUser);
-  const isAdmin = who?.admin === true;
+  const { data: user } = useQuery(currentUser);
+  const isAdmin = user?.admin === true;
   const [dialog, setDialog] = useState<'edit' | 'delete'>();
   const close = () => setDialog(undefined);
   return (

@@ -145,16 +145,16 @@ function OpenCard() {
 }
 
 function AssignedCard() {
-  const { data: who } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUser);
   const [previousVisit] = useState(previousVisitEnd);
   const [due] = useState(() => new Date(Date.now() + DUE_SOON_DAYS * DAY_MS).toISOString().slice(0, 10));
   return (
     <>
       <Card title={messages.assigned}>
-        {who === undefined ? (
+        {user === undefined ? (
           <Loader size="sm" />
         ) : (
-          <Count search={{ ...OPEN_SEARCH, assignee_id: [who.id] }} />
+          <Count search={{ ...OPEN_SEARCH, assignee_id: [user.id] }} />
         )}
       </Card>
       <Card title={messages.due}>

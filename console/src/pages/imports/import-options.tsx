@@ -35,7 +35,7 @@ interface ImportOptionsProps {
 /** Options that apply to all dropped reports. */
 export function ImportOptions({ settings, onChange, assessmentError }: ImportOptionsProps) {
   const [isOpen, { toggle }] = useDisclosure();
-  const { data: who } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUser);
   const { data: visibleOrganizations = [] } = useQuery(organizationsQuery);
   const set = (change: Partial<ImportSettings>) => onChange({ ...settings, ...change });
   const Chevron = isOpen ? IconChevronDown : IconChevronRight;
@@ -45,12 +45,12 @@ export function ImportOptions({ settings, onChange, assessmentError }: ImportOpt
         <div className={classes.options}>
           <ListingPicker
             label={messages.assessment}
-            description={who?.admin === true ? messages.assessmentForAdmins : messages.assessmentForMembers}
+            description={user?.admin === true ? messages.assessmentForAdmins : messages.assessmentForMembers}
             error={assessmentError}
             value={settings.assessmentUid}
             onChange={(assessmentUid) => set({ assessmentUid })}
           />
-          {who?.staff === true && settings.assessmentUid === null && (
+          {user?.staff === true && settings.assessmentUid === null && (
             <Select
               label="Organization"
               description={messages.organization}

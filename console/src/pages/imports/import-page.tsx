@@ -25,7 +25,7 @@ const messages = importMessages.page;
 export function ImportPage() {
   const id = Number(useParams({ from: '/imports/$id' }).id);
   const { data: job, error } = useImport(id);
-  const { data: who } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUser);
   const [isUndoOpen, setUndoOpen] = useState(false);
   const cancel = useCancelImport();
   if (error instanceof AssayError && (error.status === 404 || error.status === 400))
@@ -33,7 +33,7 @@ export function ImportPage() {
   if (error !== null) return <Alert color="red">{errorText(error)}</Alert>;
   if (job === undefined) return <Loader m="md" size="sm" aria-label="Loading" />;
   // Only admins and the user who started it.
-  const canEdit = who?.admin === true || (who !== undefined && job.created_by?.id === who.id);
+  const canEdit = user?.admin === true || (user !== undefined && job.created_by?.id === user.id);
   return (
     <PageLayout
       title={job.file.filename === '' ? importMessages.importName(job.id) : job.file.filename}

@@ -29,11 +29,11 @@ export function NewImports({ files, onRemove }: NewImportsProps) {
   const [settings, setSettings] = useState(DEFAULT_SETTINGS);
   const [states, setStates] = useState<Readonly<Record<number, CardState>>>({});
   const [startAll, setStartAll] = useState(0);
-  const { data: who } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUser);
   // Only admins may import without an assessment; staff must then choose an organization.
   const isReady =
     settings.assessmentUid !== null ||
-    (who?.admin === true && (!who.staff || settings.organizationUid !== null));
+    (user?.admin === true && (!user.staff || settings.organizationUid !== null));
   const shownStates = files.flatMap(({ id }) => states[id] ?? []);
   const startableCount = shownStates.filter(({ canStart }) => canStart).length;
   const allStarted = shownStates.length > 0 && shownStates.every(({ started }) => started);

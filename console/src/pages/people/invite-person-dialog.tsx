@@ -19,7 +19,7 @@ const messages = peopleMessages.invite;
 
 /** Invites a person and shows the invitation link (operation 54). */
 export function InvitePersonDialog({ onClose }: { onClose: () => void }) {
-  const { data: who } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUser);
   const invite = useInvitePerson();
   const { values, setValues, field, rest } = useApiForm(
     {
@@ -35,7 +35,7 @@ export function InvitePersonDialog({ onClose }: { onClose: () => void }) {
   );
   if (invite.data !== undefined) return <InvitationDialog person={invite.data} onClose={onClose} />;
   const { name, organization_uid, assessments } = values;
-  const organizationOf = who?.staff === true ? (organization_uid ?? undefined) : undefined;
+  const organizationOf = user?.staff === true ? (organization_uid ?? undefined) : undefined;
   return (
     <FormDialog
       title={messages.title}
@@ -75,7 +75,7 @@ export function InvitePersonDialog({ onClose }: { onClose: () => void }) {
             loadOptions={(search, signal) => findAssessments(search, signal, organizationOf)}
             value={null}
             clearsOnSelect
-            disabled={who?.staff === true && organization_uid === null}
+            disabled={user?.staff === true && organization_uid === null}
             onChange={(one) =>
               one !== null &&
               assessments.every(({ value }) => value !== one.value) &&

@@ -80,14 +80,14 @@ const PEOPLE_COLUMNS: readonly Column<ListedUser>[] = [
 
 /** The people of the organization; only for admins and staff. */
 export function PeopleList() {
-  const { data: who } = useQuery(currentUser);
-  if (who !== undefined && who.admin !== true)
+  const { data: user } = useQuery(currentUser);
+  if (user !== undefined && user.admin !== true)
     return (
       <PageLayout title="People">
         <EmptyState title={messages.adminsOnly}>{messages.adminsOnlyHint}</EmptyState>
       </PageLayout>
     );
-  return who === undefined ? null : <List />;
+  return user === undefined ? null : <List />;
 }
 
 function List() {

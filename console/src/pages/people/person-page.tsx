@@ -38,13 +38,13 @@ export function PersonPage() {
 type Dialog = 'ban' | 'rename';
 
 function PersonDetails({ person }: { person: User }) {
-  const { data: who } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUser);
   const [dialog, setDialog] = useState<Dialog>();
   const change = useUpdatePerson();
   const name = personName(person);
   // Staff accounts are not managed here.
-  const canEdit = who?.admin === true && !person.staff;
-  const isSelf = who?.id === person.id;
+  const canEdit = user?.admin === true && !person.staff;
+  const isSelf = user?.id === person.id;
   const isInvited = typeof person.invite_url === 'string';
   return (
     <PageLayout

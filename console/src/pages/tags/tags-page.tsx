@@ -31,12 +31,12 @@ type OpenDialog = { what: 'create' } | { what: 'rename' | 'delete'; tag: TagRow 
 export function TagsPage() {
   const { kind = 'vulnerability', search = '', ...params } = useSearch({ from: '/tags' });
   const navigate = useNavigate({ from: '/tags' });
-  const { data: who } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUser);
   const { data: visibleOrganizations = [] } = useQuery({
     ...organizationsQuery,
-    enabled: who?.staff === true,
+    enabled: user?.staff === true,
   });
-  const organization = who?.organization_uid ?? params.organization ?? visibleOrganizations[0]?.uid;
+  const organization = user?.organization_uid ?? params.organization ?? visibleOrganizations[0]?.uid;
   const go = (change: TagsSearch) =>
     void navigate({ search: (now) => parseTagsSearch({ ...now, ...change }), replace: true });
   return (
@@ -44,7 +44,7 @@ export function TagsPage() {
       title="Tags"
       fillsHeight
       actions={
-        who?.staff === true && (
+        user?.staff === true && (
           <Select
             size="xs"
             aria-label="Organization"
@@ -67,14 +67,14 @@ export function TagsPage() {
         />
       }
     >
-      {who !== undefined && organization !== undefined && (
+      {user !== undefined && organization !== undefined && (
         <TagTable
           key={`${kind} ${organization}`}
           scope={{ kind, organization }}
           organizationId={visibleOrganizations.find(({ uid }) => uid === organization)?.id}
           search={search}
           onSearch={(text) => go({ search: text })}
-          canEdit={kind === 'vulnerability' || (kind === 'asset' ? canTag(who.scopes) : who.admin === true)}
+          canEdit={kind === 'vulnerability' || (kind === 'asset' ? canTag(user.scopes) : user.admin === true)}
         />
       )}
     </PageLayout>

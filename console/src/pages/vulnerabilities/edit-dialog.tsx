@@ -111,17 +111,17 @@ function AssigneeForm({ vulnerabilityIds, onClose }: FormProps) {
 }
 
 function CommentForm(props: FormProps) {
-  const { data: who } = useQuery(currentUser);
-  return who === undefined ? <Loader size="sm" /> : <CommentEditor {...props} who={who} />;
+  const { data: user } = useQuery(currentUser);
+  return user === undefined ? <Loader size="sm" /> : <CommentEditor {...props} user={user} />;
 }
 
 function CommentEditor({
   vulnerabilityIds,
-  who,
+  user,
   onClose,
-}: FormProps & { who: { id: number; staff: boolean } }) {
+}: FormProps & { user: { id: number; staff: boolean } }) {
   const { text, internal, isRestored, setText, setInternal, clear } = useCommentDraft(
-    who.id,
+    user.id,
     vulnerabilityIds,
   );
   const client = useQueryClient();
@@ -161,7 +161,7 @@ function CommentEditor({
           setText(() => written);
         }}
       />
-      {who.staff && (
+      {user.staff && (
         <Checkbox
           label={messages.internalComment}
           checked={internal}

@@ -18,14 +18,14 @@ const optionOf = (value: string) => ({ value, label: value });
 
 /** Admins find all users; other users find only themselves. */
 async function findPeopleOptions(search: string, signal: AbortSignal) {
-  const { data: who } = await api.GET('/v1/users/whoami', { signal });
-  const own = { value: String(who.id), label: messages.filters.you(who.name ?? who.email) };
-  if (!who.admin) return [own];
+  const { data: user } = await api.GET('/v1/users/whoami', { signal });
+  const own = { value: String(user.id), label: messages.filters.you(user.name ?? user.email) };
+  if (!user.admin) return [own];
   const { data } = await api.GET('/v1/users', {
     params: { query: { 'filter[search]': search, 'page[size]': MAX_OPTIONS } },
     signal,
   });
-  const others = data.filter(({ id }) => id !== who.id);
+  const others = data.filter(({ id }) => id !== user.id);
   return [own, ...others.map(({ id, name, email }) => ({ value: String(id), label: name ?? email }))];
 }
 

@@ -76,8 +76,8 @@ export class HostPorts {
   }
 
   /**
-   * @param numbers observes only ports in this range; absent: all
-   * @returns new ports, and ports of which more than the times changed
+   * @param numbers the range of port numbers to observe; all by default
+   * @returns new ports, and ports that changed in more than their times
    */
   observe(observation: HostObservation, seenAt: number, numbers?: PortNumberRange): PortChange[] {
     const { ports, complete, unlistedStates, scannedPorts, down } = observation;
@@ -230,7 +230,7 @@ export interface PortsDiff {
   /** Changed ports for the audit log. */
   before: object[];
   after: object[];
-  /** New ports, and ports of which more than `last_seen` changed. */
+  /** New ports, and ports that changed in more than `last_seen`. */
   changes: PortChange[];
   /** Stored ports that are no longer known. */
   removed: Port[];

@@ -20,13 +20,13 @@ import {
   unpackObservation,
 } from './host-observation.ts';
 
-/** The place of an observation among those of its host. */
+/** The position of an observation in the history of its host. */
 export interface DetectionKey {
   assetId: number;
   seenAt: number;
   /** 0 for a scan without an import. */
   importId: number;
-  /** Orders the observations of one time by one import. */
+  /** Orders the observations that one import made at one time. */
   part: number;
 }
 
@@ -35,7 +35,7 @@ export interface HostDetection {
   observation: StoredObservation;
 }
 
-/** A part of a record of a host: its place in the report, then the first port number. */
+/** @returns the part of a host record: its position in the report, then its first port number */
 export const partOf = (record = 1, firstPort = 0): number => record * 65_536 + firstPort;
 
 /** The record of the ports that were known before scans were stored; those of reports begin at 1. */

@@ -51,7 +51,7 @@ export function packObservation(
   { ports, complete, unlistedStates, down, numbers, states }: StoredObservation,
   scannedPorts: string,
 ): string {
-  const packed: Packed = {
+  const encoded: Packed = {
     ...(ports.length === 0
       ? {}
       : states === undefined
@@ -62,7 +62,7 @@ export function packObservation(
     ...(unlistedStates.length === 0 ? {} : { u: unlistedStates }),
     ...(numbers === undefined ? {} : { n: [numbers.first, numbers.last] }),
   };
-  return JSON.stringify(packed);
+  return JSON.stringify(encoded);
 }
 
 function packShown(ports: readonly ObservedPort[], states: readonly string[]): Packed {
@@ -190,9 +190,9 @@ export function scannedPortsText(scannedPorts: ScannedPorts): { key: string; tex
   const known = keys.get(scannedPorts);
   if (known !== undefined) return known;
   const text = formatPorts(scannedPorts.ranges);
-  const made = { key: portSetKey(text), text };
-  keys.set(scannedPorts, made);
-  return made;
+  const portSet = { key: portSetKey(text), text };
+  keys.set(scannedPorts, portSet);
+  return portSet;
 }
 
 export function scannedPortsFromText(text: string): ScannedPorts {

@@ -20,7 +20,7 @@ import {
 } from './host-detections.ts';
 import { lockPorts } from './host-queries.ts';
 
-/** Detections that a transaction reads again, at least of one host. */
+/** Limit of detections that a transaction reads again; all detections of the first host are read in any case. */
 const MAX_REREAD = 1_000;
 
 interface OrderedScans {
@@ -28,7 +28,7 @@ interface OrderedScans {
   later: HostScan[];
   /** Records of hosts that a stored scan saw later. */
   earlier: HostScan[];
-  /** Of those, the records that do not fit into this transaction. */
+  /** The earlier records that do not fit into this transaction. */
   deferred: HostScan[];
 }
 

@@ -42,7 +42,7 @@ interface UpsertHostsResult extends ScanResult {
  * Applies scanned hosts to an organization. A new host becomes an asset with every port that the scan lists; a known
  * one keeps its name, and its ports follow the rules of `HostPorts`. Each new or changed host gets an audit event.
  * @param by a scan time in the future counts as `by.now`
- * @param hosts may have several records of a host, in any order: they apply in that of their times
+ * @param hosts records in any order, several per host allowed; applied in the order of their times
  */
 export async function upsertScannedHosts(
   tx: Transaction,
@@ -112,9 +112,9 @@ async function dropUnwritable(
 ): Promise<string[]> {
   if (findWritable === undefined) return [];
   const writable = await findWritable([...known.values()]);
-  const refused = [...known.values()].filter(({ id }) => !writable.has(id));
-  for (const { address } of refused) known.delete(address);
-  return refused.map(({ address }) => address);
+  const rejected = [...known.values()].filter(({ id }) => !writable.has(id));
+  for (const { address } of rejected) known.delete(address);
+  return rejected.map(({ address }) => address);
 }
 
 /** @returns assets by address, and the uids of the new ones */

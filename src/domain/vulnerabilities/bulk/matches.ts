@@ -78,7 +78,7 @@ export async function lockMatches(
 
 /**
  * Filters locked vulnerabilities again.
- * @param ids of locked vulnerabilities
+ * @param ids the ids of locked vulnerabilities
  * @returns those that the filter selects now
  */
 async function stillMatching(
@@ -97,15 +97,15 @@ async function stillMatching(
 }
 
 /** @throws DomainError `too-many` for more than `MAX_BULK_UPDATE` */
-export async function findMatches(reading: ListContext, filters: VulnerabilityFilters): Promise<Match[]> {
-  const query = await vulnerabilityList.query(reading, filters);
+export async function findMatches(listContext: ListContext, filters: VulnerabilityFilters): Promise<Match[]> {
+  const query = await vulnerabilityList.query(listContext, filters);
   const matches = await query
     .clearSelect()
     .select(['vulnerabilities.id', 'vulnerabilities.version', 'vulnerabilities.updated_at'])
     .limit(MAX_BULK_UPDATE + 1)
     .execute();
   if (matches.length <= MAX_BULK_UPDATE) return matches;
-  const size = await vulnerabilityList.count(reading, filters);
+  const size = await vulnerabilityList.count(listContext, filters);
   throw new DomainError('too-many-vulnerabilities', { count: size, max: MAX_BULK_UPDATE }, [], {
     max: MAX_BULK_UPDATE,
     size,

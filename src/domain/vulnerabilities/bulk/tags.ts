@@ -57,9 +57,10 @@ export type TagTransform = (tags: readonly number[]) => readonly number[];
 const NOT_CREATED = -1;
 
 /**
- * @param organizations of all changed vulnerabilities
+ * Builds a function for each organization that returns the new tags of a vulnerability.
+ * @param organizations the organizations of all changed vulnerabilities
  * @param dryRun creates no tags; new names become a tag that no vulnerability has
- * @returns by organization, how tags change
+ * @returns the functions by organization
  * @throws DomainError `invalid` for the id of a tag that one of the organizations lacks
  */
 export async function buildTagTransforms(

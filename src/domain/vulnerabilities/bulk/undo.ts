@@ -52,9 +52,9 @@ export async function storeUndo(
 }
 
 /**
- * Builds the changes that undo a bulk update, of vulnerabilities that are unchanged since and still visible. Deleted
- * tags stay away, and an assignee who lost access is cleared.
- * @param requestId of the bulk update: of the same account, within the hour
+ * Builds the changes that undo a bulk update, for vulnerabilities that are unchanged since and still visible. Does
+ * not restore deleted tags, nor assignees who lost access.
+ * @param requestId the request of a bulk update by the same account within the last hour
  * @returns the changes, and the size of the bulk update
  * @throws DomainError `invalid` for any other id
  */

@@ -61,7 +61,9 @@ export interface BulkUpdateResult {
   matched: number;
   /** Ids, ascending. */
   changed: number[];
-  /** For an undo, the number of vulnerabilities that were changed since or deleted, and stay. */
+  /**
+   * For an undo, the number of vulnerabilities that are left as they are, because they were changed or deleted since.
+   */
   kept?: number;
 }
 
@@ -82,7 +84,7 @@ export async function countUnsearchable(
  * @throws DomainError `invalid` for a bad form, `too-many` beyond a limit
  */
 export async function prepareBulkUpdate(
-  reading: ListContext,
+  listContext: ListContext,
   change: BulkUpdate,
 ): Promise<PreparedBulkUpdate> {
   const { ids, filter, undo } = change;
@@ -90,7 +92,7 @@ export async function prepareBulkUpdate(
   const errors = undo === undefined ? validateForm(change) : validateUndo(change);
   if (errors.length > 0) throw invalidInput(errors);
   if (filter === undefined) return change;
-  const matches = await findMatches(reading, filter);
+  const matches = await findMatches(listContext, filter);
   requireBoundedSize(matches.length, change);
   return { ...change, matches };
 }
@@ -185,7 +187,7 @@ function fieldsAfter(
   };
 }
 
-/** @throws DomainError `too-many` if so many vulnerabilities times the tags or the comment exceed a limit */
+/** @throws DomainError `too-many` if the vulnerabilities times the tags, or times the comment, exceed a limit */
 function requireBoundedSize(matches: number, { set = {}, comment = '' }: BulkUpdate): void {
   const { tagIds = [], tagNames = [], addTags = [], removeTags = [] } = set;
   const tags = tagIds.length + tagNames.length + addTags.length + removeTags.length;
@@ -197,8 +199,8 @@ function countTagChanges(changes: readonly FieldChange[]): number {
   return changes.reduce((count, { locked, after }) => {
     if (after.tags === locked.fields.tags) return count;
     const before = new Set(locked.fields.tags);
-    const kept = after.tags.filter((tag) => before.has(tag)).length;
-    return count + before.size + after.tags.length - 2 * kept;
+    const unchanged = after.tags.filter((tag) => before.has(tag)).length;
+    return count + before.size + after.tags.length - 2 * unchanged;
   }, 0);
 }
 

@@ -22,8 +22,8 @@ import {
 
 /**
  * Writes field changes with their counters, timelines and audit events.
- * @param changes each of another vulnerability, all with differences
- * @param tagNames of every tag before or after
+ * @param changes changes of distinct vulnerabilities, each with a difference
+ * @param tagNames the names of all tags before and after
  */
 export async function writeFieldChanges(
   tx: Transaction,

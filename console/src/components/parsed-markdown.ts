@@ -1,26 +1,26 @@
 import type { toJsxRuntime } from 'hast-util-to-jsx-runtime';
 import { useEffect, useState } from 'react';
 
-/** The elements of a Markdown text, or why it has none. */
-export type MarkdownLayout = Parameters<typeof toJsxRuntime>[0] | 'too-complex' | 'unavailable';
+/** The syntax tree of a Markdown text, or why it has none. */
+export type ParsedMarkdown = Parameters<typeof toJsxRuntime>[0] | 'too-complex' | 'unavailable';
 
-/** Milliseconds. */
-const TURN = 100;
-/** Timers that a text may outlast. Counting them excludes the time that the page itself was busy. */
-const MAX_TURNS = 10;
-/** Characters of the texts whose layouts are kept. */
-const MAX_KEPT = 500_000;
+/** Milliseconds between checks of the time limit. */
+const TICK = 100;
+/** Ticks after which parsing is cancelled. Counting ticks excludes the time in which the page itself was busy. */
+const MAX_TICKS = 10;
+/** Characters of the texts in the cache. */
+const MAX_CACHED_LENGTH = 500_000;
 
-interface LayoutRequest {
+interface ParseRequest {
   text: string;
-  settle: (layout: MarkdownLayout) => void;
+  settle: (parsed: ParsedMarkdown) => void;
 }
 
-/** Layouts by text, oldest first. */
-const kept = new Map<string, MarkdownLayout>();
-let keptLength = 0;
-const waiting: LayoutRequest[] = [];
-let current: LayoutRequest | undefined;
+/** Parsed texts, oldest first. */
+const cache = new Map<string, ParsedMarkdown>();
+let cachedLength = 0;
+const waiting: ParseRequest[] = [];
+let current: ParseRequest | undefined;
 let worker: Worker | undefined;
 let isReady = false;
 
@@ -28,11 +28,11 @@ let isReady = false;
  * Parses a Markdown text in a worker, so that no text can freeze the page.
  * @returns undefined until it is parsed
  */
-export function useMarkdownLayout(text: string): MarkdownLayout | undefined {
-  const [latest, setLatest] = useState<{ text: string; layout: MarkdownLayout }>();
+export function useParsedMarkdown(text: string): ParsedMarkdown | undefined {
+  const [latest, setLatest] = useState<{ text: string; parsed: ParsedMarkdown }>();
   useEffect(() => {
-    if (kept.has(text)) return undefined;
-    const request: LayoutRequest = { text, settle: (layout) => setLatest({ text, layout }) };
+    if (cache.has(text)) return undefined;
+    const request: ParseRequest = { text, settle: (parsed) => setLatest({ text, parsed }) };
     waiting.push(request);
     parseNext();
     return () => {
@@ -40,14 +40,14 @@ export function useMarkdownLayout(text: string): MarkdownLayout | undefined {
       if (at !== -1) waiting.splice(at, 1);
     };
   }, [text]);
-  return latest?.text === text ? latest.layout : kept.get(text);
+  return latest?.text === text ? latest.parsed : cache.get(text);
 }
 
 function parseNext(): void {
   if (current !== undefined || waiting.length === 0) return;
   worker ??= startWorker();
   if (!isReady) return;
-  // Ordinary texts do not wait for those that take all of their time.
+  // Shortest first, so that ordinary texts do not wait for one that reaches the time limit.
   const [shortest] = waiting.toSorted((one, other) => one.text.length - other.text.length);
   if (shortest === undefined) return;
   current = shortest;
@@ -55,21 +55,21 @@ function parseNext(): void {
   // Only windows have origins.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   worker.postMessage(shortest.text);
-  limit(shortest, MAX_TURNS);
+  startTimeLimit(shortest, MAX_TICKS);
 }
 
-function limit(request: LayoutRequest, turns: number): void {
+function startTimeLimit(request: ParseRequest, ticks: number): void {
   setTimeout(() => {
     if (current !== request) return;
-    if (turns > 1) return limit(request, turns - 1);
+    if (ticks > 1) return startTimeLimit(request, ticks - 1);
     stopWorker();
     finish('too-complex');
-  }, TURN);
+  }, TICK);
 }
 
 function startWorker(): Worker {
   const started = new Worker(new URL('./markdown-worker.ts', import.meta.url), { type: 'module' });
-  started.addEventListener('message', ({ data }: MessageEvent<MarkdownLayout | 'ready' | null>) => {
+  started.addEventListener('message', ({ data }: MessageEvent<ParsedMarkdown | 'ready' | null>) => {
     if (worker !== started) return;
     if (data === 'ready') {
       isReady = true;
@@ -93,25 +93,25 @@ function stopWorker(): void {
 }
 
 /** Settles the current request and those with the same text. */
-function finish(layout: MarkdownLayout): void {
+function finish(parsed: ParsedMarkdown): void {
   if (current === undefined) return;
   const { text, settle } = current;
   current = undefined;
-  keep(text, layout);
-  settle(layout);
+  addToCache(text, parsed);
+  settle(parsed);
   for (const same of waiting.filter((other) => other.text === text)) {
     waiting.splice(waiting.indexOf(same), 1);
-    same.settle(layout);
+    same.settle(parsed);
   }
   parseNext();
 }
 
-function keep(text: string, layout: MarkdownLayout): void {
-  kept.set(text, layout);
-  keptLength += text.length;
-  for (const oldest of kept.keys()) {
-    if (keptLength <= MAX_KEPT) return;
-    kept.delete(oldest);
-    keptLength -= oldest.length;
+function addToCache(text: string, parsed: ParsedMarkdown): void {
+  cache.set(text, parsed);
+  cachedLength += text.length;
+  for (const oldest of cache.keys()) {
+    if (cachedLength <= MAX_CACHED_LENGTH) return;
+    cache.delete(oldest);
+    cachedLength -= oldest.length;
   }
 }
