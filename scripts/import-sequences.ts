@@ -21,7 +21,7 @@ const { values } = parseArgs({
     'in-order': { type: 'boolean', default: false },
   },
 });
-const [count, seed, mostFailures, most] = [values.count, values.seed, values.failures, values.steps].map(
+const [count, seed, maxFailures, maxSteps] = [values.count, values.seed, values.failures, values.steps].map(
   Number,
 ) as [number, number, number, number];
 /** Databases become slower as they grow. */
@@ -33,7 +33,7 @@ const cluster = isPostgres
   ? await (
       await import('../test/harness/postgres.ts')
     ).startPostgres(
-      ['fsync=off', 'full_page_writes=off', 'jit=off'].flatMap((one) => ['-c', one]),
+      ['fsync=off', 'full_page_writes=off', 'jit=off'].flatMap((setting) => ['-c', setting]),
       temporaryFolder(),
     )
   : undefined;
@@ -41,7 +41,7 @@ const startedAt = performance.now();
 let failed = 0;
 console.log(`Checks ${count} sequences from seed ${seed} on ${values.engine}.`);
 try {
-  for (let done = 0; done < count && failed < mostFailures; done += PER_DATABASE) {
+  for (let done = 0; done < count && failed < maxFailures; done += PER_DATABASE) {
     const folder = temporaryFolder(dataDirectory);
     const db = await openDatabase({
       dataDirectory: folder,
@@ -54,15 +54,15 @@ try {
     const failures = await checkSequences(db, {
       seed: seed + done,
       count: Math.min(PER_DATABASE, count - done),
-      mostFailures: mostFailures - failed,
-      least: Math.min(5, most),
-      most,
+      mostFailures: maxFailures - failed,
+      least: Math.min(5, maxSteps),
+      most: maxSteps,
       inOrder: values['in-order'],
       parallel: isPostgres ? 2 * availableParallelism() : 2,
       onProgress(finished) {
         const total = done + finished;
         const seconds = (performance.now() - startedAt) / 1_000;
-        if (total % 250 === 0) console.log(`${total} sequences, ${(total / seconds).toFixed(1)} a second`);
+        if (total % 250 === 0) console.log(`${total} sequences, ${(total / seconds).toFixed(1)} per second`);
       },
     });
     for (const failure of failures) console.log(`\nSeed ${failure.seed} fails:\n${failure.text}`);

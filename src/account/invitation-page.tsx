@@ -121,8 +121,8 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const { token = '' } = request.query;
       const link = await read(token);
-      if (link.state === 'unknown' || link.state === 'over')
-        return showInvalidLink(request, reply, link.state === 'over' ? 410 : 404);
+      if (link.state === 'unknown' || link.state === 'ended')
+        return showInvalidLink(request, reply, link.state === 'ended' ? 410 : 404);
       if (link.state === 'provider') return showProvider(request, reply, link.invitation);
       return showForm(request, reply, token, link.invitation);
     },
@@ -137,8 +137,8 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const { token, name, password } = request.body;
       const link = await read(token);
-      if (link.state === 'unknown' || link.state === 'over')
-        return showInvalidLink(request, reply, link.state === 'over' ? 410 : 404);
+      if (link.state === 'unknown' || link.state === 'ended')
+        return showInvalidLink(request, reply, link.state === 'ended' ? 410 : 404);
       if (link.state === 'provider') return showProvider(request, reply, link.invitation);
       const { invitation } = link;
 

@@ -76,7 +76,7 @@ export const registerReset: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const { token = '' } = request.query;
       const reset = await findPasswordReset(db.read, token, clock());
-      if (reset === undefined || reset === 'over')
+      if (reset === undefined || reset === 'expired')
         return showInvalidLink(request, reply, reset === undefined ? 404 : 410);
       return showForm(request, reply, token, reset);
     },
@@ -97,7 +97,7 @@ export const registerReset: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const { token, password } = request.body;
       const reset = await findPasswordReset(db.read, token, clock());
-      if (reset === undefined || reset === 'over')
+      if (reset === undefined || reset === 'expired')
         return showInvalidLink(request, reply, reset === undefined ? 404 : 410);
       const { userId, organizationId, email, name, organization } = reset;
       const error = await validatePassword(password, [email, name ?? '', organization ?? '']);

@@ -33,7 +33,7 @@ const PasskeyFormSchema = Type.Object({ credential: CredentialSchema, to: Return
 
 type Factor = 'totp' | 'recovery' | 'passkey';
 
-/** The same message for a wrong code, a used one, and too many attempts. */
+/** One message for wrong codes, used codes and too many attempts. */
 const REJECTED: Readonly<Record<Factor, string>> = {
   totp: MESSAGES.secondFactor.wrongCode,
   recovery: MESSAGES.secondFactor.wrongRecoveryCode,

@@ -29,7 +29,7 @@ const SignInFormSchema = Type.Object({
   to: Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH })),
 });
 
-/** The same message for every reason, so that it reveals nothing about the account. */
+/** One message for every reason, so that it reveals nothing about the account. */
 const REJECTED = MESSAGES.signIn.refused;
 
 /** Signs in with a password, and signs out. */

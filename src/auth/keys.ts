@@ -36,7 +36,7 @@ export interface Keys {
    *   would reject valid tokens
    */
   jwks(): Promise<{ keys: JWK[] }>;
-  /** For HMACs of links, and for encryption. */
+  /** The secret for HMACs of links and for encryption. */
   secret: Uint8Array;
 }
 
@@ -98,11 +98,11 @@ export function createKeys(
       const { signing, keys } = await currentRing();
       for (const error of keys.unreadable.values()) throw error;
       if (signing === undefined) throw new Error('There is no signing key in the database.');
-      const name = issuer.current();
+      const issuerId = issuer.current();
       const payload = {
         ...claims,
-        iss: name,
-        aud: name,
+        iss: issuerId,
+        aud: issuerId,
         iat: Math.floor(issuedAt / 1000),
         exp: Math.floor(expiresAt / 1000),
       };

@@ -34,15 +34,15 @@ interface UpdateOptions extends CommonOptions {
 const SECRET_NOTICE = 'Copy the secret now. It cannot be shown again.';
 
 export function registerClientCommand(program: Command): void {
-  const family = addCommandGroup(program, 'client', 'Manage OAuth 2.0 applications.');
-  addCreateCommand(family);
-  addListCommand(family);
-  addUpdateCommand(family);
-  addDeleteCommand(family);
+  const group = addCommandGroup(program, 'client', 'Manage OAuth 2.0 applications.');
+  addCreateCommand(group);
+  addListCommand(group);
+  addUpdateCommand(group);
+  addDeleteCommand(group);
 }
 
-function addCreateCommand(family: Command): void {
-  addCommand(family, 'create', {
+function addCreateCommand(group: Command): void {
+  addCommand(group, 'create', {
     inputs: { redirectUris: 'redirect', userId: 'user' },
     description: 'Register an application.',
     notes:
@@ -112,8 +112,8 @@ function addCreateCommand(family: Command): void {
     );
 }
 
-function addListCommand(family: Command): void {
-  addCommand(family, 'list', {
+function addListCommand(group: Command): void {
+  addCommand(group, 'list', {
     description: 'List applications.',
     examples: [['assay client list']],
   }).action(({ json, ...flags }: CommonOptions) =>
@@ -153,8 +153,8 @@ function addListCommand(family: Command): void {
   );
 }
 
-function addUpdateCommand(family: Command): void {
-  addCommand(family, 'update <id>', {
+function addUpdateCommand(group: Command): void {
+  addCommand(group, 'update <id>', {
     inputs: { kind: 'newSecret' },
     description: 'Update an application, or renew its secret.',
     examples: [
@@ -187,8 +187,8 @@ function addUpdateCommand(family: Command): void {
     });
 }
 
-function addDeleteCommand(family: Command): void {
-  addCommand(family, 'delete <id>', {
+function addDeleteCommand(group: Command): void {
+  addCommand(group, 'delete <id>', {
     description: 'Delete an application and revoke its tokens.',
     examples: [['assay client delete 2FqkD0s9Yb6TnWc4Vx8L']],
   }).action((id: string, { json, ...flags }: CommonOptions) =>

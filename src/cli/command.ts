@@ -60,11 +60,13 @@ export function writeUsageError(message: string, write: (text: string) => void):
 function suggestSynonym(message: string, commands: readonly Command[]): string {
   const [, word = ''] = /^error: unknown command '(.*?)'/.exec(message) ?? [];
   const names = commands.map((command) => command.name());
-  const meant = SYNONYMS.find((group) => group.includes(word))?.find((name) => names.includes(name));
-  return meant === undefined ? message : `error: unknown command '${word}' (Did you mean ${meant}?)`;
+  const suggestion = SYNONYMS.find((group) => group.includes(word))?.find((name) => names.includes(name));
+  return suggestion === undefined
+    ? message
+    : `error: unknown command '${word}' (Did you mean ${suggestion}?)`;
 }
 
-/** Adds options to those that error messages name in place of properties. */
+/** Registers options by the properties that they set, so that error messages name the option. */
 export function setInputNames(command: Command, inputs: Readonly<Record<string, string>>): void {
   inputNames.set(command, { ...inputs, ...inputNames.get(command) });
 }
@@ -116,14 +118,14 @@ export function addCommand(
 
 /** Adds a command that only has subcommands. */
 export function addCommandGroup(parent: Command, name: string, description: string): Command {
-  const family = parent
+  const group = parent
     .command(name)
     .description(description)
     .helpCommand('help [command]', 'Show help for a command.')
     .configureOutput({
-      outputError: (message, write) => writeUsageError(suggestSynonym(message, family.commands), write),
+      outputError: (message, write) => writeUsageError(suggestSynonym(message, group.commands), write),
     });
-  return family.showHelpAfterError(`Run "${commandPath(family)} --help" for a list of commands.`);
+  return group.showHelpAfterError(`Run "${commandPath(group)} --help" for a list of commands.`);
 }
 
 /** Returns the command with its parents, as the user types it. */

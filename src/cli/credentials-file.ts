@@ -20,16 +20,16 @@ export interface Credentials {
 
 /** Tokens are refreshed this many milliseconds before they expire. */
 const EXPIRY_MARGIN = 30_000;
-/** How long another command may hold the lock, in milliseconds. */
+/** Milliseconds after which the lock of another command is ignored. */
 const LOCK_TIMEOUT = 15_000;
 
 const credentialsPath = (folder: string) => join(folder, 'login.json');
 
 export function readCredentials(folder: string): Credentials | undefined {
   try {
-    const login = JSON.parse(readFileSync(credentialsPath(folder), 'utf8')) as Partial<Credentials>;
-    return typeof login.server === 'string' && typeof login.refresh_token === 'string'
-      ? (login as Credentials)
+    const credentials = JSON.parse(readFileSync(credentialsPath(folder), 'utf8')) as Partial<Credentials>;
+    return typeof credentials.server === 'string' && typeof credentials.refresh_token === 'string'
+      ? (credentials as Credentials)
       : undefined;
   } catch {
     return undefined;
@@ -37,9 +37,9 @@ export function readCredentials(folder: string): Credentials | undefined {
 }
 
 /** Writes the credentials, readable by their owner only. */
-export function writeCredentials(folder: string, login: Credentials): void {
+export function writeCredentials(folder: string, credentials: Credentials): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writePrivateJson(credentialsPath(folder), login);
+  writePrivateJson(credentialsPath(folder), credentials);
 }
 
 export function removeCredentials(folder: string): void {
@@ -52,22 +52,22 @@ export function removeCredentials(folder: string): void {
  */
 export async function getAccessToken(folder: string, server: string): Promise<string> {
   const read = () => {
-    const login = readCredentials(folder);
-    if (login?.server !== server) throw signInRequired(server);
-    return { login, isValid: login.expires_at - EXPIRY_MARGIN > Date.now() };
+    const credentials = readCredentials(folder);
+    if (credentials?.server !== server) throw signInRequired(server);
+    return { credentials, isValid: credentials.expires_at - EXPIRY_MARGIN > Date.now() };
   };
-  const { login: stored, isValid: isStoredValid } = read();
+  const { credentials: stored, isValid: isStoredValid } = read();
   if (isStoredValid) return stored.access_token;
   // The server revokes the grant if two commands use the same refresh token.
   return withLock(folder, async () => {
-    const { login, isValid } = read();
-    if (isValid) return login.access_token;
-    const tokens = await requestTokens(login.token_endpoint, {
+    const { credentials, isValid } = read();
+    if (isValid) return credentials.access_token;
+    const tokens = await requestTokens(credentials.token_endpoint, {
       grant_type: 'refresh_token',
-      refresh_token: login.refresh_token,
+      refresh_token: credentials.refresh_token,
     });
     if (tokens === undefined) throw signInRequired(server);
-    writeCredentials(folder, { ...login, ...tokens });
+    writeCredentials(folder, { ...credentials, ...tokens });
     return tokens.access_token;
   });
 }

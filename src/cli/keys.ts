@@ -14,9 +14,9 @@ import { printJson, printLines, table } from './print.ts';
 import { databaseMissing, databaseOpenError, CliError } from './errors.ts';
 
 export function registerKeysCommand(program: Command): void {
-  const family = addCommandGroup(program, 'keys', 'Manage signing keys of access tokens.');
+  const group = addCommandGroup(program, 'keys', 'Manage signing keys of access tokens.');
 
-  addCommand(family, 'rotate', {
+  addCommand(group, 'rotate', {
     description: 'Create a new signing key, and remove keys that no valid token needs.',
     notes:
       'Issued tokens stay valid: old keys keep verifying until a later rotation removes them. Running servers use the new\n' +
@@ -34,7 +34,7 @@ export function registerKeysCommand(program: Command): void {
     }),
   );
 
-  addCommand(family, 'list', {
+  addCommand(group, 'list', {
     description: 'List signing keys, newest first.',
     examples: [['assay keys list']],
   }).action(({ json, ...flags }: CommonOptions) =>
@@ -55,7 +55,7 @@ export function registerKeysCommand(program: Command): void {
     }),
   );
 
-  addCommand(family, 'remove <kid>', {
+  addCommand(group, 'remove <kid>', {
     description: 'Remove a leaked signing key; all tokens that it signed become invalid.',
     examples: [['assay keys rotate'], ['assay keys remove 3Yd0…', 'Use a KID from "assay keys list".']],
   }).action((kid: string, { json, ...flags }: CommonOptions) =>
@@ -69,7 +69,7 @@ export function registerKeysCommand(program: Command): void {
     }),
   );
 
-  addCommand(family, 'reseal', {
+  addCommand(group, 'reseal', {
     description: 'Re-encrypt the keys in the database with another master key.',
     notes:
       'The new master key is ASSAY_MASTER_KEY or, if unset, the key in the data directory, which is created if necessary.\n' +

@@ -32,7 +32,7 @@ const TARGET_OPTIONS = [
 
 /** Adds a command that calls an operation. Options and help come from the operation's description. */
 export function addOperationCommand(
-  family: Command,
+  group: Command,
   name: string,
   verb: OperationCommand,
   operation: DescribedOperation,
@@ -44,13 +44,11 @@ export function addOperationCommand(
     ...(operation.takesFiles ? ['<file...>'] : []),
   ].join(' ');
   const flags = verb.body === undefined ? optionsOf(operation) : [];
-  const command = addCommand(family, usage, {
+  const command = addCommand(group, usage, {
     description: verb.description ?? `${operation.summary}.`,
     ...helpNotes(verb, operation, flags),
     examples:
-      verb.example === undefined
-        ? helpExamples(family, name, operation, path, flags, verb)
-        : [[verb.example]],
+      verb.example === undefined ? helpExamples(group, name, operation, path, flags, verb) : [[verb.example]],
     inputs: verb.acceptsEmail === true ? { id: 'user' } : {},
   });
   const own = addOperationOptions(command, operation, flags);
@@ -73,12 +71,12 @@ export function addOperationCommand(
  * @param verb `bodyFields` maps the command's own options to the body
  */
 export function addTwoVariantCommand(
-  family: Command,
+  group: Command,
   { usage, addOptions, run, ...help }: LocalCommand,
   verb: OperationCommand,
   operation: DescribedOperation,
 ): void {
-  const command = addCommand(family, usage, help);
+  const command = addCommand(group, usage, help);
   addOptions?.(command);
   const local = new Set(command.options.map((option) => option.attributeName()));
   // Each variant checks its own required options.
@@ -240,14 +238,14 @@ function wrap(text: string): string {
 }
 
 function helpExamples(
-  family: Command,
+  group: Command,
   name: string,
   operation: DescribedOperation,
   path: readonly Parameter[],
   flags: readonly OperationOption[],
   { acceptsEmail }: OperationCommand,
 ): [line: string, effect?: string][] {
-  const start = `${commandPath(family)} ${name}`;
+  const start = `${commandPath(group)} ${name}`;
   const args = path.map((parameter) =>
     printableArgument(wordOf(acceptsEmail === true ? 'bob@example.com' : (exampleOf(parameter) ?? 42))),
   );

@@ -50,8 +50,8 @@ export const updateOrganizationCommand: LocalCommand = {
   description: 'Update the settings of an organization.',
   notes:
     'If a second factor is required, users set one up at the next sign-in with a password. Sessions of users without one\n' +
-    'end, with the access of their applications. Sessions of single sign-on stay, and everything of an organization that\n' +
-    'signs in only through its provider.',
+    'end, with the access of their applications. Sessions of single sign-on do not end. In an\n' +
+    'organization that allows only single sign-on, no session ends.',
   examples: [
     ['assay organization update acme --require-second-factor'],
     ['assay organization update acme --no-require-second-factor'],

@@ -42,7 +42,7 @@ export function table<Row extends object>(
   if (rows.length === 0) return [empty];
   const cells = [
     Object.keys(columns),
-    ...rows.map((row) => Object.values(columns).map((of) => formatValue(of(row)))),
+    ...rows.map((row) => Object.values(columns).map((column) => formatValue(column(row)))),
   ];
   return align(cells, widths);
 }

@@ -97,16 +97,16 @@ function addResource(
   name: string,
   { description, commands, subresources = {}, addLocalCommands }: Resource,
 ): void {
-  const family =
+  const group =
     parent.commands.find((command) => command.name() === name) ?? addCommandGroup(parent, name, description);
   for (const [word, entry] of Object.entries(commands)) {
     const verb: OperationCommand = typeof entry === 'string' ? { endpoint: entry } : entry;
     const operation = findOperation(verb.endpoint);
-    if (verb.local === undefined) addOperationCommand(family, word, verb, operation);
-    else addTwoVariantCommand(family, verb.local, verb, operation);
+    if (verb.local === undefined) addOperationCommand(group, word, verb, operation);
+    else addTwoVariantCommand(group, verb.local, verb, operation);
   }
-  addLocalCommands?.(family);
-  for (const [word, one] of Object.entries(subresources)) addResource(family, word, one);
+  addLocalCommands?.(group);
+  for (const [word, one] of Object.entries(subresources)) addResource(group, word, one);
 }
 
 const OVERVIEW = `

@@ -38,15 +38,15 @@ interface SetOptions extends CommonOptions {
 const MAX_SECRET = 4_096;
 
 export function registerSsoCommand(program: Command): void {
-  const family = addCommandGroup(program, 'sso', 'Configure single sign-on with OpenID Connect.');
-  addSetCommand(family);
-  addShowCommand(family);
-  addRemoveCommand(family);
-  addUnlinkCommand(family);
+  const group = addCommandGroup(program, 'sso', 'Configure single sign-on with OpenID Connect.');
+  addSetCommand(group);
+  addShowCommand(group);
+  addRemoveCommand(group);
+  addUnlinkCommand(group);
 }
 
-function addSetCommand(family: Command): void {
-  addCommand(family, 'set', {
+function addSetCommand(group: Command): void {
+  addCommand(group, 'set', {
     inputs: { domains: 'domain', groups: 'group' },
     description: 'Set the identity provider of an organization.',
     notes:
@@ -133,8 +133,8 @@ function setProvider({ json, ...options }: SetOptions): Promise<void> {
   });
 }
 
-function addShowCommand(family: Command): void {
-  addCommand(family, 'show', {
+function addShowCommand(group: Command): void {
+  addCommand(group, 'show', {
     description: 'Show identity providers.',
     examples: [['assay sso show'], ['assay sso show --organization acme']],
   })
@@ -169,8 +169,8 @@ function addShowCommand(family: Command): void {
     );
 }
 
-function addRemoveCommand(family: Command): void {
-  addCommand(family, 'remove', {
+function addRemoveCommand(group: Command): void {
+  addCommand(group, 'remove', {
     description: 'Remove the identity provider of an organization.',
     notes:
       'Accounts and sessions stay. Users without a password need an invitation or a password reset link to sign in.',
@@ -191,8 +191,8 @@ function addRemoveCommand(family: Command): void {
     );
 }
 
-function addUnlinkCommand(family: Command): void {
-  addCommand(family, 'unlink', {
+function addUnlinkCommand(group: Command): void {
+  addCommand(group, 'unlink', {
     description: 'Unlink a user from their identity at the provider.',
     notes:
       'Use this if the subject of the user has changed at the provider. The next sign-in links the account again.',

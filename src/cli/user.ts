@@ -29,12 +29,12 @@ interface CreateOptions extends CommonOptions {
 }
 
 /** Adds the commands that work on the data directory only. */
-export function registerUserCommands(family: Command): void {
-  addAssignCommand(family);
-  addInviteCommand(family);
-  addResetPasswordCommand(family);
-  addSignOutCommand(family);
-  addResetSecondFactorCommand(family);
+export function registerUserCommands(group: Command): void {
+  addAssignCommand(group);
+  addInviteCommand(group);
+  addResetPasswordCommand(group);
+  addSignOutCommand(group);
+  addResetSecondFactorCommand(group);
 }
 
 export const createUserCommand: LocalCommand = {
@@ -91,8 +91,8 @@ export const createUserCommand: LocalCommand = {
   },
 };
 
-function addAssignCommand(family: Command): void {
-  addCommand(family, 'assign <user>', {
+function addAssignCommand(group: Command): void {
+  addCommand(group, 'assign <user>', {
     inputs: { assignedTo: 'organization' },
     description: 'Restrict platform staff to organizations.',
     notes:
@@ -128,8 +128,8 @@ function addAssignCommand(family: Command): void {
     );
 }
 
-function addInviteCommand(family: Command): void {
-  const invite = addCommand(family, 'invite <user>', {
+function addInviteCommand(group: Command): void {
+  const invite = addCommand(group, 'invite <user>', {
     description: 'Renew the invitation of a user.',
     notes:
       'USER is an email address, id or uid. Prints a new link; the previous one becomes invalid. Use\n' +
@@ -158,8 +158,8 @@ function addInviteCommand(family: Command): void {
   );
 }
 
-function addResetPasswordCommand(family: Command): void {
-  addCommand(family, 'reset-password <user>', {
+function addResetPasswordCommand(group: Command): void {
+  addCommand(group, 'reset-password <user>', {
     description: 'Create a password reset link.',
     notes:
       'USER is an email address, id or uid. Send the link only to the user. It can be used once, expires after one hour,\n' +
@@ -187,8 +187,8 @@ function addResetPasswordCommand(family: Command): void {
   );
 }
 
-function addSignOutCommand(family: Command): void {
-  addCommand(family, 'sign-out <user>', {
+function addSignOutCommand(group: Command): void {
+  addCommand(group, 'sign-out <user>', {
     description: 'Sign a user out of all browsers.',
     notes:
       'USER is an email address, id or uid. The user can sign in again. Tokens and the access of applications stay: use\n' +
@@ -225,8 +225,8 @@ export const banUserCommand: LocalCommand = {
     }),
 };
 
-function addResetSecondFactorCommand(family: Command): void {
-  addCommand(family, 'reset-second-factor <user>', {
+function addResetSecondFactorCommand(group: Command): void {
+  addCommand(group, 'reset-second-factor <user>', {
     description: 'Remove the second factors of a user and end their sessions.',
     notes:
       'USER is an email address, id or uid. Removes authenticator app, passkeys and recovery codes. Verify the identity of\n' +

@@ -66,7 +66,7 @@ export interface Config {
   smtpUrl: string | undefined;
   /** The sender of mail. */
   mailFrom: string;
-  /** Requests a minute for a user, or for an address without a valid credential; 0 for no limit. */
+  /** Requests per minute for a user, or for an address without a valid credential; 0 for no limit. */
   rateLimit: number;
   /** Open connections of an address that is not a trusted proxy. */
   maxConnectionsPerAddress: number;

@@ -180,18 +180,18 @@ function readCredential(
   schemes: 'bearer' | 'all',
 ): { token: string; email?: string } {
   const { authorization } = request.headers;
-  const key = schemes === 'all' ? request.headers['x-auth'] : undefined;
+  const authHeader = schemes === 'all' ? request.headers['x-auth'] : undefined;
   // Node.js returns the first of several Authorization headers and drops the others.
-  const several = schemes === 'all' && countHeaders(request, 'authorization') > 1;
-  if (several || (authorization !== undefined && key !== undefined)) {
+  const hasSeveral = schemes === 'all' && countHeaders(request, 'authorization') > 1;
+  if (hasSeveral || (authorization !== undefined && authHeader !== undefined)) {
     throw new Problem('invalid-request', 'Send one credential: a single Authorization header, or X-Auth.', {
       source: 'Authorization',
       headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_request"` },
     });
   }
-  if (typeof key === 'string') {
-    if (!isPersonalToken(key)) throw invalidToken();
-    return { token: key };
+  if (typeof authHeader === 'string') {
+    if (!isPersonalToken(authHeader)) throw invalidToken();
+    return { token: authHeader };
   }
   if (authorization === undefined) {
     throw new Problem(

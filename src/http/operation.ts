@@ -84,7 +84,7 @@ interface OperationOptions<P, Q, B, A extends SuccessResponses, R> {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Relative to the prefix of the area. */
   path: string;
-  /** The same path in another spelling that the router needs. It is not described. */
+  /** A second spelling of the path that the router needs; absent from the API description. */
   alias?: string;
   access: OperationAccess;
   params?: P;

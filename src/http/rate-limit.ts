@@ -9,7 +9,7 @@ export interface RateDecision {
   headers: Record<string, string>;
 }
 
-/** Limits requests a minute by key, in fixed windows that start at a key's first request. In memory only. */
+/** Limits requests per minute by key, in fixed windows that start at a key's first request. In memory only. */
 export class RateLimiter {
   readonly #limit: number;
   readonly #windows = new LRUCache<string, { count: number; endsAt: number }>({

@@ -255,7 +255,7 @@ function rethrowAsOAuthError(codeWhenDeleted: OAuthErrorCode): (error: unknown) 
   };
 }
 
-/** The same for every reason, so that the response reveals nothing about the token. */
+/** Returns the same error for every reason, so that it reveals nothing about the token. */
 function invalidGrant(credential: string): OAuthError {
   return new OAuthError('invalid_grant', `The ${credential} is unknown, expired, revoked or already used.`);
 }

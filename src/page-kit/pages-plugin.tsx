@@ -95,7 +95,7 @@ export function sendHtmlPage(
   return sendPublicPage(reply, node, status, formTargets);
 }
 
-/** Sends a page that is the same for everybody: it knows no session and has no form. */
+/** Sends a page that is the same for all visitors: it has no session and no form. */
 export function sendPublicPage(
   reply: FastifyReply,
   page: VNode,

@@ -5,38 +5,42 @@ import { type DiscoveredProvider, discoverProvider, ProviderError } from './prov
 import { decryptClientSecret } from './provider-setup.ts';
 
 const MAX_PROVIDERS = 200;
-const LIFETIME = 600_000;
+/** Milliseconds until metadata are fetched again. */
+const CACHE_LIFETIME = 600_000;
 /** Milliseconds until a failed discovery is retried: unauthenticated requests trigger it. */
 const FAILURE_LIFETIME = 10_000;
 const MAX_CONCURRENT_DISCOVERIES = 50;
 
-interface Entry {
+interface CachedProvider {
   discovered: Promise<DiscoveredProvider>;
-  until: number;
+  expiresAt: number;
 }
 
-/** Caches the metadata of providers for ten minutes, and failures for ten seconds. A reconfigured provider is a new entry. */
+/**
+ * Caches the metadata of providers for ten minutes, and failures for ten seconds. A provider with new settings is
+ * another entry.
+ */
 export class ProviderCache {
   readonly #context: Context;
   #discoveries = 0;
-  readonly #entries = new LRUCache<string, Entry>({ max: MAX_PROVIDERS });
+  readonly #entries = new LRUCache<string, CachedProvider>({ max: MAX_PROVIDERS });
 
   constructor(context: Context) {
     this.#context = context;
   }
 
-  /** @throws ProviderError when discovery fails, or has failed a moment ago */
+  /** @throws ProviderError if discovery fails, or failed less than ten seconds ago */
   discover(provider: IdentityProvider): Promise<DiscoveredProvider> {
     const { organization, issuer, clientId, encryptedSecret } = provider;
     const key = JSON.stringify([organization, issuer, clientId, encryptedSecret]);
     const now = this.#context.clock();
-    const known = this.#entries.get(key);
-    if (known !== undefined && known.until > now) return known.discovered;
+    const cached = this.#entries.get(key);
+    if (cached !== undefined && cached.expiresAt > now) return cached.discovered;
     const discovered = this.#discover(provider);
-    const entry = { discovered, until: now + LIFETIME };
+    const entry = { discovered, expiresAt: now + CACHE_LIFETIME };
     this.#entries.set(key, entry);
     // The lifetime of a failure starts when the request has failed. The rejected promise stays, so that callers fail fast.
-    discovered.catch(() => (entry.until = this.#context.clock() + FAILURE_LIFETIME));
+    discovered.catch(() => (entry.expiresAt = this.#context.clock() + FAILURE_LIFETIME));
     return discovered;
   }
 

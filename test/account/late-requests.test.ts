@@ -83,7 +83,7 @@ async function signedIn(): Promise<FormClient> {
 }
 
 /** Expects a redirect to the sign-in page: the password was right, but is no longer valid. */
-function expectRefused({ status, location }: FormPage): void {
+function expectRejected({ status, location }: FormPage): void {
   expect({ status, location }).toEqual({ status: 303, location: `${server.origin}/sign-in` });
 }
 
@@ -97,7 +97,7 @@ describe('Changes while a request waits', () => {
     await delayed.inside;
     await resetPassword();
     delayed.release();
-    expectRefused(await late);
+    expectRejected(await late);
     expect((await thief.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
   });
 
@@ -111,7 +111,7 @@ describe('Changes while a request waits', () => {
     await delayed.inside;
     await createFixtures(server).ssoOnly(organization.uid);
     delayed.release();
-    expectRefused(await late);
+    expectRejected(await late);
     expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
   });
 
@@ -154,7 +154,7 @@ describe('Changes while a request waits', () => {
     await delayed.inside;
     await resetPassword();
     delayed.release();
-    expectRefused(await late);
+    expectRejected(await late);
     expect((await createFormClient(server).signIn(account.email, THIEFS)).status).toBe(401);
     expect((await createFormClient(server).signIn(account.email, OWNERS)).status).toBe(303);
   });
@@ -168,7 +168,7 @@ describe('Changes while a request waits', () => {
     await delayed.inside;
     await server.context.db.write((tx) => endSessions(tx, cliChangeContext(now), owner(), null));
     delayed.release();
-    expectRefused(await late);
+    expectRejected(await late);
     expect((await thief.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
   });
 

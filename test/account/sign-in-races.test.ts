@@ -100,7 +100,7 @@ describe('A session that begins at the same time', () => {
 });
 
 describe('The last second factor', () => {
-  it('stays when the organization requires one while it is removed', async () => {
+  it('is not removed if the organization starts to require one at the same time', async () => {
     const owner = await newUser(true);
     await server.context.db.write((tx) => addFactor(tx, owner));
     await expect(
@@ -114,7 +114,7 @@ describe('The last second factor', () => {
 });
 
 describe('A session of single sign-on', () => {
-  it('stays when the organization starts to require a second factor, which the provider has', async () => {
+  it('does not end when the organization starts to require a second factor, because the provider verifies it', async () => {
     const owner = await newUser(true);
     const { db } = server.context;
     await db.write((tx) => start(tx, owner));
@@ -129,13 +129,13 @@ describe('A session of single sign-on', () => {
   });
 });
 
-describe('A token that is made with another one', () => {
+describe('A token that is created with another one', () => {
   it('waits for a sign-in that ends sessions of its account, without a deadlock', async () => {
     const owner = await newUser(true);
     const { db, keys } = server.context;
     const creator = await createFixtures(server).token(owner.userId);
     let runs = 0;
-    const make = (tx: Transaction) => {
+    const issue = (tx: Transaction) => {
       runs += 1;
       return issueToken(tx, by, keys, {
         userId: owner.userId,
@@ -151,7 +151,7 @@ describe('A token that is made with another one', () => {
         await lockAccount(tx, owner.userId);
       },
       (tx) =>
-        make(tx).catch((error: unknown) => (error instanceof DomainError ? error : Promise.reject(error))),
+        issue(tx).catch((error: unknown) => (error instanceof DomainError ? error : Promise.reject(error))),
       (tx) => revokeTokens(tx, by, { id: creator.id }),
     );
     // A transaction that ends in a deadlock runs again.

@@ -32,7 +32,7 @@ async function accountWithTotp() {
 }
 
 /** A browser after the password and before the second factor. */
-async function halfSignedIn(account: { email: string; password: string }): Promise<FormClient> {
+async function signInWithPassword(account: { email: string; password: string }): Promise<FormClient> {
   const visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
   return visitor;
@@ -90,7 +90,7 @@ describe('Setting up an authenticator app', () => {
 
   it('rejects the form of another session and an expired one', async () => {
     const account = await createFixtures(server).account();
-    const [mine, other] = [await halfSignedIn(account), await halfSignedIn(account)];
+    const [mine, other] = [await signInWithPassword(account), await signInWithPassword(account)];
     const form = await mine.open(`${SECURITY}/authenticator`);
     const setUp = /name="set_up" value="([^"]+)"/.exec(form.text)?.[1] ?? '';
     const code = totpCodeAt(setupKeyOn(form), now);
@@ -115,8 +115,8 @@ describe('Sign-in with a code', () => {
   it('grants nothing before the code, and renews the session after it', async () => {
     const account = await accountWithTotp();
     const visitor = createFormClient(server);
-    const half = await visitor.signIn(account.email, account.password, '/account/sessions');
-    expect(half.location).toBe(`${server.origin}${SECOND_FACTOR}?to=%2Faccount%2Fsessions`);
+    const pending = await visitor.signIn(account.email, account.password, '/account/sessions');
+    expect(pending.location).toBe(`${server.origin}${SECOND_FACTOR}?to=%2Faccount%2Fsessions`);
     expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
     const cookie = visitor.cookies.get('assay-session');
 
@@ -141,7 +141,7 @@ describe('Sign-in with a code', () => {
 
   it('never redirects to another site', async () => {
     const account = await accountWithTotp();
-    const visitor = await halfSignedIn(account);
+    const visitor = await signInWithPassword(account);
     const page = await visitor.open(SECOND_FACTOR);
     const fields = { code: totpCodeAt(account.secret, now), to: 'https://evil.example/' };
     expect((await visitor.submit(page, fields, SECOND_FACTOR)).location).toBe(`${server.origin}/`);
@@ -152,11 +152,11 @@ describe('Sign-in with a code', () => {
     const owner = createFormClient(server);
     await owner.signIn(account.email, account.password);
     const { secret } = await setUpTotp(owner, now);
-    const first = await halfSignedIn(account);
+    const first = await signInWithPassword(account);
     expect((await sendCode(first, 'code', totpCodeAt(secret, now))).status).toBe(401);
     now += STEP;
     expect((await sendCode(first, 'code', totpCodeAt(secret, now))).status).toBe(303);
-    const second = await halfSignedIn(account);
+    const second = await signInWithPassword(account);
     expect((await sendCode(second, 'code', totpCodeAt(secret, now))).status).toBe(401);
     // Codes older than an accepted one are rejected too.
     expect((await sendCode(second, 'code', totpCodeAt(secret, now - STEP))).status).toBe(401);
@@ -165,24 +165,24 @@ describe('Sign-in with a code', () => {
 
   it('RFC 6238, 5.2: accepts a clock that is one step off', async () => {
     const account = await accountWithTotp();
-    const visitor = await halfSignedIn(account);
+    const visitor = await signInWithPassword(account);
     const rejected = async (offset: number) =>
       expect((await sendCode(visitor, 'code', totpCodeAt(account.secret, now + offset))).status).toBe(401);
     await rejected(-2 * STEP);
     await rejected(2 * STEP);
     expect((await sendCode(visitor, 'code', totpCodeAt(account.secret, now - STEP))).status).toBe(303);
-    const ahead = await halfSignedIn(account);
+    const ahead = await signInWithPassword(account);
     expect((await sendCode(ahead, 'code', totpCodeAt(account.secret, now + STEP))).status).toBe(303);
   });
 
   it.each(['', '12345', '1234567', 'abcdef', '１２３４５６'])('rejects %j', async (code) => {
     const account = await accountWithTotp();
-    expect((await sendCode(await halfSignedIn(account), 'code', code)).status).toBe(401);
+    expect((await sendCode(await signInWithPassword(account), 'code', code)).status).toBe(401);
   });
 
   it('accepts one of concurrent requests with the same code', async () => {
     const account = await accountWithTotp();
-    const visitors = await Promise.all([1, 2, 3].map(() => halfSignedIn(account)));
+    const visitors = await Promise.all([1, 2, 3].map(() => signInWithPassword(account)));
     const code = totpCodeAt(account.secret, now);
     const responses = await Promise.all(visitors.map((visitor) => sendCode(visitor, 'code', code)));
     expect(responses.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
@@ -190,24 +190,24 @@ describe('Sign-in with a code', () => {
 
   it('locks for ten minutes after ten wrong codes, with the same message', async () => {
     const account = await accountWithTotp();
-    const visitor = await halfSignedIn(account);
-    const words = new Set<string>();
+    const visitor = await signInWithPassword(account);
+    const messages = new Set<string>();
     for (let attempt = 1; attempt <= 10; attempt += 1) {
       const response = await sendCode(visitor, 'code', totpCodeAt(account.secret, now + 100 * STEP));
       expect(response.status).toBe(401);
-      words.add(alertOn(response));
+      messages.add(alertOn(response));
     }
     // A new sign-in or another kind of code does not bypass the lock.
-    const retried = await halfSignedIn(account);
+    const retried = await signInWithPassword(account);
     const locked = await sendCode(retried, 'code', totpCodeAt(account.secret, now));
     expect(locked.status).toBe(429);
     expect(locked.headers.get('retry-after')).toBe('600');
-    words.add(alertOn(locked));
-    expect(words.size).toBe(1);
+    messages.add(alertOn(locked));
+    expect(messages.size).toBe(1);
     expect((await sendCode(retried, 'recovery_code', account.codes[0] ?? '')).status).toBe(429);
     const events = await eventsOf(account.id);
-    const countsOf = (wantedAction: string) =>
-      events.filter(({ action }) => action === wantedAction).map(({ count }) => count);
+    const countsOf = (requestedAction: string) =>
+      events.filter(({ action }) => action === requestedAction).map(({ count }) => count);
     expect(countsOf('second-factor.refuse')).toEqual([9]);
     expect(countsOf('second-factor.lock')).toEqual([1]);
     now += 600_000;
@@ -218,7 +218,7 @@ describe('Sign-in with a code', () => {
     const account = await accountWithTotp();
     expect((await createFormClient(server).get(SECOND_FACTOR)).location).toBe(`${server.origin}/sign-in`);
     expect((await account.owner.get(SECOND_FACTOR)).location).toBe(`${server.origin}/`);
-    const slow = await halfSignedIn(account);
+    const slow = await signInWithPassword(account);
     const page = await slow.open(SECOND_FACTOR);
     now += 900_000;
     const late = await slow.submit(page, { code: totpCodeAt(account.secret, now) }, SECOND_FACTOR);
@@ -226,14 +226,14 @@ describe('Sign-in with a code', () => {
     expect((await slow.get('/account')).status).toBe(303);
   });
 
-  it('has to be right before the user counts as seen', async () => {
+  it('updates the time at which the user was last seen only if it is right', async () => {
     const account = await accountWithTotp();
     const lastSeen = async () => {
       const users = server.context.db.read.selectFrom('users').select('last_seen_at');
       return (await users.where('id', '=', account.id).executeTakeFirstOrThrow()).last_seen_at;
     };
     const before = await lastSeen();
-    const visitor = await halfSignedIn(account);
+    const visitor = await signInWithPassword(account);
     now += 120_000;
     expect((await visitor.get(SECOND_FACTOR)).status).toBe(200);
     expect(await lastSeen()).toBe(before);
@@ -266,7 +266,7 @@ describe('Changing second factors', () => {
 
     const recent = await owner.open(SECURITY);
     now += 30_000;
-    const elsewhere = await halfSignedIn(account);
+    const elsewhere = await signInWithPassword(account);
     await sendCode(elsewhere, 'code', totpCodeAt(account.secret, now));
     expect((await elsewhere.get('/account')).status).toBe(200);
     expect((await owner.submit(recent, {}, remove)).status).toBe(303);
@@ -299,7 +299,7 @@ describe('Changing second factors', () => {
     expect((await owner.submit(await owner.open(SECURITY), { proof }, confirm)).status).toBe(303);
     now += 600_000;
     expect((await owner.submit(await owner.open(SECURITY), { proof }, confirm)).status).toBe(401);
-    expect((await sendCode(await halfSignedIn(account), 'recovery_code', proof)).status).toBe(401);
+    expect((await sendCode(await signInWithPassword(account), 'recovery_code', proof)).status).toBe(401);
   });
 
   it('accepts a code once', async () => {
@@ -309,7 +309,7 @@ describe('Changing second factors', () => {
     const proof = totpCodeAt(account.secret, now);
     const confirm = `${SECURITY}/confirm`;
     expect((await account.owner.submit(page, { proof }, confirm)).status).toBe(303);
-    expect((await sendCode(await halfSignedIn(account), 'code', proof)).status).toBe(401);
+    expect((await sendCode(await signInWithPassword(account), 'code', proof)).status).toBe(401);
   });
 
   it('counts wrong confirmations as wrong codes', async () => {

@@ -135,8 +135,8 @@ describeInBrowser('Console: vulnerability list', () => {
 
   it('shows how long open vulnerabilities are overdue, at any width', async () => {
     const overdue = /Overdue by [\d,]+ days?/;
-    const of = (phase: string) => `${LIST}?sort=due_on&phase=%5B%22${phase}%22%5D`;
-    const page = await assay.enter('admin', of('open'), { viewport: { width: 1440, height: 900 } });
+    const listUrl = (phase: string) => `${LIST}?sort=due_on&phase=%5B%22${phase}%22%5D`;
+    const page = await assay.enter('admin', listUrl('open'), { viewport: { width: 1440, height: 900 } });
     const first = rowsOf(page).first();
     await first.getByText(overdue).waitFor();
     await page.setViewportSize({ width: 390, height: 800 });
@@ -144,7 +144,7 @@ describeInBrowser('Console: vulnerability list', () => {
     await first.getByRole('link').click();
     await page.getByRole('complementary', { name: 'Details' }).getByText(overdue).waitFor();
     await page.setViewportSize({ width: 1440, height: 900 });
-    await page.goto(of('closed'));
+    await page.goto(listUrl('closed'));
     await rowsOf(page).first().waitFor();
     expect(await gridOf(page).getByText(overdue).count()).toBe(0);
   });

@@ -33,8 +33,8 @@ const rename = (
 ) => server.request('PUT', `${path(uid)}/${tag}`, { token, body, headers });
 const remove = (uids: unknown, { token = admin.token, uid = organization.uid } = {}) =>
   server.request('DELETE', path(uid), { token, body: { uids } });
-const newAsset = async (of: object = {}) =>
-  (await fixtures.asset({ organization: organization.uid, ...of })).uid;
+const newAsset = async (overrides: object = {}) =>
+  (await fixtures.asset({ organization: organization.uid, ...overrides })).uid;
 
 /** Creates a tag with entities and returns its uid. */
 async function newTag(name: string, entities: string[] = [], uid = organization.uid): Promise<string> {

@@ -50,8 +50,8 @@ beforeEach(async () => {
 
 type Content = string | Buffer<ArrayBuffer>;
 type File = readonly [name: string, content: Content, type?: string, part?: string];
-const pathOf = (id: number | string = '', of: number | string = vulnerability.id) =>
-  `/v1/vulnerabilities/${of}/attachments${id === '' ? '' : `/${id}`}`;
+const pathOf = (id: number | string = '', vulnerabilityId: number | string = vulnerability.id) =>
+  `/v1/vulnerabilities/${vulnerabilityId}/attachments${id === '' ? '' : `/${id}`}`;
 
 async function upload(
   files: readonly File[],

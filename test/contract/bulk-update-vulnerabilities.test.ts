@@ -40,10 +40,10 @@ beforeEach(async () => {
 
 const bulk = (body: unknown, token = admin.token, headers: Record<string, string> = {}) =>
   server.request('POST', '/v1/vulnerabilities/bulk_update', { token, body, headers });
-const make = (count: number, input: object = {}, of = assessment) =>
+const make = (count: number, input: object = {}, inAssessment = assessment) =>
   fixtures.together(async ({ vulnerability }) => {
     const ids: number[] = [];
-    for (let index = 0; index < count; index += 1) ids.push((await vulnerability(of, input)).id);
+    for (let index = 0; index < count; index += 1) ids.push((await vulnerability(inAssessment, input)).id);
     return ids;
   });
 const rowOf = (id: number) =>

@@ -37,7 +37,7 @@ async function countAssets(): Promise<number> {
 }
 const actionsOf = async (id: number) =>
   (await fixtures.auditEvents())
-    .filter(({ object_type: type, object_id: of }) => type === 'import' && of === String(id))
+    .filter(({ object_type: type, object_id: objectId }) => type === 'import' && objectId === String(id))
     .map(({ action }) => action);
 
 describe('Operation 69: cancel an import', () => {
@@ -77,11 +77,15 @@ describe('Operation 69: cancel an import', () => {
       await fixtures.user({ organization: organization.uid }),
     ];
     for (const { id } of [starter, other]) await fixtures.access(assessment.uid, id);
-    const of = { organizationId: organization.id, assessmentId: assessment.id, createdBy: starter.id };
+    const importMembers = {
+      organizationId: organization.id,
+      assessmentId: assessment.id,
+      createdBy: starter.id,
+    };
     const [one, two, three] = [
-      await insertImport(server, of),
-      await insertImport(server, of),
-      await insertImport(server, of),
+      await insertImport(server, importMembers),
+      await insertImport(server, importMembers),
+      await insertImport(server, importMembers),
     ];
     expect((await cancel(one, other)).status).toBe(403);
     expect((await cancel(one, starter)).status).toBe(202);

@@ -37,8 +37,8 @@ beforeEach(async () => {
   now = START + 60_000;
 });
 
-const path = (id: number | string = '', of: number | string = vulnerability.id) =>
-  `/v1/vulnerabilities/${of}/comments${id === '' ? '' : `/${id}`}`;
+const path = (id: number | string = '', vulnerabilityId: number | string = vulnerability.id) =>
+  `/v1/vulnerabilities/${vulnerabilityId}/comments${id === '' ? '' : `/${id}`}`;
 const comment = (body: unknown, { token } = member, headers: Record<string, string> = {}) =>
   server.request('POST', path(), { token, body, headers });
 const list = async ({ token } = member) => (await server.request('GET', path(), { token })).body;

@@ -31,7 +31,7 @@ const create = (body: unknown, token: string | undefined = admin.token, uid = or
 const tagged = (name: string, ...uids: string[]) => ({
   tags: [{ name, entities: uids.map((uid) => ({ uid })) }],
 });
-const newAsset = async (of: object = {}) => (await fixtures.asset({ organization, ...of })).uid;
+const newAsset = async (overrides: object = {}) => (await fixtures.asset({ organization, ...overrides })).uid;
 const scoped = async (user: TestUser, ...scopes: string[]) =>
   (await fixtures.token(user.id, { scopes })).token;
 const events = async () =>

@@ -21,13 +21,13 @@ beforeEach(async () => {
 
 const create = (body: unknown, token: string = admin.token, headers: Record<string, string> = {}) =>
   server.request('POST', PATH, { token, body, headers });
-const host = (location: string, more: object = {}) => ({
+const host = (location: string, overrides: object = {}) => ({
   organizationUid: organization,
   assetType: 'host',
   location,
-  ...more,
+  ...overrides,
 });
-const expectRefused = (response: Awaited<ReturnType<typeof create>>, property: string) =>
+const expectInvalid = (response: Awaited<ReturnType<typeof create>>, property: string) =>
   expectProblem(server, response, {
     area: 'asset',
     status: 422,
@@ -114,7 +114,7 @@ describe('Operation 74: create assets', () => {
       }),
     );
     expect(response.body).toMatchObject({ name: '', criticality: 'undefined', writableBy: 'any' });
-    expectRefused(await create({ ...host('192.0.2.2'), location: null }), 'location');
+    expectInvalid(await create({ ...host('192.0.2.2'), location: null }), 'location');
   });
 
   it.each([
@@ -130,10 +130,10 @@ describe('Operation 74: create assets', () => {
     ['webapp', 'http://EXAMPLE.com', 'http://example.com/'],
     ['webapp', 'https://example.com:8443/a/../b', 'https://example.com:8443/b'],
     ['webapp', 'http://[2001:DB8::1]:80/ä', 'http://[2001:db8::1]/%C3%A4'],
-  ])('normalizes the location of a %s from %j to %j', async (assetType, location, form) => {
+  ])('normalizes the location of a %s from %j to %j', async (assetType, location, normalized) => {
     const { body } = await create({ organizationUid: organization, assetType, location });
-    expect(body.location).toBe(form);
-    const again = await create({ organizationUid: organization, assetType, location: form });
+    expect(body.location).toBe(normalized);
+    const again = await create({ organizationUid: organization, assetType, location: normalized });
     expect(again.status).toBe(409);
   });
 
@@ -158,16 +158,16 @@ describe('Operation 74: create assets', () => {
     ['webapp', 'https://:secret@example.com/'],
     ['webapp', `https://example.com/${'ä'.repeat(700)}`],
   ])('rejects a %s at %j', async (assetType, location) => {
-    expectRefused(await create({ organizationUid: organization, assetType, location }), 'location');
+    expectInvalid(await create({ organizationUid: organization, assetType, location }), 'location');
   });
 
   it('uses the name of other assets as their location, and requires it', async () => {
     const body = { organizationUid: organization, assetType: 'network', name: ' Office ' };
     expect((await create(body)).body).toMatchObject({ name: 'Office', location: 'Office' });
     expect((await create({ ...body, assetType: 'mobileapp', location: 'Office' })).status).toBe(201);
-    expectRefused(await create({ ...body, assetType: 'cloudaccount', location: 'else' }), 'location');
-    expectRefused(await create({ organizationUid: organization, assetType: 'network' }), 'name');
-    expectRefused(await create({ ...body, name: 'x'.repeat(256) }), 'name');
+    expectInvalid(await create({ ...body, assetType: 'cloudaccount', location: 'else' }), 'location');
+    expectInvalid(await create({ organizationUid: organization, assetType: 'network' }), 'name');
+    expectInvalid(await create({ ...body, name: 'x'.repeat(256) }), 'name');
   });
 
   it.each([
@@ -182,7 +182,7 @@ describe('Operation 74: create assets', () => {
     ['organizationUid', 'NO'],
     ['listingUid', 'nosuch'],
   ])('rejects an invalid %s', async (property, value) => {
-    expectRefused(await create({ ...host('192.0.2.1'), [property]: value }), property);
+    expectInvalid(await create({ ...host('192.0.2.1'), [property]: value }), property);
   });
 
   it('rejects a location that the organization has, and accepts one of another organization', async () => {
@@ -310,19 +310,19 @@ describe('Operation 74: create assets', () => {
       const closed = await fixtures.assessment(organization);
       await fixtures.access(listing.uid, member.id);
       const token = await scoped(member, 'asset_client_lw');
-      expectRefused(await create(host('192.0.2.1'), token), 'listingUid');
-      expectRefused(await create(host('192.0.2.1', { listingUid: closed.uid }), token), 'listingUid');
+      expectInvalid(await create(host('192.0.2.1'), token), 'listingUid');
+      expectInvalid(await create(host('192.0.2.1', { listingUid: closed.uid }), token), 'listingUid');
       const response = await create(host('192.0.2.1', { listingUid: listing.uid }), token);
       expect(response.status).toBe(201);
       expect(response.body.listings).toHaveLength(1);
     });
 
     it('requires write access to the created asset', async () => {
-      expectRefused(await create(host('192.0.2.1', { writableBy: 'boss' })), 'writableBy');
+      expectInvalid(await create(host('192.0.2.1', { writableBy: 'boss' })), 'writableBy');
       expect((await create(host('192.0.2.1', { writableBy: 'client' }))).status).toBe(201);
       const staff = await fixtures.user();
       const boss = await scoped(staff, 'asset_boss_ow');
-      expectRefused(await create(host('192.0.2.2', { writableBy: 'client' }), boss), 'writableBy');
+      expectInvalid(await create(host('192.0.2.2', { writableBy: 'client' }), boss), 'writableBy');
       expect((await create(host('192.0.2.2', { writableBy: 'boss' }), boss)).status).toBe(201);
       expect((await create(host('192.0.2.3', { writableBy: 'client' }), staff.token)).status).toBe(201);
     });

@@ -62,11 +62,13 @@ describe('Operation 84: delete an assessment', () => {
     const tag = await fixtures.assessmentTag(grouped);
     const { token } = admin;
     const counts = async () => {
-      const of = await server.request('GET', `/v1/organizations/${organization}`, { token });
+      const organizationResponse = await server.request('GET', `/v1/organizations/${organization}`, {
+        token,
+      });
       const groups = await server.request('GET', `/v1/assessment_groups/${group.id}`, { token });
       const tags = await server.request('GET', '/v1/assessment_tags', { token });
       const tagged = tags.body.find(({ id }: { id: number }) => id === tag.id);
-      return [of.body.assessment_count, groups.body.assessment_count, tagged?.count];
+      return [organizationResponse.body.assessment_count, groups.body.assessment_count, tagged?.count];
     };
     expect(await counts()).toEqual([2, 1, 1]);
     expect((await server.request('DELETE', `/v1/assessments/${grouped}`, { token })).status).toBe(204);

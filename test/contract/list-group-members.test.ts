@@ -185,9 +185,9 @@ describe('Operation 12: list members of an assessment group', () => {
             const response = await list(`?${query}&page=${page}`);
             const { members: found, metadata } = response.body;
             expect(
-              found.map(({ userUid, role: of, id, createdAt }: Row) => ({
+              found.map(({ userUid, role: memberRole, id, createdAt }: Row) => ({
                 userUid,
-                role: of,
+                role: memberRole,
                 id,
                 createdAt,
               })),

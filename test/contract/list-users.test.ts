@@ -37,9 +37,9 @@ describe('Operation 53: list users', () => {
       recordTokenUse(tx, new Map([[token?.id ?? '', { at: NOW - 1, address: '192.0.2.1' }]])),
     );
     const { body } = await list(admin.token);
-    const of = (id: number) => body.find((row: { id: number }) => row.id === id);
+    const userOf = (id: number) => body.find((row: { id: number }) => row.id === id);
     expect(body).toHaveLength(3);
-    expect(of(user.id)).toEqual({
+    expect(userOf(user.id)).toEqual({
       id: user.id,
       uid: user.uid,
       name: 'Ada',
@@ -53,7 +53,7 @@ describe('Operation 53: list users', () => {
       last_seen_at: new Date(NOW - 1).toISOString(),
       second_factor: false,
     });
-    expect(of(invited.id).invite_url).toMatch(/^https:\/\/gateway\.example\/invitation\?token=/);
+    expect(userOf(invited.id).invite_url).toMatch(/^https:\/\/gateway\.example\/invitation\?token=/);
   });
 
   it('returns only id, uid, name and address to group admins', async () => {

@@ -39,8 +39,8 @@ beforeEach(async () => {
   now = START + 60_000;
 });
 
-const path = (id: number | string = '', of: number | string = vulnerability.id) =>
-  `/v1/vulnerabilities/${of}/patch_verifications${id === '' ? '' : `/${id}`}`;
+const path = (id: number | string = '', vulnerabilityId: number | string = vulnerability.id) =>
+  `/v1/vulnerabilities/${vulnerabilityId}/patch_verifications${id === '' ? '' : `/${id}`}`;
 const requestRetest = (
   body: unknown = { message: 'Fixed.' },
   { token } = member,
@@ -166,7 +166,7 @@ describe('Operation 29: decide a retest', () => {
     ['failed', 3],
     ['blocked', 2],
     ['cancelled', 2],
-  ])('%s sets the status of the vulnerability to %i', async (decision, then) => {
+  ])('%s sets the status of the vulnerability to %i', async (decision, statusId) => {
     const { body: requested } = await requestRetest();
     now += 60_000;
     const response = await decide(requested.id, { status: decision, message: 'Seen.' });
@@ -181,7 +181,7 @@ describe('Operation 29: decide a retest', () => {
       },
     ]);
     expect(response.headers.get('etag')).toMatch(/^"2\./);
-    expect(await status()).toBe(then);
+    expect(await status()).toBe(statusId);
     const entries = await timeline();
     expect(entries.slice(3).map(([kind]: [string]) => kind)).toEqual(['retest', 'status']);
     expect(entries[3]).toEqual([

@@ -57,7 +57,7 @@ const addresses = async () => {
     .execute();
   return found.map(({ location }) => location);
 };
-function expectRefused({ status, body }: TestResponse, expected: number, kind: string) {
+function expectError({ status, body }: TestResponse, expected: number, kind: string) {
   expect([status, body?.type?.split('/').at(-1)]).toEqual([expected, kind]);
 }
 /** Expects no queued import and no stored upload. */
@@ -235,7 +235,7 @@ describe('Operation 65: import a report', () => {
   ])('returns 422 for a form %s', async (_what, parts, property, message) => {
     const file: FormPart[] = property === 'file' ? [] : [['file', hosts('192.0.2.1'), 'a.xml']];
     const response = await send([...parts, ...file]);
-    expectRefused(response, 422, 'validation-failed');
+    expectError(response, 422, 'validation-failed');
     const { failedValidation, failedValidations } = response.body;
     expect(failedValidation ?? failedValidations[0].failedValidation).toEqual([
       expect.objectContaining({ property, message: expect.stringMatching(message) }),
@@ -249,7 +249,7 @@ describe('Operation 65: import a report', () => {
       ['file', ['file', 'x', 'b.xml']],
     ] as const) {
       const response = await send([['file', hosts('192.0.2.1'), 'a.xml'], more as FormPart]);
-      expectRefused(response, 422, 'validation-failed');
+      expectError(response, 422, 'validation-failed');
       expect(response.body.failedValidation[0]).toMatchObject({ property: name });
     }
     await expectNothing();
@@ -299,7 +299,7 @@ describe('Operation 65: import a report', () => {
       ['file', 'x', 'a.xml'],
       ['assessment_id', assessment.uid],
     ]);
-    expectRefused(response, 422, 'validation-failed');
+    expectError(response, 422, 'validation-failed');
     expect(response.body.failedValidation).toEqual([
       {
         property: 'assessment_id',
@@ -320,7 +320,7 @@ describe('Operation 65: import a report', () => {
     ['whitespace', ' \n\t\n'],
   ])('returns 422 before it queues %s', async (_what, content) => {
     const response = await start(content);
-    expectRefused(response, 422, 'validation-failed');
+    expectError(response, 422, 'validation-failed');
     expect(response.body.failedValidation).toEqual([expect.objectContaining({ property: 'file' })]);
     await expectNothing();
   });
@@ -341,31 +341,31 @@ describe('Operation 65: import a report', () => {
   it('returns 422 for findings without an assessment', async () => {
     const format = REPORT_FORMATS.find(({ hasFindings }) => hasFindings)?.name ?? '';
     const response = await start('x', { format });
-    expectRefused(response, 422, 'validation-failed');
+    expectError(response, 422, 'validation-failed');
     expect(response.body.failedValidation[0]).toMatchObject({ property: 'assessment_id' });
     await expectNothing();
   });
 
   it('returns 413 for a large file, large or many fields, and too many items', async () => {
     const large = report(host('192.0.2.1', LISTENING) + ' '.repeat(MAX_SIZE));
-    expectRefused(await start(large), 413, 'body-too-large');
+    expectError(await start(large), 413, 'body-too-large');
     const longField = await start('x', { mapping: 'x'.repeat(70_000) });
-    expectRefused(longField, 422, 'validation-failed');
+    expectError(longField, 422, 'validation-failed');
     // 16 names and values of 64 KiB together.
     const targets = Array.from({ length: 16 }, (): FormPart => ['targets', 'x'.repeat(65_536)]);
-    expectRefused(await send(targets), 413, 'body-too-large');
+    expectError(await send(targets), 413, 'body-too-large');
     const fields = Array.from({ length: 2_102 }, (): FormPart => ['targets', '']);
-    expectRefused(await send(fields), 413, 'body-too-large');
+    expectError(await send(fields), 413, 'body-too-large');
     const tags = Array.from({ length: 1_001 }, (_, index): FormPart => ['tags', `tag ${index}`]);
     const response = await send([...tags, ['file', hosts('192.0.2.1'), 'a.xml']]);
-    expectRefused(response, 413, 'batch-too-large');
+    expectError(response, 413, 'batch-too-large');
     expect(response.body).toMatchObject({ maxBatchSize: 1_000, batchSize: 1_001 });
     await expectNothing();
   });
 
   it('returns 415 and 400 for bodies that are not forms, and removes truncated uploads', async () => {
     const { token } = admin;
-    expectRefused(
+    expectError(
       await server.request('POST', '/v1/imports', { token, body: {} }),
       415,
       'unsupported-media-type',
@@ -376,18 +376,18 @@ describe('Operation 65: import a report', () => {
       headers,
       bytes: bytes?.subarray(0, -20) as Buffer<ArrayBuffer>,
     });
-    expectRefused(broken, 400, 'invalid-request');
+    expectError(broken, 400, 'invalid-request');
     await expectNothing();
   });
 });
 
 describe('Operation 65: access', () => {
   it('allows admins without an assessment, and users with access to the given one', async () => {
-    expectRefused(await start(undefined, {}, member), 422, 'validation-failed');
+    expectError(await start(undefined, {}, member), 422, 'validation-failed');
     const { status } = await start(undefined, { assessment_id: assessment.uid }, member);
     expect(status).toBe(202);
     const outsider = await fixtures.user({ organization: organization.uid });
-    expectRefused(
+    expectError(
       await start(undefined, { assessment_id: assessment.uid }, outsider),
       422,
       'validation-failed',
@@ -396,14 +396,14 @@ describe('Operation 65: access', () => {
 
   it('requires api and a scope that writes assets for a report of hosts', async () => {
     const narrow = await fixtures.token(admin.id, { scopes: ['api', 'asset_or'] });
-    expectRefused(await start(undefined, {}, { ...admin, token: narrow.token }), 403, 'forbidden');
+    expectError(await start(undefined, {}, { ...admin, token: narrow.token }), 403, 'forbidden');
     const wide = await fixtures.token(admin.id, { scopes: ['api', 'asset_client_ow'] });
     expect((await start(undefined, {}, { ...admin, token: wide.token })).status).toBe(202);
   });
 
   it('without an assessment requires a scope that is not of a listing', async () => {
     const { token } = await fixtures.token(admin.id, { scopes: ['api', 'asset_client_lw'] });
-    expectRefused(await start(undefined, {}, { ...admin, token }), 403, 'forbidden');
+    expectError(await start(undefined, {}, { ...admin, token }), 403, 'forbidden');
     const fields = { assessment_id: assessment.uid };
     expect((await start(undefined, fields, { ...admin, token })).status).toBe(202);
   });
@@ -453,14 +453,14 @@ describe('Operation 65: access', () => {
 
   it('requires an organization from staff, which must be that of the assessment', async () => {
     const staff = await fixtures.user();
-    expectRefused(await start(undefined, {}, staff), 422, 'validation-failed');
+    expectError(await start(undefined, {}, staff), 422, 'validation-failed');
     const named = await start(undefined, { organization_uid: organization.uid }, staff);
     expect([named.status, named.body.organization_uid]).toEqual([202, organization.uid]);
     const other = await fixtures.organization();
     const fields = { organization_uid: other.uid, assessment_id: assessment.uid };
     const response = await start(undefined, fields, staff);
     expect([response.status, response.body.failedValidation[0].property]).toEqual([422, 'organization_uid']);
-    expectRefused(await start(undefined, { organization_uid: other.uid }), 422, 'validation-failed');
+    expectError(await start(undefined, { organization_uid: other.uid }), 422, 'validation-failed');
   });
 });
 
@@ -496,7 +496,7 @@ describe('Operation 65: Idempotency-Key', () => {
     const target = { assessment_id: assessment.uid };
     const rejected = await start(content, target, outsider, key);
     files.write = write;
-    expectRefused(rejected, 422, 'validation-failed');
+    expectError(rejected, 422, 'validation-failed');
     expect(stored).toEqual([]);
     await expectNothing();
   });
@@ -510,7 +510,7 @@ describe('Operation 65: Idempotency-Key', () => {
     expect([again.body, again.headers.get('location')]).toEqual([first.body, first.headers.get('location')]);
     expect(await imports()).toHaveLength(1);
     const other = await start(hosts('192.0.2.8'), {}, admin, key);
-    expectRefused(other, 422, 'validation-failed');
+    expectError(other, 422, 'validation-failed');
     expect(await imports()).toHaveLength(1);
     await waitForImport(server, admin.token, first.body.id);
     await eventually(async () => expect(await waitingContents()).toEqual([]));

@@ -26,7 +26,7 @@ beforeEach(async () => {
 const path = (uid = organization) => `/api/tagging/v1.0/organizations/${uid}/tags`;
 const change = (body: unknown, token: string | undefined = admin.token, uid = organization) =>
   server.request('PATCH', path(uid), { token, body });
-const newAsset = async (of: object = {}) => (await fixtures.asset({ organization, ...of })).uid;
+const newAsset = async (overrides: object = {}) => (await fixtures.asset({ organization, ...overrides })).uid;
 const scoped = async (user: TestUser, ...scopes: string[]) =>
   (await fixtures.token(user.id, { scopes })).token;
 const references = (...uids: string[]) => uids.map((uid) => ({ uid }));

@@ -105,7 +105,9 @@ describe('Operation 82: undo an import', () => {
     expect(before.map((row) => row.at(-1))).toEqual([first.id, first.id]);
     expect(await count()).toBe(2);
     const actions = (await fixtures.auditEvents())
-      .filter(({ object_type: type, object_id: of }) => type === 'import' && of === String(second.id))
+      .filter(
+        ({ object_type: type, object_id: objectId }) => type === 'import' && objectId === String(second.id),
+      )
       .map(({ action, user_id: by, after }) => [
         action,
         by,
@@ -284,7 +286,7 @@ describe('Operation 82: undo an import', () => {
     expect((await get(`/v1/imports/${id}`)).undone).toBeNull();
     expect(await findings()).toHaveLength(1);
     const undos = (await fixtures.auditEvents()).filter(
-      ({ action, object_id: of }) => action === 'import.undo' && of === String(id),
+      ({ action, object_id: objectId }) => action === 'import.undo' && objectId === String(id),
     );
     expect(undos).toMatchObject([{ user_id: starter.id, organization_id: organization.id }]);
     expect(JSON.parse(undos[0]?.after ?? '')).toEqual({ error: { message } });

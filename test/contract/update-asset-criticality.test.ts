@@ -30,9 +30,9 @@ const change = (assetUids: string[], criticality = 'high', organizationUid = org
   criticality,
   assetUids,
 });
-const assets = async (count: number, of: object = {}) => {
+const assets = async (count: number, overrides: object = {}) => {
   const uids: string[] = [];
-  for (let i = 0; i < count; i += 1) uids.push((await fixtures.asset({ organization, ...of })).uid);
+  for (let i = 0; i < count; i += 1) uids.push((await fixtures.asset({ organization, ...overrides })).uid);
   return uids;
 };
 const criticalityOf = async (uid: string) =>

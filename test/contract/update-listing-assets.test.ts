@@ -28,7 +28,7 @@ const path = (uid = listing) => `/api/asset/v2/listings/${uid}/assets`;
 const change = (body: unknown, token: string | undefined = admin.token, uid = listing) =>
   server.request('PATCH', path(uid), { token, body });
 const rules = (...list: string[]) => list.map((rule) => ({ rule }));
-const newAsset = async (of: object = {}) => (await fixtures.asset({ organization, ...of })).uid;
+const newAsset = async (overrides: object = {}) => (await fixtures.asset({ organization, ...overrides })).uid;
 const scoped = async (user: TestUser, ...scopes: string[]) =>
   (await fixtures.token(user.id, { scopes })).token;
 const events = async () =>

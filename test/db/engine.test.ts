@@ -100,7 +100,7 @@ describe('Transaction', () => {
     },
   );
 
-  it('keeps the next one intact after a constraint violation', async () => {
+  it('does not affect the next one after a constraint violation', async () => {
     await db.write((tx) => insert(tx, 'taken'));
     const [first, second, third] = await Promise.allSettled([
       db.write(async (tx) => {
@@ -161,7 +161,7 @@ describe('Transaction', () => {
     await hasty.close();
   });
 
-  onSqlite('shares a commit with those that wait at the same time', async () => {
+  onSqlite('shares a commit with other waiting transactions', async () => {
     let fewest = Number.POSITIVE_INFINITY;
     // A group ends after some milliseconds, which may be too few on a busy machine.
     for (let round = 0; round < 10 && fewest > 5; round += 1) {
@@ -449,7 +449,7 @@ describe('Portable queries', () => {
       'very many',
       ['listed1', 'listed2', ...Array.from({ length: 40_000 }, (_, index) => `no "${index}", \\ {}`)],
     ],
-  ])('isOneOf accepts a list of texts: %s', async (_name, uids) => {
+  ])('inList accepts a list of texts: %s', async (_name, uids) => {
     for (let i = 0; i < 3; i += 1)
       if (!(await exists(`listed${i}`))) await db.write((tx) => insert(tx, `listed${i}`));
     const expected = [0, 1, 2].map((i) => `listed${i}`).filter((uid) => uids.includes(uid));
@@ -459,7 +459,7 @@ describe('Portable queries', () => {
     });
   });
 
-  it('isOneOf accepts a list of numbers with an unindexed column beside it', async () => {
+  it('inList accepts a list of numbers beside a condition without an index', async () => {
     const { id } = await db.write((tx) => insert(tx, 'numbered'));
     const ids = [id, -1, 9_007_199_254_740_991];
     expect(await idsAmong(db.read, { ids, created: 1 })).toEqual([{ uid: 'numbered' }]);

@@ -107,37 +107,37 @@ describe('Reader pool', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it('starts threads on demand, and again after they ended', async () => {
-    const some = start();
-    expect(some.size).toBe(0);
+    const chunk = start();
+    expect(chunk.size).toBe(0);
     renameSync(path, `${path}.away`);
     // Every query that waits for a thread that does not start is rejected.
-    const failed = await Promise.allSettled([some.query(one), some.query(one), some.query(one)]);
+    const failed = await Promise.allSettled([chunk.query(one), chunk.query(one), chunk.query(one)]);
     expect(failed).toEqual(
       Array.from({ length: 3 }, () => ({ status: 'rejected', reason: expect.any(StorageError) })),
     );
     renameSync(`${path}.away`, path);
-    expect(await some.query(one)).toEqual({ columns: ['one'], rows: [[1]] });
-    expect(some.size).toBe(1);
-    await some.close();
+    expect(await chunk.query(one)).toEqual({ columns: ['one'], rows: [[1]] });
+    expect(chunk.size).toBe(1);
+    await chunk.close();
   });
 
   it('finishes running queries on close, and rejects others', async () => {
-    const some = start();
-    const queries = [1, 2, 3].map(() => some.query(one));
-    const closed = some.close();
+    const chunk = start();
+    const queries = [1, 2, 3].map(() => chunk.query(one));
+    const closed = chunk.close();
     const settled = await Promise.allSettled(queries);
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
     await closed;
-    expect(some.size).toBe(0);
-    await expect(some.query(one)).rejects.toThrow(StorageError);
+    expect(chunk.size).toBe(0);
+    await expect(chunk.query(one)).rejects.toThrow(StorageError);
   });
 
   it('lets accounts take turns, and bounds what one of them has waiting', async () => {
-    const some = start();
+    const chunk = start();
     const orderWith = async (many: number): Promise<string[]> => {
       const order: string[] = [];
       const query = (account: number, name: string, text = one.sql) =>
-        some
+        chunk
           .query({ sql: text, parameters: [] }, { aborted: false, account })
           .then(() => void order.push(name));
       // Keeps one thread busy, so that the other one runs the rest one after another.
@@ -153,7 +153,7 @@ describe('Reader pool', () => {
     for (let attempt = 0; attempt < ATTEMPTS && order.at(-1) !== 'long'; attempt += 1)
       order = await orderWith(LONG * 2 ** attempt);
     expect(order.slice(0, 2)).toEqual(['greedy 0', 'other']);
-    await some.close();
+    await chunk.close();
   });
 
   it('keeps no idle process alive', async () => {

@@ -162,7 +162,7 @@ describe('API description', () => {
       const numbers = paths.map((at) =>
         section.filter(({ path }) => path === at).map(({ number }) => number),
       );
-      for (const some of numbers) expect(some).toEqual(ascending(some));
+      for (const chunk of numbers) expect(chunk).toEqual(ascending(chunk));
       const firsts = numbers.map(([first = 0]) => first);
       expect(firsts).toEqual(ascending(firsts));
     }

@@ -21,14 +21,14 @@ const job = (id: number, request: string): Job => ({
   attempts: 1,
 });
 
-async function headersOf(to: string, by: Job) {
-  await mailer.send({ to, subject: 'A', text: 'B' }, by);
+async function headersOf(to: string, sendingJob: Job) {
+  await mailer.send({ to, subject: 'A', text: 'B' }, sendingJob);
   const { content } = await mailbox.next();
   const header = (name: string) => new RegExp(`^${name}: (.*)\r$`, 'm').exec(content)?.[1];
   return { id: header('Message-ID'), auto: header('Auto-Submitted') };
 }
 
-it('marks a mail as automatic, and identifies it alike each time it is sent', async () => {
+it('marks a mail as auto-generated, and gives it the same Message-ID on each attempt', async () => {
   const first = await headersOf('a@example.com', job(1, 'one'));
   expect(first).toEqual({ id: expect.stringMatching(/^<[\w-]{32}@mail\.example>$/), auto: 'auto-generated' });
   expect(await headersOf('a@example.com', { ...job(1, 'one'), attempts: 2 })).toEqual(first);

@@ -30,14 +30,16 @@ async function queue(organizationId: number, assessmentId: number | null = null)
 
 const MINUTE = 60_000;
 /** Claims the next job as an instance does, and returns it with its import. */
-async function take(holder: string, atOnce = 10, at = now + 1) {
+async function claim(holder: string, maxRunning = 10, at = now + 1) {
   const { db } = server.context;
-  const job = await db.write((tx) => claimNextImport(atOnce)(tx, { holder, now: at, until: at + MINUTE }));
+  const job = await db.write((tx) =>
+    claimNextImport(maxRunning)(tx, { holder, now: at, until: at + MINUTE }),
+  );
   if (job === undefined) return undefined;
   const { import: id } = JSON.parse(job.payload) as { import: number };
   return { job, id };
 }
-const done = (job: Job, holder: string) => server.context.db.write((tx) => finishJob(tx, job, holder));
+const finish = (job: Job, holder: string) => server.context.db.write((tx) => finishJob(tx, job, holder));
 
 describe('The next import', () => {
   it('is the oldest; one per assessment, or per organization without an assessment, runs at a time', async () => {
@@ -48,20 +50,20 @@ describe('The next import', () => {
     const elsewhere = await queue(organization, other.id);
     const hosts = await queue(organization);
     const more = await queue(organization);
-    const taken = await take('a');
-    expect(taken?.id).toBe(first);
-    expect((await take('b'))?.id).toBe(elsewhere);
-    expect((await take('a'))?.id).toBe(hosts);
-    expect(await take('b')).toBeUndefined();
-    await done(taken?.job as Job, 'a');
-    expect((await take('b'))?.id).toBe(second);
-    expect(await take('a')).toBeUndefined();
+    const claimed = await claim('a');
+    expect(claimed?.id).toBe(first);
+    expect((await claim('b'))?.id).toBe(elsewhere);
+    expect((await claim('a'))?.id).toBe(hosts);
+    expect(await claim('b')).toBeUndefined();
+    await finish(claimed?.job as Job, 'a');
+    expect((await claim('b'))?.id).toBe(second);
+    expect(await claim('a')).toBeUndefined();
     // The other imports, of a crashed instance, are taken over before later ones.
     const later = now + MINUTE + 2;
-    expect((await take('c', 10, later))?.id).toBe(second);
-    expect((await take('c', 10, later))?.id).toBe(elsewhere);
-    expect((await take('c', 10, later))?.id).toBe(hosts);
-    expect(await take('c', 10, later)).toBeUndefined();
+    expect((await claim('c', 10, later))?.id).toBe(second);
+    expect((await claim('c', 10, later))?.id).toBe(elsewhere);
+    expect((await claim('c', 10, later))?.id).toBe(hosts);
+    expect(await claim('c', 10, later)).toBeUndefined();
     expect(more).toBeGreaterThan(hosts);
   });
 
@@ -74,22 +76,22 @@ describe('The next import', () => {
     const queueIn = async ({ id, uid }: { id: number; uid: string }) =>
       queue(id, (await fixtures.assessment(uid)).id);
     const [a, b, c, d] = [await queueIn(one), await queueIn(one), await queueIn(one), await queueIn(one)];
-    const running = [await take('x', 2, now + 1), await take('x', 2, now + 2)];
-    expect(running.map((taken) => taken?.id)).toEqual([a, b]);
+    const running = [await claim('x', 2, now + 1), await claim('x', 2, now + 2)];
+    expect(running.map((claimed) => claimed?.id)).toEqual([a, b]);
     // A new organization waits for one run to end, however many runs others had before.
     const e = await queueIn(two);
     const f = await queueIn(two);
     const g = await queueIn(three);
     const order = [];
     for (let round = 0; round < 5; round += 1) {
-      await done(running.shift()?.job as Job, 'x');
-      running.push(await take('x', 2, now + 3 + round));
+      await finish(running.shift()?.job as Job, 'x');
+      running.push(await claim('x', 2, now + 3 + round));
       order.push(running.at(-1)?.id);
     }
     expect(order).toEqual([e, g, c, f, d]);
   });
 
-  it('is not of an organization that was served with an undo a moment ago', async () => {
+  it('belongs to another organization after an undo of one', async () => {
     const organizations = [
       await fixtures.organization(),
       await fixtures.organization(),
@@ -107,9 +109,9 @@ describe('The next import', () => {
     const [imported, other] = [await queue(two), await queue(three)];
     const order = [];
     for (let round = 0; round < 4; round += 1) {
-      const taken = await take('x', 1, now + 1 + round);
-      order.push(taken?.id);
-      await done(taken?.job as Job, 'x');
+      const claimed = await claim('x', 1, now + 1 + round);
+      order.push(claimed?.id);
+      await finish(claimed?.job as Job, 'x');
     }
     expect(order).toEqual([undos[0], imported, other, undos[1]]);
   });
@@ -125,14 +127,14 @@ describe('The next import', () => {
     ];
     const d = await queue(two.id, assessments[3]);
     const order = [];
-    for (let round = 0; round < 4; round += 1) order.push((await take('a', 10, now + 1 + round))?.id);
+    for (let round = 0; round < 4; round += 1) order.push((await claim('a', 10, now + 1 + round))?.id);
     expect(order).toEqual([a, d, b, c]);
   });
 
   it('waits while the maximum number runs on all instances, also if claimed concurrently', async () => {
     for (let waiting = 0; waiting < 6; waiting += 1) await queue((await fixtures.organization()).id);
-    const taken = await Promise.all(Array.from({ length: 6 }, (_, index) => take(`instance ${index}`, 2)));
-    expect(taken.filter((one) => one !== undefined)).toHaveLength(2);
-    expect(new Set(taken.flatMap((one) => one?.id ?? [])).size).toBe(2);
+    const claimed = await Promise.all(Array.from({ length: 6 }, (_, index) => claim(`instance ${index}`, 2)));
+    expect(claimed.filter((one) => one !== undefined)).toHaveLength(2);
+    expect(new Set(claimed.flatMap((one) => one?.id ?? [])).size).toBe(2);
   });
 });

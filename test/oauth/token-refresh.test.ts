@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-async function expectRefused(from: TestClient, token: string, error = 'invalid_grant'): Promise<void> {
+async function expectInvalid(from: TestClient, token: string, error = 'invalid_grant'): Promise<void> {
   const { status, body } = await apps.refresh(from, token);
   expect([status, body.error]).toEqual([400, error]);
 }
@@ -73,7 +73,7 @@ describe('Refresh token grant', () => {
 
   it('RFC 6749, 6 and 10.4: accepts a refresh token only from its client, which must authenticate', async () => {
     const { refresh_token: token } = await apps.tokens(confidential, user.id);
-    await expectRefused(client, token);
+    await expectInvalid(client, token);
     const { status, body } = await apps.post('/oauth/token', {
       grant_type: 'refresh_token',
       refresh_token: token,
@@ -87,10 +87,10 @@ describe('Refresh token grant', () => {
     const first = await apps.tokens(client, user.id);
     const { body: second } = await apps.refresh(client, first.refresh_token);
     const { body: third } = await apps.refresh(client, second.refresh_token);
-    await expectRefused(client, first.refresh_token);
+    await expectInvalid(client, first.refresh_token);
     for (const { access_token: token } of [first, second, third])
       expect(await apps.isAccepted(token)).toBe(false);
-    await expectRefused(client, third.refresh_token);
+    await expectInvalid(client, third.refresh_token);
 
     const events = (await createFixtures(server).auditEvents()).filter(
       ({ action }) => action === 'grant.revoke',
@@ -110,7 +110,7 @@ describe('Refresh token grant', () => {
     expect(won).toHaveLength(1);
     expect(responses.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(5);
     expect(await apps.isAccepted(won[0]?.body.access_token)).toBe(false);
-    await expectRefused(client, won[0]?.body.refresh_token);
+    await expectInvalid(client, won[0]?.body.refresh_token);
   });
 
   it('leaves no token when the grant is revoked during the refresh', async () => {
@@ -125,7 +125,7 @@ describe('Refresh token grant', () => {
       ]);
       if (body.access_token === undefined) continue;
       expect(await apps.isAccepted(body.access_token)).toBe(false);
-      await expectRefused(client, body.refresh_token);
+      await expectInvalid(client, body.refresh_token);
     }
   });
 
@@ -136,7 +136,7 @@ describe('Refresh token grant', () => {
     const { body } = await apps.refresh(client, first);
     expect(body.refresh_token).toBeDefined();
     now += 1;
-    await expectRefused(client, unused);
+    await expectInvalid(client, unused);
     expect((await apps.refresh(client, body.refresh_token)).status).toBe(200);
   });
 
@@ -148,14 +148,14 @@ describe('Refresh token grant', () => {
       expect(token).toBeDefined();
     }
     now += 3 * DAY;
-    await expectRefused(client, token);
+    await expectInvalid(client, token);
   });
 
   it('rejects a client of a banned user', async () => {
     const banned = await createFixtures(server).user({ organization: 'acmerefresh' });
     const { refresh_token: token } = await apps.tokens(client, banned.id);
     await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), banned.id));
-    await expectRefused(client, token);
+    await expectInvalid(client, token);
   });
 
   it('records the refresh without tokens', async () => {

@@ -29,8 +29,8 @@ interface AsyncSelectProps<O extends Option> {
 /** A select whose options the server searches. */
 export function AsyncSelect<O extends Option>(props: AsyncSelectProps<O>) {
   const { label, optionsKey, loadOptions, value, onChange, clearsOnSelect = false } = props;
-  const [typed, setTyped] = useState('');
-  const [search] = useDebouncedValue(typed === value?.label ? '' : typed, 120);
+  const [searchText, setSearchText] = useState('');
+  const [search] = useDebouncedValue(searchText === value?.label ? '' : searchText, 120);
   const { data = [], isFetching } = useQuery({
     queryKey: ['choices', ...optionsKey, search],
     queryFn: ({ signal }) => loadOptions(search, signal),
@@ -46,13 +46,13 @@ export function AsyncSelect<O extends Option>(props: AsyncSelectProps<O>) {
       value={value?.value ?? null}
       onChange={(key) => {
         onChange(options.find((option) => option.value === key) ?? null);
-        if (clearsOnSelect) setTyped('');
+        if (clearsOnSelect) setSearchText('');
       }}
       {...(props.maw === undefined ? {} : { maw: props.maw })}
       data-autofocus={props.autoFocus === true || undefined}
       searchable
-      searchValue={typed}
-      onSearchChange={setTyped}
+      searchValue={searchText}
+      onSearchChange={setSearchText}
       filter={({ options: found }) => found}
       placeholder={props.placeholder ?? commonMessages.typeToSearch}
       description={props.description}

@@ -49,7 +49,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const { label, list, rowId, current, selection } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const { ref: frame, width } = useElementSize<HTMLDivElement>();
-  const both = useMergedRef(scroller, frame);
+  const mergedRef = useMergedRef(scroller, frame);
   const virtual = useVirtualizer({
     count: list.total,
     getScrollElement: () => scroller.current,
@@ -84,7 +84,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
 
   return (
     <div
-      ref={both}
+      ref={mergedRef}
       className={classes.scroller}
       role="grid"
       aria-label={label}

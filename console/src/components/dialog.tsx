@@ -13,19 +13,20 @@ const DIALOG_THEME = {
 };
 
 /** A dialog, mounted while it is open. Ctrl or Cmd with Enter submits it; closing returns the focus to its opener. */
-export function Dialog({ children, ...others }: Omit<ModalProps, 'opened'>) {
+export function Dialog({ children, ...modalProps }: Omit<ModalProps, 'opened'>) {
   useLayoutEffect(() => {
     const opener = findOpener(document.activeElement);
     return () => {
       const focused = document.activeElement;
-      const isLeft = focused === document.body || focused?.closest('[role="dialog"]') != null;
+      const isFocusFree = focused === document.body || focused?.closest('[role="dialog"]') != null;
       // A dialog opened by a shortcut, without a focused element, focuses the table.
-      const back = opener === document.body ? document.querySelector('#content [role="grid"]') : opener;
-      if (isLeft && back instanceof HTMLElement) back.focus({ preventScroll: true });
+      const focusTarget =
+        opener === document.body ? document.querySelector('#content [role="grid"]') : opener;
+      if (isFocusFree && focusTarget instanceof HTMLElement) focusTarget.focus({ preventScroll: true });
     };
   }, []);
   return (
-    <Modal opened onKeyDown={submitOnCtrlEnter} {...others}>
+    <Modal opened onKeyDown={submitOnCtrlEnter} {...modalProps}>
       <MantineThemeProvider theme={DIALOG_THEME}>{children}</MantineThemeProvider>
     </Modal>
   );

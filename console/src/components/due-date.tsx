@@ -9,17 +9,17 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 type DueFields = Pick<Vulnerability, 'due_on' | 'vulnerability_status'>;
 
 /** @returns days since an open vulnerability was due, in the browser's time zone; 0 if it is not overdue */
-export function daysOverdue(of: DueFields): number {
-  if (of.due_on === null || isClosed(of)) return 0;
+export function daysOverdue(dueFields: DueFields): number {
+  if (dueFields.due_on === null || isClosed(dueFields)) return 0;
   const now = new Date();
   // Both dates as UTC, so that daylight saving time does not matter.
   const today = Date.UTC(now.getFullYear(), now.getMonth(), now.getDate());
-  return Math.max(0, (today - Date.parse(of.due_on)) / DAY_MS);
+  return Math.max(0, (today - Date.parse(dueFields.due_on)) / DAY_MS);
 }
 
 /** Marks an overdue vulnerability; renders nothing otherwise. */
-export function OverdueBadge({ of }: { of: DueFields }) {
-  const days = daysOverdue(of);
+export function OverdueBadge({ dueFields }: { dueFields: DueFields }) {
+  const days = daysOverdue(dueFields);
   if (days === 0) return null;
   return (
     <span className={classes.late}>

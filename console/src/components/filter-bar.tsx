@@ -63,7 +63,7 @@ function SearchBox({
   search: string;
   onSearch: (search: string) => void;
 }) {
-  const [text, setTyped] = useState(search);
+  const [text, setText] = useState(search);
   const [debouncedText] = useDebouncedValue(text, SEARCH_DEBOUNCE);
   const inputRef = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -73,7 +73,7 @@ function SearchBox({
   }, [debouncedText]);
   useEffect(() => {
     // While the user types, the input is ahead of the URL and must not be reset.
-    if (document.activeElement !== inputRef.current) setTyped(search);
+    if (document.activeElement !== inputRef.current) setText(search);
   }, [search]);
   return (
     <TextInput
@@ -87,7 +87,7 @@ function SearchBox({
       leftSection={<IconSearch size={14} aria-hidden />}
       value={text}
       maxLength={255}
-      onChange={(event) => setTyped(event.currentTarget.value)}
+      onChange={(event) => setText(event.currentTarget.value)}
     />
   );
 }

@@ -39,14 +39,14 @@ interface ListPageProps<Row extends object> {
 /** A page with a filtered table whose rows open a page. */
 export function ListPage<Row extends object>(props: ListPageProps<Row>) {
   const { title, list, filters, search, defaultSort, onOpen, create, empty } = props;
-  const rows = useCurrentRow(list);
-  useRowShortcuts(rows, {
+  const currentRow = useCurrentRow(list);
+  useRowShortcuts(currentRow, {
     itemName: props.itemName,
     open: { run: onOpen },
     shortcuts: create === undefined ? {} : { n: { label: create.label, run: create.run } },
   });
-  const filter = (change: Record<string, unknown>) => {
-    rows.setCurrent(undefined);
+  const changeSearch = (change: Record<string, unknown>) => {
+    currentRow.setCurrent(undefined);
     props.onSearch(change);
   };
   const isFiltered = Object.keys(search).some((name) => name !== 'sort');
@@ -64,10 +64,10 @@ export function ListPage<Row extends object>(props: ListPageProps<Row>) {
         <FilterBar
           filters={filters}
           values={Object.fromEntries(filters.map(({ name }) => [name, filterValues(search, name)]))}
-          onChange={(name, values) => filter({ [name]: values })}
+          onChange={(name, values) => changeSearch({ [name]: values })}
           search={search.search}
           searchLabel={props.searchLabel}
-          onSearch={(text) => filter({ search: text })}
+          onSearch={(text) => changeSearch({ search: text })}
         />
       }
     >
@@ -77,11 +77,11 @@ export function ListPage<Row extends object>(props: ListPageProps<Row>) {
         columns={props.columns}
         rowId={props.rowId}
         rowName={props.rowName}
-        current={rows.current}
-        onCurrent={rows.setCurrent}
+        current={currentRow.current}
+        onCurrent={currentRow.setCurrent}
         onOpen={onOpen}
         sort={search.sort ?? defaultSort}
-        onSort={(sort) => filter({ sort })}
+        onSort={(sort) => changeSearch({ sort })}
         empty={
           isFiltered ? (
             <NoResults onClear={props.onClear} />

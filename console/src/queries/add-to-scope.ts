@@ -47,14 +47,14 @@ export function useAddToScope(uid: string, organizationUid: string) {
     void client.invalidateQueries({ queryKey: ['assessment', uid], exact: true });
   };
   const patch = async (assets: readonly ScopeCandidate[], isAdded: boolean) => {
-    for (const some of chunk(assets)) {
-      const add = some.map(({ assetUid, rules }) => ({
+    for (const batch of chunk(assets)) {
+      const add = batch.map(({ assetUid, rules }) => ({
         assetUid,
         ...(rules === undefined ? {} : { scopeRules: rules.map((rule) => ({ rule })) }),
       }));
       await api.PATCH('/api/asset/v2/listings/{listingUid}/assets', {
         params: { path: { listingUid: uid } },
-        body: isAdded ? { add, remove: [] } : { add: [], remove: some.map(({ assetUid }) => assetUid) },
+        body: isAdded ? { add, remove: [] } : { add: [], remove: batch.map(({ assetUid }) => assetUid) },
       });
     }
   };
@@ -126,8 +126,8 @@ const rejected = (name: string, reason: string): BatchItemResult => ({ name, sta
 async function createMissing(entries: readonly AssetEntry[], organizationUid: string, listingUid: string) {
   const created: ScopeCandidate[] = [];
   const rejections: BatchItemResult[] = [];
-  for (const some of chunk(entries))
-    for (let left = some; left.length > 0;)
+  for (const batch of chunk(entries))
+    for (let left = batch; left.length > 0;)
       try {
         const { data } = await api.POST('/api/asset/v2/assets', {
           body: left.map(({ assetType, location, name }) => ({

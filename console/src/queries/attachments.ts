@@ -19,13 +19,13 @@ export async function uploadFiles(
 ): Promise<readonly StoredAttachment[]> {
   const stored: StoredAttachment[] = [];
   for (let at = 0; at < files.length; at += MAX_FILES_PER_UPLOAD) {
-    const some = files.slice(at, at + MAX_FILES_PER_UPLOAD);
+    const batch = files.slice(at, at + MAX_FILES_PER_UPLOAD);
     const form = new FormData();
-    for (const file of some) form.append('file', file, file.name);
+    for (const file of batch) form.append('file', file, file.name);
     const response = await sendUpload({
       path: `/v1/vulnerabilities/${id}/attachments`,
       form,
-      onState: (state) => onState(state === 'waiting' ? state : (at + state * some.length) / files.length),
+      onState: (state) => onState(state === 'waiting' ? state : (at + state * batch.length) / files.length),
       interrupted: queryMessages.attachment.interrupted,
     });
     if (!response.ok) throw await readError(response);

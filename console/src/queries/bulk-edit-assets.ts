@@ -34,9 +34,9 @@ const refetchAssets = (client: QueryClient, rows: readonly AssetRow[]) => {
 async function updateCriticality(rows: readonly AssetRow[], criticality: Criticality): Promise<number> {
   let updated = 0;
   for (const [organizationUid, all] of groupBy(rows, (row) => row.organizationUid))
-    for (const some of chunk(all)) {
+    for (const batch of chunk(all)) {
       const { data } = await api.POST('/api/asset/v2/bulk/assets/criticality:update', {
-        body: { organizationUid, criticality, assetUids: some.map(({ uid }) => uid) },
+        body: { organizationUid, criticality, assetUids: batch.map(({ uid }) => uid) },
       });
       updated += data.updatedCount;
     }
@@ -51,8 +51,8 @@ export function useSetCriticality() {
   const undo = async (rows: readonly AssetRow[]) => {
     try {
       let number = 0;
-      for (const [criticality, some] of groupBy(rows, (row) => row.criticality))
-        number += await updateCriticality(some, criticality as Criticality);
+      for (const [criticality, batch] of groupBy(rows, (row) => row.criticality))
+        number += await updateCriticality(batch, criticality as Criticality);
       void client.resetQueries({ queryKey: ASSETS_KEY });
       notify(queryMessages.undoneFor(pluralizeAssets(number)));
     } catch (error) {
@@ -102,8 +102,8 @@ const patchTags = (orgUid: string, tagUid: string, add: readonly string[], remov
 async function tagAssets({ rows, add, remove }: TagChange): Promise<TagResult> {
   const undoSteps: TagResult['undoSteps'] = [];
   const updatedRows = new Map(rows.map(({ uid, tags }) => [uid, { tags }]));
-  const show = (some: readonly AssetRow[], change: (tags: AssetRow['tags']) => AssetRow['tags']) => {
-    for (const { uid } of some) updatedRows.set(uid, { tags: change(updatedRows.get(uid)?.tags ?? []) });
+  const show = (batch: readonly AssetRow[], change: (tags: AssetRow['tags']) => AssetRow['tags']) => {
+    for (const { uid } of batch) updatedRows.set(uid, { tags: change(updatedRows.get(uid)?.tags ?? []) });
   };
   for (const [orgUid, all] of groupBy(rows, (row) => row.organizationUid)) {
     for (const name of add) {
@@ -124,31 +124,31 @@ async function tagAssets({ rows, add, remove }: TagChange): Promise<TagResult> {
           }),
         );
         if (tag !== undefined)
-          for (const some of chunk(all.slice(MAX_ASSETS_PER_REQUEST)))
+          for (const batch of chunk(all.slice(MAX_ASSETS_PER_REQUEST)))
             await patchTags(
               orgUid,
               tag.uid,
-              some.map(({ uid }) => uid),
+              batch.map(({ uid }) => uid),
               [],
             );
       } else {
         const { uid: tagUid } = tag;
         const without = all.filter(({ tags }) => tags.every(({ uid }) => uid !== tagUid));
-        for (const some of chunk(without.map(({ uid }) => uid))) {
-          await patchTags(orgUid, tagUid, some, []);
-          undoSteps.push(() => patchTags(orgUid, tagUid, [], some));
+        for (const batch of chunk(without.map(({ uid }) => uid))) {
+          await patchTags(orgUid, tagUid, batch, []);
+          undoSteps.push(() => patchTags(orgUid, tagUid, [], batch));
         }
       }
       const { uid = '' } = tag ?? {};
       show(all, (tags) => [...tags.filter((other) => other.uid !== uid), { uid, name }]);
     }
     for (const tagUid of remove) {
-      const having = all.filter(({ tags }) => tags.some(({ uid }) => uid === tagUid));
-      for (const some of chunk(having.map(({ uid }) => uid))) {
-        await patchTags(orgUid, tagUid, [], some);
-        undoSteps.push(() => patchTags(orgUid, tagUid, some, []));
+      const taggedAssets = all.filter(({ tags }) => tags.some(({ uid }) => uid === tagUid));
+      for (const batch of chunk(taggedAssets.map(({ uid }) => uid))) {
+        await patchTags(orgUid, tagUid, [], batch);
+        undoSteps.push(() => patchTags(orgUid, tagUid, batch, []));
       }
-      show(having, (tags) => tags.filter(({ uid }) => uid !== tagUid));
+      show(taggedAssets, (tags) => tags.filter(({ uid }) => uid !== tagUid));
     }
   }
   return { undoSteps, updatedRows };
@@ -223,10 +223,10 @@ export function useEditListing() {
   };
   const undo = async ({ rows, listingUid }: ListingEdit) => {
     try {
-      for (const some of chunk(rows, MAX_ASSETS_PER_REQUEST / 2)) {
+      for (const batch of chunk(rows, MAX_ASSETS_PER_REQUEST / 2)) {
         const [on, off] = [
-          some.filter((row) => findListing(row, listingUid)),
-          some.filter((row) => !findListing(row, listingUid)),
+          batch.filter((row) => findListing(row, listingUid)),
+          batch.filter((row) => !findListing(row, listingUid)),
         ];
         await patchListing(
           listingUid,
@@ -246,14 +246,14 @@ export function useEditListing() {
   return useMutation({
     async mutationFn({ rows, listingUid, isListed, rules }: ListingEdit) {
       const given = rules === undefined ? {} : { scopeRules: rules.map((rule) => ({ rule })) };
-      for (const some of chunk(rows.map(({ uid }) => uid)))
+      for (const batch of chunk(rows.map(({ uid }) => uid)))
         await (isListed
           ? patchListing(
               listingUid,
-              some.map((assetUid) => ({ assetUid, ...given })),
+              batch.map((assetUid) => ({ assetUid, ...given })),
               [],
             )
-          : patchListing(listingUid, [], some));
+          : patchListing(listingUid, [], batch));
     },
     onError: (error, { listingUid }) => notifyError(queryMessages.updateFailed(listingUid), error),
     onSuccess(_nothing, edit) {

@@ -43,7 +43,7 @@ async function toRequests({ ids, filter, set, comment, expectedCount }: BulkUpda
   const wantedIds = ids ?? (await fetchIds(filter ?? {}));
   if (expectedCount !== undefined && wantedIds.length !== expectedCount)
     throw new Error(queryMessages.vulnerability.countChanged(wantedIds.length, expectedCount));
-  return chunk(wantedIds, MAX_BULK_UPDATE).map((some) => ({ ids: some, ...rest }));
+  return chunk(wantedIds, MAX_BULK_UPDATE).map((batch) => ({ ids: batch, ...rest }));
 }
 
 /** Counts what an update would match and change, without applying it. */

@@ -37,15 +37,15 @@ export async function findExistingAssets(
   };
   const isAddress = ({ assetType, location }: AssetEntry) =>
     assetType === 'host' && /^[\d.]+$|:/.test(location);
-  for (const some of chunk(entries.filter(isAddress), ADDRESSES_PER_REQUEST))
-    await read({ 'ipRange[]': some.map(({ location }) => location) });
+  for (const batch of chunk(entries.filter(isAddress), ADDRESSES_PER_REQUEST))
+    await read({ 'ipRange[]': batch.map(({ location }) => location) });
   const named = entries.filter((item) => !isAddress(item));
   if (named.length > MAX_SINGLE_LOOKUPS)
     await read({ 'assetType[]': [...new Set(named.map(({ assetType }) => assetType))], perPage: 5_000 });
   else
-    for (const some of chunk(named, LOOKUP_CONCURRENCY))
+    for (const batch of chunk(named, LOOKUP_CONCURRENCY))
       await Promise.all(
-        some.map(({ assetType, location }) =>
+        batch.map(({ assetType, location }) =>
           // The API searches at most 255 characters.
           read({ 'assetType[]': [assetType], search: location.slice(0, 255) }),
         ),
@@ -107,9 +107,9 @@ export function useCreateAssets() {
     async mutationFn({ organizationUid, listingUid, newAssets, existing }: CreateAssetsRequest) {
       let added = 0;
       try {
-        for (const some of chunk(newAssets)) {
+        for (const batch of chunk(newAssets)) {
           await api.POST('/api/asset/v2/assets', {
-            body: some.map(({ assetType, location, name }) => ({
+            body: batch.map(({ assetType, location, name }) => ({
               organizationUid,
               assetType,
               location,
@@ -119,13 +119,13 @@ export function useCreateAssets() {
               ...(listingUid === null ? {} : { listingUid }),
             })),
           });
-          added += some.length;
+          added += batch.length;
         }
         if (listingUid !== null)
-          for (const some of chunk(existing))
+          for (const batch of chunk(existing))
             await api.PATCH('/api/asset/v2/listings/{listingUid}/assets', {
               params: { path: { listingUid } },
-              body: { add: some.map(({ uid }) => ({ assetUid: uid })), remove: [] },
+              body: { add: batch.map(({ uid }) => ({ assetUid: uid })), remove: [] },
             });
       } catch (error) {
         throw new CreateAssetsError(error, added);

@@ -83,20 +83,20 @@ export function usePagedList<Row>({
     placeholderData: keepPreviousData,
   });
   const listId = hashKey(key);
-  const [settledId] = useDebouncedValue(listId, COUNT_DEBOUNCE);
-  const counted = useQuery({
+  const [debouncedId] = useDebouncedValue(listId, COUNT_DEBOUNCE);
+  const totalQuery = useQuery({
     queryKey: [...key, 'total'],
     queryFn: ({ signal }) => fetchTotal?.(signal) ?? null,
     // Counting may be slower than reading: it starts after the rows, and only if there are further pages.
     enabled:
-      fetchTotal !== undefined && settledId === listId && query.hasNextPage && !query.isPlaceholderData,
+      fetchTotal !== undefined && debouncedId === listId && query.hasNextPage && !query.isPlaceholderData,
     staleTime: Infinity,
     placeholderData: keepPreviousData,
   });
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage, isPending, error } = query;
   const isPlaceholder = query.isPlaceholderData;
-  const total = counted.data ?? 0;
-  const isCounted = !hasNextPage || (counted.data !== undefined && !counted.isPlaceholderData);
+  const total = totalQuery.data ?? 0;
+  const isCounted = !hasNextPage || (totalQuery.data !== undefined && !totalQuery.isPlaceholderData);
   return useMemo(() => {
     const pages = data?.pages ?? [];
     const loadedCount = Math.max(0, (pages.length - 1) * pageSize) + (pages.at(-1)?.rows.length ?? 0);
@@ -140,11 +140,11 @@ export const loadedRows = <Row>({ loadedCount, rowAt }: PagedList<Row>): Row[] =
 /** @returns the index of the first loaded row that fits; -1 if none does */
 export function findLoadedIndex<Row>(
   { loadedCount, rowAt }: PagedList<Row>,
-  fits: (row: Row) => boolean,
+  matches: (row: Row) => boolean,
 ): number {
   for (let index = 0; index < loadedCount; index += 1) {
     const row = rowAt(index);
-    if (row !== undefined && fits(row)) return index;
+    if (row !== undefined && matches(row)) return index;
   }
   return -1;
 }

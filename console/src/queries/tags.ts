@@ -91,11 +91,14 @@ export interface NewTag {
 }
 
 /** Creates a tag (operations 3, 8 and 33). */
-export async function createTag(of: TagScope, { name, assessment, organizationId }: NewTag): Promise<void> {
-  if (of.kind === 'asset') {
-    const params = { path: { orgUid: of.organization } };
+export async function createTag(
+  scope: TagScope,
+  { name, assessment, organizationId }: NewTag,
+): Promise<void> {
+  if (scope.kind === 'asset') {
+    const params = { path: { orgUid: scope.organization } };
     await api.POST(ASSET_TAGS_PATH, { params, body: { tags: [{ name }] } });
-  } else if (of.kind === 'assessment')
+  } else if (scope.kind === 'assessment')
     await api.POST('/v1/assessment_tags', { body: { name, assessment_id: assessment ?? '' } });
   else
     await api.POST('/v1/vulnerability_tags', {

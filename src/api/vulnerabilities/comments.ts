@@ -116,8 +116,8 @@ const updateCommentOperation = ({ clock }: Context) =>
     versioned: true,
     async handler({ caller, ifMatch, params: { id, comment_id: commentId }, body, write }) {
       const by = { actor: caller, now: clock() };
-      const of = { vulnerabilityId: id, id: commentId };
-      const comment = await write((tx) => updateComment(tx, by, of, body, ifMatch));
+      const commentKey = { vulnerabilityId: id, id: commentId };
+      const comment = await write((tx) => updateComment(tx, by, commentKey, body, ifMatch));
       return versionedResult(comment.version, toCommentBody(comment));
     },
   });

@@ -120,8 +120,8 @@ const decideRetestOperation = ({ clock }: Context) =>
     versioned: true,
     async handler({ caller, ifMatch, params, body, write }) {
       const by = { actor: caller, now: clock() };
-      const of = { vulnerabilityId: params.vulnerability_id, id: params.verification_id };
-      const retest = await write((tx) => decideRetest(tx, by, of, body, ifMatch));
+      const retestKey = { vulnerabilityId: params.vulnerability_id, id: params.verification_id };
+      const retest = await write((tx) => decideRetest(tx, by, retestKey, body, ifMatch));
       return versionedResult(retest.version, toRetestBody(retest));
     },
   });

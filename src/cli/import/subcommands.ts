@@ -21,8 +21,8 @@ const POLL_INTERVAL = 100;
 /**
  * Adds `follow` and `undo`, which run the import or undo themselves if they use the data directory and no server does.
  */
-export function addImportSubcommands(family: Command): void {
-  const follow = addCommand(family, 'follow <id>', {
+export function addImportSubcommands(group: Command): void {
+  const follow = addCommand(group, 'follow <id>', {
     description: 'Show the progress of an import until it ends.',
     notes:
       'On the data directory, runs the import if no server does. Ctrl-C cancels the import; a second Ctrl-C exits without\nwaiting.',
@@ -31,7 +31,7 @@ export function addImportSubcommands(family: Command): void {
   addTargetOptions(follow);
   follow.action((id: string, flags: ImportSubcommandOptions) => watchImport(parseImportId(id), flags));
 
-  const undo = addCommand(family, 'undo <id>', {
+  const undo = addCommand(group, 'undo <id>', {
     description: 'Undo an import.',
     notes:
       'Leaves what the other imports give: deletes the findings, assets and ports that only this import saw, and sets back\n' +

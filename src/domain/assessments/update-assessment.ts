@@ -154,8 +154,8 @@ function diffFields<W extends Fields>(
     (name) => JSON.stringify(row[name]) !== JSON.stringify(after[name]),
   );
   if (names.length === 0) return undefined;
-  const side = (of: Fields) => Object.fromEntries(names.map((name) => [name, of[name]]));
-  return { before: side(row), after: side(after) };
+  const pickChanged = (values: Fields) => Object.fromEntries(names.map((name) => [name, values[name]]));
+  return { before: pickChanged(row), after: pickChanged(after) };
 }
 
 /**

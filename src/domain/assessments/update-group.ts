@@ -69,13 +69,14 @@ export async function updateGroup(
     .set((eb) => ({ ...after, search_name: foldCase(after.name), version: eb('version', '+', 1) }))
     .where('id', '=', id)
     .execute();
-  const side = (of: typeof after) => Object.fromEntries(names.map((member) => [member, of[member]]));
+  const pickChanged = (values: typeof after) =>
+    Object.fromEntries(names.map((member) => [member, values[member]]));
   await recordEvent(tx, by, {
     action: 'assessment-group.update',
     object: ['assessment-group', id],
     organizationId: group.organizationId,
-    before: side(before),
-    after: side(after),
+    before: pickChanged(before),
+    after: pickChanged(after),
   });
   return { ...group, ...after, version: group.version + 1 };
 }

@@ -184,8 +184,8 @@ async function applyPlacements(
   placements: readonly AssetPlacement[],
 ): Promise<void> {
   const [before, after] = [new AuditedAssets(), new AuditedAssets()];
-  for (const some of chunked(placements, MAX_ASSETS_AT_ONCE)) {
-    const changes = await applyChunk(tx, listing, some);
+  for (const chunk of chunked(placements, MAX_ASSETS_AT_ONCE)) {
+    const changes = await applyChunk(tx, listing, chunk);
     before.add(changes.map(({ uid, from }) => [uid, from]));
     after.add(changes.map(({ uid, to }) => [uid, to]));
   }

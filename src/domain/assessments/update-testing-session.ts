@@ -180,13 +180,13 @@ export async function updateTestingSession(
     .set((eb) => ({ ...after, version: eb('version', '+', 1) }))
     .where('id', '=', id)
     .execute();
-  const side = (of: typeof after) => Object.fromEntries(names.map((name) => [name, of[name]]));
+  const pickChanged = (values: typeof after) => Object.fromEntries(names.map((name) => [name, values[name]]));
   await recordEvent(tx, by, {
     action: 'testing-session.update',
     object: ['testing-session', id],
     organizationId: row.organization_id,
-    before: side(before),
-    after: side(after),
+    before: pickChanged(before),
+    after: pickChanged(after),
   });
   return readTestingSession(tx, caller, id, now);
 }

@@ -109,11 +109,11 @@ export async function findTaggableAssets(
   // Sorted as their index: reading 20,000 takes half the time.
   const unique = [...new Set(uids)].sort();
   const found = new Map<string, TaggableAsset>();
-  for (const some of chunked(unique)) {
+  for (const chunk of chunked(unique)) {
     const rows = await selectAssets(visibility)(db, {
       ...visibilityParameters(caller),
       owner: owner.id,
-      uids: some,
+      uids: chunk,
     });
     for (const row of parseRows(['id', 'uid', 'organization_id'], rows)) found.set(row.uid, row);
   }
@@ -132,11 +132,11 @@ export async function areTaggable(
   ids: readonly number[],
 ): Promise<boolean> {
   let count = 0;
-  for (const some of chunked(ids)) {
+  for (const chunk of chunked(ids)) {
     const [counted] = await countQuery(visibility)(db, {
       ...visibilityParameters(caller),
       owner: owner.id,
-      ids: some,
+      ids: chunk,
     });
     count += counted?.count ?? 0;
   }

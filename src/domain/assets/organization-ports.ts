@@ -35,7 +35,7 @@ export interface OrganizationPortQuery extends PageRequest {
   product?: string | undefined;
   listing?: string | undefined;
   withAssets: boolean;
-  /** Ports of all pages together. */
+  /** Maximum number of ports over all pages. */
   limit?: number | undefined;
 }
 
@@ -45,8 +45,8 @@ const MAX_ASSETS_PER_PORT = 100;
 const HOSTS_PER_QUERY = 500;
 
 /** @returns the counter deltas of port changes */
-export function portChangeDeltas(organizationId: number, steps: readonly PortChange[]): CounterDelta[] {
-  return steps.flatMap(({ before, after }) => {
+export function portChangeDeltas(organizationId: number, changes: readonly PortChange[]): CounterDelta[] {
+  return changes.flatMap(({ before, after }) => {
     if (before?.observed_state === after.observed_state) return [];
     return [
       ...(before !== null && isListed(before) ? [portDelta(organizationId, before, -1)] : []),
@@ -121,10 +121,10 @@ async function readFromCounters({ db, organizationId, query }: PortQueryContext)
   // In ASCII, `0` follows `/` and `;` follows `:`.
   const [from, to] =
     number === undefined ? [`${state}:`, `${state};`] : [`${state}:${digits}/`, `${state}:${digits}0`];
-  const of = (table: string) => sql`select bucket, amount from ${sql.table(table)}
+  const selectAmounts = (table: string) => sql`select bucket, amount from ${sql.table(table)}
     where kind = 'organization-ports' and subject = ${organizationId} and bucket >= ${from} and bucket < ${to}`;
   const counts = sql`select bucket, cast(sum(amount) as bigint) as assets
-    from (${of('counters')} union all ${of('counter_deltas')}) as amounts group by bucket having sum(amount) > 0`;
+    from (${selectAmounts('counters')} union all ${selectAmounts('counter_deltas')}) as amounts group by bucket having sum(amount) > 0`;
   const found = await sql<{ count: number }>`select count(*) as count from (${counts}) as counts`.execute(db);
   const { total, offset, size } = pageBounds(query, found.rows[0]?.count ?? 0);
   if (size === 0) return { ports: [], total };
@@ -135,8 +135,8 @@ async function readFromCounters({ db, organizationId, query }: PortQueryContext)
   return {
     total,
     ports: rows.map(({ bucket, assets }): OrganizationPort => {
-      const [digitsOf = '', protocol = ''] = bucket.slice(state.length + 1).split('/');
-      return { number: Number(digitsOf), protocol, assetCount: assets };
+      const [numberText = '', protocol = ''] = bucket.slice(state.length + 1).split('/');
+      return { number: Number(numberText), protocol, assetCount: assets };
     }),
   };
 }
@@ -147,7 +147,7 @@ type CountRow = Pick<Row<'ports'>, 'number' | 'protocol' | 'service_name' | 'pro
 
 async function countFromPorts(context: PortQueryContext) {
   const { db, query } = context;
-  const fits = (filter: string | undefined, name: string | null) =>
+  const matchesName = (filter: string | undefined, name: string | null) =>
     filter === undefined || (name !== null && foldCase(name) === foldCase(filter));
   const names = [
     ...(query.service === undefined ? [] : (['service_name'] as const)),
@@ -161,11 +161,11 @@ async function countFromPorts(context: PortQueryContext) {
       .select(sql<number>`count(*)`.as('assets'))
       .where((eb) => inList(db, eb.ref('asset_id'), hosts))
       .where('observed_state', '=', query.state)
-      .$if(query.number !== undefined, (some) => some.where('number', '=', query.number ?? 0))
+      .$if(query.number !== undefined, (qb) => qb.where('number', '=', query.number ?? 0))
       .groupBy(['number', 'protocol', ...names])
       .execute()) as CountRow[];
     for (const { number, protocol, service_name, product_name, assets } of rows) {
-      if (!fits(query.service, service_name) || !fits(query.product, product_name)) continue;
+      if (!matchesName(query.service, service_name) || !matchesName(query.product, product_name)) continue;
       const key = `${number}/${protocol}`;
       const port = ports.get(key);
       if (port === undefined) ports.set(key, { number, protocol, assetCount: assets });
@@ -199,8 +199,8 @@ async function* hostsOf({
       .where('type', '=', 'host')
       .where('id', '>', after)
       .where(assetIsVisibleByIndex(visibility, p))
-      .$if(query.listing !== undefined, (some) =>
-        some.where(
+      .$if(query.listing !== undefined, (qb) =>
+        qb.where(
           sql<boolean>`assets.id in (
             select listing_assets.asset_id from assessments
             join listing_assets on listing_assets.assessment_id = assessments.id
@@ -220,17 +220,17 @@ async function* hostsOf({
 /** Adds the uids of the first hosts to each port. */
 async function addAssetUids(context: PortQueryContext, ports: readonly OrganizationPort[]): Promise<void> {
   const { db, query } = context;
-  const fits = (filter: string | undefined, name: string | null) =>
+  const matchesName = (filter: string | undefined, name: string | null) =>
     filter === undefined || (name !== null && foldCase(name) === foldCase(filter));
-  const open = new Map<string, string[]>();
-  for (const port of ports) open.set(`${port.number}/${port.protocol}`, (port.assetUids = []));
+  const uidsByPort = new Map<string, string[]>();
+  for (const port of ports) uidsByPort.set(`${port.number}/${port.protocol}`, (port.assetUids = []));
   const numbers = new Set(ports.map(({ number }) => number));
-  const missingOnes = () =>
+  const findIncomplete = () =>
     ports.filter(
       ({ assetCount, assetUids = [] }) => assetUids.length < Math.min(assetCount, MAX_ASSETS_PER_PORT),
     );
   for await (const hosts of hostsOf(context)) {
-    if (missingOnes().length === 0) return;
+    if (findIncomplete().length === 0) return;
     const rows = await db
       .selectFrom('ports')
       .innerJoin('assets', 'assets.id', 'ports.asset_id')
@@ -241,11 +241,12 @@ async function addAssetUids(context: PortQueryContext, ports: readonly Organizat
       .orderBy('assets.id')
       .execute();
     for (const row of rows) {
-      const uids = open.get(`${row.number}/${row.protocol}`);
+      const uids = uidsByPort.get(`${row.number}/${row.protocol}`);
       if (uids === undefined || uids.length >= MAX_ASSETS_PER_PORT) continue;
-      if (fits(query.service, row.service_name) && fits(query.product, row.product_name)) uids.push(row.uid);
+      if (matchesName(query.service, row.service_name) && matchesName(query.product, row.product_name))
+        uids.push(row.uid);
     }
     numbers.clear();
-    for (const { number } of missingOnes()) numbers.add(number);
+    for (const { number } of findIncomplete()) numbers.add(number);
   }
 }

@@ -142,8 +142,8 @@ async function applyToPairs(
 ): Promise<Pair[]> {
   const pairs: Pair[] = [];
   if (assets.length === 0) return pairs;
-  for (const some of chunked(tags, CHUNK_ROWS / assets.length))
-    pairs.push(...(await change(tx, { tags: some, assets })));
+  for (const chunk of chunked(tags, CHUNK_ROWS / assets.length))
+    pairs.push(...(await change(tx, { tags: chunk, assets })));
   return pairs;
 }
 

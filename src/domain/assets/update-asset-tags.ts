@@ -190,7 +190,7 @@ export async function deleteAssetTags(
   if (pairs <= MAX_AUDITED_PAIRS)
     for (const row of await entitiesOf(tx, { tags: ids })) entities.get(row.tag_id)?.push(row.uid);
   // Their taggings are deleted by cascade.
-  for (const some of chunked(ids, TAGS_PER_DELETE)) await deleteTags(tx, { tags: some });
+  for (const chunk of chunked(ids, TAGS_PER_DELETE)) await deleteTags(tx, { tags: chunk });
   await recordEvents(
     tx,
     tags.map(({ id, uid, name }) => ({

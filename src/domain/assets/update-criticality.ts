@@ -107,8 +107,8 @@ export async function updateCriticality(
   }
   for (const [previous, { ids }] of byPrevious) {
     let changed = 0;
-    for (const some of chunked(ids))
-      changed += await setCriticality(tx, { ids: some, previous, criticality, now });
+    for (const chunk of chunked(ids))
+      changed += await setCriticality(tx, { ids: chunk, previous, criticality, now });
     // The audit event must name the values that were replaced.
     if (changed !== ids.length)
       throw new StorageError('conflict', 'The assets are being changed by someone else.');

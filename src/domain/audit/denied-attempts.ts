@@ -11,7 +11,7 @@ import { EVENT_COLUMNS, auditJson } from './record-event.ts';
 const MINUTE = 60_000;
 /** Milliseconds in memory, so that a flood costs one transaction a second. */
 const FLUSH_MILLISECONDS = 1_000;
-/** Rows a minute over all instances. Further attempts are counted in one more row. */
+/** Rows per minute over all instances. Further attempts are counted in one more row. */
 const MAX_ROWS_PER_MINUTE = 999;
 /** Minutes buffered while the database is unavailable. Older ones are dropped. */
 const MAX_BUFFERED_MINUTES = 5;

@@ -13,7 +13,7 @@ export function randomUid(length: number): string {
 
 /**
  * Inserts a row with a uid that is unique in the installation. Callers who do not see every organization always get
- * random characters at its end, so that a taken uid does not reveal what others have.
+ * random characters at its end, so that a taken uid does not reveal an organization or assessment of others.
  * @param separator before the random characters
  * @param insert resolves with `undefined` when the uid is taken
  * @returns the row; `undefined` if the exact uid was tried and is taken
@@ -25,9 +25,9 @@ export async function insertWithUniqueUid<Row>(
   insert: (uid: string) => Promise<Row | undefined>,
 ): Promise<Row | undefined> {
   if (isMemberOf(caller, null)) return insert(uid);
-  const beginning = uid.slice(0, MAX_LENGTH - separator.length - SUFFIX_LENGTH);
+  const prefix = uid.slice(0, MAX_LENGTH - separator.length - SUFFIX_LENGTH);
   for (;;) {
-    const row = await insert(`${beginning}${separator}${randomUid(SUFFIX_LENGTH)}`);
+    const row = await insert(`${prefix}${separator}${randomUid(SUFFIX_LENGTH)}`);
     if (row !== undefined) return row;
   }
 }

@@ -120,13 +120,13 @@ export async function readCounters(
   subjects: readonly number[],
 ): Promise<CounterValues> {
   if (subjects.length === 0) return new Map();
-  const of = (table: 'counters' | 'counter_deltas') =>
+  const selectAmounts = (table: 'counters' | 'counter_deltas') =>
     sql`select subject, bucket, amount from ${sql.table(table)}
       where kind = ${kind} and ${inList(db, sql.ref<number>('subject'), subjects)}`;
   return groupBySubject(
     (
       await sql<SumRow>`select subject, bucket, cast(sum(amount) as bigint) as amount
-        from (${of('counters')} union all ${of('counter_deltas')}) as counts
+        from (${selectAmounts('counters')} union all ${selectAmounts('counter_deltas')}) as counts
         group by subject, bucket`.execute(db)
     ).rows,
   );

@@ -74,7 +74,7 @@ export function assetIsVisible(visibility: Visibility, p: VisibilityParameters):
   );
 }
 
-/** The same condition in a form by which indexes find the rows. */
+/** Like `assetIsVisible`, in a form that can use indexes to find the rows. */
 export function assetIsVisibleByIndex(visibility: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
   const { kind } = visibility;
   const listed =

@@ -11,7 +11,7 @@ import { endSessions } from './end-sessions.ts';
 import { type SignInBlocker, signInBlocker, selectSignInStates } from '../users/sign-in-eligibility.ts';
 import { signInSubject } from './sign-in-with-password.ts';
 
-/** Milliseconds. */
+/** Milliseconds for which a link is valid. */
 const LIFETIME = 3_600_000;
 /** The account whose password a link sets. */
 export interface PasswordReset {
@@ -31,8 +31,9 @@ export interface PasswordReset {
 const MAX_MAILED = 20;
 
 /**
- * Creates a link that sets a new password. A link created by hand, which an admin or operator passes on, ends the
- * previous one of its kind. Mailed links end no others, because anybody can request them for anybody.
+ * Creates a link that sets a new password. A link created by hand, which an admin or operator passes on, revokes
+ * the previous one that was created by hand. Mailed links revoke no others, because anyone can request them for any
+ * account.
  * @returns the secret of the link, which is not stored, its expiry, and the user's email address
  * @throws DomainError `not-found` for the user; `forbidden` for users who cannot have a password
  */
@@ -47,8 +48,8 @@ export async function createPasswordReset(
     .where('users.id', '=', userId)
     .executeTakeFirst();
   if (user === undefined) throw notFound('user');
-  const obstacle = signInBlocker(user);
-  if (obstacle !== undefined) throw new DomainError(BLOCKERS[obstacle]);
+  const blocker = signInBlocker(user);
+  if (blocker !== undefined) throw new DomainError(BLOCKERS[blocker]);
   const secret = newSecret();
   const values = { secret_hash: hashSecret(secret), expires_at: by.now + LIFETIME };
   await revokeOlderLinks(tx, userId, source);
@@ -66,7 +67,7 @@ export async function createPasswordReset(
   return { secret, expiresAt: values.expires_at, to: user.email };
 }
 
-/** Ends older links, so that the new one is within the limit. */
+/** Revokes older links, so that the new one is within the limit. */
 async function revokeOlderLinks(tx: Transaction, userId: number, source: 'hand' | 'mail'): Promise<void> {
   const newest = tx
     .selectFrom('password_resets')
@@ -93,12 +94,12 @@ export async function findResettableUser(db: ReadConnection, email: string): Pro
   return user !== undefined && signInBlocker(user) === undefined ? user.id : undefined;
 }
 
-/** @returns the account of a link; `over` when the link has expired or its account may not have a password */
+/** @returns the account of a link; `expired` if the link has expired or its account may not have a password */
 export async function findPasswordReset(
   db: ReadConnection,
   secret: string,
   now: number,
-): Promise<PasswordReset | 'over' | undefined> {
+): Promise<PasswordReset | 'expired' | undefined> {
   const row = await selectSignInStates(db)
     .innerJoin('password_resets', 'password_resets.user_id', 'users.id')
     .leftJoin('organizations', 'organizations.id', 'users.organization_id')
@@ -113,7 +114,7 @@ export async function findPasswordReset(
     .where('password_resets.secret_hash', '=', hashSecret(secret))
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  if (row.expires_at <= now || signInBlocker(row) !== undefined) return 'over';
+  if (row.expires_at <= now || signInBlocker(row) !== undefined) return 'expired';
   const { userId, email, name, organizationId, organization } = row;
   return { userId, email, name, organizationId, organization };
 }
@@ -140,18 +141,18 @@ export async function redeemPasswordReset(
   if (used?.user_id !== reset.userId) throw notFound('link');
   const { userId, organizationId } = reset;
   // The holder of the link acts, even if another user is signed in.
-  const person = onBehalfOf(by, userId);
-  await recordEvent(tx, person, {
+  const holderContext = onBehalfOf(by, userId);
+  await recordEvent(tx, holderContext, {
     action: 'password-reset.use',
     object: ['user', userId],
     organizationId,
     before: null,
     after: null,
   });
-  await setPassword(tx, person, userId, passwordHash);
-  await endSessions(tx, person, reset, null);
+  await setPassword(tx, holderContext, userId, passwordHash);
+  await endSessions(tx, holderContext, reset, null);
   for (const clientId of await connectedClients(tx, userId))
-    await revokeConsent(tx, person, { userId, organizationId, clientId });
+    await revokeConsent(tx, holderContext, { userId, organizationId, clientId });
   await clearAllAttempts(tx, signInSubject(reset.email));
 }
 

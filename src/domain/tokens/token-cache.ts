@@ -97,7 +97,7 @@ export class TokenCache {
 
   /**
    * @param suspect whether the address has sent too many invalid tokens: unknown tokens then wait for a shared
-   *   query, so that they cost a few queries a second, however many there are
+   *   query, so that they cost a few queries per second, regardless of their number
    * @returns `undefined` when the token is unknown, expired or revoked, or its user is banned
    */
   async authenticate(token: string, now: number, suspect = false): Promise<AuthenticatedToken | undefined> {
@@ -148,11 +148,11 @@ export class TokenCache {
     const waiting = [...this.#uses];
     this.#uses = new Map();
     while (waiting.length > 0) {
-      const some = waiting.splice(0, USES_PER_WRITE);
+      const chunk = waiting.splice(0, USES_PER_WRITE);
       try {
-        await this.#db.write((tx) => recordTokenUse(tx, new Map(some)));
+        await this.#db.write((tx) => recordTokenUse(tx, new Map(chunk)));
       } catch (error) {
-        this.#uses = new Map([...some, ...waiting, ...this.#uses]);
+        this.#uses = new Map([...chunk, ...waiting, ...this.#uses]);
         throw error;
       }
     }

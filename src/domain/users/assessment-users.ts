@@ -22,7 +22,7 @@ const usersWithAccess = (db: ReadConnection) =>
     .innerJoin('assessment_access', 'assessment_access.user_id', 'users.id')
     .where('users.admin', '=', 0);
 
-/** The same as a list (operation 40), filtered by the assessment. */
+/** Client users with explicit access to an assessment (operation 40). */
 export const assessmentUserList = defineList({
   name: 'assessment-users',
   rows: ({ db }) => usersWithAccess(db),
@@ -57,11 +57,11 @@ function requireAdmin(caller: Caller, { organizationId }: VisibleAssessment): vo
 }
 
 /**
- * Grants users access to an assessment and revokes that of others. Existing grants and missing ones are left as
- * they are.
+ * Grants users access to an assessment, and revokes the access of others. Ignores users who already have, or do not
+ * have, access.
  * @returns the users who gained access
- * @throws DomainError `invalid` for a user in both lists or outside the organization; `not-found` and `forbidden`
- *   as above
+ * @throws DomainError `invalid` for a user in both lists or outside the organization; `not-found` without
+ *   access to the assessment; `forbidden` unless the caller is an admin
  */
 export async function updateAssessmentUsers(
   tx: Transaction,
@@ -70,12 +70,12 @@ export async function updateAssessmentUsers(
   { add = [], remove = [] }: { add?: readonly number[] | undefined; remove?: readonly number[] | undefined },
 ): Promise<User[]> {
   const removing = new Set(remove);
-  const both = add.flatMap((id, index): FieldError[] =>
+  const duplicates = add.flatMap((id, index): FieldError[] =>
     removing.has(id)
       ? [{ property: `add.${index}`, code: 'also-in', params: { other: 'remove' }, value: id }]
       : [],
   );
-  if (both.length > 0) throw invalidInput(both);
+  if (duplicates.length > 0) throw invalidInput(duplicates);
   const assessment = await lockAssessment(tx, by.actor, uid);
   requireAdmin(by.actor, assessment);
   await requireUsers(tx, assessment.organizationId, { add, remove });
@@ -85,9 +85,9 @@ export async function updateAssessmentUsers(
     .where('assessment_id', '=', assessment.id)
     .where(({ ref }) => inList(tx, ref('user_id'), [...add, ...remove]))
     .execute();
-  const having = new Set(rows.map(({ user_id }) => user_id));
-  const added = [...new Set(add)].filter((id) => !having.has(id)).sort((one, other) => one - other);
-  const removed = [...removing].filter((id) => having.has(id)).sort((one, other) => one - other);
+  const usersWithGrant = new Set(rows.map(({ user_id }) => user_id));
+  const added = [...new Set(add)].filter((id) => !usersWithGrant.has(id)).sort((one, other) => one - other);
+  const removed = [...removing].filter((id) => usersWithGrant.has(id)).sort((one, other) => one - other);
   await bumpUserVersions(tx, [...added, ...removed]);
   await insertAccess(
     tx,
@@ -99,15 +99,15 @@ export async function updateAssessmentUsers(
       .where('assessment_id', '=', assessment.id)
       .where(({ ref }) => inList(tx, ref('user_id'), removed))
       .execute();
-  const of = { object: ['assessment', uid], organizationId: assessment.organizationId } as const;
+  const eventBase = { object: ['assessment', uid], organizationId: assessment.organizationId } as const;
   await recordEvents(tx, [
     ...added.map((user): AttributedChange => ({
       by,
-      change: { action: 'assessment.grant', ...of, before: null, after: { user } },
+      change: { action: 'assessment.grant', ...eventBase, before: null, after: { user } },
     })),
     ...removed.map((user): AttributedChange => ({
       by,
-      change: { action: 'assessment.revoke', ...of, before: { user }, after: null },
+      change: { action: 'assessment.revoke', ...eventBase, before: { user }, after: null },
     })),
   ]);
   return hydrateUsers(
@@ -130,10 +130,10 @@ async function requireUsers(
     .where('organization_id', '=', organizationId)
     .where(({ ref }) => inList(db, ref('id'), [...lists.add, ...lists.remove]))
     .execute();
-  const known = new Set(rows.map(({ id }) => id));
+  const userIds = new Set(rows.map(({ id }) => id));
   const fieldErrors = Object.entries(lists).flatMap(([list, ids]) =>
     ids.flatMap((id, index): FieldError[] =>
-      known.has(id)
+      userIds.has(id)
         ? []
         : [
             {

@@ -26,7 +26,7 @@ export type InvitationLink =
   /** The organization signs users in through its provider, so that no password is needed. */
   | { state: 'provider'; invitation: Invitation }
   /** The link was valid but has been used or has expired. */
-  | { state: 'over' }
+  | { state: 'ended' }
   | { state: 'unknown' };
 
 /** Compared for unknown users as well, so that the response takes the same time. */
@@ -63,7 +63,7 @@ export async function resolveInvitation(
   const invited = row === undefined ? UNKNOWN_INVITEE : { uid: row.uid, invitedAt: invitedAtOf(row) };
   if (!verifyInvitationToken(secret, invited, token) || row === undefined) return { state: 'unknown' };
   const { invitedAt } = invited;
-  if (!isOpen(row, invitedAt) || now >= invitedAt + lifetime) return { state: 'over' };
+  if (!isOpen(row, invitedAt) || now >= invitedAt + lifetime) return { state: 'ended' };
   const { id: userId, email, name, organization_id: organizationId, organization } = row;
   return {
     state: requiresSso(row) ? 'provider' : 'open',

@@ -51,7 +51,7 @@ const selectAssetsByUids = memoizeByVisibility((visibility: Visibility) =>
 );
 
 /**
- * @param standing assets that may stay even if the caller cannot see them
+ * @param standing the current assets, which may stay even if the caller cannot see them
  * @returns the assets of the organization with these uids that the caller can see, each once
  * @throws DomainError `invalid` for any other uid
  */

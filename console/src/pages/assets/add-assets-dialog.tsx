@@ -25,7 +25,7 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('');
   const [listing, setListing] = useState<string | null>(null);
   const [selectedOrganization, setSelectedOrganization] = useState<string | null>(null);
-  const rights = useAssetPermissions();
+  const permissions = useAssetPermissions();
   const { data: visible = [] } = useQuery(organizationsQuery);
   const organization = useOrganization(listing, selectedOrganization);
   const list = usePastedAssets(text, organization, listing);
@@ -47,7 +47,7 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
       submitLabel={messages.submit(newAssets.length, toList.length)}
       size="lg"
       isPending={add.isPending}
-      isDisabled={!isReady || isEmpty || (listing === null && !rights.organizationWide)}
+      isDisabled={!isReady || isEmpty || (listing === null && !permissions.organizationWide)}
       onClose={onClose}
       onSubmit={() => {
         if (organization !== undefined)
@@ -69,8 +69,8 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
       )}
       <ListingPicker
         label="Listing"
-        description={rights.organizationWide ? messages.listingHintOptional : messages.listingHint}
-        required={!rights.organizationWide}
+        description={permissions.organizationWide ? messages.listingHintOptional : messages.listingHint}
+        required={!permissions.organizationWide}
         value={listing}
         onChange={setListing}
       />
@@ -139,12 +139,12 @@ function useOrganization(listing: string | null, selected: string | null): strin
 
 /** Parses a pasted list, and compares it with the existing assets of an organization. */
 function usePastedAssets(text: string, organization: string | undefined, listing: string | null) {
-  const [settled] = useDebouncedValue(text, 250);
-  const pasted = useMemo(() => parsePastedAssets(settled), [settled]);
+  const [debouncedText] = useDebouncedValue(text, 250);
+  const pasted = useMemo(() => parsePastedAssets(debouncedText), [debouncedText]);
   const { assets, invalid, duplicates } = pasted;
-  const known = useExistingAssets(organization, { text: settled, assets });
+  const lookup = useExistingAssets(organization, { text: debouncedText, assets });
 
-  const existing = known.data;
+  const existing = lookup.data;
   const newAssets = existing === undefined ? [] : assets.filter((item) => !existing.has(assetKey(item)));
   const toList: AssetRow[] =
     existing === undefined || listing === null
@@ -158,8 +158,8 @@ function usePastedAssets(text: string, organization: string | undefined, listing
     knownAssets: assets.filter((item) => existing?.has(assetKey(item)) === true),
     /** Existing assets that the listing lacks. */
     toList,
-    isReady: existing !== undefined && settled === text && !known.isFetching,
-    isFetching: known.isFetching,
-    error: known.error,
+    isReady: existing !== undefined && debouncedText === text && !lookup.isFetching,
+    isFetching: lookup.isFetching,
+    error: lookup.error,
   };
 }

@@ -134,10 +134,10 @@ async function findMembers(addresses: readonly string[], organization: string | 
   const unknown: BatchItemResult[] = [];
   const { signal } = new AbortController();
   for (let from = 0; from < addresses.length; from += LOOKUP_CONCURRENCY) {
-    const some = addresses.slice(from, from + LOOKUP_CONCURRENCY);
-    const found = await Promise.all(some.map((address) => findPersonByEmail(address, signal, organization)));
+    const batch = addresses.slice(from, from + LOOKUP_CONCURRENCY);
+    const found = await Promise.all(batch.map((address) => findPersonByEmail(address, signal, organization)));
     for (const [index, person] of found.entries()) {
-      const name = some[index] ?? '';
+      const name = batch[index] ?? '';
       if (person === undefined) unknown.push({ name, status: 'failed', reason: messages.unknownAddress });
       else people.push({ userUid: person.uid, name });
     }

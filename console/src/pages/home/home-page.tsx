@@ -38,28 +38,28 @@ const VISIT_TIMEOUT = 30 * 60_000;
 const LAST_SEEN_KEY = 'assay-last-seen';
 const PREVIOUS_VISIT_KEY = 'assay-visit-before';
 
-/** Searches the open vulnerabilities of an age in days, counted from midnight UTC as the server does. */
+/** @returns a search for open vulnerabilities by age in days, counted from midnight UTC as the server does */
 function ageGroup(from: number, to: number | undefined): VulnerabilitySearch {
-  const begin = (days: number) =>
+  const daysAgo = (days: number) =>
     new Date((Math.floor(Date.now() / DAY_MS) - days + 1) * DAY_MS).toISOString().replace('.000', '');
   return {
     ...OPEN_SEARCH,
-    ...(to === undefined ? {} : { created_since: begin(to) }),
-    ...(from === 0 ? {} : { created_until: begin(from) }),
+    ...(to === undefined ? {} : { created_since: daysAgo(to) }),
+    ...(from === 0 ? {} : { created_until: daysAgo(from) }),
   };
 }
-/** Days. */
+/** Days ahead that the card of due vulnerabilities covers. */
 const DUE_SOON_DAYS = 7;
 
 /** The home page: a card per number, with links to the matching lists. */
 export function HomePage() {
-  const { data: all, error, refetch } = useQuery(summaryQuery({}));
-  const isNew = all !== undefined && sum(all.by_severity) === 0;
+  const { data: summary, error, refetch } = useQuery(summaryQuery({}));
+  const isEmpty = summary !== undefined && sum(summary.by_severity) === 0;
   return (
     <PageLayout title="Home">
-      {isNew && <GettingStarted />}
+      {isEmpty && <GettingStarted />}
       <div className={classes.cards}>
-        {!isNew && (
+        {!isEmpty && (
           <>
             <AssignedCard />
             <Card title={messages.retests}>
@@ -69,16 +69,16 @@ export function HomePage() {
         )}
         <HoursCard />
         <ImportsCard />
-        {!isNew && <OpenCard />}
-        {!isNew && (
+        {!isEmpty && <OpenCard />}
+        {!isEmpty && (
           <Card title={messages.history} full>
             {error !== null ? (
               <LoadError error={error} onRetry={refetch} />
-            ) : all === undefined ? (
+            ) : summary === undefined ? (
               <Skeleton height={220} />
             ) : (
               <Suspense fallback={<Skeleton height={220} />}>
-                <DaysChart days={all.days} />
+                <DaysChart days={summary.days} />
               </Suspense>
             )}
           </Card>

@@ -52,7 +52,7 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
             <span className={classes.title}>
               <StatusBadge name={row.status} flow={row.vulnerability_status.flow_type} />
               <GoneBadge vulnerability={row} />
-              <OverdueBadge of={row} />
+              <OverdueBadge dueFields={row} />
             </span>
           }
         >
@@ -113,7 +113,7 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
       return daysOverdue(row) === 0 ? (
         day
       ) : (
-        <StackedCell secondary={<OverdueBadge of={row} />}>{day}</StackedCell>
+        <StackedCell secondary={<OverdueBadge dueFields={row} />}>{day}</StackedCell>
       );
     },
   },

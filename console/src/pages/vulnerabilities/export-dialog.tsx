@@ -17,22 +17,22 @@ interface ExportDialogProps {
 
 /** Exports all matches of a search to a file, with progress; closing it cancels the export. */
 export default function ExportDialog({ format, search, total, onClose }: ExportDialogProps) {
-  const [rows, setRows] = useState(0);
+  const [exportedCount, setExportedCount] = useState(0);
   const [error, setError] = useState<unknown>();
   const [request] = useState({ format, search });
-  const close = useRef(onClose);
+  const onCloseRef = useRef(onClose);
   useEffect(() => {
-    close.current = onClose;
+    onCloseRef.current = onClose;
   });
   useEffect(() => {
     const controller = new AbortController();
     const name = `vulnerabilities.${request.format}`;
-    exportVulnerabilities(request.search, request.format, controller.signal, setRows).then(
+    exportVulnerabilities(request.search, request.format, controller.signal, setExportedCount).then(
       (file) => {
         if (controller.signal.aborted) return;
         saveFile(name, file.content);
         notify(exportMessages.done(file.rows, name));
-        close.current();
+        onCloseRef.current();
       },
       (reason: unknown) => {
         if (!controller.signal.aborted) setError(reason);
@@ -50,12 +50,12 @@ export default function ExportDialog({ format, search, total, onClose }: ExportD
         {error === undefined ? (
           <>
             <Text size="sm" role="status">
-              {exportMessages.progress(rows, total)}
+              {exportMessages.progress(exportedCount, total)}
             </Text>
             {total !== undefined && (
               <Progress
                 aria-label={exportMessages.progressLabel}
-                value={total === 0 ? 0 : (100 * rows) / total}
+                value={total === 0 ? 0 : (100 * exportedCount) / total}
               />
             )}
           </>

@@ -86,7 +86,7 @@ export function PreviewPane({ id, onClose, onEdit }: VulnerabilityPreviewProps) 
               </DescriptionItem>
               {data.due_on !== null && (
                 <DescriptionItem name="Due">
-                  <Day on={data.due_on} /> <OverdueBadge of={data} />
+                  <Day on={data.due_on} /> <OverdueBadge dueFields={data} />
                 </DescriptionItem>
               )}
               <DescriptionItem name={previewMessages.cvssScore}>

@@ -11,16 +11,16 @@ import { diffPorts, HostPorts, type PortNumberRange, type PortsDiff } from './di
 import { readDetections, storeShownPorts } from './host-detections.ts';
 import { deletePorts, insertPorts, lockPorts, selectLargeHosts, toPortRow } from './host-queries.ts';
 
-/** How the ports of a host changed, for the audit log, and how often an import opened and closed one in addition. */
+/** The changes of a host for the audit log, and how many more ports an import opened and closed than before. */
 export interface DerivedChange extends Pick<PortsDiff, 'before' | 'after'> {
   opened: number;
   closed: number;
 }
 
 /**
- * Replays the standing scans of a host in the order of their times, and updates its ports, their counts and their
- * history to the result. Lock the host first.
- * @param importId whose changes are counted
+ * Replays the scans of a host that have not been undone in the order of their times, and updates its ports, their
+ * counts and their history to the result. Lock the host first.
+ * @param importId the import whose changes are counted
  */
 export async function deriveHost(
   tx: Transaction,
@@ -54,7 +54,7 @@ export async function deriveHost(
     isChanged ||= changes.length > 0 || removed.length > 0;
   }
   if (isChanged) await refreshPortCounts(tx, [assetId]);
-  // Chunks have their own events.
+  // The events of each chunk are sorted, but not those of different chunks.
   events.sort((one, other) => Number(one[1]) - Number(other[1]));
   return { ...change, ...(await rewriteEvents(tx, assetId, lastOldEvent, events, importId)) };
 }
@@ -94,7 +94,7 @@ function intersect(
   return { first: Math.max(one.first, other.first), last: Math.min(one.last, other.last) };
 }
 
-/** @param lastOldEvent the last event from before scans were stored; it stays, as those before it */
+/** @param lastOldEvent the last event from before scans were stored; it and earlier events are not changed */
 async function rewriteEvents(
   tx: Transaction,
   assetId: number,
@@ -111,30 +111,30 @@ async function rewriteEvents(
     .orderBy('id')
     .execute();
   const count = { opened: 0, closed: 0 };
-  const add = (changes: string, sign: 1 | -1): void => {
+  const countEvent = (changes: string, sign: 1 | -1): void => {
     const { opened, closed } = countTransitions(changes);
     count.opened += sign * opened;
     count.closed += sign * closed;
   };
-  let same = 0;
-  const isSame = (row: (typeof stored)[number] | undefined, event: InsertRow | undefined) =>
+  let unchangedCount = 0;
+  const isUnchanged = (row: (typeof stored)[number] | undefined, event: InsertRow | undefined) =>
     row !== undefined && row.at === event?.[1] && row.import_id === event[2] && row.changes === event[4];
-  while (isSame(stored[same], events[same])) same += 1;
-  const [old, now] = [stored.slice(same), events.slice(same)];
-  for (const row of old) if (row.import_id === importId) add(row.changes, -1);
-  for (const event of now) if (event[2] === importId) add(String(event[4]), 1);
-  if (old.length > 0)
+  while (isUnchanged(stored[unchangedCount], events[unchangedCount])) unchangedCount += 1;
+  const [staleEvents, newEvents] = [stored.slice(unchangedCount), events.slice(unchangedCount)];
+  for (const row of staleEvents) if (row.import_id === importId) countEvent(row.changes, -1);
+  for (const event of newEvents) if (event[2] === importId) countEvent(String(event[4]), 1);
+  if (staleEvents.length > 0)
     await tx
       .deleteFrom('port_events')
       .where((eb) =>
         inList(
           tx,
           eb.ref('id'),
-          old.map(({ id }) => id),
+          staleEvents.map(({ id }) => id),
         ),
       )
       .execute();
-  await insertPortEvents(tx, now);
+  await insertPortEvents(tx, newEvents);
   return count;
 }
 

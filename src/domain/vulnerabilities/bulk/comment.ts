@@ -15,8 +15,8 @@ export async function bulkComment(
   text: string,
 ): Promise<void> {
   const { actor, now } = by;
-  for (const some of chunked(locked, EVENT_CHUNK_ROWS)) {
-    const ids = some.map(({ id }) => id);
+  for (const chunk of chunked(locked, EVENT_CHUNK_ROWS)) {
+    const ids = chunk.map(({ id }) => id);
     const { rows } = await sql<{ id: number; vulnerability_id: number; organization_id: number }>`
       insert into comments (organization_id, vulnerability_id, user_id, text, internal, created_at, updated_at)
       select organization_id, id, cast(${actor.userId} as bigint), ${text}, 0, cast(${now} as bigint), cast(${now} as bigint)

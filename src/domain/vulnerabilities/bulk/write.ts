@@ -34,21 +34,21 @@ export async function writeFieldChanges(
   const tagsOf = memoizeTagSnapshots(tagNames);
   const { alike, others } = groupEqualChanges(changes);
   for (const group of alike) await writeGroup(tx, by, group, tagsOf);
-  for (const some of chunked(others, EVENT_CHUNK_ROWS)) {
-    await updateRows(tx, by, some);
-    await updateTags(tx, some);
+  for (const chunk of chunked(others, EVENT_CHUNK_ROWS)) {
+    await updateRows(tx, by, chunk);
+    await updateTags(tx, chunk);
     await recordTimelineEntries(
       tx,
       by,
-      some.flatMap((change) => timelineEntriesOf(change, tagsOf)),
+      chunk.flatMap((change) => timelineEntriesOf(change, tagsOf)),
     );
     await recordEvents(
       tx,
-      some.map((change) => ({ by, change: auditedChange(change) })),
+      chunk.map((change) => ({ by, change: auditedChange(change) })),
     );
   }
   const sums = new DeltaAccumulator();
-  for (const some of chunked(changes, BULK_CHUNK_ROWS)) await accumulateDeltas(tx, some, sums);
+  for (const chunk of chunked(changes, BULK_CHUNK_ROWS)) await accumulateDeltas(tx, chunk, sums);
   // Thousands of changes share few counters. Last, because other transactions write the same counters.
   for (const rows of chunked(sums.rows(), BULK_CHUNK_ROWS)) await insertDeltas(tx, rows);
 }
@@ -108,8 +108,8 @@ async function writeGroup(
   const { after } = first;
   const removed = fields.tags.filter((tag) => !after.tags.includes(tag));
   const added = after.tags.filter((tag) => !fields.tags.includes(tag));
-  for (const some of chunked(group, BULK_CHUNK_ROWS)) {
-    const ids = some.map(({ locked }) => locked.id);
+  for (const chunk of chunked(group, BULK_CHUNK_ROWS)) {
+    const ids = chunk.map(({ locked }) => locked.id);
     await tx
       .updateTable('vulnerabilities')
       .set((eb) => ({
