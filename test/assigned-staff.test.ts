@@ -1,20 +1,15 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../src/auth/callers.ts';
 import { assignStaff } from '../src/domain/users/staff-organizations.ts';
 import { applicationsOf } from './oauth/applications.ts';
-import { type TestServer, useSharedServer } from './harness/server.ts';
-import { type TestUser, createFixtures } from './harness/fixtures.ts';
+import { useSharedServer } from './harness/server.ts';
+import { createFixtures } from './harness/fixtures.ts';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
+const server = await useSharedServer();
+const fixtures = createFixtures(server);
+for (const uid of ['mine', 'other']) await fixtures.organization(uid);
 /** Staff assigned to `mine`. */
-let staff: TestUser;
-beforeAll(async () => {
-  server = await useSharedServer();
-  fixtures = createFixtures(server);
-  for (const uid of ['mine', 'other']) await fixtures.organization(uid);
-  staff = await fixtures.user({ assignedTo: ['mine'] });
-});
+const staff = await fixtures.user({ assignedTo: ['mine'] });
 
 const as = (method: string, path: string, body?: unknown, token = staff.token) =>
   server.request(method, path, { token, body });

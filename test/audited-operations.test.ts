@@ -1,12 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { waitForImport, type FormPart, formOf, insertImport, uploadReport } from './harness/imports.ts';
 import { operationsOf, type RoutedOperation } from './harness/operations.ts';
-import {
-  type RequestOptions,
-  type TestResponse,
-  type TestServer,
-  useSharedServer,
-} from './harness/server.ts';
+import { type RequestOptions, type TestResponse, useSharedServer } from './harness/server.ts';
 import { type TestUser, createFixtures } from './harness/fixtures.ts';
 
 /** The audit events of each operation that changes something, and who can read them (operation 60). */
@@ -36,33 +31,19 @@ interface AuditedOperation {
   alsoFor?: readonly ('outsider' | 'otherTenant')[];
 }
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
-let operations: RoutedOperation[];
-let organization: { id: number; uid: string };
-let assessment: string;
-let admin: TestUser;
-let member: TestUser;
-let outsider: TestUser;
-let otherTenant: TestUser;
-let staff: TestUser;
-let otherStaff: TestUser;
-
-beforeAll(async () => {
-  server = await useSharedServer();
-  operations = await operationsOf(server);
-  fixtures = createFixtures(server);
-  organization = await fixtures.organization();
-  const other = await fixtures.organization();
-  ({ uid: assessment } = await fixtures.assessment(organization.uid));
-  admin = await fixtures.user({ organization: organization.uid, admin: true });
-  member = await fixtures.user({ organization: organization.uid });
-  outsider = await fixtures.user({ organization: organization.uid });
-  otherTenant = await fixtures.user({ organization: other.uid, admin: true });
-  staff = await fixtures.user();
-  otherStaff = await fixtures.user({ assignedTo: [other.uid] });
-  await fixtures.access(assessment, member.id);
-});
+const server = await useSharedServer();
+const operations = await operationsOf(server);
+const fixtures = createFixtures(server);
+const organization = await fixtures.organization();
+const other = await fixtures.organization();
+const { uid: assessment } = await fixtures.assessment(organization.uid);
+const admin = await fixtures.user({ organization: organization.uid, admin: true });
+const member = await fixtures.user({ organization: organization.uid });
+const outsider = await fixtures.user({ organization: organization.uid });
+const otherTenant = await fixtures.user({ organization: other.uid, admin: true });
+const staff = await fixtures.user();
+const otherStaff = await fixtures.user({ assignedTo: [other.uid] });
+await fixtures.access(assessment, member.id);
 
 const REPORT: FormPart = ['file', '<?xml version="1.0"?><nmaprun></nmaprun>', 'a.xml'];
 const TAGS = '/v1/vulnerability_tags';

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../src/auth/callers.ts';
 import type { Transaction } from '../src/db/database.ts';
 import { removeGroupMembers } from '../src/domain/assessments/remove-group-members.ts';
@@ -7,7 +7,7 @@ import { updateUser } from '../src/domain/users/update-user.ts';
 import { createFixtures, type TestUser } from './harness/fixtures.ts';
 import { type FormPart, formOf } from './harness/imports.ts';
 import { operationsOf } from './harness/operations.ts';
-import { type TestServer, useSharedServer } from './harness/server.ts';
+import { useSharedServer } from './harness/server.ts';
 
 interface Estate {
   organization: { id: number; uid: string };
@@ -99,12 +99,8 @@ const OPERATIONS: Record<string, (estate: Estate) => Attempt> = {
 /** Operations whose right no account can lose, or that are about the caller's own account. */
 const WITHOUT_ROW = ['createOrganization', 'createToken'];
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
-beforeAll(async () => {
-  server = await useSharedServer();
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer();
+const fixtures = createFixtures(server);
 
 async function estate(): Promise<Estate> {
   return fixtures.together(async (batch) => {

@@ -12,7 +12,7 @@ import {
   uploadReport,
 } from './harness/imports.ts';
 import { operationsOf, type RoutedOperation } from './harness/operations.ts';
-import { engine, type RequestOptions, startTestServer, type TestServer } from './harness/server.ts';
+import { engine, type RequestOptions, startTestServer } from './harness/server.ts';
 import { createFixtures } from './harness/fixtures.ts';
 
 /** The objects of a tenant that requests refer to. */
@@ -705,7 +705,6 @@ interface Credential {
   scope?: string;
 }
 
-let server: TestServer;
 let fixtures: ReturnType<typeof createFixtures>;
 let own: Names;
 let other: Names;
@@ -715,9 +714,9 @@ let previousRows: string;
 /** All operations, from the routes. */
 let operations: RoutedOperation[];
 
+// Not the shared server, because each test compares all rows.
+const server = await startTestServer();
 beforeAll(async () => {
-  // Not the shared server, because each test compares all rows.
-  server = await startTestServer();
   operations = await operationsOf(server);
   fixtures = createFixtures(server);
   const one = await tenant('one');

@@ -1,16 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createFixtures } from '../harness/fixtures.ts';
-import { createFormClient, type FormClient } from '../harness/form-client.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { createFormClient } from '../harness/form-client.ts';
+import { useSharedServer } from '../harness/server.ts';
 
-let server: TestServer;
-let visitor: FormClient;
-beforeAll(async () => {
-  server = await useSharedServer();
-  const account = await createFixtures(server).account();
-  visitor = createFormClient(server);
-  await visitor.signIn(account.email, account.password);
-});
+const server = await useSharedServer();
+const account = await createFixtures(server).account();
+const visitor = createFormClient(server);
+await visitor.signIn(account.email, account.password);
 
 describe('Console', () => {
   it('redirects to the sign-in, and from there back to the requested page', async () => {

@@ -1,12 +1,12 @@
 import type { RouteOptions } from 'fastify';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { invitationUrl } from '../../src/auth/account-links.ts';
 import { passwordResetUrl } from '../../src/auth/account-links.ts';
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
 import { setUpTotp } from '../harness/second-factors.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
@@ -14,13 +14,9 @@ import { createFixtures } from '../harness/fixtures.ts';
 const ENDPOINTS = ['/oauth/token', '/oauth/revoke', '/oauth/introspect'];
 
 let now = Date.UTC(2026, 5, 1);
-let server: TestServer;
-let routes: RouteOptions[];
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  routes = [];
-  await (await buildApp(server.context, (route) => routes.push(route))).close();
-});
+const server = await useSharedServer(() => now);
+const routes: RouteOptions[] = [];
+await (await buildApp(server.context, (route) => routes.push(route))).close();
 
 const pathsOf = (method: string, matches: (access: unknown) => boolean): string[] =>
   routes

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { hashPassword } from '../../src/auth/passwords.ts';
 import { setPassword } from '../../src/domain/sign-in/passwords.ts';
@@ -8,7 +8,7 @@ import { endSessions } from '../../src/domain/sign-in/end-sessions.ts';
 import { endOtherSessionsAndRotate, SessionEnded } from '../../src/domain/sign-in/sessions.ts';
 import { signInSubject } from '../../src/domain/sign-in/sign-in-with-password.ts';
 import { addTotp, generateTotpSecret } from '../../src/domain/sign-in/totp.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormPage, type FormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { SECOND_FACTOR } from '../harness/second-factors.ts';
@@ -16,14 +16,10 @@ import { SECOND_FACTOR } from '../harness/second-factors.ts';
 const OWNERS = 'what the owner chose by the link';
 const THIEFS = 'what the thief would like to have';
 
-let server: TestServer;
 let now = Date.UTC(2026, 5, 1);
 let account: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
-let ownersHash: string;
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  ownersHash = await hashPassword(OWNERS);
-});
+const server = await useSharedServer(() => now);
+const ownersHash = await hashPassword(OWNERS);
 beforeEach(async () => {
   account = await createFixtures(server).account();
 });

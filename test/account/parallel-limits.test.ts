@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { addPasskey } from '../../src/domain/sign-in/passkeys.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  // On a slow machine, 130 concurrent updates of one row take long.
-  server = await startTestServer({ requestTimeout: 120_000 });
-});
+// On a slow machine, 130 concurrent updates of one row take long.
+const server = await startTestServer({ requestTimeout: 120_000 });
 afterAll(() => server.close());
 
 it('Limits an account to 100 tokens when 130 are requested concurrently', async () => {

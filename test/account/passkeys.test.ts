@@ -1,17 +1,14 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type InvalidAssertion, passkeyOptions, SoftwareAuthenticator } from '../harness/authenticator.ts';
 import { alertOn, recoveryCodesOn, SECOND_FACTOR, SECURITY, sendCode } from '../harness/second-factors.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const ADD = `${SECURITY}/passkeys`;
 
-let server: TestServer;
 let now = Date.UTC(2026, 5, 1);
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-});
+const server = await useSharedServer(() => now);
 
 async function signedIn(organization?: string) {
   const account = await createFixtures(server).account({ organization });

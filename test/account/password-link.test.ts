@@ -1,20 +1,16 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createFixtures } from '../harness/fixtures.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 
 const PEOPLE = '/account/people';
 const NEXT = 'a wholly different pass phrase';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
 let visitor: FormClient;
-beforeAll(async () => {
-  server = await useSharedServer();
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer();
+const fixtures = createFixtures(server);
 beforeEach(async () => {
   organization = (await fixtures.organization()).uid;
   admin = await fixtures.account({ organization, admin: true });

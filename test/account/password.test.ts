@@ -1,21 +1,17 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { randomText } from '../../src/auth/secrets.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { SECURITY, setUpTotp, totpCodeAt } from '../harness/second-factors.ts';
 
 const NEXT = 'vier zufällige wörter hier';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let now = Date.UTC(2026, 5, 1);
 let account: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
 let visitor: FormClient;
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer(() => now);
+const fixtures = createFixtures(server);
 beforeEach(async () => {
   account = await fixtures.account({ name: 'Grace Hopper' });
   visitor = createFormClient(server);

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   totpCodeAt,
   recoveryCodesOn,
@@ -7,15 +7,12 @@ import {
   sendCode,
   setUpTotp,
 } from '../harness/second-factors.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
 let now = Date.UTC(2026, 5, 1);
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-});
+const server = await useSharedServer(() => now);
 
 async function accountWithCodes() {
   const account = await createFixtures(server).account();

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { requireSecondFactor } from '../../src/domain/sign-in/require-second-factor.ts';
 import { resetSecondFactor } from '../../src/domain/sign-in/second-factors.ts';
@@ -13,17 +13,14 @@ import {
   sendCode,
   setUpTotp,
 } from '../harness/second-factors.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const SET_UP = `${SECOND_FACTOR}/set-up`;
 
-let server: TestServer;
 let now = Date.UTC(2026, 5, 1);
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-});
+const server = await useSharedServer(() => now);
 
 const require = (uid: string, required = true) =>
   server.context.db.write((tx) => requireSecondFactor(tx, cliChangeContext(now), uid, required));

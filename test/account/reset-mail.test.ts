@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
-import { type Mailbox, startMailbox } from '../harness/mailbox.ts';
+import { startMailbox } from '../harness/mailbox.ts';
 import { startNetworkProxy } from '../harness/network-proxy.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -12,19 +12,14 @@ import { eventually } from '../harness/eventually.ts';
 const HOUR = 3_600_000;
 const SENDER = 'assay@example.com';
 
-let mailbox: Mailbox;
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let now = Date.UTC(2026, 5, 1);
-beforeAll(async () => {
-  mailbox = await startMailbox();
-  server = await startTestServer(
-    { smtpUrl: mailbox.url, mailFrom: SENDER, clientBaseUrl: 'https://assay.example' },
-    () => now,
-  );
-  // The link has the configured address; the browser of these tests uses the other one.
-  fixtures = createFixtures(server);
-});
+const mailbox = await startMailbox();
+const server = await startTestServer(
+  { smtpUrl: mailbox.url, mailFrom: SENDER, clientBaseUrl: 'https://assay.example' },
+  () => now,
+);
+// The link has the configured address; the browser of these tests uses the other one.
+const fixtures = createFixtures(server);
 afterAll(async () => {
   await server.close();
   await mailbox.close();

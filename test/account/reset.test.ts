@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { hashSecret, randomText } from '../../src/auth/secrets.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
@@ -11,14 +11,10 @@ const HOUR = 3_600_000;
 const NEXT = 'a wholly different pass phrase';
 const DEAD = 'This link is no longer valid';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let now = Date.UTC(2026, 5, 1);
 let account: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer(() => now);
+const fixtures = createFixtures(server);
 beforeEach(async () => {
   account = await fixtures.account();
 });

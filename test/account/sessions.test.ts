@@ -1,25 +1,21 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { browserName } from '../../src/account/sessions-page.tsx';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { hashSecret } from '../../src/auth/secrets.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { endUserSessions } from '../../src/domain/sign-in/end-sessions.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const HOUR = 3_600_000;
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let now = Date.UTC(2026, 5, 1);
 let account: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
 let here: FormClient;
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer(() => now);
+const fixtures = createFixtures(server);
 beforeEach(async () => {
   account = await fixtures.account();
   here = await signIn();

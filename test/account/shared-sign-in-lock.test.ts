@@ -1,16 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { signInWithPassword } from '../../src/domain/sign-in/sign-in-with-password.ts';
 import { createFixtures } from '../harness/fixtures.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 
 const now = Date.UTC(2026, 5, 1);
 const wrong = { password: 'not the password' };
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-});
+const server = await useSharedServer(() => now);
 
 const attempt = async (address: string, account: { email: string; password: string }) =>
   (await signInWithPassword(server.context, cliChangeContext(now), { ...account, address })).outcome;

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import type { Transaction } from '../../src/db/database.ts';
 import {
@@ -18,15 +18,12 @@ import { revokeTokens } from '../../src/domain/tokens/revoke-tokens.ts';
 import { issueToken } from '../../src/domain/tokens/tokens.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { interleave } from '../harness/interleave.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 
-let server: TestServer;
 const now = Date.UTC(2026, 5, 1);
 const by = cliChangeContext(now);
 const limits = { idle: 60_000, lifetime: 60_000 };
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-});
+const server = await useSharedServer(() => now);
 
 interface Owner {
   userId: number;

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { hashPassword, PasswordQueueFull } from '../../src/auth/passwords.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
@@ -7,15 +7,12 @@ import { banUser } from '../../src/domain/users/ban-user.ts';
 import { DeniedAttempts } from '../../src/domain/audit/denied-attempts.ts';
 import { signInSubject, signInWithPassword } from '../../src/domain/sign-in/sign-in-with-password.ts';
 import { blockWrites } from '../harness/block-writes.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
 let now = Date.UTC(2026, 5, 1);
-beforeAll(async () => {
-  server = await startTestServer({}, () => now);
-});
+const server = await startTestServer({}, () => now);
 afterAll(() => server.close());
 
 describe('Sign-in with a password', () => {

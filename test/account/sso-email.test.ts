@@ -10,18 +10,16 @@ import {
   startIdentityProvider,
   type TestIdentityProvider,
 } from '../harness/identity-provider.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 /** Sends claims in the userinfo response only. */
 let userinfoProvider: TestIdentityProvider;
 /** Sends claims in the ID token and the userinfo response. */
 let idTokenProvider: TestIdentityProvider;
 
+const server = await startTestServer();
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  server = await startTestServer();
-  fixtures = createFixtures(server);
   const redirectUris = [callbackUrl(server.context.addresses, 'acme')];
   userinfoProvider = await startIdentityProvider({ redirectUris });
   idTokenProvider = await startIdentityProvider({ redirectUris, claimsInIdToken: true });

@@ -1,19 +1,16 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { startSession } from '../../src/domain/sign-in/sessions.ts';
 import { alertOn, totpCodeAt, SECOND_FACTOR, SECURITY, setUpTotp } from '../harness/second-factors.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
 let now = Date.UTC(2026, 5, 1);
 let organization: { id: number; uid: string };
 let account: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-});
+const server = await useSharedServer(() => now);
 beforeEach(async () => {
   organization = await createFixtures(server).organization();
   account = await createFixtures(server).account({ organization: organization.uid });

@@ -11,21 +11,19 @@ import {
   startIdentityProvider,
   type TestIdentityProvider,
 } from '../harness/identity-provider.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { createFormClient, type FormPage, type FormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 /** How far the server's clock is ahead of the provider's, in ms. */
 let ahead = 0;
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let acmeProvider: TestIdentityProvider;
 let otherProvider: TestIdentityProvider;
 let publicProvider: TestIdentityProvider;
 
+const server = await startTestServer({}, () => Date.now() + ahead);
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  server = await startTestServer({}, () => Date.now() + ahead);
-  fixtures = createFixtures(server);
   const callback = (organization: string) => callbackUrl(server.context.addresses, organization);
   acmeProvider = await startIdentityProvider({ redirectUris: ['acme', 'twin'].map(callback) });
   otherProvider = await startIdentityProvider({

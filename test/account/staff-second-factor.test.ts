@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { invitationUrl } from '../../src/auth/account-links.ts';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
@@ -19,9 +19,6 @@ import { startSecondServer, type TestServer, useSharedServer } from '../harness/
 const SET_UP = `${SECOND_FACTOR}/set-up`;
 const PASSWORD = 'correct horse battery staple';
 
-/** `lax` leaves the second factor of staff optional, `server` requires it. */
-let lax: TestServer;
-let server: TestServer;
 let now = Date.UTC(2026, 5, 1);
 const started: TestServer[] = [];
 
@@ -30,10 +27,9 @@ async function startStrict(): Promise<TestServer> {
   started.push(strict);
   return strict;
 }
-beforeAll(async () => {
-  lax = await useSharedServer(() => now);
-  server = await startStrict();
-});
+/** `lax` leaves the second factor of staff optional, `server` requires it. */
+const lax = await useSharedServer(() => now);
+const server = await startStrict();
 afterAll(async () => {
   for (const one of started) await one.close();
 });

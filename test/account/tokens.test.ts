@@ -1,20 +1,16 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startSecondServer, useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const DAY = 86_400_000;
 const PERSONAL = /assay_[0-9A-Za-z]{42}/;
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let now = Date.UTC(2026, 5, 1);
 let account: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
 let visitor: FormClient;
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer(() => now);
+const fixtures = createFixtures(server);
 beforeEach(async () => {
   const organization = await fixtures.organization();
   account = await fixtures.account({ organization: organization.uid });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   alertOn,
   totpCodeAt,
@@ -8,18 +8,15 @@ import {
   sendCode,
   setUpTotp,
 } from '../harness/second-factors.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const STEP = 30_000;
 
-let server: TestServer;
 // The start of a time step.
 let now = Date.UTC(2026, 5, 1);
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-});
+const server = await useSharedServer(() => now);
 
 /** An account with an authenticator app, set up some steps ago. */
 async function accountWithTotp() {

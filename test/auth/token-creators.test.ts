@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { revokeConsent, saveConsent } from '../../src/domain/tokens/consents.ts';
@@ -10,16 +10,11 @@ import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { applicationsOf } from '../oauth/applications.ts';
 
 const NOW = Date.UTC(2027, 4, 1, 8);
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
-let apps: ReturnType<typeof applicationsOf>;
 let organization: string;
 let user: { id: number; email: string; password: string };
-beforeAll(async () => {
-  server = await useSharedServer(() => NOW);
-  fixtures = createFixtures(server);
-  apps = applicationsOf(server);
-});
+const server = await useSharedServer(() => NOW);
+const fixtures = createFixtures(server);
+const apps = applicationsOf(server);
 beforeEach(async () => {
   organization = (await fixtures.organization()).uid;
   user = await fixtures.account({ organization });

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CommandLine, startCommandLine } from './command-line.ts';
+import { startCommandLine } from './command-line.ts';
 
-let assay: CommandLine;
+const assay = await startCommandLine();
 beforeAll(async () => {
-  assay = await startCommandLine();
   await assay.json('organization', 'create', 'acme', '--name', 'Acme');
   await assay.json('user', 'create', '--email', 'sync@example.com', '--organization', 'acme');
 });

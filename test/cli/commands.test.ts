@@ -5,11 +5,10 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { engine } from '../harness/server.ts';
-import { type CommandLine, startCommandLine } from './command-line.ts';
+import { startCommandLine } from './command-line.ts';
 
-let assay: CommandLine;
+const assay = await startCommandLine();
 beforeAll(async () => {
-  assay = await startCommandLine();
   await assay.json('organization', 'create', 'acme', '--name', 'Acme Corporation');
 });
 afterAll(() => assay.close());

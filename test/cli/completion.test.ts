@@ -2,14 +2,11 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { has } from '../harness/machine.ts';
-import { type CommandLine, startCommandLine } from './command-line.ts';
+import { startCommandLine } from './command-line.ts';
 
-let assay: CommandLine;
-beforeAll(async () => {
-  assay = await startCommandLine();
-});
+const assay = await startCommandLine();
 afterAll(() => assay.close());
 
 const script = async (shell: string) => (await assay.run(['completion', shell])).stdout;

@@ -1,17 +1,14 @@
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CompiledQuery } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/db/open-database.ts';
 import type { DemoManifest } from '../../src/demo/manifest.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { engine, send } from '../harness/server.ts';
-import { type CommandLine, startCommandLine } from './command-line.ts';
+import { startCommandLine } from './command-line.ts';
 
-let assay: CommandLine;
-beforeAll(async () => {
-  assay = await startCommandLine('demo');
-});
+const assay = await startCommandLine('demo');
 afterAll(() => assay.close());
 
 const account = (domain: string) => ({

@@ -7,22 +7,20 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, i
 import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { eventually } from '../harness/eventually.ts';
-import { HELD_REPORT, type ImportGate, startImportGate } from '../harness/import-gate.ts';
+import { HELD_REPORT, startImportGate } from '../harness/import-gate.ts';
 import { HAS_TERMINAL } from '../harness/machine.ts';
 import { temporaryFolder } from '../harness/temporary.ts';
-import { type CommandLine, startCommandLine } from './command-line.ts';
+import { startCommandLine } from './command-line.ts';
 
 const main = join(inject('product'), 'dist/main.js');
 const CTRL_C = '\u0003';
 
-let gate: ImportGate;
-let assay: CommandLine;
 let folder: string;
 let db: Database;
 const processes = new Set<ChildProcess>();
+const gate = await startImportGate();
+const assay = await startCommandLine('migrated', gate.environment);
 beforeAll(async () => {
-  gate = await startImportGate();
-  assay = await startCommandLine('migrated', gate.environment);
   folder = temporaryFolder();
   await assay.json('organization', 'create', 'acme', '--name', 'Acme');
   await assay.json('assessment', 'create', 'web', '--organization', 'acme', '--name', 'web');

@@ -3,15 +3,14 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../harness/temporary.ts';
-import { type CommandLine, startCommandLine } from './command-line.ts';
+import { startCommandLine } from './command-line.ts';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures');
 const ZAP = join(FIXTURES, 'zap/report-2.9.xml');
 
-let assay: CommandLine;
 let folder: string;
+const assay = await startCommandLine();
 beforeAll(async () => {
-  assay = await startCommandLine();
   folder = temporaryFolder();
   await assay.json('organization', 'create', 'acme', '--name', 'Acme');
 });

@@ -2,18 +2,14 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
-import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type CommandLine, startCommandLine } from './command-line.ts';
+import { startTestServer, useSharedServer } from '../harness/server.ts';
+import { startCommandLine } from './command-line.ts';
 
-let assay: CommandLine;
-let server: TestServer;
-beforeAll(async () => {
-  assay = await startCommandLine();
-  server = await useSharedServer();
-});
+const assay = await startCommandLine();
+const server = await useSharedServer();
 afterAll(async () => {
   await assay.close();
   await server.close();

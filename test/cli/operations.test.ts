@@ -1,30 +1,24 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { endpointsOf, RESOURCES } from '../../src/cli/resources.ts';
 import { pluralize } from '../../src/cli/print.ts';
 import { formatCell } from '../../src/cli/print-rows.ts';
 import { operationKeys } from '../../src/cli/openapi-operations.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { createFormClient } from '../harness/form-client.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
-import { type CommandLine, startCommandLine } from './command-line.ts';
+import { startCommandLine } from './command-line.ts';
 
-let assay: CommandLine;
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
-let admin: { id: number; email: string; token: string };
-beforeAll(async () => {
-  assay = await startCommandLine();
-  server = await useSharedServer();
-  fixtures = createFixtures(server);
-  await assay.json('organization', 'create', 'acme', '--name', 'Acme');
-  await fixtures.organization('acme');
-  await fixtures.assessment('acme', 'acme-web');
-  admin = await fixtures.user({ organization: 'acme', admin: true });
-});
+const assay = await startCommandLine();
+const server = await useSharedServer();
+const fixtures = createFixtures(server);
+await assay.json('organization', 'create', 'acme', '--name', 'Acme');
+await fixtures.organization('acme');
+await fixtures.assessment('acme', 'acme-web');
+const admin = await fixtures.user({ organization: 'acme', admin: true });
 afterAll(async () => {
   await assay.close();
   await server.close();

@@ -2,12 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type CommandLine, startCommandLine } from './command-line.ts';
+import { startCommandLine } from './command-line.ts';
 
 /** Behaviour that needs a separate process; other tests run commands in their own. serve.test.ts tests signals. */
-let assay: CommandLine;
+const assay = await startCommandLine();
 beforeAll(async () => {
-  assay = await startCommandLine();
   await assay.json('organization', 'create', 'acme', '--name', 'Acme');
   await assay.json('user', 'create', '--email', 'ada@example.com', '--organization', 'acme');
 });

@@ -6,15 +6,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { startIdentityProvider, type TestIdentityProvider } from '../harness/identity-provider.ts';
-import { type CommandLine, startCommandLine } from './command-line.ts';
+import { startCommandLine } from './command-line.ts';
 
-let assay: CommandLine;
 let provider: TestIdentityProvider;
 const folder = mkdtempSync(join(tmpdir(), 'assay-sso-'));
 const secretFile = join(folder, 'secret');
 
+const assay = await startCommandLine();
 beforeAll(async () => {
-  assay = await startCommandLine();
   provider = await startIdentityProvider({
     redirectUris: ['http://127.0.0.1:8080/sign-in/organization/callback/acme'],
   });

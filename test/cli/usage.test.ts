@@ -1,14 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
-import { type CommandLine, startCommandLine } from './command-line.ts';
+import { startCommandLine } from './command-line.ts';
 
-let assay: CommandLine;
-beforeAll(async () => {
-  assay = await startCommandLine();
-});
+const assay = await startCommandLine();
 afterAll(() => assay.close());
 
 /** All commands without subcommands, such as `organization group add`. */

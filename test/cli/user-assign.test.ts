@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CommandLine, startCommandLine } from './command-line.ts';
+import { startCommandLine } from './command-line.ts';
 
-let assay: CommandLine;
+const assay = await startCommandLine();
 beforeAll(async () => {
-  assay = await startCommandLine();
   for (const uid of ['acme', 'umbra', 'other'])
     await assay.json('organization', 'create', uid, '--name', uid);
 });

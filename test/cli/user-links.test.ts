@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFormClient } from '../harness/form-client.ts';
-import { type CommandLine, startCommandLine } from './command-line.ts';
+import { startCommandLine } from './command-line.ts';
 
 const ADDRESS = { ASSAY_CLIENT_BASE_URL: 'https://assay.example' };
 
-let assay: CommandLine;
 let counter = 0;
+const assay = await startCommandLine();
 beforeAll(async () => {
-  assay = await startCommandLine();
   await assay.json('organization', 'create', 'acme', '--name', 'Acme');
 });
 afterAll(() => assay.close());

@@ -1,21 +1,16 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openAsBlob, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AssayError, createClient, type Transport, type VulnerabilityTag } from '../../client/src/index.ts';
 import { temporaryFolder } from '../harness/temporary.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
-let token: string;
-beforeAll(async () => {
-  server = await useSharedServer();
-  fixtures = createFixtures(server);
-  await fixtures.organization('typed');
-  await fixtures.assessment('typed', 'typed-web');
-  ({ token } = await fixtures.user({ organization: 'typed', admin: true }));
-});
+const server = await useSharedServer();
+const fixtures = createFixtures(server);
+await fixtures.organization('typed');
+await fixtures.assessment('typed', 'typed-web');
+const { token } = await fixtures.user({ organization: 'typed', admin: true });
 
 /**
  * Records requests to the real server and their responses; the first ones are answered as by a busy server.

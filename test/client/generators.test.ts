@@ -5,18 +5,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { generate } from 'openapi-typescript-codegen';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { useSharedServer } from '../harness/server.ts';
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
 
-let server: TestServer;
-let folder: string;
-beforeAll(async () => {
-  server = await useSharedServer();
-  folder = mkdtempSync(join(tmpdir(), 'assay-generated-'));
-});
+const server = await useSharedServer();
+const folder = mkdtempSync(join(tmpdir(), 'assay-generated-'));
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   await server.close();

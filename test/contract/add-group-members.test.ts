@@ -1,21 +1,17 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { GroupRole } from '../../src/domain/assessments/groups.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let users: [TestUser, TestUser, TestUser];
 let group: { id: number };
 
-beforeAll(async () => {
-  server = await useSharedServer(() => START);
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer(() => START);
+const fixtures = createFixtures(server);
 beforeEach(async () => {
   await fixtures.together(async (batch) => {
     organization = await batch.organization();

@@ -1,6 +1,6 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem, expectSimpleError } from '../harness/expect-problem.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { INVALID_NAMES } from '../harness/invalid-values.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
@@ -9,17 +9,12 @@ const UNKNOWN_TAG = 'f'.repeat(12);
 const forbidden = { area: 'tagging', status: 403, kind: 'forbidden' } as const;
 const invalid = { area: 'tagging', status: 422, kind: 'validation-failed' } as const;
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
-let staff: TestUser;
 
-beforeAll(async () => {
-  server = await useSharedServer(() => NOW);
-  fixtures = createFixtures(server);
-  staff = await fixtures.user();
-});
+const server = await useSharedServer(() => NOW);
+const fixtures = createFixtures(server);
+const staff = await fixtures.user();
 beforeEach(async () => {
   organization = await fixtures.organization();
   admin = await fixtures.user({ organization: organization.uid, admin: true });

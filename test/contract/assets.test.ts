@@ -1,22 +1,18 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { putPorts } from '../harness/ports.ts';
 import { addDeltas } from '../../src/domain/shared/counters.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let now = Date.UTC(2026, 10, 22, 8);
 const PATH = '/api/asset/v2/assets';
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 let asset: { id: number; uid: string };
 
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer(() => now);
+const fixtures = createFixtures(server);
 beforeEach(async () => {
   organization = (await fixtures.organization()).uid;
   admin = await fixtures.user({ organization, admin: true });

@@ -1,27 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { onBehalfOf, cliChangeContext } from '../../src/auth/callers.ts';
 import { recordEvent } from '../../src/domain/audit/record-event.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
-import { startSecondServer, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, type TestResponse, useSharedServer } from '../harness/server.ts';
 import { INVALID_IDS } from '../harness/invalid-values.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let user: TestUser;
-let staff: TestUser;
 
-beforeAll(async () => {
-  server = await startSecondServer(await useSharedServer(() => NOW), {
-    clientBaseUrl: 'https://gateway.example',
-  });
-  fixtures = createFixtures(server);
-  staff = await fixtures.user();
+const server = await startSecondServer(await useSharedServer(() => NOW), {
+  clientBaseUrl: 'https://gateway.example',
 });
+const fixtures = createFixtures(server);
+const staff = await fixtures.user();
 afterAll(() => server.close());
 beforeEach(async () => {
   organization = await fixtures.organization();

@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import {
   bulkUpdateVulnerabilities,
@@ -8,7 +8,7 @@ import {
 import { insertImport, insertGoneFindings } from '../harness/imports.ts';
 import { blockWrites } from '../harness/block-writes.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
-import { engine, type TestServer, useSharedServer } from '../harness/server.ts';
+import { engine, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
@@ -16,19 +16,14 @@ const HOUR = 3_600_000;
 const UNKNOWN_ID = 987_654_321;
 const invalid = { area: 'v1', status: 422, kind: 'validation-failed' } as const;
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let now = START;
 let organization: { id: number; uid: string };
 let assessment: string;
 let admin: TestUser;
-let staff: TestUser;
 
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  fixtures = createFixtures(server);
-  staff = await fixtures.user();
-});
+const server = await useSharedServer(() => now);
+const fixtures = createFixtures(server);
+const staff = await fixtures.user();
 beforeEach(async () => {
   now += 2 * HOUR;
   await fixtures.together(async (batch) => {

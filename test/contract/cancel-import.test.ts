@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../harness/eventually.ts';
-import { HELD_HOSTS, HELD_REPORT, type ImportGate, startImportGate } from '../harness/import-gate.ts';
+import { HELD_HOSTS, HELD_REPORT, startImportGate } from '../harness/import-gate.ts';
 import { waitForImport, insertImport, uploadReport } from '../harness/imports.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
-let gate: ImportGate;
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 
-beforeAll(async () => {
-  gate = await startImportGate();
-  server = await startTestServer({ attachments: gate.attachments });
-  fixtures = createFixtures(server);
-});
+const gate = await startImportGate();
+const server = await startTestServer({ attachments: gate.attachments });
+const fixtures = createFixtures(server);
 afterAll(async () => {
   await server.close();
   await gate.stop();

@@ -1,30 +1,19 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, createFixtures } from '../harness/fixtures.ts';
+import { describe, expect, it } from 'vitest';
+import { type TestResponse, useSharedServer } from '../harness/server.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 8);
 const LONG = 'x'.repeat(2_049);
 const CONTROL = 'a\u0007b';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
-let organization: string;
-let assessment: string;
-let vulnerability: number;
-let asset: string;
-let user: TestUser;
-let admin: TestUser;
-
-beforeAll(async () => {
-  server = await useSharedServer(() => NOW);
-  fixtures = createFixtures(server);
-  organization = (await fixtures.organization()).uid;
-  assessment = (await fixtures.assessment(organization)).uid;
-  vulnerability = (await fixtures.vulnerability(assessment)).id;
-  asset = (await fixtures.asset({ organization })).uid;
-  user = await fixtures.user({ organization });
-  admin = await fixtures.user({ organization, admin: true });
-});
+const server = await useSharedServer(() => NOW);
+const fixtures = createFixtures(server);
+const organization = (await fixtures.organization()).uid;
+const assessment = (await fixtures.assessment(organization)).uid;
+const vulnerability = (await fixtures.vulnerability(assessment)).id;
+const asset = (await fixtures.asset({ organization })).uid;
+const user = await fixtures.user({ organization });
+const admin = await fixtures.user({ organization, admin: true });
 
 const send = (method: string, path: string, body: unknown, token = admin.token) =>
   server.request(method, path, { token, body });

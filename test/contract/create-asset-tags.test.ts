@@ -1,24 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { TAG_SCOPES } from '../../src/auth/scopes.ts';
 import { createAssetTags, planAssetTags } from '../../src/domain/assets/create-asset-tags.ts';
 import { expectProblem, expectSimpleError } from '../harness/expect-problem.ts';
-import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const UNKNOWN = 'f'.repeat(24);
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 const TAG_UID = /^[0-9a-f]{12}$/;
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 
-beforeAll(async () => {
-  server = await startSecondServer(await useSharedServer(() => NOW), { maxTagBatch: 20 });
-  fixtures = createFixtures(server);
-});
+const server = await startSecondServer(await useSharedServer(() => NOW), { maxTagBatch: 20 });
+const fixtures = createFixtures(server);
 afterAll(() => server.close());
 beforeEach(async () => {
   organization = (await fixtures.organization()).uid;

@@ -1,18 +1,14 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 const HOUR = 3_600_000;
 const iso = (time: number) => new Date(time).toISOString();
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let user: TestUser;
-beforeAll(async () => {
-  server = await useSharedServer(() => NOW);
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer(() => NOW);
+const fixtures = createFixtures(server);
 beforeEach(async () => {
   user = await fixtures.user({ organization: (await fixtures.organization()).uid });
 });

@@ -1,19 +1,15 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/expect-problem.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 let member: TestUser;
 let uid: string;
 
-beforeAll(async () => {
-  server = await useSharedServer();
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer();
+const fixtures = createFixtures(server);
 beforeEach(async () => {
   organization = (await fixtures.organization()).uid;
   admin = await fixtures.user({ organization, admin: true });

@@ -1,19 +1,17 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { streamImportEvents } from '../../src/api/imports/import-events.ts';
 import { type ImportView, readImport } from '../../src/domain/imports/import-list.ts';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import { notFound } from '../../src/domain/shared/errors.ts';
 import { holdQueue } from '../harness/import-gate.ts';
 import { insertImport, uploadReport } from '../harness/imports.ts';
-import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { host, port, report } from '../importers/reports.ts';
 import { applicationsOf } from '../oauth/applications.ts';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let assessment: { id: number; uid: string };
 let admin: TestUser;
@@ -21,10 +19,8 @@ const following = new Set<ClientRequest>();
 /** How far the server's clock is ahead, in ms. */
 let ahead = 0;
 
-beforeAll(async () => {
-  server = await useSharedServer(() => Date.now() + ahead);
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer(() => Date.now() + ahead);
+const fixtures = createFixtures(server);
 afterEach(() => {
   vi.useRealTimers();
   ahead = 0;

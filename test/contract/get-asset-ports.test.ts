@@ -1,21 +1,17 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Port } from '../../src/domain/assets/ports.ts';
 import { putPorts } from '../harness/ports.ts';
-import { type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
+import { type TestResponse, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const FIRST_SEEN = Date.UTC(2026, 10, 21, 10, 30);
 const LAST_SEEN = Date.UTC(2026, 10, 22, 8, 0, 0, 7);
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 let host: { id: number; uid: string };
 
-beforeAll(async () => {
-  server = await useSharedServer();
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer();
+const fixtures = createFixtures(server);
 beforeEach(async () => {
   organization = (await fixtures.organization()).uid;
   admin = await fixtures.user({ organization, admin: true });

@@ -1,15 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { describe, expect, it } from 'vitest';
+import { useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
-beforeAll(async () => {
-  server = await useSharedServer(() => NOW);
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer(() => NOW);
+const fixtures = createFixtures(server);
 
 const whoAmI = (token: string, headers = {}) => server.request('GET', '/v1/users/whoami', { token, headers });
 

@@ -1,6 +1,6 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/expect-problem.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const CREATED = Date.UTC(2026, 10, 20, 8);
@@ -9,17 +9,13 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 let now: number;
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let assessment: string;
 let admin: TestUser;
 let testers: [TestUser, TestUser];
 
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer(() => now);
+const fixtures = createFixtures(server);
 beforeEach(async () => {
   now = CREATED;
   organization = (await fixtures.organization()).uid;

@@ -1,19 +1,14 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useSharedServer } from '../harness/server.ts';
 import { INVALID_IDS } from '../harness/invalid-values.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let user: TestUser;
-let staff: TestUser;
-beforeAll(async () => {
-  server = await useSharedServer();
-  fixtures = createFixtures(server);
-  staff = await fixtures.user();
-});
+const server = await useSharedServer();
+const fixtures = createFixtures(server);
+const staff = await fixtures.user();
 beforeEach(async () => {
   organization = await fixtures.organization();
   admin = await fixtures.user({ organization: organization.uid, admin: true });

@@ -1,15 +1,11 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: { token: string };
-beforeAll(async () => {
-  server = await useSharedServer();
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer();
+const fixtures = createFixtures(server);
 beforeEach(async () => {
   organization = (await fixtures.organization()).uid;
   admin = await fixtures.user({ organization, admin: true });

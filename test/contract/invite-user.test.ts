@@ -1,30 +1,24 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Mailbox, startMailbox } from '../harness/mailbox.ts';
-import { startSecondServer, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { startMailbox } from '../harness/mailbox.ts';
+import { startSecondServer, startTestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 let now = NOW;
 
-let server: TestServer;
-let mailing: TestServer;
-let mailbox: Mailbox;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let counter = 0;
-beforeAll(async () => {
-  mailbox = await startMailbox();
-  server = await startSecondServer(await useSharedServer(() => now), {
-    clientBaseUrl: 'https://gateway.example',
-  });
-  mailing = await startTestServer({
-    smtpUrl: mailbox.url,
-    mailFrom: 'assay@example.com',
-    clientBaseUrl: 'https://gateway.example',
-  });
-  fixtures = createFixtures(server);
+const mailbox = await startMailbox();
+const server = await startSecondServer(await useSharedServer(() => now), {
+  clientBaseUrl: 'https://gateway.example',
 });
+const mailing = await startTestServer({
+  smtpUrl: mailbox.url,
+  mailFrom: 'assay@example.com',
+  clientBaseUrl: 'https://gateway.example',
+});
+const fixtures = createFixtures(server);
 afterAll(async () => {
   await Promise.all([server.close(), mailing.close()]);
   await mailbox.close();

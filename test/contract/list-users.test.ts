@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { recordTokenUse } from '../../src/domain/tokens/credentials.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let user: TestUser;
-beforeAll(async () => {
-  server = await startTestServer({ clientBaseUrl: 'https://gateway.example' }, () => NOW);
-  fixtures = createFixtures(server);
-});
+const server = await startTestServer({ clientBaseUrl: 'https://gateway.example' }, () => NOW);
+const fixtures = createFixtures(server);
 afterAll(() => server.close());
 beforeEach(async () => {
   organization = await fixtures.organization();

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { insertImport } from '../harness/imports.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -6,8 +6,6 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 const UNKNOWN_ID = 987_654_321;
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let assessment: { id: number; uid: string };
 let elsewhere: { id: number; uid: string };
@@ -15,10 +13,8 @@ let admin: TestUser;
 let staff: TestUser;
 let vulnerability: number;
 
-beforeAll(async () => {
-  server = await useSharedServer(() => NOW);
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer(() => NOW);
+const fixtures = createFixtures(server);
 beforeEach(async () => {
   await fixtures.together(async (batch) => {
     organization = await batch.organization();

@@ -1,28 +1,23 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/expect-problem.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { INVALID_IDS } from '../harness/invalid-values.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 
 let now = START;
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let assessment: { uid: string };
 let member: TestUser;
 let other: TestUser;
 let admin: TestUser;
-let staff: TestUser;
 let outsider: TestUser;
 let vulnerability: { id: number };
 
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  fixtures = createFixtures(server);
-  staff = await fixtures.user();
-});
+const server = await useSharedServer(() => now);
+const fixtures = createFixtures(server);
+const staff = await fixtures.user();
 beforeEach(async () => {
   now = START;
   await fixtures.together(async (batch) => {

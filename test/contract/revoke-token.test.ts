@@ -1,13 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { describe, expect, it } from 'vitest';
+import { useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
-beforeAll(async () => {
-  server = await useSharedServer();
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer();
+const fixtures = createFixtures(server);
 
 const revoke = (id: string, token: string, headers = {}) =>
   server.request('DELETE', `/v1/tokens/${id}`, { token, headers });

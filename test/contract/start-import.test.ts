@@ -2,10 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { request as askHttp } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { REPORT_FORMATS } from '../../src/importers/formats/index.ts';
 import { waitForImport, type FormPart, formOf, insertImport, uploadReport } from '../harness/imports.ts';
-import { startTestServer, type TestResponse, type TestServer } from '../harness/server.ts';
+import { startTestServer, type TestResponse } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { host, port, report } from '../importers/reports.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -13,17 +13,13 @@ import { eventually } from '../harness/eventually.ts';
 const MAX_SIZE = 200_000;
 const LISTENING = port(443);
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let assessment: { id: number; uid: string };
 let admin: TestUser;
 let member: TestUser;
 
-beforeAll(async () => {
-  server = await startTestServer({ maxImportSize: MAX_SIZE });
-  fixtures = createFixtures(server);
-});
+const server = await startTestServer({ maxImportSize: MAX_SIZE });
+const fixtures = createFixtures(server);
 afterAll(() => server.close());
 beforeEach(async () => {
   organization = await fixtures.organization();

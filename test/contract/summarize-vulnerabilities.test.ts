@@ -1,19 +1,17 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const DAY = 86_400_000;
 const TODAY = Date.UTC(2026, 10, 21, 10, 30);
 
 let now = TODAY;
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let admin: TestUser;
 let member: TestUser;
 
+const server = await startTestServer({}, () => now);
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
-  fixtures = createFixtures(server);
   await fixtures.organization('acme');
   await fixtures.organization('other');
   await fixtures.assessment('acme', 'acme-web');

@@ -1,24 +1,17 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { expectProblem, expectSimpleError } from '../harness/expect-problem.ts';
-import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, createFixtures } from '../harness/fixtures.ts';
+import { startSecondServer, useSharedServer } from '../harness/server.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const MAX_PAIRS = 350;
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
-let organization: string;
-let admin: TestUser;
-let assets: string[];
-beforeAll(async () => {
-  server = await startSecondServer(await useSharedServer(), { maxTagPairs: MAX_PAIRS });
-  fixtures = createFixtures(server);
-  organization = (await fixtures.organization()).uid;
-  admin = await fixtures.user({ organization, admin: true });
-  assets = [];
-  for (let count = 0; count < 35; count += 1) assets.push((await fixtures.asset({ organization })).uid);
-});
+const server = await startSecondServer(await useSharedServer(), { maxTagPairs: MAX_PAIRS });
+const fixtures = createFixtures(server);
+const organization = (await fixtures.organization()).uid;
+const admin = await fixtures.user({ organization, admin: true });
+const assets: string[] = [];
+for (let count = 0; count < 35; count += 1) assets.push((await fixtures.asset({ organization })).uid);
 afterAll(() => server.close());
 
 const send = (method: string, body: unknown) =>

@@ -1,7 +1,7 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { endOverdueTestingSessionsJob } from '../../src/jobs/start-jobs.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { INVALID_IDS } from '../harness/invalid-values.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
@@ -10,17 +10,13 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 let now: number;
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let tester: TestUser;
 let uid: string;
 
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer(() => now);
+const fixtures = createFixtures(server);
 beforeEach(async () => {
   now = START;
   organization = await fixtures.organization();

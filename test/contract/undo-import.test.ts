@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { cliChangeContext, operatorCaller } from '../../src/auth/callers.ts';
 import type { Transaction } from '../../src/db/database.ts';
 import { requestUndo } from '../../src/domain/imports/cancel-import.ts';
@@ -7,22 +7,18 @@ import { updateUser } from '../../src/domain/users/update-user.ts';
 import { eventually } from '../harness/eventually.ts';
 import { insertImport, uploadReport, waitForImport } from '../harness/imports.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { host, port, report } from '../importers/reports.ts';
 
 const SITE = 'https://shop.example/';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let assessment: { id: number; uid: string };
 let admin: TestUser;
 
-beforeAll(async () => {
-  server = await useSharedServer();
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer();
+const fixtures = createFixtures(server);
 beforeEach(async () => {
   organization = await fixtures.organization();
   assessment = await fixtures.assessment(organization.uid);

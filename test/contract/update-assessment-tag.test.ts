@@ -1,21 +1,17 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/expect-problem.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { INVALID_NAMES, INVALID_IDS } from '../harness/invalid-values.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let assessment: { id: number; uid: string };
 
-beforeAll(async () => {
-  server = await useSharedServer(() => NOW);
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer(() => NOW);
+const fixtures = createFixtures(server);
 beforeEach(async () => {
   organization = await fixtures.organization();
   admin = await fixtures.user({ organization: organization.uid, admin: true });

@@ -1,22 +1,18 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ProblemExpectation, expectProblem } from '../harness/expect-problem.ts';
-import { engine, startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { engine, startSecondServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const PATH = '/api/asset/v2/bulk/assets/criticality:update';
 const UNKNOWN = 'f'.repeat(24);
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 
-beforeAll(async () => {
-  server = await startSecondServer(await useSharedServer(() => NOW), { maxAssetBatch: 20 });
-  fixtures = createFixtures(server);
-});
+const server = await startSecondServer(await useSharedServer(() => NOW), { maxAssetBatch: 20 });
+const fixtures = createFixtures(server);
 afterAll(() => server.close());
 beforeEach(async () => {
   organization = (await fixtures.organization()).uid;

@@ -1,20 +1,15 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useSharedServer } from '../harness/server.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let user: TestUser;
-let staff: TestUser;
 let now = Date.UTC(2026, 10, 21, 10, 30);
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  fixtures = createFixtures(server);
-  staff = await fixtures.user();
-});
+const server = await useSharedServer(() => now);
+const fixtures = createFixtures(server);
+const staff = await fixtures.user();
 beforeEach(async () => {
   organization = await fixtures.organization();
   admin = await fixtures.user({ organization: organization.uid, admin: true });

@@ -1,17 +1,13 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { analyzeGrownTables } from '../../src/db/concurrency/adaptive-writer.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createTestDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';
 
-let testDatabase: TestDatabase;
-let db: Database;
-
+const testDatabase = await createTestDatabase();
+const db = await openDatabase({ ...testDatabase, timeout: 30_000 });
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  db = await openDatabase({ ...testDatabase, timeout: 30_000 });
   await db.migrate();
 });
 afterAll(async () => {

@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database, Transaction } from '../../src/db/database.ts';
+import type { Transaction } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { SingleFlight } from '../../src/db/concurrency/single-flight.ts';
 import { WriteBatcher } from '../../src/db/concurrency/write-batcher.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createTestDatabase } from '../harness/database.ts';
 
-let testDatabase: TestDatabase;
-let db: Database;
+const testDatabase = await createTestDatabase();
+const db = await openDatabase({ ...testDatabase, timeout: 30_000 });
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  db = await openDatabase({ ...testDatabase, timeout: 30_000 });
   await db.migrate();
 });
 afterAll(async () => {

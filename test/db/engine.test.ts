@@ -9,16 +9,15 @@ import { openDatabase } from '../../src/db/open-database.ts';
 import { inList, withoutIndex } from '../../src/db/dialect-sql.ts';
 import { prepareQuery, prepareRowCount, prepareWrite } from '../../src/db/prepared-queries.ts';
 import { eventually } from '../harness/eventually.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createTestDatabase } from '../harness/database.ts';
 import { startNetworkProxy } from '../harness/network-proxy.ts';
 import { engine } from '../harness/server.ts';
 
-let testDatabase: TestDatabase;
 let db: Database;
 const open = (timeout = 30_000) => openDatabase({ ...testDatabase, timeout });
 
+const testDatabase = await createTestDatabase();
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
   db = await open();
   await db.migrate();
 });

@@ -1,17 +1,12 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../src/db/database.ts';
+import { afterAll, expect, it } from 'vitest';
 import { REFERENCES_BY_ACTIONS } from '../../src/domain/users/ban-user.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createTestDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';
 
-let testDatabase: TestDatabase;
-let db: Database;
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  db = await openDatabase({ ...testDatabase, timeout: 30_000 });
-});
+const testDatabase = await createTestDatabase();
+const db = await openDatabase({ ...testDatabase, timeout: 30_000 });
 afterAll(async () => {
   await db.close();
   await testDatabase.drop();

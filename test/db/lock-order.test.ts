@@ -45,17 +45,17 @@ const bulk = (ids: number[], set: object): Request => [
 ];
 const hour = (number: number) => new Date(Date.UTC(2026, 10, 1, number)).toISOString();
 
-const CASES: Record<string, (world: World) => Promise<Case>> = {
-  async 'an asset, and vulnerabilities that are created on it'(world) {
-    const uid = await makeAsset(world);
-    const body = { ...NEW, assessment_id: world.home, asset_uids: [uid] };
+const CASES: Record<string, (fixtures: World) => Promise<Case>> = {
+  async 'an asset, and vulnerabilities that are created on it'(fixtures) {
+    const uid = await makeAsset(fixtures);
+    const body = { ...NEW, assessment_id: fixtures.home, asset_uids: [uid] };
     const create: Request = ['POST', '/v1/vulnerabilities', body];
     return { deletes: ['DELETE', `${ASSETS}/${uid}`], uses: [create, create] };
   },
-  async 'an asset, and vulnerabilities that get and lose it'(world) {
-    const [uid, id] = [await makeAsset(world), await makeVulnerability(world)];
+  async 'an asset, and vulnerabilities that get and lose it'(fixtures) {
+    const [uid, id] = [await makeAsset(fixtures), await makeVulnerability(fixtures)];
     const path = `/v1/vulnerabilities/${id}`;
-    const put = { ...PUT, assessment_id: world.home };
+    const put = { ...PUT, assessment_id: fixtures.home };
     return {
       deletes: ['DELETE', `${ASSETS}/${uid}`],
       uses: [
@@ -66,8 +66,8 @@ const CASES: Record<string, (world: World) => Promise<Case>> = {
       ],
     };
   },
-  async 'an asset, and changes of it'(world) {
-    const uid = await makeAsset(world);
+  async 'an asset, and changes of it'(fixtures) {
+    const uid = await makeAsset(fixtures);
     return {
       deletes: ['DELETE', `${ASSETS}/${uid}`],
       uses: [
@@ -76,31 +76,31 @@ const CASES: Record<string, (world: World) => Promise<Case>> = {
         [
           'POST',
           '/api/asset/v2/bulk/assets/criticality:update',
-          { organizationUid: world.organization, criticality: 'high', assetUids: [uid] },
+          { organizationUid: fixtures.organization, criticality: 'high', assetUids: [uid] },
         ],
       ],
     };
   },
-  async 'an asset, and its tags'(world) {
-    const [uid, other] = [await makeAsset(world), await makeAsset(world)];
-    const { token } = world.admin;
-    const body = { tags: [{ name: world.name }] };
-    const created = await world.server.request('POST', tagsOf(world), { token, body });
+  async 'an asset, and its tags'(fixtures) {
+    const [uid, other] = [await makeAsset(fixtures), await makeAsset(fixtures)];
+    const { token } = fixtures.admin;
+    const body = { tags: [{ name: fixtures.name }] };
+    const created = await fixtures.server.request('POST', tagsOf(fixtures), { token, body });
     const tag = created.body.tags[0].uid as string;
-    const another = { name: `another ${world.name}`, entities: [{ uid }, { uid: other }] };
+    const another = { name: `another ${fixtures.name}`, entities: [{ uid }, { uid: other }] };
     return {
       deletes: ['DELETE', `${ASSETS}/${uid}`],
       uses: [
-        ['PATCH', tagsOf(world), { uids: [tag], addEntities: [{ uid }, { uid: other }] }],
-        ['PATCH', tagsOf(world), { uids: [tag], delEntityUids: [uid, other] }],
-        ['POST', tagsOf(world), { tags: [another] }],
-        ['DELETE', tagsOf(world), { uids: [tag] }],
+        ['PATCH', tagsOf(fixtures), { uids: [tag], addEntities: [{ uid }, { uid: other }] }],
+        ['PATCH', tagsOf(fixtures), { uids: [tag], delEntityUids: [uid, other] }],
+        ['POST', tagsOf(fixtures), { tags: [another] }],
+        ['DELETE', tagsOf(fixtures), { uids: [tag] }],
       ],
     };
   },
-  async 'an asset, and listings'(world) {
-    const [uid, other] = [await makeAsset(world), await makeAsset(world)];
-    const path = `/api/asset/v2/listings/${world.home}/assets`;
+  async 'an asset, and listings'(fixtures) {
+    const [uid, other] = [await makeAsset(fixtures), await makeAsset(fixtures)];
+    const path = `/api/asset/v2/listings/${fixtures.home}/assets`;
     return {
       deletes: ['DELETE', `${ASSETS}/${uid}`],
       uses: [
@@ -122,10 +122,10 @@ const CASES: Record<string, (world: World) => Promise<Case>> = {
       uses: [report, bulk([id], { status_id: 4 }), bulk([id], { status_id: 6 })],
     };
   },
-  async 'a group, its members and its assessments'(world) {
-    const { id } = await world.make.group(world.organization);
-    const [one, other] = [await makeUser(world), await makeUser(world)];
-    const uid = await makeAssessment(world);
+  async 'a group, its members and its assessments'(fixtures) {
+    const { id } = await fixtures.make.group(fixtures.organization);
+    const [one, other] = [await makeUser(fixtures), await makeUser(fixtures)];
+    const uid = await makeAssessment(fixtures);
     const members = `/api/assessment/v1/assessment-groups/${id}/members`;
     const add = (...users: TestUser[]) => ({
       members: users.map((user) => ({ userUid: user.uid, role: 'assessment_member' })),
@@ -142,13 +142,13 @@ const CASES: Record<string, (world: World) => Promise<Case>> = {
       ],
     };
   },
-  async 'an assessment, and everything that comes into it'(world) {
-    const assessment_id = await makeAssessment(world);
+  async 'an assessment, and everything that comes into it'(fixtures) {
+    const assessment_id = await makeAssessment(fixtures);
     const path = `/v1/assessments/${assessment_id}`;
     const [user, assetUid, id] = [
-      await makeUser(world),
-      await makeAsset(world),
-      await makeVulnerability(world),
+      await makeUser(fixtures),
+      await makeAsset(fixtures),
+      await makeVulnerability(fixtures),
     ];
     const contents: Request[] = [
       ['POST', '/v1/vulnerabilities', { ...NEW, assessment_id }],
@@ -159,19 +159,19 @@ const CASES: Record<string, (world: World) => Promise<Case>> = {
     return {
       deletes: ['DELETE', path],
       uses: [
-        ['PATCH', path, { name: 'Renamed', tag_list: [world.name] }],
+        ['PATCH', path, { name: 'Renamed', tag_list: [fixtures.name] }],
         ['PATCH', `${path}/users`, { add: [user.id] }],
         ['PATCH', `/api/asset/v2/listings/${assessment_id}/assets`, { add: [{ assetUid }] }],
-        ['POST', '/v1/assessment_tags', { name: world.name, assessment_id }],
+        ['POST', '/v1/assessment_tags', { name: fixtures.name, assessment_id }],
         // Nothing deletes an assessment with contents.
-        ...(world.isOdd ? contents : []),
+        ...(fixtures.isOdd ? contents : []),
       ],
     };
   },
-  async 'a vulnerability, and what is said and done about it'(world) {
-    const uid = await makeAsset(world);
-    const { id } = await world.make.vulnerability(world.home, { assetUids: [uid] });
-    const other = await makeVulnerability(world);
+  async 'a vulnerability, and what is said and done about it'(fixtures) {
+    const uid = await makeAsset(fixtures);
+    const { id } = await fixtures.make.vulnerability(fixtures.home, { assetUids: [uid] });
+    const other = await makeVulnerability(fixtures);
     const path = `/v1/vulnerabilities/${id}`;
     return {
       deletes: ['DELETE', path],
@@ -185,10 +185,10 @@ const CASES: Record<string, (world: World) => Promise<Case>> = {
       ],
     };
   },
-  async 'a tag, and vulnerabilities that get it'(world) {
-    const { name } = world;
-    const { id: tag } = await world.make.vulnerabilityTag(world.organization, name);
-    const [id, other] = [await makeVulnerability(world), await makeVulnerability(world)];
+  async 'a tag, and vulnerabilities that get it'(fixtures) {
+    const { name } = fixtures;
+    const { id: tag } = await fixtures.make.vulnerabilityTag(fixtures.organization, name);
+    const [id, other] = [await makeVulnerability(fixtures), await makeVulnerability(fixtures)];
     return {
       deletes: ['DELETE', `/v1/vulnerability_tags/${tag}`],
       uses: [
@@ -200,10 +200,10 @@ const CASES: Record<string, (world: World) => Promise<Case>> = {
       ],
     };
   },
-  async 'a tag, and assessments that get it'(world) {
-    const { name } = world;
-    const [one, other] = [await makeAssessment(world), await makeAssessment(world)];
-    const tag = await world.make.assessmentTag(one, name);
+  async 'a tag, and assessments that get it'(fixtures) {
+    const { name } = fixtures;
+    const [one, other] = [await makeAssessment(fixtures), await makeAssessment(fixtures)];
+    const tag = await fixtures.make.assessmentTag(one, name);
     return {
       deletes: ['DELETE', `/v1/assessment_tags/${tag.id}`],
       uses: [
@@ -215,11 +215,11 @@ const CASES: Record<string, (world: World) => Promise<Case>> = {
       ],
     };
   },
-  async 'an invited user, and what they are given'(world) {
-    const { id, uid } = await world.make.invited({ organization: world.organization });
-    const group = await world.make.group(world.organization);
-    const assessment = await makeAssessment(world, group.id);
-    const vulnerability = await world.make.vulnerability(assessment);
+  async 'an invited user, and what they are given'(fixtures) {
+    const { id, uid } = await fixtures.make.invited({ organization: fixtures.organization });
+    const group = await fixtures.make.group(fixtures.organization);
+    const assessment = await makeAssessment(fixtures, group.id);
+    const vulnerability = await fixtures.make.vulnerability(assessment);
     const members = `/api/assessment/v1/assessment-groups/${group.id}/members`;
     return {
       deletes: ['DELETE', `/v1/users/${id}`],
@@ -231,7 +231,7 @@ const CASES: Record<string, (world: World) => Promise<Case>> = {
         ['PATCH', `/v1/assessments/${assessment}/users`, { remove: [id] }],
         ['POST', `${members}/batchRemove`, { userUids: [uid] }],
         // Nothing deletes a user with an assigned vulnerability.
-        ...(world.isOdd
+        ...(fixtures.isOdd
           ? [['PATCH', `/v1/vulnerabilities/${vulnerability.id}`, { assignee_id: id }] as const]
           : []),
       ],
@@ -272,8 +272,8 @@ describe.runIf(engine() === 'postgres')('No two transactions deadlock: requests 
         for (let object = 0; object < OBJECTS_PER_ROUND; object += 1) {
           count += 1;
           const name = `object-${organization}-${count}`;
-          const world = { make, server, organization, admin, home, name, isOdd: count % 2 === 1 };
-          const { deletes, uses } = await prepare(world);
+          const fixtures = { make, server, organization, admin, home, name, isOdd: count % 2 === 1 };
+          const { deletes, uses } = await prepare(fixtures);
           requests.push(...uses.toSpliced(round % (uses.length + 1), 0, deletes));
         }
         const statuses = await Promise.all(requests.map(send));

@@ -7,10 +7,10 @@ import { promisify } from 'node:util';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type Database, type ReadConnection, StorageError } from '../../src/db/database.ts';
+import { type ReadConnection, StorageError } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { ReaderPool } from '../../src/db/sqlite/reader-pool.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createTestDatabase } from '../harness/database.ts';
 
 /** Slow queries run on threads with SQLite. */
 
@@ -23,14 +23,12 @@ const LONG = 1_500_000;
 /** The results of `LONG` and its multiples. */
 const ATTEMPTS = 8;
 
-let testDatabase: TestDatabase;
-let db: Database;
 const count = async (reader: ReadConnection, many: number) =>
   (await countTo(many).execute(reader)).rows[0]?.many;
 
+const testDatabase = await createTestDatabase();
+const db = await openDatabase({ ...testDatabase, timeout: 30_000, workerDirectory: threads });
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  db = await openDatabase({ ...testDatabase, timeout: 30_000, workerDirectory: threads });
   await db.migrate();
 });
 afterAll(async () => {

@@ -1,16 +1,13 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database, Transaction } from '../../src/db/database.ts';
+import type { Transaction } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createTestDatabase } from '../harness/database.ts';
 
 /** On SQLite a transaction of many statements does not block the event loop. */
-
-let testDatabase: TestDatabase;
-let db: Database;
+const testDatabase = await createTestDatabase();
+const db = await openDatabase({ ...testDatabase, timeout: 30_000 });
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  db = await openDatabase({ ...testDatabase, timeout: 30_000 });
   await db.write((tx) => sql`create table written (number int)`.execute(tx));
 });
 afterAll(async () => {

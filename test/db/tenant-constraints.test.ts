@@ -1,13 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import type { Tables } from '../../src/db/schema.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createTestDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';
 
-let testDatabase: TestDatabase;
-let db: Database;
 let one: Tenant;
 let two: Tenant;
 /** An organization group that contains `one`. */
@@ -16,9 +13,9 @@ let union: { id: number; tag: number };
 type Row = Record<string, string | number | null>;
 type Tenant = Awaited<ReturnType<typeof tenant>>;
 
+const testDatabase = await createTestDatabase();
+const db = await openDatabase({ ...testDatabase, timeout: 30_000 });
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  db = await openDatabase({ ...testDatabase, timeout: 30_000 });
   await db.migrate();
   one = await tenant('one');
   two = await tenant('two');

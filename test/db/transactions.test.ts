@@ -1,19 +1,16 @@
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, type Transaction, StorageError, TransactionEnded } from '../../src/db/database.ts';
+import { type Transaction, StorageError, TransactionEnded } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { prepareQuery, preparePipelined } from '../../src/db/prepared-queries.ts';
 import type { Tables } from '../../src/db/schema.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createTestDatabase } from '../harness/database.ts';
 import { startNetworkProxy } from '../harness/network-proxy.ts';
 import { engine } from '../harness/server.ts';
 
-let testDatabase: TestDatabase;
-let db: Database;
-
+const testDatabase = await createTestDatabase();
+const db = await openDatabase({ ...testDatabase, timeout: 30_000 });
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  db = await openDatabase({ ...testDatabase, timeout: 30_000 });
   await db.migrate();
 });
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
-import type { Database, Transaction } from '../../src/db/database.ts';
+import type { Transaction } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { unwrapOutcome } from '../../src/domain/shared/errors.ts';
 import { createAssets } from '../../src/domain/assets/create-assets.ts';
@@ -16,14 +16,12 @@ import {
   readCounters,
   type CounterDelta,
 } from '../../src/domain/shared/counters.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createTestDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';
 
-let testDatabase: TestDatabase;
-let db: Database;
+const testDatabase = await createTestDatabase();
+const db = await openDatabase({ ...testDatabase, timeout: 30_000 });
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  db = await openDatabase({ ...testDatabase, timeout: 30_000 });
   await db.migrate();
 });
 afterAll(async () => {

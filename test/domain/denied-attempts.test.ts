@@ -5,19 +5,18 @@ import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { type DeniedAttempt, DeniedAttempts } from '../../src/domain/audit/denied-attempts.ts';
 import { signInWithPassword } from '../../src/domain/sign-in/sign-in-with-password.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { applicationsOf } from '../oauth/applications.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const MINUTE = 60_000;
 
-let server: TestServer;
 /** A second instance with the same database. */
 let other: Database;
 let now = Date.UTC(2026, 5, 1);
+const server = await startTestServer({}, () => now);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
   const { config } = server.context;
   other = await openDatabase({ ...config, timeout: config.requestTimeout });
 });

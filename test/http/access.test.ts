@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import {
   ASSET_WRITE_SCOPES,
@@ -12,7 +12,7 @@ import { cliChangeContext } from '../../src/auth/callers.ts';
 import { openContext } from '../../src/context.ts';
 import { revokeToken } from '../../src/domain/tokens/tokens.ts';
 import { startSecondServer, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, createFixtures } from '../harness/fixtures.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 /**
  * One request per area that passes access control with any valid credential and scope, then finds nothing.
@@ -28,16 +28,11 @@ type Area = keyof typeof PROBES;
 const AREAS = Object.keys(PROBES) as Area[];
 
 let now = Date.UTC(2026, 5, 1);
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
-let staff: TestUser;
 
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  fixtures = createFixtures(server);
-  await fixtures.organization('acmeaccess');
-  staff = await fixtures.user();
-});
+const server = await useSharedServer(() => now);
+const fixtures = createFixtures(server);
+await fixtures.organization('acmeaccess');
+const staff = await fixtures.user();
 
 function probe(area: Area, headers: Record<string, string>, on: TestServer = server) {
   const [method, path, body] = PROBES[area];

@@ -1,14 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type CheckedResponse, createResponseCheck } from '../harness/response-schema-check.ts';
-import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
-let check: ReturnType<typeof createResponseCheck>;
-beforeAll(async () => {
-  server = await useSharedServer();
-  check = createResponseCheck((await server.request('GET', '/openapi.json')).body);
-});
+const server = await useSharedServer();
+const check = createResponseCheck((await server.request('GET', '/openapi.json')).body);
 
 const PATH = '/v1/assessments/acme/testing_hours?x=1';
 const HOURS = { stats_total: 1.5, from: '2026-11-21T10:30:00.000Z', to: '2026-11-21T10:30:00.000Z' };

@@ -4,13 +4,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demoManifest } from '../harness/demo-template.ts';
 import { DESCRIBED_FORMATS, absoluteReferences } from '../harness/response-schema-check.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 
-let server: TestServer;
 let token: string;
 let document: any;
+const server = await startTestServer({}, Date.now, 'demo');
 beforeAll(async () => {
-  server = await startTestServer({}, Date.now, 'demo');
   token = demoManifest(server.context.config.dataDirectory).users.staff.token ?? '';
   document = (await server.request('GET', '/openapi.json')).body;
 });

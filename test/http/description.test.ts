@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import {
   ASSET_DELETE_SCOPES,
   ASSET_READ_SCOPES,
@@ -12,7 +12,7 @@ import {
 } from '../../src/auth/scopes.ts';
 import { FALLBACK_EXAMPLE } from '../../src/http/openapi/examples.ts';
 import { absoluteReferences } from '../harness/response-schema-check.ts';
-import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, useSharedServer } from '../harness/server.ts';
 
 const ADDRESSES = {
   baseUrl: 'https://api.assay.example',
@@ -21,12 +21,8 @@ const ADDRESSES = {
   authUrl: 'https://login.assay.example/authorize',
 };
 
-let server: TestServer;
-let document: any;
-beforeAll(async () => {
-  server = await startSecondServer(await useSharedServer(), ADDRESSES);
-  document = (await server.request('GET', '/openapi.json')).body;
-});
+const server = await startSecondServer(await useSharedServer(), ADDRESSES);
+const document: any = (await server.request('GET', '/openapi.json')).body;
 afterAll(() => server.close());
 
 interface Operation {

@@ -1,14 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ALL_SCOPES } from '../../src/auth/scopes.ts';
 import { authorizePath, decide, PKCE, responseOf, VERIFIER } from '../harness/authorization.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await useSharedServer();
-});
+const server = await useSharedServer();
 
 describe('Documentation sign-in', () => {
   it('offers every scope at this server in both flows', async () => {

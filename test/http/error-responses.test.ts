@@ -2,7 +2,7 @@ import { request as sendHttp } from 'node:http';
 import { connect } from 'node:net';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, describe, expect, inject, it } from 'vitest';
 import { AREA_NAMES } from '../../src/config/config.ts';
 import { AREAS, SERVER_AREA } from '../../src/http/areas.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type TestServer,
   useSharedServer,
 } from '../harness/server.ts';
-import { type TestUser, createFixtures } from '../harness/fixtures.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 /** One operation per area, with a valid body if it has one. */
 const PROBES = {
@@ -30,14 +30,10 @@ const AREAS_AND_SERVER = [
 ] as const;
 type AreaOrServer = (typeof AREAS_AND_SERVER)[number][0];
 
-let server: TestServer;
-let staff: TestUser;
-beforeAll(async () => {
-  server = await startSecondServer(await useSharedServer(), { bodyLimit: 4_096 });
-  const fixtures = createFixtures(server);
-  await fixtures.organization('acmefailures');
-  staff = await fixtures.user();
-});
+const server = await startSecondServer(await useSharedServer(), { bodyLimit: 4_096 });
+const fixtures = createFixtures(server);
+await fixtures.organization('acmefailures');
+const staff = await fixtures.user();
 afterAll(() => server.close());
 
 /**

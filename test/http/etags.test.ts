@@ -1,6 +1,6 @@
 import fastify from 'fastify';
 import { Type } from 'typebox';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { allowOperator, registerArea } from '../../src/http/register-area.ts';
 import { AREAS } from '../../src/http/areas.ts';
 import { registerOpenApi } from '../../src/http/openapi/openapi.ts';
@@ -13,22 +13,18 @@ import { renewInvitation } from '../../src/domain/users/invitations.ts';
 import { renameUser } from '../../src/domain/users/users.ts';
 import { revokeAssessmentAccess } from '../../src/domain/assessments/assessment-access.ts';
 import { setPassword } from '../../src/domain/sign-in/passwords.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { isLinear } from '../harness/growth.ts';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let user: TestUser;
 let assessment: { uid: string; id: number };
 
-beforeAll(async () => {
-  server = await useSharedServer();
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer();
+const fixtures = createFixtures(server);
 beforeEach(async () => {
   organization = await fixtures.organization();
   admin = await fixtures.user({ organization: organization.uid, admin: true });

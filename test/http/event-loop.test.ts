@@ -1,33 +1,29 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, createFixtures } from '../harness/fixtures.ts';
+import { describe, expect, it } from 'vitest';
+import { useSharedServer } from '../harness/server.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 /** No request may block the event loop, which is SQLite's too. */
 
 const MANY = 20_000;
 /** Minimum number of turns; two or three if the statements run on this thread. */
 const FEW = 20;
-let server: TestServer;
-let admin: TestUser;
 
-beforeAll(async () => {
-  server = await useSharedServer();
-  const fixtures = createFixtures(server);
-  const { id: organization, uid } = await fixtures.organization();
-  admin = await fixtures.user({ organization: uid, admin: true });
-  const { id: assessment } = await fixtures.assessment(uid, 'large');
-  await server.context.db.write(async (tx) => {
-    await sql`insert into counters (kind, subject, bucket, amount)
+const server = await useSharedServer();
+const fixtures = createFixtures(server);
+const { id: organization, uid } = await fixtures.organization();
+const admin = await fixtures.user({ organization: uid, admin: true });
+const { id: assessment } = await fixtures.assessment(uid, 'large');
+await server.context.db.write(async (tx) => {
+  await sql`insert into counters (kind, subject, bucket, amount)
       values ('organization', ${organization}, '1:1', ${MANY})`.execute(tx);
-    await sql`insert into vulnerabilities (organization_id, assessment_id, severity, status_id, status_set_at, created_at,
+  await sql`insert into vulnerabilities (organization_id, assessment_id, severity, status_id, status_set_at, created_at,
         updated_at, first_seen_at, title, description, search_title, search_description)
       select ${organization}, ${assessment}, 'Low', 1, 1, v * 1000, 1, 1, 'Reflected input ' || v, '',
         'reflected input ' || v, 'reflected input in the search form'
       from (with recursive n (v) as (select 1 union all select v + 1 from n where v < ${MANY}) select v from n)`.execute(
-      tx,
-    );
-  });
+    tx,
+  );
 });
 
 /** @returns the number of turns of the event loop during a request, and the response */

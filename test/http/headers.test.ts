@@ -1,16 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AREA_NAMES } from '../../src/config/config.ts';
 import { AREAS } from '../../src/http/areas.ts';
 import { type ProblemType, PROBLEM_TYPES } from '../../src/http/problem-types.ts';
-import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
-let token: string;
-beforeAll(async () => {
-  server = await useSharedServer();
-  ({ token } = await createFixtures(server).user());
-});
+const server = await useSharedServer();
+const { token } = await createFixtures(server).user();
 
 const CLOSED = "default-src 'none'; frame-ancestors 'none'";
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fastify from 'fastify';
 import { Type } from 'typebox';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import { API_SCOPE } from '../../src/auth/scopes.ts';
 import type { Transaction } from '../../src/db/database.ts';
@@ -14,21 +14,17 @@ import { type IdempotencyOptions, startRequestHash } from '../../src/http/idempo
 import { versionedResult } from '../../src/http/operation-result.ts';
 import { deleteExpired } from '../../src/jobs/delete-expired.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const DAY = 86_400_000;
 let now = Date.UTC(2027, 2, 1);
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let assessment: { uid: string };
 
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  fixtures = createFixtures(server);
-});
+const server = await useSharedServer(() => now);
+const fixtures = createFixtures(server);
 beforeEach(async () => {
   organization = await fixtures.organization();
   admin = await fixtures.user({ organization: organization.uid, admin: true });

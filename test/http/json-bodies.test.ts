@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { findExcess, MAX_NESTING } from '../../src/http/json-bodies.ts';
-import { type RequestOptions, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, createFixtures } from '../harness/fixtures.ts';
+import { type RequestOptions, useSharedServer } from '../harness/server.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -22,14 +22,10 @@ const OPERATIONS = [
   [13, 'POST', '/api/assessment/v1/assessment-groups/1/members/batchRemove', 64 * KIB],
 ] as const;
 
-let server: TestServer;
-let staff: TestUser;
-beforeAll(async () => {
-  server = await useSharedServer();
-  const fixtures = createFixtures(server);
-  await fixtures.organization('acmebodies');
-  staff = await fixtures.user();
-});
+const server = await useSharedServer();
+const fixtures = createFixtures(server);
+await fixtures.organization('acmebodies');
+const staff = await fixtures.user();
 
 /** @returns the response, and whether JSON with the marker was parsed */
 async function watched(method: string, path: string, options: RequestOptions, marker: string) {

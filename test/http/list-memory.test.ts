@@ -1,36 +1,30 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { vulnerabilityList } from '../../src/domain/vulnerabilities/vulnerability-list.ts';
 import { memoryBudgetOf } from '../../src/http/account-limits.ts';
 import { eventually } from '../harness/eventually.ts';
 import { createFixtures, type TestUser } from '../harness/fixtures.ts';
-import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, useSharedServer } from '../harness/server.ts';
 
 const COUNT = 100;
 const TEXT = 'x'.repeat(65_000);
 const PATH = '/v1/vulnerabilities?page[size]=200';
 
-let server: TestServer;
-let admin: TestUser;
-let outsider: TestUser;
-
-beforeAll(async () => {
-  server = await useSharedServer();
-  const fixtures = createFixtures(server);
-  const { id, uid } = await fixtures.organization();
-  admin = await fixtures.user({ organization: uid, admin: true });
-  outsider = await fixtures.user({ organization: (await fixtures.organization()).uid, admin: true });
-  const assessment = await fixtures.assessment(uid);
-  for (let count = 0; count < COUNT; count += 1) await fixtures.vulnerability(assessment.uid);
-  await server.context.db.write((tx) =>
-    tx
-      .updateTable('vulnerabilities')
-      .set({ description: TEXT, impact: TEXT, recommended_fix: TEXT })
-      .where('organization_id', '=', id)
-      .execute(),
-  );
-});
+const server = await useSharedServer();
+const fixtures = createFixtures(server);
+const { id, uid } = await fixtures.organization();
+const admin = await fixtures.user({ organization: uid, admin: true });
+const outsider = await fixtures.user({ organization: (await fixtures.organization()).uid, admin: true });
+const assessment = await fixtures.assessment(uid);
+for (let count = 0; count < COUNT; count += 1) await fixtures.vulnerability(assessment.uid);
+await server.context.db.write((tx) =>
+  tx
+    .updateTable('vulnerabilities')
+    .set({ description: TEXT, impact: TEXT, recommended_fix: TEXT })
+    .where('organization_id', '=', id)
+    .execute(),
+);
 
 /** Requests a list without reading the response. */
 async function begin(origin: string, { token }: TestUser): Promise<IncomingMessage> {

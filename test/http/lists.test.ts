@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startSecondServer, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startSecondServer, type TestResponse, useSharedServer } from '../harness/server.ts';
 import { linkOf } from '../harness/list-contract.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
@@ -17,28 +17,23 @@ const EVENTS = '/v1/audit_events';
 const ASSESSMENTS = '/v1/assessments';
 const ASSET_TAGS = '/api/tagging/v1.0/organizations/listed/tags';
 
-let server: TestServer;
-let token: string;
-let staffToken: string;
 let now = START;
-beforeAll(async () => {
-  server = await startSecondServer(await useSharedServer(() => now), {
-    clientBaseUrl: 'https://gateway.example',
-  });
-  const fixtures = createFixtures(server);
-  await fixtures.organization('listed');
-  ({ token } = await fixtures.user({ organization: 'listed', admin: true }));
-  ({ token: staffToken } = await fixtures.user());
-  for (const name of ['a', 'b', 'c', 'd', 'e']) {
-    now += 60_000;
-    await fixtures.vulnerabilityTag('listed', name);
-    await fixtures.assessment('listed', `assessment-${name}`);
-    await fixtures.token((await fixtures.user({ organization: 'listed' })).id);
-  }
-  const tags = ['a', 'b', 'c'].map((name) => ({ name, entities: [] }));
-  const created = await server.request('POST', ASSET_TAGS, { token, body: { tags } });
-  expect(created.status).toBeLessThan(300);
+const server = await startSecondServer(await useSharedServer(() => now), {
+  clientBaseUrl: 'https://gateway.example',
 });
+const fixtures = createFixtures(server);
+await fixtures.organization('listed');
+const { token } = await fixtures.user({ organization: 'listed', admin: true });
+const { token: staffToken } = await fixtures.user();
+for (const name of ['a', 'b', 'c', 'd', 'e']) {
+  now += 60_000;
+  await fixtures.vulnerabilityTag('listed', name);
+  await fixtures.assessment('listed', `assessment-${name}`);
+  await fixtures.token((await fixtures.user({ organization: 'listed' })).id);
+}
+const tags = ['a', 'b', 'c'].map((name) => ({ name, entities: [] }));
+const created = await server.request('POST', ASSET_TAGS, { token, body: { tags } });
+expect(created.status).toBeLessThan(300);
 afterAll(() => server.close());
 
 const get = (path: string, query = '', who = token) =>

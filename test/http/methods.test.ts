@@ -1,33 +1,30 @@
 import type { RouteOptions } from 'fastify';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 
 /** The level of pino. */
 const ERROR = 50;
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
 
-let server: TestServer;
 /** The methods of each path. */
 const paths = new Map<string, Set<string>>();
-beforeAll(async () => {
-  server = await useSharedServer();
-  const remember = ({ url, method }: RouteOptions) => {
-    // An encoded colon has a route of its own.
-    if (url.includes('(')) return;
-    const path = url
-      .split('::')
-      .map((part) => part.replace(/:\w+/g, '1').replace('*', 'unknown'))
-      .join(':');
-    const methods = [method].flat();
-    // A route for HEAD comes with one for GET, which Fastify does not report for `/docs/`.
-    paths.set(
-      path,
-      new Set([...(paths.get(path) ?? []), ...methods, ...(methods.includes('HEAD') ? ['GET'] : [])]),
-    );
-  };
-  await (await buildApp(server.context, remember)).close();
-});
+const server = await useSharedServer();
+const remember = ({ url, method }: RouteOptions) => {
+  // An encoded colon has a route of its own.
+  if (url.includes('(')) return;
+  const path = url
+    .split('::')
+    .map((part) => part.replace(/:\w+/g, '1').replace('*', 'unknown'))
+    .join(':');
+  const methods = [method].flat();
+  // A route for HEAD comes with one for GET, which Fastify does not report for `/docs/`.
+  paths.set(
+    path,
+    new Set([...(paths.get(path) ?? []), ...methods, ...(methods.includes('HEAD') ? ['GET'] : [])]),
+  );
+};
+await (await buildApp(server.context, remember)).close();
 
 it('Every path answers 405 with Allow for the methods that it lacks', async () => {
   expect(paths.size).toBeGreaterThan(100);

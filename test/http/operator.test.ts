@@ -1,23 +1,17 @@
 import { Readable } from 'node:stream';
 import fastify from 'fastify';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openOperations, type InProcessOperations } from '../../src/app.ts';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openOperations } from '../../src/app.ts';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { renameAssessmentTag } from '../../src/domain/assessments/assessment-tags.ts';
 import { allowOperator } from '../../src/http/register-area.ts';
 import { formOf } from '../harness/imports.ts';
-import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
-let operations: InProcessOperations;
-
-beforeAll(async () => {
-  server = await startSecondServer(await useSharedServer(), { rateLimit: 1 });
-  fixtures = createFixtures(server);
-  operations = await openOperations(server.context);
-});
+const server = await startSecondServer(await useSharedServer(), { rateLimit: 1 });
+const fixtures = createFixtures(server);
+const operations = await openOperations(server.context);
 afterAll(async () => {
   await operations.close();
   await server.close();

@@ -1,7 +1,7 @@
 import type { RouteOptions } from 'fastify';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 
 /** The 14 operations of the specification by number. */
 const SPECIFIED = [
@@ -35,13 +35,10 @@ interface JsonSchema {
   allOf?: JsonSchema[];
 }
 
-let server: TestServer;
 const routes: RouteOptions[] = [];
-beforeAll(async () => {
-  server = await useSharedServer();
-  const app = await buildApp(server.context, (route) => void routes.push(route));
-  await app.close();
-});
+const server = await useSharedServer();
+const app = await buildApp(server.context, (route) => void routes.push(route));
+await app.close();
 
 const shown = () => routes.filter(({ schema, method }) => schema?.hide !== true && method !== 'HEAD');
 const nameOf = ({ method, url }: RouteOptions) => `${[method].flat().join('|')} ${url}`;

@@ -2,23 +2,19 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import fastify from 'fastify';
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { handleMalformedRequests } from '../../src/http/malformed-requests.ts';
 import { toProblem } from '../../src/http/problems.ts';
 import { enforceRequestTimeout } from '../../src/http/request-timeout.ts';
 import { eventually } from '../harness/eventually.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { nextRequest } from '../harness/next-request.ts';
-import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, useSharedServer } from '../harness/server.ts';
 
-let server: TestServer;
-let token: string;
-beforeAll(async () => {
-  server = await useSharedServer();
-  const fixtures = createFixtures(server);
-  await fixtures.organization('slowbodies');
-  ({ token } = await fixtures.user({ organization: 'slowbodies', admin: true }));
-});
+const server = await useSharedServer();
+const fixtures = createFixtures(server);
+await fixtures.organization('slowbodies');
+const { token } = await fixtures.user({ organization: 'slowbodies', admin: true });
 
 /** The level of pino. */
 const INFO = 30;

@@ -1,12 +1,9 @@
 import { connect } from 'node:net';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { describe, expect, it } from 'vitest';
+import { useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await useSharedServer();
-});
+const server = await useSharedServer();
 
 /** Sends a request verbatim and waits until the server closes the connection. */
 function sendText(text: string): Promise<{ status: number; body: string }> {

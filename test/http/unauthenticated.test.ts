@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { newPersonalToken } from '../../src/auth/secrets.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { revokeToken } from '../../src/domain/tokens/tokens.ts';
 import { cliChangeContext } from '../../src/auth/callers.ts';
-import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const LIMIT = 5;
 const PATH = '/v1/assessments/none/testing_hours';
 
 let now = Date.UTC(2026, 10, 21);
-let server: TestServer;
-beforeAll(async () => {
-  server = await startSecondServer(await useSharedServer(() => now), {
-    rateLimit: LIMIT,
-    trustedProxies: ['127.0.0.1'],
-  });
+const server = await startSecondServer(await useSharedServer(() => now), {
+  rateLimit: LIMIT,
+  trustedProxies: ['127.0.0.1'],
 });
 // Every test has its own minute.
 beforeEach(() => {

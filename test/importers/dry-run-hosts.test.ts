@@ -1,22 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createFixtures } from '../harness/fixtures.ts';
 import { uploadReport, waitForImport } from '../harness/imports.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { host, port, report, SEEN } from './reports.ts';
 
-let server: TestServer;
 let token: string;
 let assessment: { uid: string };
-beforeAll(async () => {
-  server = await useSharedServer();
-});
+const server = await useSharedServer();
 beforeEach(async () => {
-  const world = createFixtures(server);
-  const organization = await world.organization();
-  assessment = await world.assessment(organization.uid);
-  ({ token } = await world.user({ organization: organization.uid, admin: true }));
+  const fixtures = createFixtures(server);
+  const organization = await fixtures.organization();
+  assessment = await fixtures.assessment(organization.uid);
+  ({ token } = await fixtures.user({ organization: organization.uid, admin: true }));
 });
 
 async function outcome(content: string, fields: Record<string, string>) {

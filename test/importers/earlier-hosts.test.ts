@@ -1,25 +1,21 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import { nmap } from '../../src/importers/formats/nmap/nmap.ts';
 import { runImport } from '../../src/importers/run-import.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { uploadReport, waitForImport } from '../harness/imports.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { FIRST, host, inChunks, port, report, SECOND, SEEN } from './reports.ts';
 
 const DAY = 86_400;
 
-let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
-beforeAll(async () => {
-  server = await useSharedServer();
-  world = createFixtures(server);
-});
+const server = await useSharedServer();
+const fixtures = createFixtures(server);
 
 /** A new organization that imports reports. */
 async function createScope() {
-  const organization = await world.organization();
-  const { token } = await world.user({ organization: organization.uid, admin: true });
+  const organization = await fixtures.organization();
+  const { token } = await fixtures.user({ organization: organization.uid, admin: true });
   const get = async (path: string) => (await server.request('GET', path, { token })).body;
   const ids = new Map<string, number>();
   return {

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import type { ImportOutcome } from '../../src/domain/imports/import-types.ts';
 import { nmap } from '../../src/importers/formats/nmap/nmap.ts';
 import { runImport } from '../../src/importers/run-import.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { FIRST, host, inChunks, port, report, SECOND, SEEN } from './reports.ts';
 
@@ -11,15 +11,11 @@ const NOW = Date.UTC(2030, 0, 1);
 const FIRST_SEEN = 1_795_260_470_000;
 const SECOND_SEEN = 1_795_260_887_000;
 
-let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
-beforeAll(async () => {
-  server = await startTestServer({}, () => NOW);
-  world = createFixtures(server);
-});
+const server = await startTestServer({}, () => NOW);
+const fixtures = createFixtures(server);
 beforeEach(async () => {
-  organization = await world.organization();
+  organization = await fixtures.organization();
 });
 afterAll(() => server.close());
 
@@ -127,7 +123,7 @@ const states = async () =>
   Object.fromEntries((await ports()).map((row) => [`${row.number}/${row.protocol}`, row.observed_state]));
 
 async function events(action: string) {
-  const found = (await world.auditEvents()).filter(
+  const found = (await fixtures.auditEvents()).filter(
     (event) => event.action === action && event.organization_id === organization.id,
   );
   return found.map((event) => ({
@@ -232,7 +228,7 @@ describe('the first scan of a host', () => {
   });
 
   it('is visible through operation 14', async () => {
-    const admin = await world.user({ organization: organization.uid, admin: true });
+    const admin = await fixtures.user({ organization: organization.uid, admin: true });
     await imported(FIRST);
     const uid = (await assets())[0]?.uid;
     const { status, body } = await server.request(
@@ -313,7 +309,7 @@ describe('a second scan', () => {
       criticality: 'high',
       writableBy: 'boss',
     } as const;
-    await world.asset({ organization: organization.uid, ...input });
+    await fixtures.asset({ organization: organization.uid, ...input });
     const [before] = await assets();
     const names = '<hostnames><hostname name="mail.example.com"/></hostnames>';
     await imported(report(host('192.0.2.1', port(25), { inner: names })));
@@ -324,7 +320,7 @@ describe('a second scan', () => {
 
   it('changes no other organization', async () => {
     await imported(report(host('192.0.2.1', port(22))));
-    const other = await world.organization();
+    const other = await fixtures.organization();
     await imported(report(host('192.0.2.1', port(80))), other);
     expect(await states()).toEqual({ '22/tcp': 'open' });
   });

@@ -1,14 +1,13 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CommandLine, startCommandLine } from '../cli/command-line.ts';
+import { startCommandLine } from '../cli/command-line.ts';
 import { engine } from '../harness/server.ts';
 import { FIRST, host, port, report } from './reports.ts';
 
-let assay: CommandLine;
 let folder: string;
+const assay = await startCommandLine();
 beforeAll(async () => {
-  assay = await startCommandLine();
   folder = assay.database.dataDirectory;
   await assay.json('organization', 'create', 'acme', '--name', 'Acme');
 });

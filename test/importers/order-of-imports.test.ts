@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import { STATUS } from '../../src/domain/shared/statuses-and-severities.ts';
 import { deleteVulnerability } from '../../src/domain/vulnerabilities/delete-vulnerability.ts';
@@ -9,7 +9,7 @@ import {
 import type { ImportOptions } from '../../src/domain/imports/import-types.ts';
 import { importDirectly, undoDirectly } from '../harness/direct-imports.ts';
 import { createFixtures } from '../harness/fixtures.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { host, port, report } from './reports.ts';
 
 const SITE = 'https://shop.example';
@@ -18,18 +18,15 @@ const day = (number: number): number => Date.UTC(2026, 0, 1, 10) + (number - 1) 
 /** Uploads and undos are later than every report, and each is later than the previous one. */
 let now = day(100);
 
-let server: TestServer;
 let organizationId: number;
 let assessment: { id: number; uid: string };
 
-beforeAll(async () => {
-  server = await useSharedServer();
-});
+const server = await useSharedServer();
 beforeEach(async () => {
-  const world = createFixtures(server);
-  const organization = await world.organization();
+  const fixtures = createFixtures(server);
+  const organization = await fixtures.organization();
   organizationId = organization.id;
-  assessment = await world.assessment(organization.uid);
+  assessment = await fixtures.assessment(organization.uid);
 });
 
 const upload = async (format: string, text: string, options: Partial<ImportOptions>, isWide = false) => {
@@ -328,8 +325,8 @@ describe('A scan that is older than another', () => {
       ['192.0.2.1', 80, 'closed'],
     ]);
 
-    const world = createFixtures(server);
-    organizationId = (await world.organization()).id;
+    const fixtures = createFixtures(server);
+    organizationId = (await fixtures.organization()).id;
     await upload('nmap', nmap(day(3), port(22) + port(80)), {}, true);
     await upload('nmap', nmap(day(5), port(22)), {}, true);
     expect(outOfOrder).toEqual(await ports());

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/db/database.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/db/open-database.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createTestDatabase } from '../harness/database.ts';
 import { checkSequences } from '../harness/import-sequences/check-sequences.ts';
 import { engine } from '../harness/server.ts';
 
@@ -11,13 +10,8 @@ const TESTS = engine() === 'sqlite' ? 10 : 2;
 /** Enough to keep the processor busy while another one waits for the database. */
 const PARALLEL = engine() === 'sqlite' ? 2 : 8;
 
-let database: TestDatabase;
-let db: Database;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = await openDatabase({ ...database, timeout: 30_000 });
-});
+const database = await createTestDatabase();
+const db = await openDatabase({ ...database, timeout: 30_000 });
 afterAll(async () => {
   await db.close();
   await database.drop();

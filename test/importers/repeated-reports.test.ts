@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import type { ImportJob, ImportOptions, ImportOutcome } from '../../src/domain/imports/import-types.ts';
 import { burp } from '../../src/importers/formats/burp/burp.ts';
@@ -19,17 +19,14 @@ import { wapiti } from '../../src/importers/formats/wapiti/wapiti.ts';
 import { zap } from '../../src/importers/formats/zap/zap.ts';
 import { runImport } from '../../src/importers/run-import.ts';
 import type { ReportFormat } from '../../src/importers/report.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2030, 0, 31);
 let now = NOW;
-let server: TestServer;
 
-beforeAll(async () => {
-  server = await startTestServer({}, () => now);
-});
+const server = await startTestServer({}, () => now);
 afterAll(() => server.close());
 
 interface Place {
@@ -38,10 +35,10 @@ interface Place {
 }
 
 async function newPlace(): Promise<Place> {
-  const world = createFixtures(server);
-  const organization = await world.organization();
+  const fixtures = createFixtures(server);
+  const organization = await fixtures.organization();
   const uid = `a-${organization.uid}`;
-  await world.assessment(organization.uid, uid);
+  await fixtures.assessment(organization.uid, uid);
   const { id } = await server.context.db.read
     .selectFrom('assessments')
     .select('id')

@@ -12,7 +12,7 @@ import {
   type ReportRecord,
 } from '../../src/importers/report.ts';
 import { hostWithPorts, buildObservedPort } from '../../src/importers/parsing/scanned-hosts.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const DAY = 86_400_000;
@@ -20,28 +20,26 @@ const NOW = Date.UTC(2030, 0, 31);
 /** Times of three weekly reports. */
 const [FIRST, SECOND, THIRD] = [NOW - 21 * DAY, NOW - 14 * DAY, NOW - 7 * DAY] as const;
 
-let server: TestServer;
-let world: ReturnType<typeof createFixtures>;
 let now = NOW;
 let organization: { id: number; uid: string };
 let assessment: { id: number; uid: string };
 let staff: TestUser;
 
+const server = await startTestServer({}, () => now);
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
-  world = createFixtures(server);
-  staff = await world.user();
+  staff = await fixtures.user();
 });
 beforeEach(async () => {
   now = NOW;
-  organization = await world.organization();
+  organization = await fixtures.organization();
   assessment = await assessmentOf(organization.uid);
 });
 afterAll(() => server.close());
 
 async function assessmentOf(organizationUid: string) {
   const uid = `a-${organizationUid}-${Math.random().toString(36).slice(2)}`;
-  await world.assessment(organizationUid, uid);
+  await fixtures.assessment(organizationUid, uid);
   const row = await server.context.db.read
     .selectFrom('assessments')
     .select('id')
@@ -793,8 +791,8 @@ describe('decisions', () => {
       await assessmentOf(organization.uid),
       await assessmentOf(organization.uid),
     ];
-    const member = await world.user({ organization: organization.uid });
-    for (const { uid } of [one1, two, assessment]) await world.access(uid, member.id);
+    const member = await fixtures.user({ organization: organization.uid });
+    for (const { uid } of [one1, two, assessment]) await fixtures.access(uid, member.id);
     for (const into of [one1, two, hidden])
       await imported([at(FIRST), finding('xss'), finding('dup')], { into });
     await setStatus((await one('xss', one1.uid)).id, 7);
@@ -851,11 +849,17 @@ describe('assets', () => {
   });
 
   it('that the assessment does not list are changed by admins only', async () => {
-    const { uid } = await world.asset({ organization: organization.uid, location: 'https://shop.example/' });
-    const listed = await world.asset({ organization: organization.uid, location: 'https://listed.example/' });
-    await world.list(assessment.uid, listed.uid);
-    const member = await world.user({ organization: organization.uid });
-    await world.access(assessment.uid, member.id);
+    const { uid } = await fixtures.asset({
+      organization: organization.uid,
+      location: 'https://shop.example/',
+    });
+    const listed = await fixtures.asset({
+      organization: organization.uid,
+      location: 'https://listed.example/',
+    });
+    await fixtures.list(assessment.uid, listed.uid);
+    const member = await fixtures.user({ organization: organization.uid });
+    await fixtures.access(assessment.uid, member.id);
     const caller = callerOf({
       userId: member.id,
       uid: member.uid,
@@ -939,7 +943,7 @@ describe('an interrupted run', () => {
   const rules = Array.from({ length: 400 }, (_, n) => `rule ${n}`);
 
   it('has the same result when it runs again', async () => {
-    const other = await world.organization();
+    const other = await fixtures.organization();
     const results = [];
     for (const broken of [false, true]) {
       if (broken) {

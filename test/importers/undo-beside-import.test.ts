@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import { AdaptiveWriter } from '../../src/db/concurrency/adaptive-writer.ts';
 import type { Transaction } from '../../src/db/database.ts';
@@ -8,16 +8,13 @@ import type { ImportOptions } from '../../src/domain/imports/import-types.ts';
 import { importDirectly } from '../harness/direct-imports.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { duringTransaction, interleave } from '../harness/interleave.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { host, port, report, SEEN } from './reports.ts';
 
 const caller = operatorCaller('a test');
 const seenAt = SEEN * 1_000;
-let server: TestServer;
 
-beforeAll(async () => {
-  server = await useSharedServer();
-});
+const server = await useSharedServer();
 
 /** Two imports of one organization: the first saw an asset, and the second may see it as well. */
 async function twoImports() {

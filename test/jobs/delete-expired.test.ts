@@ -4,7 +4,7 @@ import { cliChangeContext } from '../../src/auth/callers.ts';
 import { deleteExpired } from '../../src/jobs/delete-expired.ts';
 import { recordEvent } from '../../src/domain/audit/record-event.ts';
 import { startSession } from '../../src/domain/sign-in/sessions.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, type TestClient } from '../oauth/applications.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -13,13 +13,12 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const LIMITS = { idle: 4 * HOUR, sessionIdle: 4 * HOUR, lifetime: 7 * DAY, auditDays: null };
 
-let server: TestServer;
 let apps: ReturnType<typeof applicationsOf>;
 let user: { id: number; token: string };
 let client: TestClient;
 let now = Date.UTC(2027, 0, 1);
+const server = await startTestServer({}, () => now);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
   await restJobs();
   apps = applicationsOf(server);
   user = await createFixtures(server).user();

@@ -1,20 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { SILENCE_LIMIT } from '../../src/importers/worker/import-worker-host.ts';
 import { eventually } from '../harness/eventually.ts';
-import { HELD_REPORT, type ImportGate, startImportGate } from '../harness/import-gate.ts';
+import { HELD_REPORT, startImportGate } from '../harness/import-gate.ts';
 import { waitForImport, uploadReport } from '../harness/imports.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let gate: ImportGate;
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
-beforeAll(async () => {
-  gate = await startImportGate();
-  server = await startTestServer({ attachments: gate.attachments });
-  fixtures = createFixtures(server);
-});
+const gate = await startImportGate();
+const server = await startTestServer({ attachments: gate.attachments });
+const fixtures = createFixtures(server);
 afterAll(async () => {
   await server.close();
   await gate.stop();

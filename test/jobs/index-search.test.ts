@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { cliChangeContext, operatorCaller } from '../../src/auth/callers.ts';
 import { type Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
@@ -10,13 +10,10 @@ import { countUnsearchable } from '../../src/domain/vulnerabilities/bulk/update.
 import { indexEndedImportsJob, indexSearchJob } from '../../src/jobs/index-search.ts';
 import { insertImport, waitForImport, uploadReport } from '../harness/imports.ts';
 import { createTestDatabase } from '../harness/database.ts';
-import { engine, startTestServer, type TestServer } from '../harness/server.ts';
+import { engine, startTestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
+const server = await startTestServer();
 afterAll(() => server.close());
 
 const FINDINGS = 250;

@@ -1,19 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../harness/eventually.ts';
-import { HELD_HOSTS, HELD_REPORT, type ImportGate, startImportGate } from '../harness/import-gate.ts';
+import { HELD_HOSTS, HELD_REPORT, startImportGate } from '../harness/import-gate.ts';
 import { waitForImport, uploadReport } from '../harness/imports.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { host, port, report } from '../importers/reports.ts';
 
-let gate: ImportGate;
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let staff: TestUser;
+const gate = await startImportGate();
+const server = await startTestServer({ attachments: gate.attachments });
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  gate = await startImportGate();
-  server = await startTestServer({ attachments: gate.attachments });
-  fixtures = createFixtures(server);
   staff = await fixtures.user();
 });
 afterAll(async () => {

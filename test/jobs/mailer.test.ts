@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import type { Job } from '../../src/domain/shared/jobs.ts';
 import { type Mailer, openMailer } from '../../src/jobs/mailer.ts';
-import { type Mailbox, startMailbox } from '../harness/mailbox.ts';
+import { startMailbox } from '../harness/mailbox.ts';
 
-let mailbox: Mailbox;
-let mailer: Mailer;
-beforeAll(async () => {
-  mailbox = await startMailbox();
-  mailer = openMailer({ smtpUrl: mailbox.url, mailFrom: 'Assay <assay@mail.example>' }) as Mailer;
-});
+const mailbox = await startMailbox();
+const mailer = openMailer({ smtpUrl: mailbox.url, mailFrom: 'Assay <assay@mail.example>' }) as Mailer;
 afterAll(async () => {
   mailer.close();
   await mailbox.close();

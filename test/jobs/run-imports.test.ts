@@ -1,18 +1,14 @@
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { importJobKey, IMPORT_JOB, claimNextImport } from '../../src/domain/imports/import-lifecycle.ts';
 import { addJob, finishJob, type Job } from '../../src/domain/shared/jobs.ts';
 import { insertImport } from '../harness/imports.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 const now = Date.UTC(2026, 5, 1);
-beforeAll(async () => {
-  server = await startTestServer({}, () => now);
-  fixtures = createFixtures(server);
-});
+const server = await startTestServer({}, () => now);
+const fixtures = createFixtures(server);
 afterEach(() =>
   server.context.db.write((tx) => tx.deleteFrom('jobs').where('kind', '=', IMPORT_JOB).execute()),
 );

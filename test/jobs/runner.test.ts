@@ -1,19 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openContext } from '../../src/context.ts';
 import { addJob, cancelJob, type JobLimit, takeJob } from '../../src/domain/shared/jobs.ts';
 import { type JobHandler, JobRunner, type JobRun } from '../../src/jobs/runner.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { eventually } from '../harness/eventually.ts';
 
 const MINUTE = 60_000;
 
-let server: TestServer;
 let now: number;
 let runners: JobRunner[];
 let linesBefore: number;
-beforeAll(async () => {
-  server = await startTestServer({}, () => now);
-});
+const server = await startTestServer({}, () => now);
 beforeEach(() => {
   now = Date.UTC(2026, 5, 1);
   runners = [];

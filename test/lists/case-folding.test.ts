@@ -1,17 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createFixtures } from '../harness/fixtures.ts';
 import { uploadReport, waitForImport } from '../harness/imports.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let admin: string;
 let organization: string;
 let assessment: string;
 
+const server = await useSharedServer();
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  server = await useSharedServer();
-  fixtures = createFixtures(server);
   organization = (await fixtures.organization()).uid;
   admin = (await fixtures.user({ organization, admin: true, name: 'Άννα Weiß' })).token;
   const group = await fixtures.group(organization);

@@ -1,12 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 
-let server: TestServer;
 const lists: string[] = [];
+const server = await startTestServer();
 beforeAll(async () => {
-  server = await startTestServer();
   const app = await buildApp(server.context, ({ config, method }) => {
     if (config?.list !== undefined && method !== 'HEAD') lists.push(config.operation);
   });

@@ -1,19 +1,18 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 const HOUR = 3_600_000;
 
-let server: TestServer;
 let member: TestUser;
 let testers: [TestUser, TestUser];
 let uid: string;
 
+const server = await startTestServer({}, () => NOW);
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  server = await startTestServer({}, () => NOW);
-  const fixtures = createFixtures(server);
   const { uid: organization } = await fixtures.organization();
   testers = [await fixtures.user(), await fixtures.user()];
   uid = (await fixtures.assessment(organization)).uid;

@@ -1,15 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
 let token: string;
 let uid: string;
 const given: number[] = [];
+const server = await startTestServer();
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  server = await startTestServer();
-  const fixtures = createFixtures(server);
   const { uid: organization } = await fixtures.organization();
   token = (await fixtures.user({ organization, admin: true })).token;
   uid = (await fixtures.assessment(organization)).uid;

@@ -1,19 +1,18 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 
 let now = START;
-let server: TestServer;
 let token: string;
 let group: number;
 let tag: number;
 
+const server = await startTestServer({}, () => now);
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
-  const fixtures = createFixtures(server);
   const { uid: organization } = await fixtures.organization();
   await fixtures.organization('others');
   await fixtures.assessment('others');

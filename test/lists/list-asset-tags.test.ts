@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectProblem, expectSimpleError } from '../harness/expect-problem.ts';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let staff: TestUser;
 let admin: TestUser;
 let member: TestUser;
@@ -19,9 +17,9 @@ const get = (query: string, token: string, uid = 'tagged') =>
 const rowsOf = async (query: string, token: string, uid = 'tagged') =>
   (await get(query, token, uid)).body as any[];
 
+const server = await startTestServer();
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  server = await startTestServer();
-  fixtures = createFixtures(server);
   await fixtures.organization('tagged');
   await fixtures.organization('other');
   await fixtures.organizationGroup('holding', ['tagged', 'other']);

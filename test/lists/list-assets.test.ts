@@ -5,14 +5,12 @@ import { cliChangeContext } from '../../src/auth/callers.ts';
 import { counterDeltas } from '../../src/domain/vulnerabilities/counter-deltas.ts';
 import { addDeltas } from '../../src/domain/shared/counters.ts';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 22);
 const RANKS = ['undefined', 'low', 'medium', 'high'];
 let now = NOW;
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let admin: string;
 let member: string;
 let tag: string;
@@ -45,9 +43,9 @@ async function affected(assessment: string, assetId: number, statusIds: number[]
   }
 }
 
+const server = await startTestServer({}, () => now);
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
-  fixtures = createFixtures(server);
   const organization = await fixtures.organization('assets');
   await fixtures.organization('other');
   await fixtures.assessment('assets', 'assets-web');

@@ -1,18 +1,17 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
 let token: string;
 let userId: number;
 let organizationId: number;
 let requestId: string;
 const start = Date.UTC(2026, 10, 21);
 let now = start;
+const server = await startTestServer({}, () => now);
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
-  const fixtures = createFixtures(server);
   ({ id: organizationId } = await fixtures.organization('logged'));
   const user = await fixtures.user({ organization: 'logged', admin: true });
   ({ token, id: userId } = user);

@@ -1,19 +1,17 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { verifyListContract } from '../harness/list-contract.ts';
 import { waitForImport, uploadReport } from '../harness/imports.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { host, port, report } from '../importers/reports.ts';
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let admin: TestUser;
 let member: TestUser;
 let assessments: [string, string];
 
+const server = await startTestServer();
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  server = await startTestServer();
-  fixtures = createFixtures(server);
   const { uid: organization } = await fixtures.organization();
   admin = await fixtures.user({ organization, admin: true });
   member = await fixtures.user({ organization });

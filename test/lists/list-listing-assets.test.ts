@@ -1,19 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyListContract } from '../harness/list-contract.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 type Row = Readonly<Record<string, any>>;
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let admin: TestUser;
 let member: TestUser;
 const path = (uid: string) => `/api/asset/v2/listings/${uid}/assets`;
 
+const server = await startTestServer();
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  server = await startTestServer();
-  fixtures = createFixtures(server);
   await fixtures.organization('listed');
   await fixtures.assessment('listed', 'listed-web');
   await fixtures.assessment('listed', 'listed-api');

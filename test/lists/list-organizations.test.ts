@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { createOrganization } from '../../src/domain/users/staff-organizations.ts';
 
-let server: TestServer;
 let token: string;
+const server = await startTestServer();
 beforeAll(async () => {
-  server = await startTestServer();
   ({ token } = await createFixtures(server).user());
   for (const [index, name] of ['Zoo', 'Äpfel', 'apple', 'Same', 'Same', 'Same', 'banana'].entries())
     await server.context.db.write((tx) =>

@@ -1,15 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let now = Date.UTC(2026, 10, 21);
-let server: TestServer;
 let path: string;
 let token: string;
+const server = await startTestServer({}, () => now);
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
-  const fixtures = createFixtures(server);
   const { uid } = await fixtures.organization();
   const assessment = await fixtures.assessment(uid);
   ({ token } = await fixtures.user({ organization: uid, admin: true }));

@@ -1,20 +1,18 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { linkOf, verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 const HOUR = 3_600_000;
 
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let token: string;
 let testers: [TestUser, TestUser];
 let assessments: [string, string];
 
+const server = await startTestServer({}, () => NOW);
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  server = await startTestServer({}, () => NOW);
-  fixtures = createFixtures(server);
   const { uid: organization } = await fixtures.organization();
   token = (await fixtures.user({ organization, admin: true })).token;
   testers = [await fixtures.user(), await fixtures.user({ name: '=Ada' })];

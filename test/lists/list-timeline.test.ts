@@ -1,18 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { linkOf, verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 
 let now = START;
-let server: TestServer;
 let path: string;
 let member: TestUser;
 let staff: TestUser;
+const server = await startTestServer({}, () => now);
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
-  const fixtures = createFixtures(server);
   const { uid } = await fixtures.organization();
   const assessment = await fixtures.assessment(uid);
   member = await fixtures.user({ organization: uid });

@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
 let token: string;
 let now = Date.UTC(2026, 10, 21);
+const server = await startTestServer({}, () => now);
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
-  const fixtures = createFixtures(server);
   const user = await fixtures.user();
   token = user.token;
   // Several at the same time, ordered by their ids.

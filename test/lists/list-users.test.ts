@@ -2,14 +2,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
 let token: string;
+const server = await startTestServer();
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  server = await startTestServer();
-  const fixtures = createFixtures(server);
   await fixtures.organization('many');
   await fixtures.organization('other');
   const admin = await fixtures.user({ organization: 'many', admin: true, email: 'zoe@many.example' });

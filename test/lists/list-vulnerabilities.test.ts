@@ -3,15 +3,13 @@ import { operatorCaller, type Caller } from '../../src/auth/callers.ts';
 import { planRelatedFilters } from '../../src/domain/vulnerabilities/related-filters.ts';
 import { verifyListContract } from '../harness/list-contract.ts';
 import { insertImport, insertGoneFindings } from '../harness/imports.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 const MINUTE = 60_000;
 
 let now = START;
-let server: TestServer;
-let fixtures: ReturnType<typeof createFixtures>;
 let admin: TestUser;
 let member: TestUser;
 let group: { id: number };
@@ -20,9 +18,9 @@ let tag: { id: number };
 let first: number;
 let gone: number;
 
+const server = await startTestServer({}, () => now);
+const fixtures = createFixtures(server);
 beforeAll(async () => {
-  server = await startTestServer({}, () => now);
-  fixtures = createFixtures(server);
   const acme = await fixtures.organization('acme');
   await fixtures.organization('other');
   group = await fixtures.group('acme');

@@ -1,30 +1,22 @@
 import { createHash, createPublicKey, type JsonWebKey } from 'node:crypto';
 import { decodeJwt, exportJWK, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { decryptSecret } from '../../src/auth/encrypt-secret.ts';
 import { randomText } from '../../src/auth/secrets.ts';
 import { signingKeyPurpose } from '../../src/domain/tokens/server-keys.ts';
-import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, createFixtures } from '../harness/fixtures.ts';
-import { applicationsOf, REDIRECT, type TestClient } from './applications.ts';
+import { startSecondServer, useSharedServer } from '../harness/server.ts';
+import { createFixtures } from '../harness/fixtures.ts';
+import { applicationsOf, REDIRECT } from './applications.ts';
 
-let server: TestServer;
-let apps: ReturnType<typeof applicationsOf>;
-let user: TestUser;
-let victim: TestUser;
-let client: TestClient;
-let staffs: TestClient;
 let now = Date.UTC(2027, 0, 1);
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  apps = applicationsOf(server);
-  const fixtures = createFixtures(server);
-  await fixtures.organization('acmeattacks');
-  user = await fixtures.user({ organization: 'acmeattacks' });
-  victim = await fixtures.user({ organization: 'acmeattacks', admin: true });
-  client = await apps.client();
-  staffs = await apps.client({ kind: 'confidential', userId: (await fixtures.user()).id });
-});
+const server = await useSharedServer(() => now);
+const apps = applicationsOf(server);
+const fixtures = createFixtures(server);
+await fixtures.organization('acmeattacks');
+const user = await fixtures.user({ organization: 'acmeattacks' });
+const victim = await fixtures.user({ organization: 'acmeattacks', admin: true });
+const client = await apps.client();
+const staffs = await apps.client({ kind: 'confidential', userId: (await fixtures.user()).id });
 
 /** The server's private key, as stolen with the database and the master key. */
 async function ownKey(): Promise<{ key: Awaited<ReturnType<typeof importJWK>>; jwk: JWK & { kid: string } }> {

@@ -1,23 +1,17 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hashSecret } from '../../src/auth/secrets.ts';
 import { authorizePath, CALLBACK, CHALLENGE, decide, PKCE, responseOf } from '../harness/authorization.ts';
-import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
-import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { startTestServer, useSharedServer } from '../harness/server.ts';
+import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
-let account: { id: number; uid: string; email: string; password: string };
-let visitor: FormClient;
-let client: string;
-beforeAll(async () => {
-  server = await useSharedServer();
-  const fixtures = createFixtures(server);
-  await fixtures.organization('acmeauthorize');
-  account = await fixtures.account({ organization: 'acmeauthorize' });
-  visitor = createFormClient(server);
-  await visitor.signIn(account.email, account.password);
-  client = (await fixtures.client()).id;
-});
+const server = await useSharedServer();
+const fixtures = createFixtures(server);
+await fixtures.organization('acmeauthorize');
+const account = await fixtures.account({ organization: 'acmeauthorize' });
+const visitor = createFormClient(server);
+await visitor.signIn(account.email, account.password);
+const client = (await fixtures.client()).id;
 
 const valid = () => ({
   response_type: 'code',

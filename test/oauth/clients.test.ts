@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { hashSecret } from '../../src/auth/secrets.ts';
 import { signAccessToken, storeAccessToken } from '../../src/domain/tokens/access-tokens.ts';
@@ -12,16 +12,13 @@ import {
 } from '../../src/domain/tokens/oauth-clients.ts';
 import { isRegisteredRedirect } from '../../src/domain/tokens/redirect-uris.ts';
 import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
-import { engine, type TestServer, useSharedServer } from '../harness/server.ts';
+import { engine, useSharedServer } from '../harness/server.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
 const now = Date.UTC(2026, 10, 1);
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  await createFixtures(server).organization('acmeclients');
-});
+const server = await useSharedServer(() => now);
+await createFixtures(server).organization('acmeclients');
 
 const read = () => server.context.db.read;
 /** The last change; denied attempts may be written after it. */

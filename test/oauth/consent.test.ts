@@ -1,21 +1,18 @@
 import { CompiledQuery } from 'kysely';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { SCOPES } from '../../src/auth/scopes.ts';
 import { signAccessToken, storeAccessToken } from '../../src/domain/tokens/access-tokens.ts';
 import { lockConsent, revokeConsent } from '../../src/domain/tokens/consents.ts';
 import { issueRefreshToken } from '../../src/domain/tokens/refresh-tokens.ts';
 import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
-import { engine, type TestServer, useSharedServer } from '../harness/server.ts';
+import { engine, useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
 let now = Date.UTC(2026, 10, 1, 9, 30);
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  await createFixtures(server).organization('acmeconsent');
-});
+const server = await useSharedServer(() => now);
+await createFixtures(server).organization('acmeconsent');
 
 const signedIn = async () => {
   const account = await createFixtures(server).account({ organization: 'acmeconsent', admin: true });

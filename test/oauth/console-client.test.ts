@@ -1,20 +1,16 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { authorizePath, CALLBACK, PKCE, VERIFIER } from '../harness/authorization.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf } from './applications.ts';
 
 const CLIENT = 'assay-console';
 
-let server: TestServer;
-let apps: ReturnType<typeof applicationsOf>;
-beforeAll(async () => {
-  server = await useSharedServer();
-  apps = applicationsOf(server);
-});
+const server = await useSharedServer();
+const apps = applicationsOf(server);
 
 /** A new user who is signed in, in the given number of browsers. */
 async function signedIn(browsers = 1) {

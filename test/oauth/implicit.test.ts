@@ -1,24 +1,18 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
-import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
-import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { startSecondServer, useSharedServer } from '../harness/server.ts';
+import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
-let account: { id: number; uid: string; email: string; password: string };
-let visitor: FormClient;
-let client: string;
 let now = Date.UTC(2026, 10, 1);
-beforeAll(async () => {
-  server = await startSecondServer(await useSharedServer(() => now), { accessTokenLifetime: 600_000 });
-  const fixtures = createFixtures(server);
-  await fixtures.organization('acmeimplicit');
-  account = await fixtures.account({ organization: 'acmeimplicit', admin: true });
-  visitor = createFormClient(server);
-  await visitor.signIn(account.email, account.password);
-  client = (await fixtures.client({ implicit: true })).id;
-});
+const server = await startSecondServer(await useSharedServer(() => now), { accessTokenLifetime: 600_000 });
+const fixtures = createFixtures(server);
+await fixtures.organization('acmeimplicit');
+const account = await fixtures.account({ organization: 'acmeimplicit', admin: true });
+const visitor = createFormClient(server);
+await visitor.signIn(account.email, account.password);
+const client = (await fixtures.client({ implicit: true })).id;
 afterAll(() => server.close());
 
 const valid = () => ({

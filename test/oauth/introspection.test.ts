@@ -1,37 +1,29 @@
 import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, createFixtures } from '../harness/fixtures.ts';
+import { useSharedServer } from '../harness/server.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, INSECURE, type TestClient } from './applications.ts';
 
 const INACTIVE = { active: false };
 
-let server: TestServer;
-let apps: ReturnType<typeof applicationsOf>;
-let user: TestUser;
-let app: TestClient;
-/** Clients of an admin of the user's organization, of an admin of another one, of staff, and of the user. */
-let admins: TestClient;
-let foreignAdmins: TestClient;
-let staffs: TestClient;
-let users: TestClient;
 let now = Date.UTC(2027, 0, 1);
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  apps = applicationsOf(server);
-  const fixtures = createFixtures(server);
-  for (const uid of ['acmeintrospection', 'umbraintrospection']) await fixtures.organization(uid);
-  user = await fixtures.user({ organization: 'acmeintrospection' });
-  app = await apps.client({ kind: 'confidential' });
-  const clientOf = (account: { id: number }) => apps.client({ kind: 'confidential', userId: account.id });
-  admins = await clientOf(await fixtures.user({ organization: 'acmeintrospection', admin: true }));
-  foreignAdmins = await clientOf(await fixtures.user({ organization: 'umbraintrospection', admin: true }));
-  staffs = await clientOf(await fixtures.user());
-  users = await clientOf(user);
-});
+const server = await useSharedServer(() => now);
+const apps = applicationsOf(server);
+const fixtures = createFixtures(server);
+for (const uid of ['acmeintrospection', 'umbraintrospection']) await fixtures.organization(uid);
+const user = await fixtures.user({ organization: 'acmeintrospection' });
+const app = await apps.client({ kind: 'confidential' });
+const clientOf = (account: { id: number }) => apps.client({ kind: 'confidential', userId: account.id });
+/** Clients of an admin of the user's organization, of an admin of another one, of staff, and of the user. */
+const admins = await clientOf(await fixtures.user({ organization: 'acmeintrospection', admin: true }));
+const foreignAdmins = await clientOf(
+  await fixtures.user({ organization: 'umbraintrospection', admin: true }),
+);
+const staffs = await clientOf(await fixtures.user());
+const users = await clientOf(user);
 
 const introspect = async (from: TestClient, token: string, fields: Record<string, string> = {}) => {
   const { status, body } = await apps.postAs(from, '/oauth/introspect', { token, ...fields });

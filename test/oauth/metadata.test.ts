@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { SCOPES } from '../../src/auth/scopes.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { startSecondServer, startTestServer, type TestServer } from '../harness/server.ts';
@@ -7,10 +7,7 @@ import { applicationsOf } from './applications.ts';
 
 const PATH = '/.well-known/oauth-authorization-server';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
+const server = await startTestServer();
 afterAll(() => server.close());
 
 async function withServer(

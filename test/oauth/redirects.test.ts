@@ -1,17 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { useSharedServer } from '../harness/server.ts';
+import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-let server: TestServer;
-let visitor: FormClient;
-beforeAll(async () => {
-  server = await useSharedServer();
-  const account = await createFixtures(server).account();
-  visitor = createFormClient(server);
-  await visitor.signIn(account.email, account.password);
-});
+const server = await useSharedServer();
+const account = await createFixtures(server).account();
+const visitor = createFormClient(server);
+await visitor.signIn(account.email, account.password);
 
 /** Whether a request with this redirect URI responds there for a client with these registered ones. */
 async function isAnsweredAt(registered: string[], given: string): Promise<boolean> {

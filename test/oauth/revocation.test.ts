@@ -1,23 +1,16 @@
 import * as oauth from 'oauth4webapi';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { describe, expect, it } from 'vitest';
+import { useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, INSECURE, type TestClient } from './applications.ts';
 
-let server: TestServer;
-let apps: ReturnType<typeof applicationsOf>;
-let user: { id: number; token: string };
-let client: TestClient;
-let confidential: TestClient;
 let now = Date.UTC(2027, 0, 1);
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  apps = applicationsOf(server);
-  await createFixtures(server).organization('acmerevocation');
-  user = await createFixtures(server).user({ organization: 'acmerevocation' });
-  client = await apps.client();
-  confidential = await apps.client({ kind: 'confidential', userId: user.id });
-});
+const server = await useSharedServer(() => now);
+const apps = applicationsOf(server);
+await createFixtures(server).organization('acmerevocation');
+const user = await createFixtures(server).user({ organization: 'acmerevocation' });
+const client = await apps.client();
+const confidential = await apps.client({ kind: 'confidential', userId: user.id });
 
 const revoke = (from: TestClient, token: string, fields: Record<string, string> = {}) =>
   apps.postAs(from, '/oauth/revoke', { token, ...fields });

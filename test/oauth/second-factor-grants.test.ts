@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { signAccessToken, storeAccessToken } from '../../src/domain/tokens/access-tokens.ts';
 import { consumeCode, findAuthorizationCode } from '../../src/domain/tokens/authorization-codes.ts';
@@ -13,21 +13,15 @@ import { authorizePath, CALLBACK, PKCE } from '../harness/authorization.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { interleave } from '../harness/interleave.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { applicationsOf, type TestClient } from './applications.ts';
+import { useSharedServer } from '../harness/server.ts';
+import { applicationsOf } from './applications.ts';
 
-let server: TestServer;
-let apps: ReturnType<typeof applicationsOf>;
-let fixtures: ReturnType<typeof createFixtures>;
-let client: TestClient;
 const now = Date.UTC(2027, 0, 1);
 const by = cliChangeContext(now);
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  apps = applicationsOf(server);
-  fixtures = createFixtures(server);
-  client = await apps.client();
-});
+const server = await useSharedServer(() => now);
+const apps = applicationsOf(server);
+const fixtures = createFixtures(server);
+const client = await apps.client();
 
 const addFactor = (userId: number, organizationId: number) =>
   server.context.db.write((tx) =>

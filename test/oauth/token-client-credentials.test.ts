@@ -9,17 +9,15 @@ import { banUser } from '../../src/domain/users/ban-user.ts';
 import { syncProviderGroups } from '../../src/domain/sign-in/sync-provider-groups.ts';
 import type { IdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { deleteOAuthClient, renewClientSecret } from '../../src/domain/tokens/oauth-clients.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, basic, INSECURE, type TestClient } from './applications.ts';
 
-let server: TestServer;
-let apps: ReturnType<typeof applicationsOf>;
 let account: { id: number; uid: string };
 let script: TestClient;
+const server = await startTestServer({ accessTokenLifetime: 600_000 });
+const apps = applicationsOf(server);
 beforeAll(async () => {
-  server = await startTestServer({ accessTokenLifetime: 600_000 });
-  apps = applicationsOf(server);
   await createFixtures(server).organization('acme');
   account = await createFixtures(server).user({ organization: 'acme' });
   script = await apps.client({ kind: 'confidential', userId: account.id, redirectUris: [] });

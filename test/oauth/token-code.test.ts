@@ -1,33 +1,20 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as oauth from 'oauth4webapi';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
-import {
-  engine,
-  startSecondServer,
-  startTestServer,
-  type TestServer,
-  useSharedServer,
-} from '../harness/server.ts';
+import { engine, startSecondServer, startTestServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
-import { applicationsOf, basic, INSECURE, REDIRECT, type TestClient } from './applications.ts';
+import { applicationsOf, basic, INSECURE, REDIRECT } from './applications.ts';
 
-let server: TestServer;
-let apps: ReturnType<typeof applicationsOf>;
-let user: { id: number; uid: string };
-let client: TestClient;
-let confidential: TestClient;
 let now = Date.UTC(2027, 0, 1);
-beforeAll(async () => {
-  server = await useSharedServer(() => now);
-  apps = applicationsOf(server);
-  const fixtures = createFixtures(server);
-  await fixtures.organization('acmetokencode');
-  user = await fixtures.user({ organization: 'acmetokencode' });
-  client = await apps.client();
-  confidential = await apps.client({ kind: 'confidential' });
-});
+const server = await useSharedServer(() => now);
+const apps = applicationsOf(server);
+const fixtures = createFixtures(server);
+await fixtures.organization('acmetokencode');
+const user = await fixtures.user({ organization: 'acmetokencode' });
+const client = await apps.client();
+const confidential = await apps.client({ kind: 'confidential' });
 
 const token = (fields: Record<string, string> | [string, string][], headers?: Record<string, string>) =>
   apps.post('/oauth/token', fields, headers);

@@ -1,30 +1,23 @@
 import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { revokeGrant } from '../../src/domain/tokens/grants.ts';
 import { refreshTokenBySecret } from '../../src/domain/tokens/refresh-tokens.ts';
-import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startSecondServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, INSECURE, type TestClient } from './applications.ts';
 
 const DAY = 86_400_000;
 
-let server: TestServer;
-let apps: ReturnType<typeof applicationsOf>;
-let user: { id: number };
-let client: TestClient;
-let confidential: TestClient;
 let now = Date.UTC(2027, 0, 1);
-beforeAll(async () => {
-  server = await startSecondServer(await useSharedServer(() => now), { grantLifetime: 90 * DAY });
-  apps = applicationsOf(server);
-  await createFixtures(server).organization('acmerefresh');
-  user = await createFixtures(server).user({ organization: 'acmerefresh' });
-  client = await apps.client();
-  confidential = await apps.client({ kind: 'confidential' });
-});
+const server = await startSecondServer(await useSharedServer(() => now), { grantLifetime: 90 * DAY });
+const apps = applicationsOf(server);
+await createFixtures(server).organization('acmerefresh');
+const user = await createFixtures(server).user({ organization: 'acmerefresh' });
+const client = await apps.client();
+const confidential = await apps.client({ kind: 'confidential' });
 afterAll(() => server.close());
 
 async function expectInvalid(from: TestClient, token: string, error = 'invalid_grant'): Promise<void> {
