@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { SCOPES } from '../src/auth/scopes.ts';
 import { cliChangeContext } from '../src/auth/callers.ts';
 import { createVulnerabilityTag } from '../src/domain/vulnerabilities/vulnerability-tags.ts';
@@ -12,7 +12,7 @@ import {
   uploadReport,
 } from './harness/imports.ts';
 import { operationsOf, type RoutedOperation } from './harness/operations.ts';
-import { engine, type RequestOptions, startTestServer } from './harness/server.ts';
+import { engine, type RequestOptions, useOwnServer } from './harness/server.ts';
 import { createFixtures } from './harness/fixtures.ts';
 
 /** The objects of a tenant that requests refer to. */
@@ -715,7 +715,7 @@ let previousRows: string;
 let operations: RoutedOperation[];
 
 // Not the shared server, because each test compares all rows.
-const server = await startTestServer();
+const server = await useOwnServer();
 beforeAll(async () => {
   operations = await operationsOf(server);
   fixtures = createFixtures(server);
@@ -743,7 +743,6 @@ beforeAll(async () => {
   }
   previousRows = await allRows();
 });
-afterAll(() => server.close());
 
 /** A tenant with one object of each kind, and its users by role. */
 async function tenant(uid: string) {

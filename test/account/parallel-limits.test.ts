@@ -1,13 +1,12 @@
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { addPasskey } from '../../src/domain/sign-in/passkeys.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 // On a slow machine, 130 concurrent updates of one row take long.
-const server = await startTestServer({ requestTimeout: 120_000 });
-afterAll(() => server.close());
+const server = await useOwnServer({ requestTimeout: 120_000 });
 
 it('Limits an account to 100 tokens when 130 are requested concurrently', async () => {
   const { db } = server.context;

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { hashPassword, PasswordQueueFull } from '../../src/auth/passwords.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
@@ -7,13 +7,12 @@ import { banUser } from '../../src/domain/users/ban-user.ts';
 import { DeniedAttempts } from '../../src/domain/audit/denied-attempts.ts';
 import { signInSubject, signInWithPassword } from '../../src/domain/sign-in/sign-in-with-password.ts';
 import { blockWrites } from '../harness/block-writes.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let now = Date.UTC(2026, 5, 1);
-const server = await startTestServer({}, () => now);
-afterAll(() => server.close());
+const server = await useOwnServer({}, () => now);
 
 describe('Sign-in with a password', () => {
   it('redirects to the account page and sets an HttpOnly session cookie', async () => {

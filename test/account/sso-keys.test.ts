@@ -1,16 +1,15 @@
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { callbackUrl, encryptClientSecret } from '../../src/sso/provider-setup.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { startIdentityProvider, type TestIdentityProvider } from '../harness/identity-provider.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 
 /** How far the server's clock is ahead of the provider's, in ms. */
 let ahead = 0;
-const server = await startTestServer({}, () => Date.now() + ahead);
-afterAll(() => server.close());
+const server = await useOwnServer({}, () => Date.now() + ahead);
 
 /** Starts a provider for an organization of its own. */
 async function startProvider(organization: string): Promise<TestIdentityProvider> {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import type { Row } from '../../src/db/schema.ts';
 import { renameUser } from '../../src/domain/users/users.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let organization: { id: number; uid: string };
@@ -10,12 +10,11 @@ let admin: TestUser;
 let user: TestUser;
 let staff: TestUser;
 let now = Date.UTC(2026, 10, 21, 10, 30);
-const server = await startTestServer({}, () => now);
+const server = await useOwnServer({}, () => now);
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   staff = await fixtures.user();
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   organization = await fixtures.organization();
   admin = await fixtures.user({ organization: organization.uid, admin: true });

@@ -1,6 +1,6 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { recordTokenUse } from '../../src/domain/tokens/credentials.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
@@ -8,9 +8,8 @@ const NOW = Date.UTC(2026, 10, 21, 10, 30);
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let user: TestUser;
-const server = await startTestServer({ clientBaseUrl: 'https://gateway.example' }, () => NOW);
+const server = await useOwnServer({ clientBaseUrl: 'https://gateway.example' }, () => NOW);
 const fixtures = createFixtures(server);
-afterAll(() => server.close());
 beforeEach(async () => {
   organization = await fixtures.organization();
   admin = await fixtures.user({ organization: organization.uid, admin: true });

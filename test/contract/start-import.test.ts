@@ -2,10 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { request as askHttp } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { REPORT_FORMATS } from '../../src/importers/formats/index.ts';
 import { waitForImport, type FormPart, formOf, insertImport, uploadReport } from '../harness/imports.ts';
-import { startTestServer, type TestResponse } from '../harness/server.ts';
+import { useOwnServer, type TestResponse } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { host, port, report } from '../importers/reports.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -18,9 +18,8 @@ let assessment: { id: number; uid: string };
 let admin: TestUser;
 let member: TestUser;
 
-const server = await startTestServer({ maxImportSize: MAX_SIZE });
+const server = await useOwnServer({ maxImportSize: MAX_SIZE });
 const fixtures = createFixtures(server);
-afterAll(() => server.close());
 beforeEach(async () => {
   organization = await fixtures.organization();
   assessment = await fixtures.assessment(organization.uid);

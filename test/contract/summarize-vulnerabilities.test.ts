@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startTestServer } from '../harness/server.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { useOwnServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const DAY = 86_400_000;
@@ -9,7 +9,7 @@ let now = TODAY;
 let admin: TestUser;
 let member: TestUser;
 
-const server = await startTestServer({}, () => now);
+const server = await useOwnServer({}, () => now);
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   await fixtures.organization('acme');
@@ -41,7 +41,6 @@ beforeAll(async () => {
     body: { message: 'Look again.' },
   });
 });
-afterAll(() => server.close());
 
 const summary = async (query = '', { token } = admin) =>
   (await server.request('GET', `/v1/vulnerabilities/summary?${query}`, { token })).body;

@@ -1,19 +1,11 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { analyzeGrownTables } from '../../src/db/concurrency/adaptive-writer.ts';
-import { createTestDatabase } from '../harness/database.ts';
+import { useOwnDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';
 
-const testDatabase = await createTestDatabase();
-const db = await openDatabase({ ...testDatabase, timeout: 30_000 });
-beforeAll(async () => {
-  await db.migrate();
-});
-afterAll(async () => {
-  await db.close();
-  await testDatabase.drop();
-});
+const { db, testDatabase } = await useOwnDatabase();
 
 /** The number of rows that the planner assumes for a table. */
 async function believed(table: string): Promise<number> {

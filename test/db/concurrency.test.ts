@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Transaction } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { SingleFlight } from '../../src/db/concurrency/single-flight.ts';
 import { WriteBatcher } from '../../src/db/concurrency/write-batcher.ts';
-import { createTestDatabase } from '../harness/database.ts';
+import { useOwnDatabase } from '../harness/database.ts';
 
-const testDatabase = await createTestDatabase();
-const db = await openDatabase({ ...testDatabase, timeout: 30_000 });
-beforeAll(async () => {
-  await db.migrate();
-});
-afterAll(async () => {
-  await db.close();
-  await testDatabase.drop();
-});
+const { db, testDatabase } = await useOwnDatabase();
 
 /** Inserts an organization for each uid, except those that exist. */
 async function insertAll(tx: Transaction, uids: readonly string[]): Promise<boolean[]> {

@@ -1,16 +1,10 @@
 import { sql } from 'kysely';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { REFERENCES_BY_ACTIONS } from '../../src/domain/users/ban-user.ts';
-import { openDatabase } from '../../src/db/open-database.ts';
-import { createTestDatabase } from '../harness/database.ts';
+import { useOwnDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';
 
-const testDatabase = await createTestDatabase();
-const db = await openDatabase({ ...testDatabase, timeout: 30_000 });
-afterAll(async () => {
-  await db.close();
-  await testDatabase.drop();
-});
+const { db } = await useOwnDatabase();
 
 /** A foreign key or an index. The columns are separated by spaces, in order. */
 interface Columns {

@@ -1,16 +1,10 @@
 import { sql } from 'kysely';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { inSelected } from '../../src/db/dialect-sql.ts';
-import { openDatabase } from '../../src/db/open-database.ts';
-import { createTestDatabase } from '../harness/database.ts';
+import { useOwnDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';
 
-const testDatabase = await createTestDatabase();
-const db = await openDatabase({ ...testDatabase, timeout: 30_000 });
-afterAll(async () => {
-  await db.close();
-  await testDatabase.drop();
-});
+const { db } = await useOwnDatabase();
 
 describe.runIf(engine() === 'postgres')('A condition on many selected ids', () => {
   // The planner expects few vulnerabilities per organization, because the table has no statistics.

@@ -8,9 +8,8 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type ReadConnection, StorageError } from '../../src/db/database.ts';
-import { openDatabase } from '../../src/db/open-database.ts';
 import { ReaderPool } from '../../src/db/sqlite/reader-pool.ts';
-import { createTestDatabase } from '../harness/database.ts';
+import { useOwnDatabase } from '../harness/database.ts';
 
 /** Slow queries run on threads with SQLite. */
 
@@ -26,15 +25,7 @@ const ATTEMPTS = 8;
 const count = async (reader: ReadConnection, many: number) =>
   (await countTo(many).execute(reader)).rows[0]?.many;
 
-const testDatabase = await createTestDatabase();
-const db = await openDatabase({ ...testDatabase, timeout: 30_000, workerDirectory: threads });
-beforeAll(async () => {
-  await db.migrate();
-});
-afterAll(async () => {
-  await db.close();
-  await testDatabase.drop();
-});
+const { db } = await useOwnDatabase({ workerDirectory: threads });
 
 describe('Slow query', () => {
   it('does not delay later queries, here and on another thread', async () => {

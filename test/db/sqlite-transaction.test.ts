@@ -1,19 +1,11 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Transaction } from '../../src/db/database.ts';
-import { openDatabase } from '../../src/db/open-database.ts';
-import { createTestDatabase } from '../harness/database.ts';
+import { useOwnDatabase } from '../harness/database.ts';
 
 /** On SQLite a transaction of many statements does not block the event loop. */
-const testDatabase = await createTestDatabase();
-const db = await openDatabase({ ...testDatabase, timeout: 30_000 });
-beforeAll(async () => {
-  await db.write((tx) => sql`create table written (number int)`.execute(tx));
-});
-afterAll(async () => {
-  await db.close();
-  await testDatabase.drop();
-});
+const { db } = await useOwnDatabase();
+await db.write((tx) => sql`create table written (number int)`.execute(tx));
 
 /** Takes several times as long as statements may run without yielding, on any machine. */
 const takeLong = (tx: Transaction) =>

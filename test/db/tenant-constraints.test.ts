@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/db/open-database.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Tables } from '../../src/db/schema.ts';
-import { createTestDatabase } from '../harness/database.ts';
+import { useOwnDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';
 
 let one: Tenant;
@@ -13,10 +12,8 @@ let union: { id: number; tag: number };
 type Row = Record<string, string | number | null>;
 type Tenant = Awaited<ReturnType<typeof tenant>>;
 
-const testDatabase = await createTestDatabase();
-const db = await openDatabase({ ...testDatabase, timeout: 30_000 });
+const { db } = await useOwnDatabase();
 beforeAll(async () => {
-  await db.migrate();
   one = await tenant('one');
   two = await tenant('two');
   const id = await insert('organizations', { uid: 'union', kind: 'group', name: 'union', created_at: 1 });
@@ -28,10 +25,6 @@ beforeAll(async () => {
     normalized_name: 'union',
   });
   union = { id, tag };
-});
-afterAll(async () => {
-  await db.close();
-  await testDatabase.drop();
 });
 
 /** Tables are selected by name here, so only the database checks their columns. */

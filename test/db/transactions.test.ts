@@ -1,22 +1,14 @@
 import { type Kysely, sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Transaction, StorageError, TransactionEnded } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { prepareQuery, preparePipelined } from '../../src/db/prepared-queries.ts';
 import type { Tables } from '../../src/db/schema.ts';
-import { createTestDatabase } from '../harness/database.ts';
+import { useOwnDatabase } from '../harness/database.ts';
 import { startNetworkProxy } from '../harness/network-proxy.ts';
 import { engine } from '../harness/server.ts';
 
-const testDatabase = await createTestDatabase();
-const db = await openDatabase({ ...testDatabase, timeout: 30_000 });
-beforeAll(async () => {
-  await db.migrate();
-});
-afterAll(async () => {
-  await db.close();
-  await testDatabase.drop();
-});
+const { db, testDatabase } = await useOwnDatabase();
 
 const insert = preparePipelined<{ uid: string; kind: 'organization' }>((tx, p) =>
   tx.insertInto('organizations').values({ uid: p.uid, kind: p.kind, name: p.uid, created_at: 1 }),

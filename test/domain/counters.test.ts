@@ -1,8 +1,7 @@
 import { CompiledQuery } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import type { Transaction } from '../../src/db/database.ts';
-import { openDatabase } from '../../src/db/open-database.ts';
 import { unwrapOutcome } from '../../src/domain/shared/errors.ts';
 import { createAssets } from '../../src/domain/assets/create-assets.ts';
 import { updateLastSeen } from '../../src/domain/assets/scans/host-queries.ts';
@@ -16,18 +15,10 @@ import {
   readCounters,
   type CounterDelta,
 } from '../../src/domain/shared/counters.ts';
-import { createTestDatabase } from '../harness/database.ts';
+import { useOwnDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';
 
-const testDatabase = await createTestDatabase();
-const db = await openDatabase({ ...testDatabase, timeout: 30_000 });
-beforeAll(async () => {
-  await db.migrate();
-});
-afterAll(async () => {
-  await db.close();
-  await testDatabase.drop();
-});
+const { db } = await useOwnDatabase();
 
 const of = (subject: number, bucket: string, amount: number): CounterDelta => ({
   kind: 'assessment',

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
+import { openDatabase } from '../../src/db/open-database.ts';
 import { demoTemplate } from './demo-template.ts';
 import { copyPostgres, dropPostgres } from './postgres-copies.ts';
 import { temporaryFolder } from './temporary.ts';
@@ -43,4 +44,15 @@ export async function createTestDatabase(
       removeFolder();
     },
   };
+}
+
+/** Opens a migrated database for the tests of a file, at its top. It ends with them. */
+export async function useOwnDatabase(options: { workerDirectory?: URL } = {}) {
+  const testDatabase = await createTestDatabase();
+  const db = await openDatabase({ ...testDatabase, timeout: 30_000, ...options });
+  afterAll(async () => {
+    await db.close();
+    await testDatabase.drop();
+  });
+  return { db, testDatabase };
 }

@@ -2,7 +2,7 @@ import type {} from '@fastify/swagger';
 import { Agent, request as askHttp } from 'node:http';
 import { brotliDecompressSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { buildApp, listen } from '../../src/app.ts';
 import { resolveAddresses, type Config, issuerName, loadConfig } from '../../src/config/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
@@ -50,6 +50,13 @@ export const startTestServer = async (
   clock: () => number = Date.now,
   state: InitialState = 'migrated',
 ): Promise<TestServer> => serve(await createTestDatabase(state), overrides, clock);
+
+/** Starts a server like `startTestServer` for the tests of a file, at its top. It closes after them. */
+export async function useOwnServer(...options: Parameters<typeof startTestServer>): Promise<TestServer> {
+  const server = await startTestServer(...options);
+  afterAll(() => server.close());
+  return server;
+}
 
 let shared: Promise<TestServer & { forgetLogs(): void }> | undefined;
 let sharedClock: () => number;

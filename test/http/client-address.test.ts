@@ -1,15 +1,14 @@
-import { afterAll, describe, expect, it } from 'vitest';
-import { startSecondServer, startTestServer } from '../harness/server.ts';
+import { describe, expect, it } from 'vitest';
+import { startSecondServer, useOwnServer } from '../harness/server.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 
-const server = await startTestServer(
+const server = await useOwnServer(
   { trustedProxies: ['127.0.0.1', '10.0.0.0/8', '2001:db8:ffff::/48'] },
   () => NOW,
 );
-afterAll(() => server.close());
 
 /** @returns the address in the log for a request with this X-Forwarded-For */
 async function addressFor(forwarded: string | undefined): Promise<unknown> {

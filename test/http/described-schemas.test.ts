@@ -1,19 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { demoManifest } from '../harness/demo-template.ts';
 import { DESCRIBED_FORMATS, absoluteReferences } from '../harness/response-schema-check.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 
 let token: string;
 let document: any;
-const server = await startTestServer({}, Date.now, 'demo');
+const server = await useOwnServer({}, Date.now, 'demo');
 beforeAll(async () => {
   token = demoManifest(server.context.config.dataDirectory).users.staff.token ?? '';
   document = (await server.request('GET', '/openapi.json')).body;
 });
-afterAll(() => server.close());
 
 interface Place {
   where: string;

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { demoManifest } from '../harness/demo-template.ts';
 import { type FormPart, formOf } from '../harness/imports.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 
 let token: string;
 let document: any;
-const server = await startTestServer({}, Date.now, 'demo');
+const server = await useOwnServer({}, Date.now, 'demo');
 beforeAll(async () => {
   token = demoManifest(server.context.config.dataDirectory).users.staff.token ?? '';
   document = (await server.request('GET', '/openapi.json')).body;
 });
-afterAll(() => server.close());
 
 describe('Examples of the API description', () => {
   it('succeed unchanged with the demo data', async () => {

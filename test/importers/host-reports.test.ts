@@ -1,9 +1,9 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import type { ImportOutcome } from '../../src/domain/imports/import-types.ts';
 import { nmap } from '../../src/importers/formats/nmap/nmap.ts';
 import { runImport } from '../../src/importers/run-import.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { FIRST, host, inChunks, port, report, SECOND, SEEN } from './reports.ts';
 
@@ -12,12 +12,11 @@ const FIRST_SEEN = 1_795_260_470_000;
 const SECOND_SEEN = 1_795_260_887_000;
 
 let organization: { id: number; uid: string };
-const server = await startTestServer({}, () => NOW);
+const server = await useOwnServer({}, () => NOW);
 const fixtures = createFixtures(server);
 beforeEach(async () => {
   organization = await fixtures.organization();
 });
-afterAll(() => server.close());
 
 /** Runs the report as an import without an assessment. */
 async function run(text: string, into = organization): Promise<ImportOutcome> {

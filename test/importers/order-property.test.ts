@@ -1,6 +1,5 @@
-import { afterAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/db/open-database.ts';
-import { createTestDatabase } from '../harness/database.ts';
+import { describe, expect, it } from 'vitest';
+import { useOwnDatabase } from '../harness/database.ts';
 import { checkSequences } from '../harness/import-sequences/check-sequences.ts';
 import { engine } from '../harness/server.ts';
 
@@ -10,12 +9,7 @@ const TESTS = engine() === 'sqlite' ? 10 : 2;
 /** Enough to keep the processor busy while another one waits for the database. */
 const PARALLEL = engine() === 'sqlite' ? 2 : 8;
 
-const database = await createTestDatabase();
-const db = await openDatabase({ ...database, timeout: 30_000 });
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
+const { db } = await useOwnDatabase();
 
 describe('Any sequence of imports, undos and changes by people', () => {
   it.each(Array.from({ length: TESTS }, (_, index) => 1 + index * PER_TEST))(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import type { ImportJob, ImportOptions, ImportOutcome } from '../../src/domain/imports/import-types.ts';
 import { burp } from '../../src/importers/formats/burp/burp.ts';
@@ -19,15 +19,14 @@ import { wapiti } from '../../src/importers/formats/wapiti/wapiti.ts';
 import { zap } from '../../src/importers/formats/zap/zap.ts';
 import { runImport } from '../../src/importers/run-import.ts';
 import type { ReportFormat } from '../../src/importers/report.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2030, 0, 31);
 let now = NOW;
 
-const server = await startTestServer({}, () => now);
-afterAll(() => server.close());
+const server = await useOwnServer({}, () => now);
 
 interface Place {
   organizationId: number;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Caller, operatorCaller } from '../../src/auth/callers.ts';
 import { indexPending } from '../../src/db/vulnerability-search.ts';
 import type { PortRange } from '../../src/domain/assets/scans/diff-ports.ts';
@@ -12,7 +12,7 @@ import {
   type ReportRecord,
 } from '../../src/importers/report.ts';
 import { hostWithPorts, buildObservedPort } from '../../src/importers/parsing/scanned-hosts.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const DAY = 86_400_000;
@@ -25,7 +25,7 @@ let organization: { id: number; uid: string };
 let assessment: { id: number; uid: string };
 let staff: TestUser;
 
-const server = await startTestServer({}, () => now);
+const server = await useOwnServer({}, () => now);
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   staff = await fixtures.user();
@@ -35,7 +35,6 @@ beforeEach(async () => {
   organization = await fixtures.organization();
   assessment = await assessmentOf(organization.uid);
 });
-afterAll(() => server.close());
 
 async function assessmentOf(organizationUid: string) {
   const uid = `a-${organizationUid}-${Math.random().toString(36).slice(2)}`;

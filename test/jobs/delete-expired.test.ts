@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { deleteExpired } from '../../src/jobs/delete-expired.ts';
 import { recordEvent } from '../../src/domain/audit/record-event.ts';
 import { startSession } from '../../src/domain/sign-in/sessions.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, type TestClient } from '../oauth/applications.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -17,14 +17,13 @@ let apps: ReturnType<typeof applicationsOf>;
 let user: { id: number; token: string };
 let client: TestClient;
 let now = Date.UTC(2027, 0, 1);
-const server = await startTestServer({}, () => now);
+const server = await useOwnServer({}, () => now);
 beforeAll(async () => {
   await restJobs();
   apps = applicationsOf(server);
   user = await createFixtures(server).user();
   client = await apps.client();
 });
-afterAll(() => server.close());
 
 /** Postpones the recurring jobs of the server, which would delete and write rows that the tests count. */
 async function restJobs(): Promise<void> {

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cliChangeContext, operatorCaller } from '../../src/auth/callers.ts';
 import { type Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
@@ -10,11 +10,10 @@ import { countUnsearchable } from '../../src/domain/vulnerabilities/bulk/update.
 import { indexEndedImportsJob, indexSearchJob } from '../../src/jobs/index-search.ts';
 import { insertImport, waitForImport, uploadReport } from '../harness/imports.ts';
 import { createTestDatabase } from '../harness/database.ts';
-import { engine, startTestServer } from '../harness/server.ts';
+import { engine, startTestServer, useOwnServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-const server = await startTestServer();
-afterAll(() => server.close());
+const server = await useOwnServer();
 
 const FINDINGS = 250;
 

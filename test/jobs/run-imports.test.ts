@@ -1,18 +1,17 @@
 import { sql } from 'kysely';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { importJobKey, IMPORT_JOB, claimNextImport } from '../../src/domain/imports/import-lifecycle.ts';
 import { addJob, finishJob, type Job } from '../../src/domain/shared/jobs.ts';
 import { insertImport } from '../harness/imports.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const now = Date.UTC(2026, 5, 1);
-const server = await startTestServer({}, () => now);
+const server = await useOwnServer({}, () => now);
 const fixtures = createFixtures(server);
 afterEach(() =>
   server.context.db.write((tx) => tx.deleteFrom('jobs').where('kind', '=', IMPORT_JOB).execute()),
 );
-afterAll(() => server.close());
 
 /** Queues an import that is due after the time of the server, which therefore does not claim it. */
 async function queue(organizationId: number, assessmentId: number | null = null): Promise<number> {

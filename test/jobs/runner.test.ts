@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openContext } from '../../src/context.ts';
 import { addJob, cancelJob, type JobLimit, takeJob } from '../../src/domain/shared/jobs.ts';
 import { type JobHandler, JobRunner, type JobRun } from '../../src/jobs/runner.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { eventually } from '../harness/eventually.ts';
 
 const MINUTE = 60_000;
@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 let now: number;
 let runners: JobRunner[];
 let linesBefore: number;
-const server = await startTestServer({}, () => now);
+const server = await useOwnServer({}, () => now);
 beforeEach(() => {
   now = Date.UTC(2026, 5, 1);
   runners = [];
@@ -21,7 +21,6 @@ afterEach(async () => {
   for (const runner of runners) await runner.close();
   await server.context.db.write((tx) => tx.deleteFrom('jobs').where('kind', '=', 'test').execute());
 });
-afterAll(() => server.close());
 
 const add = (payload: unknown, limit?: JobLimit) =>
   server.context.db.write((tx) => addJob(tx, 'test', payload, now, limit));

@@ -1,17 +1,16 @@
 import { readdir } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 
 const lists: string[] = [];
-const server = await startTestServer();
+const server = await useOwnServer();
 beforeAll(async () => {
   const app = await buildApp(server.context, ({ config, method }) => {
     if (config?.list !== undefined && method !== 'HEAD') lists.push(config.operation);
   });
   await app.close();
 });
-afterAll(() => server.close());
 
 const kebabCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let token: string;
-const server = await startTestServer();
+const server = await useOwnServer();
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   const { uid: organization } = await fixtures.organization();
@@ -14,7 +14,6 @@ beforeAll(async () => {
   for (const name of ['Web', 'Äpfel', 'web', 'Web', 'a_b', 'zoo', '\u{1f600}', '\uffee'])
     await server.request('POST', '/v1/assessment_groups', { token, body: { name } });
 });
-afterAll(() => server.close());
 
 it('lists assessment groups', async () => {
   const rows = await verifyListContract(server, {

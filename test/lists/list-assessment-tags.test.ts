@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const tokens = { admin: '', member: '', outsider: '', staff: '', assigned: '' };
-const server = await startTestServer();
+const server = await useOwnServer();
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   await fixtures.organization('tagged');
@@ -36,7 +36,6 @@ beforeAll(async () => {
   );
   await fixtures.assessmentTag('other-web', 'apple of others');
 });
-afterAll(() => server.close());
 
 const list = async (token: string, query = '') =>
   (await server.request('GET', `/v1/assessment_tags?${query}`, { token })).body as {

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let token: string;
 let uid: string;
 const given: number[] = [];
-const server = await startTestServer();
+const server = await useOwnServer();
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   const { uid: organization } = await fixtures.organization();
@@ -19,7 +19,6 @@ beforeAll(async () => {
     if (index % 3 !== 0) given.push(id);
   }
 });
-afterAll(() => server.close());
 
 it('lists the users of an assessment', async () => {
   const rows = await verifyListContract(server, {

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
@@ -10,7 +10,7 @@ let token: string;
 let group: number;
 let tag: number;
 
-const server = await startTestServer({}, () => now);
+const server = await useOwnServer({}, () => now);
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   const { uid: organization } = await fixtures.organization();
@@ -40,7 +40,6 @@ beforeAll(async () => {
     tag = created.body.tag_ids[0] ?? tag;
   }
 });
-afterAll(() => server.close());
 
 it('lists assessments', async () => {
   const fits = (text: string) => (row: Record<string, any>) =>

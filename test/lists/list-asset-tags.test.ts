@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { expectProblem, expectSimpleError } from '../harness/expect-problem.ts';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let staff: TestUser;
@@ -17,7 +17,7 @@ const get = (query: string, token: string, uid = 'tagged') =>
 const rowsOf = async (query: string, token: string, uid = 'tagged') =>
   (await get(query, token, uid)).body as any[];
 
-const server = await startTestServer();
+const server = await useOwnServer();
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   await fixtures.organization('tagged');
@@ -56,7 +56,6 @@ beforeAll(async () => {
   await create('other', { apple: [abroad] });
   await create('holding', { shared: [a, abroad], far: [abroad] });
 });
-afterAll(() => server.close());
 
 describe('Operation 70: list asset tags', () => {
   it('lists tags', async () => {

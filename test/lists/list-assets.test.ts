@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { upsertScannedHosts } from '../../src/domain/assets/scans/upsert-hosts.ts';
 import { ScannedPorts } from '../../src/domain/assets/scans/diff-ports.ts';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { counterDeltas } from '../../src/domain/vulnerabilities/counter-deltas.ts';
 import { addDeltas } from '../../src/domain/shared/counters.ts';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 22);
@@ -43,7 +43,7 @@ async function affected(assessment: string, assetId: number, statusIds: number[]
   }
 }
 
-const server = await startTestServer({}, () => now);
+const server = await useOwnServer({}, () => now);
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   const organization = await fixtures.organization('assets');
@@ -111,7 +111,6 @@ beforeAll(async () => {
     ]),
   );
 });
-afterAll(() => server.close());
 
 const walk = (token: string) => ({
   operation: 'listAssets',

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let token: string;
@@ -9,7 +9,7 @@ let organizationId: number;
 let requestId: string;
 const start = Date.UTC(2026, 10, 21);
 let now = start;
-const server = await startTestServer({}, () => now);
+const server = await useOwnServer({}, () => now);
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   ({ id: organizationId } = await fixtures.organization('logged'));
@@ -29,7 +29,6 @@ beforeAll(async () => {
   }
   await fixtures.organization('other');
 });
-afterAll(() => server.close());
 
 it('lists audit events', async () => {
   const moment = new Date(start + 120_000).toISOString();

@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let now = Date.UTC(2026, 10, 21);
 let path: string;
 let member: { token: string };
 let staff: { token: string };
-const server = await startTestServer({}, () => now);
+const server = await useOwnServer({}, () => now);
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   const { uid } = await fixtures.organization();
@@ -30,7 +30,6 @@ beforeAll(async () => {
   const elsewhere = `/v1/vulnerabilities/${other.id}/comments`;
   await server.request('POST', elsewhere, { token: member.token, body: { text: 'Elsewhere' } });
 });
-afterAll(() => server.close());
 
 it('lists comments, oldest first, with internal ones for staff only', async () => {
   const walk = { operation: 'listComments', path, key: 'id', style: 'v1', filters: {}, orders: {} } as const;

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { verifyListContract } from '../harness/list-contract.ts';
 import { waitForImport, uploadReport } from '../harness/imports.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { host, port, report } from '../importers/reports.ts';
 
@@ -9,7 +9,7 @@ let admin: TestUser;
 let member: TestUser;
 let assessments: [string, string];
 
-const server = await startTestServer();
+const server = await useOwnServer();
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   const { uid: organization } = await fixtures.organization();
@@ -34,7 +34,6 @@ beforeAll(async () => {
   const { body } = await uploadReport(server, theirs.token, complete);
   await waitForImport(server, theirs.token, body.id);
 });
-afterAll(() => server.close());
 
 it('lists imports, newest first', async () => {
   const rows = await verifyListContract(server, {

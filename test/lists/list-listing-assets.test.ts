@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { verifyListContract } from '../harness/list-contract.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 type Row = Readonly<Record<string, any>>;
@@ -9,7 +9,7 @@ let admin: TestUser;
 let member: TestUser;
 const path = (uid: string) => `/api/asset/v2/listings/${uid}/assets`;
 
-const server = await startTestServer();
+const server = await useOwnServer();
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   await fixtures.organization('listed');
@@ -36,7 +36,6 @@ beforeAll(async () => {
   await fixtures.list('listed-web', site.uid);
   await fixtures.asset({ organization: 'listed', type: 'host', location: '10.0.0.3' });
 });
-afterAll(() => server.close());
 
 describe('Operation 79: list assets of a listing', () => {
   it('lists assets with every parameter', async () => {

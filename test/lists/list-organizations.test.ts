@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { createOrganization } from '../../src/domain/users/staff-organizations.ts';
 
 let token: string;
-const server = await startTestServer();
+const server = await useOwnServer();
 beforeAll(async () => {
   ({ token } = await createFixtures(server).user());
   for (const [index, name] of ['Zoo', 'Äpfel', 'apple', 'Same', 'Same', 'Same', 'banana'].entries())
@@ -14,7 +14,6 @@ beforeAll(async () => {
       createOrganization(tx, cliChangeContext(1), { uid: `uid${index}`, name }),
     );
 });
-afterAll(() => server.close());
 
 it('lists organizations', async () => {
   const rows = await verifyListContract(server, {

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let now = Date.UTC(2026, 10, 21);
 let path: string;
 let token: string;
-const server = await startTestServer({}, () => now);
+const server = await useOwnServer({}, () => now);
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   const { uid } = await fixtures.organization();
@@ -21,7 +21,6 @@ beforeAll(async () => {
       await server.request('PATCH', `${path}/${body.id}`, { token, body: { status: 'cancelled' } });
   }
 });
-afterAll(() => server.close());
 
 it('lists retests, oldest first', async () => {
   const rows = await verifyListContract(server, {

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { linkOf, verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
@@ -10,7 +10,7 @@ let token: string;
 let testers: [TestUser, TestUser];
 let assessments: [string, string];
 
-const server = await startTestServer({}, () => NOW);
+const server = await useOwnServer({}, () => NOW);
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   const { uid: organization } = await fixtures.organization();
@@ -30,7 +30,6 @@ beforeAll(async () => {
   const other = await fixtures.organization();
   await fixtures.testingSession((await fixtures.assessment(other.uid)).uid, testers[0].id, NOW - HOUR, null);
 });
-afterAll(() => server.close());
 
 const iso = (hours: number) => new Date(NOW - hours * HOUR).toISOString();
 const filters = () => ({

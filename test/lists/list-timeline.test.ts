@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { linkOf, verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
@@ -9,7 +9,7 @@ let now = START;
 let path: string;
 let member: TestUser;
 let staff: TestUser;
-const server = await startTestServer({}, () => now);
+const server = await useOwnServer({}, () => now);
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   const { uid } = await fixtures.organization();
@@ -35,7 +35,6 @@ beforeAll(async () => {
   const { body: retest } = await by(member, 'POST', '/patch_verifications', { message: 'Look.' });
   await by(staff, 'PATCH', `/patch_verifications/${retest.id}`, { status: 'verified' });
 });
-afterAll(() => server.close());
 
 const walk = () =>
   ({

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let token: string;
 let now = Date.UTC(2026, 10, 21);
-const server = await startTestServer({}, () => now);
+const server = await useOwnServer({}, () => now);
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   const user = await fixtures.user();
@@ -17,7 +17,6 @@ beforeAll(async () => {
   }
   await fixtures.user();
 });
-afterAll(() => server.close());
 
 it('lists tokens', async () => {
   const rows = await verifyListContract(server, {

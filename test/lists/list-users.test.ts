@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { verifyListContract } from '../harness/list-contract.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let token: string;
-const server = await startTestServer();
+const server = await useOwnServer();
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   await fixtures.organization('many');
@@ -28,7 +28,6 @@ beforeAll(async () => {
   await server.context.db.write((tx) => banUser(tx, cliChangeContext(1), invited.id));
   await fixtures.user({ organization: 'other', name: 'Ada of others' });
 });
-afterAll(() => server.close());
 
 it('lists users', async () => {
   const rows = await verifyListContract(server, {

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { operatorCaller, type Caller } from '../../src/auth/callers.ts';
 import { planRelatedFilters } from '../../src/domain/vulnerabilities/related-filters.ts';
 import { verifyListContract } from '../harness/list-contract.ts';
 import { insertImport, insertGoneFindings } from '../harness/imports.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
@@ -18,7 +18,7 @@ let tag: { id: number };
 let first: number;
 let gone: number;
 
-const server = await startTestServer({}, () => now);
+const server = await useOwnServer({}, () => now);
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   const acme = await fixtures.organization('acme');
@@ -77,7 +77,6 @@ beforeAll(async () => {
   });
   await fixtures.vulnerability('other-web', { title: 'SQL injection of others', severity: 'Critical' });
 });
-afterAll(() => server.close());
 
 const list = (query: string, { token } = admin) =>
   server.request('GET', `/v1/vulnerabilities?${query}`, { token });

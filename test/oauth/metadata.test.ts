@@ -1,14 +1,13 @@
 import * as oauth from 'oauth4webapi';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SCOPES } from '../../src/auth/scopes.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { startSecondServer, startTestServer, type TestServer } from '../harness/server.ts';
+import { startSecondServer, useOwnServer, type TestServer } from '../harness/server.ts';
 import { applicationsOf } from './applications.ts';
 
 const PATH = '/.well-known/oauth-authorization-server';
 
-const server = await startTestServer();
-afterAll(() => server.close());
+const server = await useOwnServer();
 
 async function withServer(
   overrides: Parameters<typeof startSecondServer>[1],

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { buildApp } from '../../src/app.ts';
 import { openContext } from '../../src/context.ts';
@@ -9,20 +9,19 @@ import { banUser } from '../../src/domain/users/ban-user.ts';
 import { syncProviderGroups } from '../../src/domain/sign-in/sync-provider-groups.ts';
 import type { IdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { deleteOAuthClient, renewClientSecret } from '../../src/domain/tokens/oauth-clients.ts';
-import { startTestServer } from '../harness/server.ts';
+import { useOwnServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, basic, INSECURE, type TestClient } from './applications.ts';
 
 let account: { id: number; uid: string };
 let script: TestClient;
-const server = await startTestServer({ accessTokenLifetime: 600_000 });
+const server = await useOwnServer({ accessTokenLifetime: 600_000 });
 const apps = applicationsOf(server);
 beforeAll(async () => {
   await createFixtures(server).organization('acme');
   account = await createFixtures(server).user({ organization: 'acme' });
   script = await apps.client({ kind: 'confidential', userId: account.id, redirectUris: [] });
 });
-afterAll(() => server.close());
 
 describe('Client credentials grant', () => {
   it("RFC 6749, 4.4.3: issues an access token of the client's account without a refresh token", async () => {
