@@ -17,7 +17,7 @@ export const SetupSchema = Type.String({ maxLength: 512 });
 export const CodeSchema = Type.String({ maxLength: MAX_CODE_LENGTH });
 
 /** A secret that is being set up. The form for the first code carries it encrypted. */
-export interface AuthenticatorSetup {
+interface AuthenticatorSetup {
   field: string;
   secret: string;
 }

@@ -5,7 +5,7 @@ import { openSession } from '../http/browser-sessions.ts';
 import { safeReturnPath } from '../page-kit/paths.ts';
 
 /** The first factor of a sign-in. */
-export interface SignInProof extends SignInCredential {
+interface SignInProof extends SignInCredential {
   userId: number;
   organizationId: number | null;
   /** The method, as shown in sessions and the audit log. */

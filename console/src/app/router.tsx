@@ -1,14 +1,18 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { NotFoundPage, PageError } from './error-pages.tsx';
 import { Shell } from './shell.tsx';
-import { parseAssessmentSearch, parseAssessmentTab } from '../pages/assessments/search-params.ts';
-import { parseGroupRole, parseGroupSearch } from '../pages/groups/search-params.ts';
-import { parsePeopleSearch } from '../pages/people/search-params.ts';
-import { parseAuditSearch } from '../pages/audit/search-params.ts';
-import { parseTagsSearch } from '../pages/tags/search-params.ts';
-import { parseAssetSearch } from '../pages/assets/search-params.ts';
-import { parseImportSearch } from '../pages/imports/search-params.ts';
-import { parseVulnerabilityListParams } from '../pages/vulnerabilities/search-params.ts';
+import {
+  parseAssessmentSearch,
+  parseAssessmentTab,
+  parseGroupRole,
+  parseGroupSearch,
+  parsePeopleSearch,
+  parseAuditSearch,
+  parseTagsSearch,
+  parseAssetSearch,
+  parseImportSearch,
+  parseVulnerabilityListParams,
+} from './search-params.ts';
 
 const root = createRootRoute({
   component: Shell,

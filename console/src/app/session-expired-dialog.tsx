@@ -1,4 +1,5 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { DimmedText } from '../components/dimmed-text.tsx';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { isWaiting, subscribeToWaiting, retryWaiting } from '../session/sign-in-gate.ts';
 import { redirectToSignIn } from '../session/access-token.ts';
@@ -38,9 +39,7 @@ export function SessionExpiredDialog() {
     >
       <Stack>
         <Text size="sm">{sessionExpired.hint}</Text>
-        <Text size="sm" c="dimmed" role="status">
-          {tried && sessionExpired.notSignedIn}
-        </Text>
+        <DimmedText role="status">{tried && sessionExpired.notSignedIn}</DimmedText>
         <Group justify="flex-end" gap="xs">
           <Button variant="subtle" onClick={() => void redirectToSignIn()}>
             {sessionExpired.signInHere}

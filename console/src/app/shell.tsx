@@ -30,13 +30,12 @@ import { useEffect } from 'react';
 import { EmptyState } from '../components/empty-state.tsx';
 import { PageLayout } from '../components/page.tsx';
 import { organizationsQuery } from '../queries/organizations.ts';
-import { currentUser } from '../session/current-user.ts';
+import { currentUser, useHasNoAccess } from '../session/permissions.ts';
 import { useRestoreFocus } from './restore-focus.ts';
 import { SessionExpiredDialog } from './session-expired-dialog.tsx';
 import classes from './shell.module.css';
 import { useShortcuts } from './shortcuts.tsx';
 import { appMessages } from './messages.ts';
-import { useHasNoAccess } from '../session/permissions.ts';
 
 /** `key` is the second key of the shortcut: `g h` goes to Home. */
 const NAV_ITEMS = [
@@ -179,6 +178,14 @@ function ColorSchemeButton() {
 }
 
 /** The signed-in user and their account pages. */
+const ACCOUNT_LINKS = [
+  ['/account', 'Account'],
+  ['/account/security', 'Security'],
+  ['/account/tokens', 'Tokens'],
+  ['/account/applications', 'Applications'],
+  ['/docs', 'API'],
+] as const;
+
 function AccountMenu() {
   const { data: user } = useQuery(currentUser);
   return (
@@ -194,21 +201,11 @@ function AccountMenu() {
             {user?.email}
           </Text>
         </Menu.Label>
-        <Menu.Item component="a" href="/account">
-          Account
-        </Menu.Item>
-        <Menu.Item component="a" href="/account/security">
-          Security
-        </Menu.Item>
-        <Menu.Item component="a" href="/account/tokens">
-          Tokens
-        </Menu.Item>
-        <Menu.Item component="a" href="/account/applications">
-          Applications
-        </Menu.Item>
-        <Menu.Item component="a" href="/docs">
-          API
-        </Menu.Item>
+        {ACCOUNT_LINKS.map(([href, label]) => (
+          <Menu.Item key={href} component="a" href={href}>
+            {label}
+          </Menu.Item>
+        ))}
         <Menu.Divider />
         <Menu.Item onClick={() => void signOut()}>{appMessages.signOut}</Menu.Item>
       </Menu.Dropdown>

@@ -6,7 +6,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from '
 import type { PagedList } from '../queries/paged-list.ts';
 import { errorText } from './notifications.tsx';
 import { SelectAll, HeaderCell } from './table-head.tsx';
-import type { RowSelection, Column } from './table-column.ts';
+import type { RowSelection, Column } from './table-column.tsx';
 import { TableRow } from './table-row.tsx';
 import classes from './data-table.module.css';
 import { commonMessages } from './messages.ts';

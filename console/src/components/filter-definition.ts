@@ -1,3 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
+import { organizationsQuery } from '../queries/organizations.ts';
+import { currentUser } from '../session/permissions.ts';
+
 /** An option of a filter or a select. */
 export interface Option {
   value: string;
@@ -31,4 +35,24 @@ export interface FilterProps {
   filter: FilterDefinition;
   values: readonly string[];
   onChange: (name: string, values: readonly string[]) => void;
+}
+
+/** The organization filter, which only staff have. */
+export function useOrganizationFilter(): readonly FilterDefinition[] {
+  const { data: who } = useQuery(currentUser);
+  const isStaff = who?.staff === true;
+  const { data = [] } = useQuery({ ...organizationsQuery, enabled: isStaff });
+  if (!isStaff) return [];
+  const options = data.map(({ uid, name }) => ({ value: uid, label: name }));
+  return [
+    {
+      name: 'organization_uid',
+      label: 'Organization',
+      options: (search) =>
+        Promise.resolve(
+          options.filter(({ label }) => label.toLowerCase().includes(search.toLowerCase())).slice(0, 20),
+        ),
+      loadLabel: (value) => Promise.resolve(options.find((option) => option.value === value)?.label ?? value),
+    },
+  ];
 }

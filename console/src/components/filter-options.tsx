@@ -1,9 +1,10 @@
-import { Checkbox, Loader, Pill, Stack, Text, TextInput } from '@mantine/core';
+import { Checkbox, Loader, Pill, Stack, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { FilterDefinition, FilterProps } from './filter-definition.ts';
 import { Day } from './time.tsx';
+import { DimmedText } from './dimmed-text.tsx';
 import { commonMessages } from './messages.ts';
 
 /** Labels of the selected values of a filter. */
@@ -85,11 +86,7 @@ function OptionList({ filter, values, onChange }: FilterProps) {
     );
   return (
     <Stack gap={6}>
-      {filter.description !== undefined && (
-        <Text size="xs" c="dimmed">
-          {filter.description}
-        </Text>
-      )}
+      {filter.description !== undefined && <DimmedText size="xs">{filter.description}</DimmedText>}
       {isSearched && (
         <TextInput
           size="xs"
@@ -121,9 +118,7 @@ function OptionList({ filter, values, onChange }: FilterProps) {
           />
         ))}
         {shownOptions.length === 0 && !isFetching && (
-          <Text size="xs" c="dimmed">
-            {commonMessages.list.noResults}
-          </Text>
+          <DimmedText size="xs">{commonMessages.list.noResults}</DimmedText>
         )}
       </Stack>
     </Stack>

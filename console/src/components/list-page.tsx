@@ -6,9 +6,9 @@ import { DataTable } from './data-table.tsx';
 import { EmptyState, NoResults } from './empty-state.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import type { FilterDefinition } from './filter-definition.ts';
-import { PageLayout } from './page.tsx';
-import { ResultCount } from './result-count.tsx';
-import type { Column } from './table-column.ts';
+import { PageLayout, ResultCount } from './page.tsx';
+import { NewButton } from './page-actions.tsx';
+import type { Column } from './table-column.tsx';
 
 interface ListPageProps<Row extends object> {
   title: string;
@@ -28,8 +28,8 @@ interface ListPageProps<Row extends object> {
   onSearch: (change: Record<string, unknown>) => void;
   /** Removes all search parameters. */
   onClear: () => void;
-  /** The main action with the label of its shortcut, `n`; undefined without permission. */
-  create?: { label: string; button: ReactNode; run: () => void } | undefined;
+  /** The main action, the label of its shortcut, `n`, and its button, by default "New"; undefined without permission. */
+  create?: { label: string; button?: ReactNode; run: () => void } | undefined;
   /** Shown if there are no rows at all. */
   empty: { title: string; hint: string };
   /** Dialogs. */
@@ -49,6 +49,8 @@ export function ListPage<Row extends object>(props: ListPageProps<Row>) {
     currentRow.setCurrent(undefined);
     props.onSearch(change);
   };
+  const createButton =
+    create && (create.button ?? <NewButton itemName={props.itemName} onClick={create.run} />);
   const isFiltered = Object.keys(search).some((name) => name !== 'sort');
   return (
     <PageLayout
@@ -57,7 +59,7 @@ export function ListPage<Row extends object>(props: ListPageProps<Row>) {
       actions={
         <>
           <ResultCount list={list} />
-          {create?.button}
+          {createButton}
         </>
       }
       toolbar={
@@ -86,7 +88,7 @@ export function ListPage<Row extends object>(props: ListPageProps<Row>) {
           isFiltered ? (
             <NoResults onClear={props.onClear} />
           ) : (
-            <EmptyState title={empty.title} action={create?.button}>
+            <EmptyState title={empty.title} action={createButton}>
               {empty.hint}
             </EmptyState>
           )

@@ -1,8 +1,9 @@
-import { Button, Group, Input, Text } from '@mantine/core';
+import { Button, Group, Input } from '@mantine/core';
 import { useId, useState } from 'react';
 import classes from './markdown-field.module.css';
 import { MarkdownTextarea, type MarkdownTextareaProps } from './markdown-textarea.tsx';
 import { LazyMarkdown } from './lazy-markdown.tsx';
+import { DimmedText } from './dimmed-text.tsx';
 import { commonMessages } from './messages.ts';
 
 interface MarkdownFieldProps extends MarkdownTextareaProps {
@@ -31,9 +32,9 @@ export function MarkdownField({
           {label}
         </Input.Label>
         <Group gap="xs">
-          <Text size="xs" c="dimmed" id={`${id}-hint`}>
+          <DimmedText size="xs" id={`${id}-hint`}>
             {description ?? hint}
-          </Text>
+          </DimmedText>
           <Button
             size="compact-xs"
             variant="default"
@@ -47,9 +48,7 @@ export function MarkdownField({
       {isPreview ? (
         <section className={classes.preview} aria-labelledby={`${id}-label`}>
           {value.trim() === '' ? (
-            <Text size="sm" c="dimmed">
-              {messages.nothingToPreview}
-            </Text>
+            <DimmedText>{messages.nothingToPreview}</DimmedText>
           ) : (
             <LazyMarkdown {...(vulnerability === undefined ? {} : { vulnerability })}>{value}</LazyMarkdown>
           )}

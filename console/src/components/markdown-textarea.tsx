@@ -1,7 +1,8 @@
-import { Progress, Stack, Text, Textarea, type TextareaProps } from '@mantine/core';
+import { Progress, Stack, Textarea, type TextareaProps } from '@mantine/core';
 import { type DragEvent, useRef, useState } from 'react';
 import type { OnUploadState, UploadState } from '../queries/upload.ts';
 import { errorText } from './notifications.tsx';
+import { DimmedText } from './dimmed-text.tsx';
 import { submitOnCtrlEnter } from './submit-on-ctrl-enter.ts';
 import { commonMessages } from './messages.ts';
 
@@ -74,9 +75,9 @@ export function MarkdownTextarea({ value, onChange, uploadImage, error, ...other
       />
       {progress !== undefined && (
         <div role="status">
-          <Text size="xs" c="dimmed">
+          <DimmedText size="xs">
             {progress === 'waiting' ? commonMessages.uploadWaiting : commonMessages.markdown.uploadingImage}
-          </Text>
+          </DimmedText>
           <Progress
             size="xs"
             value={progress === 'waiting' ? 0 : 100 * progress}

@@ -1,9 +1,10 @@
-import { Anchor, Text, Typography } from '@mantine/core';
+import { Anchor, Typography } from '@mantine/core';
 import { toJsxRuntime } from 'hast-util-to-jsx-runtime';
 import { type ComponentProps, use, useMemo } from 'react';
 import { Fragment, jsx, jsxs } from 'react/jsx-runtime';
 import { downloadAttachment } from '../queries/attachments.ts';
 import { AttachmentImage, BlobImage } from './attachment-image.tsx';
+import { DimmedText } from './dimmed-text.tsx';
 import { useParsedMarkdown } from './parsed-markdown.ts';
 import { commonMessages } from './messages.ts';
 import { PendingUploads } from './pending-uploads.ts';
@@ -41,9 +42,9 @@ export default function MarkdownText({ children: text, vulnerability }: TextProp
   if (parsed === undefined) return <div className={`${classes.text} ${classes.pending}`}>{text}</div>;
   return (
     <div className={classes.text}>
-      <Text size="xs" c="dimmed" mb={4}>
+      <DimmedText size="xs" mb={4}>
         {parsed === 'unavailable' ? messages.parserUnavailable : messages.tooComplex}
-      </Text>
+      </DimmedText>
       <div className={classes.plain}>{text}</div>
     </div>
   );

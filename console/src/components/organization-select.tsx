@@ -1,7 +1,7 @@
 import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { organizationsQuery } from '../queries/organizations.ts';
-import { currentUser } from '../session/current-user.ts';
+import { currentUser } from '../session/permissions.ts';
 import { commonMessages } from './messages.ts';
 
 interface OrganizationSelectProps {

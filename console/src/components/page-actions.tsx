@@ -1,5 +1,7 @@
-import { Button } from '@mantine/core';
-import { IconPencil, IconTrash } from '@tabler/icons-react';
+import { Button, ActionIcon } from '@mantine/core';
+import { IconPencil, IconTrash, IconPlus, type Icon } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import classes from './new-button.module.css';
 
 interface ActionProps {
   onClick: () => void;
@@ -20,5 +22,50 @@ export function DeleteButton({ onClick }: ActionProps) {
     <Button size="xs" variant="default" leftSection={<IconTrash size={14} aria-hidden />} onClick={onClick}>
       Delete
     </Button>
+  );
+}
+
+interface NewButtonProps {
+  /** Defaults to "New". */
+  verb?: string;
+  /** Noun; visually hidden on narrow screens. */
+  itemName: string;
+  /** Link target, instead of `onClick`. */
+  to?: '/vulnerabilities/new';
+  onClick?: () => void;
+}
+
+/** The main action of a page. */
+export function NewButton({ verb = 'New', itemName, to, onClick }: NewButtonProps) {
+  const common = {
+    size: 'xs',
+    leftSection: <IconPlus size={14} aria-hidden />,
+    children: (
+      <span>
+        {verb}
+        <span className={classes.itemName}> {itemName}</span>
+      </span>
+    ),
+  };
+  return to === undefined ? (
+    <Button {...common} {...(onClick === undefined ? {} : { onClick })} />
+  ) : (
+    <Button {...common} component={Link} to={to} />
+  );
+}
+
+interface IconActionProps {
+  /** Accessible name: "Delete Ada's session". */
+  label: string;
+  icon: Icon;
+  onClick: () => void;
+}
+
+/** A button with only an icon, as in the rows of a table. */
+export function IconAction({ label, icon: Icon, onClick }: IconActionProps) {
+  return (
+    <ActionIcon variant="subtle" color="gray" aria-label={label} onClick={onClick}>
+      <Icon size={16} aria-hidden />
+    </ActionIcon>
   );
 }

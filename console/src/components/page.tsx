@@ -2,7 +2,10 @@ import { Group, Loader, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { EmptyState } from './empty-state.tsx';
 import { errorText } from './notifications.tsx';
+import { DimmedText } from './dimmed-text.tsx';
 import classes from './page.module.css';
+import type { PagedList } from '../queries/paged-list.ts';
+import { commonMessages } from './messages.ts';
 
 interface PageLayoutProps {
   /** Heading and document title. */
@@ -51,5 +54,19 @@ export function PageFallback({ title, error, errorTitle }: PageFallbackProps) {
     <PageLayout title={title}>
       {error === null ? <Loader size="sm" /> : <EmptyState title={errorTitle}>{errorText(error)}</EmptyState>}
     </PageLayout>
+  );
+}
+
+/** Shows the total of a list, or a lower bound until it is known. */
+export function ResultCount({
+  list,
+}: {
+  list: Pick<PagedList<unknown>, 'isPending' | 'isCounted' | 'loadedCount' | 'total'>;
+}) {
+  const { found, moreThan } = commonMessages.list;
+  return (
+    <DimmedText aria-live="polite">
+      {list.isPending ? 'Loading' : list.isCounted ? found(list.total) : moreThan(list.loadedCount)}
+    </DimmedText>
   );
 }

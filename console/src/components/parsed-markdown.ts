@@ -2,7 +2,7 @@ import type { toJsxRuntime } from 'hast-util-to-jsx-runtime';
 import { useEffect, useState } from 'react';
 
 /** The syntax tree of a Markdown text, or why it has none. */
-export type ParsedMarkdown = Parameters<typeof toJsxRuntime>[0] | 'too-complex' | 'unavailable';
+type ParsedMarkdown = Parameters<typeof toJsxRuntime>[0] | 'too-complex' | 'unavailable';
 
 /** Milliseconds between checks of the time limit. */
 const TICK = 100;

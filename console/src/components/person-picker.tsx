@@ -1,10 +1,11 @@
 import { personName } from '../queries/people.ts';
+import { DimmedText } from './dimmed-text.tsx';
 import { Avatar, Group, Loader, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../queries/client.ts';
-import { currentUser } from '../session/current-user.ts';
+import { currentUser } from '../session/permissions.ts';
 import classes from './person-picker.module.css';
 import { commonMessages } from './messages.ts';
 
@@ -65,9 +66,7 @@ export function PersonPicker({ label, onPick }: PersonPickerProps) {
         </UnstyledButton>
       ))}
       <UnstyledButton className={classes.person} onClick={() => onPick(null)}>
-        <Text size="sm" c="dimmed">
-          {messages.assignee(null)}
-        </Text>
+        <DimmedText>{messages.assignee(null)}</DimmedText>
       </UnstyledButton>
     </Stack>
   );

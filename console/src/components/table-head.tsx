@@ -1,7 +1,7 @@
 import { Checkbox, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react';
 import { loadedRows, type PagedList } from '../queries/paged-list.ts';
-import type { RowSelection, Column } from './table-column.ts';
+import type { RowSelection, Column } from './table-column.tsx';
 import classes from './data-table.module.css';
 import { commonMessages } from './messages.ts';
 

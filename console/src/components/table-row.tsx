@@ -3,7 +3,7 @@ import { memo, type MouseEvent, type ReactNode } from 'react';
 import classes from './data-table.module.css';
 import { commonMessages } from './messages.ts';
 
-export interface RowCell<Row> {
+interface RowCell<Row> {
   id: string;
   cell: (row: Row) => ReactNode;
 }

@@ -10,7 +10,7 @@ const UNITS = [
 ] as const;
 
 /** @returns the time relative to now: "3 hours ago"; a date from one month on */
-export function relativeTime(at: Date, now = Date.now()): string {
+function relativeTime(at: Date, now = Date.now()): string {
   let amount = (at.getTime() - now) / 1_000;
   for (const [unit, next] of UNITS) {
     if (Math.abs(amount) < next) return RELATIVE.format(Math.round(amount), unit);

@@ -2,7 +2,7 @@ import { Button, Menu, Text } from '@mantine/core';
 import { IconBookmark, IconLink, IconPlus, IconSettings } from '@tabler/icons-react';
 import { hashKey, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
-import { currentUser } from '../session/current-user.ts';
+import { currentUser } from '../session/permissions.ts';
 import { notify } from './notifications.tsx';
 import { useSavedViews, type SavedView } from './saved-views.ts';
 import { commonMessages } from './messages.ts';

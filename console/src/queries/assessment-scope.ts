@@ -40,7 +40,7 @@ export function useScope(uid: string, search: string): PagedList<ScopeAsset> {
 }
 
 /** Sets the scope rules of an asset, or removes it from the scope with `null`. */
-export interface ScopeChange {
+interface ScopeChange {
   asset: { assetUid: string; location: string };
   previousRules: readonly string[] | null;
   rules: readonly string[] | null;

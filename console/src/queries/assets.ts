@@ -1,7 +1,10 @@
-import { queryOptions } from '@tanstack/react-query';
+import { queryOptions, useMutation, useQueryClient, infiniteQueryOptions } from '@tanstack/react-query';
 import { api, type Asset, parseAssetTotal, parsePage } from './client.ts';
 import type { AssetType, Criticality } from './enums.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
+import { notify, notifyError } from '../components/notifications.tsx';
+import { commonMessages } from '../components/messages.ts';
+import { queryMessages } from './messages.ts';
 
 /** Fields that the table shows and that edits need. */
 const ROW_FIELDS = [
@@ -113,4 +116,110 @@ export const assetNameQuery = (uid: string) =>
       return { location: data.location, name: data.name };
     },
     staleTime: 60_000,
+  });
+
+export type AssetEdit = Partial<Pick<Asset, 'name' | 'location' | 'description'>>;
+
+interface Edit {
+  original: Asset & { version: string };
+  set: AssetEdit;
+  /** Whether to overwrite concurrent changes. */
+  overwrites?: boolean;
+}
+
+const patchAsset = async (uid: string, set: AssetEdit, version: string) => {
+  const { data, response } = await api.PATCH('/api/asset/v2/assets/{assetUid}', {
+    params: { path: { assetUid: uid } },
+    headers: { 'if-match': version },
+    body: set,
+  });
+  return { ...data, version: response.headers.get('etag') ?? '*' };
+};
+
+/** Updates an asset (operation 77), with undo. Fails with `AssayError.status` 412 on a concurrent change. */
+export function useEditAsset() {
+  const client = useQueryClient();
+  const show = (now: Asset & { version: string }) => {
+    client.setQueryData(['asset', now.uid], now);
+    void client.resetQueries({ queryKey: ASSETS_KEY });
+  };
+  const undo = async ({ original, set }: Edit, version: string) => {
+    const previous = Object.fromEntries(
+      Object.keys(set).map((name) => [name, original[name as keyof AssetEdit]]),
+    );
+    try {
+      show(await patchAsset(original.uid, previous, version));
+      notify(commonMessages.undone);
+    } catch (error) {
+      notifyError(commonMessages.undoFailed, error);
+    }
+  };
+  return useMutation({
+    mutationFn: ({ original, set, overwrites = false }: Edit) =>
+      patchAsset(original.uid, set, overwrites ? '*' : original.version),
+    onSuccess(now, edit) {
+      show(now);
+      notify(queryMessages.updated(now.location ?? now.uid), { undo: () => void undo(edit, now.version) });
+    },
+  });
+}
+
+/** Deletes an asset (operation 78). */
+export function useDeleteAsset() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ uid }: Asset) =>
+      api.DELETE('/api/asset/v2/assets/{assetUid}', { params: { path: { assetUid: uid } } }),
+    onSuccess(_nothing, { uid, location }) {
+      client.removeQueries({ queryKey: ['asset', uid] });
+      void client.resetQueries({ queryKey: ASSETS_KEY });
+      notify(queryMessages.deleted(location ?? uid));
+    },
+  });
+}
+
+const PORTS_PAGE_SIZE = 50;
+
+interface HostRef {
+  organizationUid: string;
+  uid: string;
+}
+
+const nextPage = ({ meta }: { meta: { page: number; total_pages: number } }) =>
+  meta.page < meta.total_pages ? meta.page + 1 : undefined;
+
+/** Lists the open or the closed ports of a host (operation 14). */
+export const portsQuery = ({ organizationUid, uid }: HostRef, state: 'open' | 'closed') =>
+  infiniteQueryOptions({
+    queryKey: ['asset', uid, 'ports', state],
+    queryFn: async ({ pageParam, signal }) =>
+      (
+        await api.GET('/api/streaming/v1/{org_uid}/assets/{asset_uid}/ports', {
+          params: {
+            path: { org_uid: organizationUid, asset_uid: uid },
+            query: { observed_state: state, per_page: PORTS_PAGE_SIZE, page: pageParam },
+          },
+          signal,
+        })
+      ).data,
+    initialPageParam: 1,
+    getNextPageParam: nextPage,
+  });
+
+/** Lists the port changes of a host, newest first (operation 81). */
+export const portHistoryQuery = ({ organizationUid, uid }: HostRef) =>
+  infiniteQueryOptions({
+    queryKey: ['asset', uid, 'port-history'],
+    queryFn: async ({ pageParam, signal }) =>
+      (
+        await api.GET('/api/streaming/v1/{org_uid}/assets/{asset_uid}/ports/history', {
+          params: {
+            path: { org_uid: organizationUid, asset_uid: uid },
+            query: { per_page: PORTS_PAGE_SIZE, page: pageParam },
+          },
+          signal,
+        })
+      ).data,
+    initialPageParam: 1,
+    getNextPageParam: nextPage,
   });

@@ -9,7 +9,7 @@ import { queryMessages } from './messages.ts';
 import { type OnUploadState, sendUpload } from './upload.ts';
 
 /** Limit of operation 21. */
-export const MAX_FILES_PER_UPLOAD = 10;
+const MAX_FILES_PER_UPLOAD = 10;
 
 /** Uploads files in batches (operation 21). @throws AssayError if the server rejects a batch; earlier ones stay */
 export async function uploadFiles(

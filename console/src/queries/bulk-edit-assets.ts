@@ -16,10 +16,7 @@ export function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => str
 }
 
 /** Updates assets in every cached list and page. */
-export function updateCachedAssets(
-  client: QueryClient,
-  change: ReadonlyMap<string, Partial<AssetRow>>,
-): void {
+function updateCachedAssets(client: QueryClient, change: ReadonlyMap<string, Partial<AssetRow>>): void {
   updateCachedRows<AssetRow>(client, ASSETS_KEY, (row) => ({ ...row, ...change.get(row.uid) }));
   for (const [uid, members] of change)
     client.setQueryData<Asset & { version: string }>(['asset', uid], (data) =>
@@ -195,7 +192,7 @@ export function useTagAssets() {
   });
 }
 
-export interface ListingEdit {
+interface ListingEdit {
   rows: readonly AssetRow[];
   listingUid: string;
   /** Whether the assets are on the listing afterwards. */

@@ -74,7 +74,7 @@ interface CreateAssetsRequest {
 }
 
 /** The index of an entry that the server rejects, and why. */
-export interface RejectedAsset {
+interface RejectedAsset {
   index: number;
   message: string;
 }

@@ -5,7 +5,7 @@ import { queryMessages } from './messages.ts';
 import { BYTE_ORDER_MARK } from './save-file.ts';
 
 /** Export formats and their media types. */
-export const EXPORT_FORMATS = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
+const EXPORT_FORMATS = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
 export type ExportFormat = keyof typeof EXPORT_FORMATS;
 
 /** Streams all matching vulnerabilities (operation 15). */

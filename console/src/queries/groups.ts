@@ -1,9 +1,18 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import type { AssessmentGroupChange, NewAssessmentGroup } from '../../../client/src/openapi-types.ts';
+import type {
+  AssessmentGroupChange,
+  NewAssessmentGroup,
+  AdditionResult,
+  GroupMember,
+  RemovalResult,
+} from '../../../client/src/openapi-types.ts';
 import { notify } from '../components/notifications.tsx';
 import { api, type AssessmentGroup } from './client.ts';
 import { type PagedList, usePagedList, v1Pages } from './paged-list.ts';
 import { queryMessages } from './messages.ts';
+import type { BatchItemResult } from '../components/batch-result-dialog.tsx';
+import { GROUP_ROLES, type GroupRole } from './enums.ts';
+import { chunk } from './chunk.ts';
 
 /** Filters of operation 42. */
 export interface GroupSearch {
@@ -86,4 +95,146 @@ export function useGroupMutations() {
     },
   });
   return { create, change, remove };
+}
+
+const MEMBERS_PATH = '/api/assessment/v1/assessment-groups/{assessmentGroupId}/members';
+const MEMBERS_PAGE_SIZE = 200;
+/** Limit of members per request of operations 13 and 47. */
+const BATCH_SIZE = 100;
+
+/** The roles from most to fewest permissions. */
+export const GROUP_ROLE_LABELS: Readonly<Record<GroupRole, string>> = {
+  rbac_group_admin: 'Group admin',
+  infra_admin: 'Infrastructure admin',
+  assessment_creator: 'Creator',
+  assessment_operator: 'Operator',
+  assessment_member: 'Member',
+  assessment_read_only: 'Reader',
+};
+
+export const GROUP_ROLE_DESCRIPTIONS: Readonly<Record<GroupRole, string>> = {
+  rbac_group_admin: 'Manages members and all assessments of the group.',
+  infra_admin: 'Manages members, except admins.',
+  assessment_creator: 'Creates assessments in the group.',
+  assessment_operator: 'Edits the assessments they have access to.',
+  assessment_member: 'Belongs to the group, without further permissions.',
+  assessment_read_only: 'Sees the members of the group.',
+};
+
+const membersKey = (id: number) => ['group', id, 'members'] as const;
+
+/** Lists members by role, then by when they joined (operation 12). */
+export function useGroupMembers(id: number, role: GroupRole | undefined): PagedList<GroupMember> {
+  return usePagedList<GroupMember>({
+    key: [...membersKey(id), role ?? ''],
+    pageSize: MEMBERS_PAGE_SIZE,
+    async fetchPage(cursor, signal) {
+      const page = cursor === '' ? 1 : Number(cursor);
+      const { data } = await api.GET(MEMBERS_PATH, {
+        params: {
+          path: { assessmentGroupId: id },
+          query: { page, perPage: MEMBERS_PAGE_SIZE, sort: 'role', ...(role === undefined ? {} : { role }) },
+        },
+        signal,
+      });
+      const { totalPages } = data.metadata.pagination;
+      return { rows: data.members, next: page < totalPages ? String(page + 1) : undefined };
+    },
+    fetchTotal: async (signal) => (await fetchCount(id, role, signal)).total,
+  });
+}
+
+async function fetchCount(id: number, role: GroupRole | undefined, signal: AbortSignal) {
+  const { data } = await api.GET(MEMBERS_PATH, {
+    params: {
+      path: { assessmentGroupId: id },
+      query: { perPage: 1, ...(role === undefined ? {} : { role }) },
+    },
+    signal,
+  });
+  const { pagination, actions } = data.metadata;
+  return { total: pagination.total, actions: actions.map(({ name }) => name) };
+}
+
+/** Counts the members by role, and reads whether the user can add and remove members. */
+export const memberCountsQuery = (id: number) =>
+  queryOptions({
+    queryKey: [...membersKey(id), 'counts'],
+    async queryFn({ signal }) {
+      const all = await fetchCount(id, undefined, signal);
+      const counts = await Promise.all(GROUP_ROLES.map((role) => fetchCount(id, role, signal)));
+      return {
+        total: all.total,
+        byRole: new Map(GROUP_ROLES.map((role, index) => [role, counts[index]?.total ?? 0])),
+        mayAdd: all.actions.includes('batchAdd'),
+        mayRemove: all.actions.includes('batchRemove'),
+      };
+    },
+  });
+
+/** A user of a batch; `name` is shown in its result. */
+export interface MemberRef {
+  userUid: string;
+  name: string;
+}
+
+const { errors, rejected } = queryMessages.group;
+
+function toBatchItemResult(
+  { name }: MemberRef,
+  { status, errorCode, errorDetail }: AdditionResult | RemovalResult,
+): BatchItemResult {
+  if (status === 'noop') return { name, status: 'unchanged' };
+  if (status !== 'error') return { name, status: 'done' };
+  return {
+    name,
+    status: 'failed',
+    reason: errors[errorCode ?? ''] ?? errorDetail ?? rejected,
+  };
+}
+
+/** Adds and removes members in batches (operations 13 and 47). */
+export function useUpdateMembers(id: number) {
+  const client = useQueryClient();
+  const path = { assessmentGroupId: id };
+  const refresh = async () => {
+    void client.invalidateQueries({ queryKey: ['groups'] });
+    await client.invalidateQueries({ queryKey: ['group', id] });
+  };
+  return {
+    /** Adds members, or changes the role of existing ones. */
+    async add(people: readonly (MemberRef & { role: GroupRole })[]): Promise<BatchItemResult[]> {
+      const results: BatchItemResult[] = [];
+      try {
+        for (const batch of chunk(people, BATCH_SIZE)) {
+          const members = batch.map(({ userUid, role }) => ({ userUid, role }));
+          const { data } = await api.POST(`${MEMBERS_PATH}/batchAdd`, {
+            params: { path },
+            body: { members },
+          });
+          results.push(
+            ...data.results.map((result, index) => toBatchItemResult(batch[index] as MemberRef, result)),
+          );
+        }
+      } finally {
+        await refresh();
+      }
+      return results;
+    },
+    async remove(people: readonly MemberRef[]): Promise<BatchItemResult[]> {
+      const results: BatchItemResult[] = [];
+      try {
+        for (const batch of chunk(people, BATCH_SIZE)) {
+          const body = { userUids: batch.map(({ userUid }) => userUid) };
+          const { data } = await api.POST(`${MEMBERS_PATH}/batchRemove`, { params: { path }, body });
+          results.push(
+            ...data.results.map((result, index) => toBatchItemResult(batch[index] as MemberRef, result)),
+          );
+        }
+      } finally {
+        await refresh();
+      }
+      return results;
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import { queryOptions, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQueryClient, keepPreviousData } from '@tanstack/react-query';
 import { api, type CursorPage, parsePage, parseTotal } from './client.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
@@ -83,7 +83,7 @@ export const taggedCountQuery = ({ kind, organization }: TagScope, key: string) 
   });
 
 /** A new tag; `assessment` is the first assessment that a tag of assessments is attached to. */
-export interface NewTag {
+interface NewTag {
   name: string;
   assessment?: string | undefined;
   /** Set by staff. */
@@ -143,3 +143,20 @@ export function useRefreshTags(): () => void {
       void client.resetQueries({ queryKey: [name] });
   };
 }
+
+const MAX_SUGGESTIONS = 20;
+
+/** Searches the names of vulnerability tags (operation 32). Keeps the previous result while loading. */
+export const tagSuggestionsQuery = (search: string) =>
+  queryOptions({
+    queryKey: ['tag-names', search],
+    queryFn: async ({ signal }) => {
+      const { data } = await api.GET('/v1/vulnerability_tags', {
+        params: { query: { 'filter[search]': search, 'page[size]': MAX_SUGGESTIONS } },
+        signal,
+      });
+      // Staff see several organizations, whose tags may have the same name.
+      return [...new Set(data.map(({ name }) => name))];
+    },
+    placeholderData: keepPreviousData,
+  });

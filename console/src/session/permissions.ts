@@ -1,6 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, queryOptions } from '@tanstack/react-query';
 import { api } from '../queries/client.ts';
-import { currentUser } from './current-user.ts';
 
 const WRITE_SCOPE = /^asset_(gw|boss_ow|client_ow|boss_lw|client_lw)$/;
 
@@ -87,3 +86,10 @@ export function useHasNoAccess(): boolean {
   const canCreate = useCanCreate();
   return user !== undefined && user.admin !== true && user.assessment_ids.length === 0 && canCreate === false;
 }
+
+/** Reads the signed-in user. */
+export const currentUser = queryOptions({
+  queryKey: ['who-am-i'],
+  queryFn: async ({ signal }) => (await api.GET('/v1/users/whoami', { signal })).data,
+  staleTime: Infinity,
+});

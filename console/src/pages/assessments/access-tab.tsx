@@ -1,16 +1,16 @@
-import { Stack, Text } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useMemo } from 'react';
 import type { User } from '../../../../client/src/openapi-types.ts';
-import { useAccess, useUpdateAccess } from '../../queries/assessment-access.ts';
+import { useAccess, useUpdateAccess } from '../../queries/assessments.ts';
 import type { Assessment } from '../../queries/client.ts';
 import { findPeople, personLabel, personName } from '../../queries/people.ts';
-import { IconAction } from '../../components/icon-action.tsx';
+import { IconAction } from '../../components/page-actions.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { personNameColumn } from '../../components/person-name-column.tsx';
+import { personNameColumn, type Column } from '../../components/table-column.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import type { Column } from '../../components/table-column.ts';
 import { AsyncSelect } from '../../components/async-select.tsx';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import { accessMessages as messages } from './messages.ts';
 import classes from './assessment-page.module.css';
 
@@ -72,9 +72,7 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
           mutate({ person: { id: Number(person.value), email: person.label }, hasAccess: true })
         }
       />
-      <Text size="xs" c="dimmed">
-        {messages.hint}
-      </Text>
+      <DimmedText size="xs">{messages.hint}</DimmedText>
       <div className={classes.table}>
         <DataTable
           label={messages.tableLabel}

@@ -1,4 +1,4 @@
-import { Checkbox, Text, Textarea } from '@mantine/core';
+import { Checkbox, Textarea } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
 import { findListing } from '../../queries/bulk-edit-assets.ts';
@@ -12,6 +12,7 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { type BatchItemResult, BatchResultDialog } from '../../components/batch-result-dialog.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import { scopeMessages as messages } from './messages.ts';
 import { parsePastedAssets, parseScopeRules } from '../assets/pasted-assets.ts';
 
@@ -98,14 +99,14 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
       />
       {text.trim() !== '' && (
         <>
-          <Text size="xs" c="dimmed" aria-live="polite">
+          <DimmedText size="xs" aria-live="polite">
             {pastedText(
               parsed,
               settled === text && known.data !== undefined
                 ? pastedSummary(known.data, assets.length, uid)
                 : undefined,
             )}
-          </Text>
+          </DimmedText>
           <Checkbox
             size="sm"
             label={messages.createMissing}

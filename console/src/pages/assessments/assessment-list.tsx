@@ -1,15 +1,17 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAssessments } from '../../queries/assessments.ts';
-import type { Assessment } from '../../queries/client.ts';
+import { type Assessment, api } from '../../queries/client.ts';
 import { ListPage } from '../../components/list-page.tsx';
-import { NewButton } from '../../components/new-button.tsx';
 import { AssessmentForm } from './assessment-form.tsx';
 import { ASSESSMENT_TABLE_COLUMNS } from './columns.tsx';
-import { useAssessmentFilters } from './filters.ts';
 import { assessmentMessages as messages } from './messages.ts';
-import { parseAssessmentSearch } from './search-params.ts';
+import { parseAssessmentSearch } from '../../app/search-params.ts';
 import { useCanCreateAssessments } from '../../session/permissions.ts';
+import { ASSESSMENT_STATES } from '../../queries/enums.ts';
+import { findGroups } from '../../queries/groups.ts';
+import { type FilterDefinition, useOrganizationFilter } from '../../components/filter-definition.ts';
+import { assessmentStateLabel } from './assessment-state-badge.tsx';
 
 const DEFAULT_SORT = '-created_at';
 
@@ -24,7 +26,6 @@ export function AssessmentList() {
   const filters = useAssessmentFilters();
   const canCreate = useCanCreateAssessments();
   const [isCreating, setCreating] = useState(false);
-  const startCreating = () => setCreating(true);
   const open = ({ uid }: Assessment) => void navigate({ to: '/assessments/$uid', params: { uid } });
   return (
     <ListPage
@@ -43,15 +44,7 @@ export function AssessmentList() {
         void navigate({ search: (now) => parseAssessmentSearch({ ...now, ...change }), replace: true })
       }
       onClear={() => void navigate({ search: {} })}
-      create={
-        canCreate
-          ? {
-              label: messages.newAssessment,
-              button: <NewButton itemName="assessment" onClick={startCreating} />,
-              run: startCreating,
-            }
-          : undefined
-      }
+      create={canCreate ? { label: messages.newAssessment, run: () => setCreating(true) } : undefined}
       empty={{
         title: messages.emptyTitle,
         hint: canCreate ? messages.emptyHint : messages.emptyHintReadOnly,
@@ -60,4 +53,41 @@ export function AssessmentList() {
       {isCreating && <AssessmentForm onClose={() => setCreating(false)} onSaved={open} />}
     </ListPage>
   );
+}
+
+const STATIC_FILTERS: readonly FilterDefinition[] = [
+  {
+    name: 'state',
+    label: 'State',
+    options: ASSESSMENT_STATES.map((value) => ({ value, label: assessmentStateLabel(value) })),
+  },
+  {
+    name: 'tag_id',
+    label: 'Tag',
+    async options(search, signal) {
+      const { data } = await api.GET('/v1/assessment_tags', {
+        params: { query: { 'filter[search]': search, 'page[size]': 20 } },
+        signal,
+      });
+      return data.map(({ id, name }) => ({ value: String(id), label: name }));
+    },
+    async loadLabel(value, signal) {
+      const query = { 'page[size]': 200, 'page[after]': '' };
+      for await (const { id, name } of api.rows('/v1/assessment_tags', { params: { query }, signal }))
+        if (String(id) === value) return name;
+      return value;
+    },
+  },
+  {
+    name: 'assessment_group_id',
+    label: 'Group',
+    options: findGroups,
+    loadLabel: async (value, signal) =>
+      (await api.GET('/v1/assessment_groups/{id}', { params: { path: { id: Number(value) } }, signal })).data
+        .name,
+  },
+];
+
+function useAssessmentFilters(): readonly FilterDefinition[] {
+  return [...STATIC_FILTERS, ...useOrganizationFilter()];
 }

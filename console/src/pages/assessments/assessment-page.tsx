@@ -2,28 +2,32 @@ import { Anchor, Badge, Group, Paper, Stack, Tabs, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { assessmentQuery, type VersionedAssessment } from '../../queries/assessments.ts';
+import { assessmentQuery, type VersionedAssessment, useDeleteAssessment } from '../../queries/assessments.ts';
 import { groupQuery } from '../../queries/groups.ts';
 import { fillSentence } from '../../components/fill-sentence.ts';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { DeleteButton, EditButton } from '../../components/page-actions.tsx';
 import { PageFallback, PageLayout } from '../../components/page.tsx';
 import { Day, Time } from '../../components/time.tsx';
-import { currentUser } from '../../session/current-user.ts';
+import { currentUser, useCanEditAssessments } from '../../session/permissions.ts';
 import { AccessTab } from './access-tab.tsx';
 import { AssessmentForm } from './assessment-form.tsx';
 import classes from './assessment-page.module.css';
 import { assessmentTypeLabel } from './columns.tsx';
-import { DeleteAssessmentDialog } from './delete-assessment-dialog.tsx';
 import { HoursTab } from './hours-tab.tsx';
 import { assessmentMessages as messages } from './messages.ts';
 import { ScopeTab } from './scope-tab.tsx';
-import { parseAssessmentTab, type AssessmentTab } from './search-params.ts';
+import { parseAssessmentTab, type AssessmentTab } from '../../app/search-params.ts';
 import { AssessmentStateBadge } from './assessment-state-badge.tsx';
 import { AssessmentStateMenu } from './assessment-state-menu.tsx';
-import { VulnerabilitiesTab } from './vulnerabilities-tab.tsx';
 import { LazyMarkdown } from '../../components/lazy-markdown.tsx';
-import { useCanEditAssessments } from '../../session/permissions.ts';
+import { AssayError } from '../../queries/client.ts';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { errorText } from '../../components/notifications.tsx';
+import { useVulnerabilities } from '../../queries/vulnerabilities.ts';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { VULNERABILITY_TABLE_COLUMNS } from '../vulnerabilities/columns.tsx';
 
 /** The page of an assessment: details, vulnerabilities, scope, hours and access. */
 export function AssessmentPage() {
@@ -168,5 +172,78 @@ function AssessmentTabs({ assessment }: { assessment: VersionedAssessment }) {
         </Tabs.Panel>
       )}
     </Tabs>
+  );
+}
+
+interface DeleteAssessmentDialogProps {
+  uid: string;
+  name: string;
+  onClose: () => void;
+}
+
+/** Confirms the deletion of an assessment, and explains a conflict (operation 84). */
+function DeleteAssessmentDialog({ uid, name, onClose }: DeleteAssessmentDialogProps) {
+  const remove = useDeleteAssessment(uid);
+  const navigate = useNavigate();
+  const { error } = remove;
+  return (
+    <FormDialog
+      title={messages.deleteTitle}
+      submitLabel="Delete"
+      isDestructive
+      isPending={remove.isPending}
+      error={error === null ? undefined : deletionErrorText(error)}
+      onClose={onClose}
+      onSubmit={() => remove.mutate(undefined, { onSuccess: () => void navigate({ to: '/assessments' }) })}
+    >
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {fillSentence(messages.deleteHint, { name: <b>{name}</b> })}
+      </Text>
+    </FormDialog>
+  );
+}
+
+function deletionErrorText(error: Error): string {
+  return error instanceof AssayError && error.status === 409
+    ? messages.deleteConflict(error.message)
+    : errorText(error);
+}
+
+const TAB_COLUMNS = VULNERABILITY_TABLE_COLUMNS.filter(({ id }) => id !== 'assessment');
+
+/** The vulnerabilities of an assessment. */
+function VulnerabilitiesTab({ uid }: { uid: string }) {
+  const [sort, setSort] = useState('-severity');
+  const list = useVulnerabilities({ assessment_id: [uid], sort });
+  const navigate = useNavigate();
+  const [current, setCurrent] = useState<number>();
+  return (
+    <>
+      <Group justify="flex-end" mb="xs">
+        <Anchor
+          size="sm"
+          renderRoot={(props) => <Link to="/vulnerabilities" search={{ assessment_id: [uid] }} {...props} />}
+        >
+          {messages.openInList}
+        </Anchor>
+      </Group>
+      <div className={classes.table}>
+        <DataTable
+          label={messages.vulnerabilitiesLabel}
+          list={list}
+          columns={TAB_COLUMNS}
+          rowId={({ id }) => String(id)}
+          rowName={({ title }) => title}
+          current={current}
+          onCurrent={setCurrent}
+          onOpen={({ id }) =>
+            void navigate({ to: '/vulnerabilities', search: { assessment_id: [uid], open: id } })
+          }
+          sort={sort}
+          onSort={setSort}
+          empty={<EmptyState title={messages.noVulnerabilities}>{messages.noVulnerabilitiesHint}</EmptyState>}
+        />
+      </div>
+    </>
   );
 }

@@ -1,10 +1,9 @@
 import { Badge, Group } from '@mantine/core';
 import type { Assessment } from '../../queries/client.ts';
 import type { AssessmentType } from '../../queries/enums.ts';
-import type { Column } from '../../components/table-column.ts';
+import { type Column, RowLink } from '../../components/table-column.tsx';
 import { Day, Time } from '../../components/time.tsx';
 import { AssessmentStateBadge } from './assessment-state-badge.tsx';
-import { RowLink } from '../../components/row-link.tsx';
 
 export const ASSESSMENT_TYPE_LABELS: Readonly<Record<AssessmentType, string>> = {
   web: 'Web',

@@ -11,15 +11,14 @@ import {
   useTestingSessions,
 } from '../../queries/testing-sessions.ts';
 import { fillSentence } from '../../components/fill-sentence.ts';
-import { IconAction } from '../../components/icon-action.tsx';
+import { IconAction } from '../../components/page-actions.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import type { Column } from '../../components/table-column.ts';
+import { type Column, StackedCell } from '../../components/table-column.tsx';
 import { Time } from '../../components/time.tsx';
-import { StackedCell } from '../../components/stacked-cell.tsx';
-import { currentUser } from '../../session/current-user.ts';
+import { currentUser } from '../../session/permissions.ts';
 import classes from './assessment-page.module.css';
 import { hoursMessages as messages } from './messages.ts';
 import { SessionForm } from './session-form.tsx';

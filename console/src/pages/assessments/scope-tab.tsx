@@ -6,19 +6,18 @@ import { useMemo, useState } from 'react';
 import type { Assessment } from '../../queries/client.ts';
 import { ASSET_TYPE_LABELS } from '../../queries/assets.ts';
 import { type ScopeAsset, useUpdateScope, useScope } from '../../queries/assessment-scope.ts';
-import { IconAction } from '../../components/icon-action.tsx';
+import { IconAction } from '../../components/page-actions.tsx';
 import { CriticalityBadge } from '../../components/criticality-badge.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText, notifyError } from '../../components/notifications.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import type { Column } from '../../components/table-column.ts';
-import { currentUser } from '../../session/current-user.ts';
+import { type Column, RowLink } from '../../components/table-column.tsx';
+import { currentUser } from '../../session/permissions.ts';
 import { parseScopeRules as rulesIn } from '../assets/pasted-assets.ts';
 import { AddToScopeDialog } from './add-to-scope-dialog.tsx';
 import { scopeMessages as messages } from './messages.ts';
 import classes from './assessment-page.module.css';
-import { RowLink } from '../../components/row-link.tsx';
 
 /** The token scopes of operation 11. */
 const WRITE_SCOPES = new Set([

@@ -1,4 +1,4 @@
-import { Group, Text, Textarea, TextInput } from '@mantine/core';
+import { Group, Textarea, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Assessment, TestingSession } from '../../queries/client.ts';
 import { findPeople, personLabel } from '../../queries/people.ts';
@@ -7,7 +7,8 @@ import { useApiForm } from '../../components/field-errors.ts';
 import type { Option } from '../../components/filter-definition.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
-import { currentUser } from '../../session/current-user.ts';
+import { DimmedText } from '../../components/dimmed-text.tsx';
+import { currentUser } from '../../session/permissions.ts';
 import { hoursMessages as messages } from './messages.ts';
 
 const HOUR_MS = 3_600_000;
@@ -70,9 +71,7 @@ export function SessionForm({ assessment, session, onClose }: SessionFormProps) 
           {...field('ended_at')}
         />
       </Group>
-      <Text size="xs" c="dimmed">
-        {messages.timeZone(TIME_ZONE)}
-      </Text>
+      <DimmedText size="xs">{messages.timeZone(TIME_ZONE)}</DimmedText>
       <Textarea label="Note" autosize minRows={2} maxRows={8} {...field('note')} />
       {session === undefined && user?.admin === true && (
         <AsyncSelect

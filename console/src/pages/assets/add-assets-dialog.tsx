@@ -1,4 +1,4 @@
-import { Alert, Loader, Select, Text, Textarea } from '@mantine/core';
+import { Alert, Loader, Select, Textarea } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
@@ -18,6 +18,7 @@ import { errorText } from '../../components/notifications.tsx';
 import { useAssetPermissions } from '../../session/permissions.ts';
 import { assetDialogMessages as messages } from './messages.ts';
 import { PastedPreview } from './pasted-preview.tsx';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import { type InvalidLine, parsePastedAssets } from './pasted-assets.ts';
 
 /** Adds assets from a pasted list, with a preview of new, known and invalid lines. */
@@ -92,9 +93,7 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
       />
       <div aria-live="polite">
         {list.assets.length > 0 && organization === undefined && (
-          <Text size="sm" c="dimmed">
-            {messages.chooseListing}
-          </Text>
+          <DimmedText>{messages.chooseListing}</DimmedText>
         )}
         {list.isFetching && <Loader size="sm" aria-label={messages.lookingUp} />}
         {list.error !== null && <Alert color="red">{errorText(list.error)}</Alert>}

@@ -5,6 +5,7 @@ import { useEditListing } from '../../queries/bulk-edit-assets.ts';
 import type { Asset } from '../../queries/client.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import { useAssetPermissions } from '../../session/permissions.ts';
 import { parseScopeRules } from './pasted-assets.ts';
 import { assetMessages as messages } from './messages.ts';
@@ -24,11 +25,7 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
   const { listings } = asset;
   return (
     <Stack gap="sm">
-      {listings.length === 0 && (
-        <Text size="sm" c="dimmed">
-          {messages.noListings(LISTING_DESCRIPTION)}
-        </Text>
-      )}
+      {listings.length === 0 && <DimmedText>{messages.noListings(LISTING_DESCRIPTION)}</DimmedText>}
       {listings.map(({ listingUid, scopeRules }) => (
         <div key={listingUid}>
           <Group gap="xs">

@@ -2,9 +2,8 @@ import { Alert, Anchor, Badge, Button, Group, Loader, Stack, Text, Title } from 
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { assetQuery, ASSET_TYPE_LABELS } from '../../queries/assets.ts';
+import { assetQuery, ASSET_TYPE_LABELS, useDeleteAsset } from '../../queries/assets.ts';
 import { AssayError, type Asset } from '../../queries/client.ts';
-import { useDeleteAsset } from '../../queries/edit-asset.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
 import { fillSentence } from '../../components/fill-sentence.ts';
 import { CriticalityBadge } from '../../components/criticality-badge.tsx';
@@ -23,6 +22,7 @@ import { EditAssetsDialog, type AssetEditKind } from './edit-assets-dialog.tsx';
 import { EditAssetDialog } from './edit-asset-dialog.tsx';
 import { assetMessages as messages } from './messages.ts';
 import { LazyMarkdown } from '../../components/lazy-markdown.tsx';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import classes from './asset-page.module.css';
 
 type OpenDialog = AssetEditKind | 'edit' | 'delete';
@@ -63,9 +63,7 @@ export function AssetPage() {
           <Anchor component={Link} to="/assets" size="sm">
             Assets
           </Anchor>
-          <Text size="sm" c="dimmed">
-            {ASSET_TYPE_LABELS[data.assetType]}
-          </Text>
+          <DimmedText>{ASSET_TYPE_LABELS[data.assetType]}</DimmedText>
         </Group>
       }
     >

@@ -1,12 +1,13 @@
-import { Alert, Anchor, Button, Group, Loader, SegmentedControl, Stack, Table, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Loader, SegmentedControl, Stack, Table } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { PortFacts } from '../../../../client/src/openapi-types.ts';
 import type { Asset } from '../../queries/client.ts';
-import { portHistoryQuery, portsQuery } from '../../queries/ports.ts';
+import { portHistoryQuery, portsQuery } from '../../queries/assets.ts';
 import { errorText } from '../../components/notifications.tsx';
 import { Time } from '../../components/time.tsx';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import { assetMessages as messages, portEventText } from './messages.ts';
 import classes from './asset-page.module.css';
 
@@ -41,11 +42,7 @@ function PortList({ asset, state }: { asset: Asset; state: 'open' | 'closed' }) 
   if (query.error !== null) return <Alert color="red">{errorText(query.error)}</Alert>;
   if (query.isPending) return <Loader size="sm" aria-label="Loading" />;
   if (rows.length === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        {state === 'open' ? messages.noOpenPorts : messages.noClosedPorts}
-      </Text>
-    );
+    return <DimmedText>{state === 'open' ? messages.noOpenPorts : messages.noClosedPorts}</DimmedText>;
   return (
     <>
       <div className={classes.wide}>
@@ -92,12 +89,7 @@ function PortEvents({ asset }: { asset: Asset }) {
   const events = query.data?.pages.flatMap(({ data }) => data.attributes.events) ?? [];
   if (query.error !== null) return <Alert color="red">{errorText(query.error)}</Alert>;
   if (query.isPending) return <Loader size="sm" aria-label="Loading" />;
-  if (events.length === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        {messages.noPortHistory}
-      </Text>
-    );
+  if (events.length === 0) return <DimmedText>{messages.noPortHistory}</DimmedText>;
   return (
     <>
       <ol className={classes.events} aria-label={messages.portHistory}>

@@ -1,10 +1,10 @@
-import { Alert, Anchor, Loader, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Loader, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { api, parseTotal } from '../../queries/client.ts';
 import { errorText } from '../../components/notifications.tsx';
-import { SeverityBadge } from '../../components/severity-badge.tsx';
-import { StatusBadge } from '../../components/status-badge.tsx';
+import { SeverityBadge, StatusBadge } from '../../components/vulnerability-badges.tsx';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import { assetMessages as messages } from './messages.ts';
 import classes from './asset-page.module.css';
 
@@ -40,12 +40,7 @@ export function AssetVulnerabilities({ uid }: { uid: string }) {
   });
   if (error !== null) return <Alert color="red">{errorText(error)}</Alert>;
   if (data === undefined) return <Loader size="sm" aria-label="Loading" />;
-  if (data.all === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        {messages.noVulnerabilities}
-      </Text>
-    );
+  if (data.all === 0) return <DimmedText>{messages.noVulnerabilities}</DimmedText>;
   return (
     <Stack gap="sm">
       <div>

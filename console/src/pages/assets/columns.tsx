@@ -3,10 +3,8 @@ import { ASSET_TYPE_LABELS, type AssetRow } from '../../queries/assets.ts';
 import { CriticalityBadge } from '../../components/criticality-badge.tsx';
 import { assetMessages as messages } from './messages.ts';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
-import type { Column } from '../../components/table-column.ts';
-import { StackedCell } from '../../components/stacked-cell.tsx';
+import { type Column, StackedCell, RowLink } from '../../components/table-column.tsx';
 import { Time } from '../../components/time.tsx';
-import { RowLink } from '../../components/row-link.tsx';
 
 export const ASSET_TABLE_COLUMNS: readonly Column<AssetRow>[] = [
   {

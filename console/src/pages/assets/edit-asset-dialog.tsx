@@ -1,9 +1,8 @@
 import { Textarea, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { assetQuery as assetOf } from '../../queries/assets.ts';
+import { assetQuery as assetOf, type AssetEdit, useEditAsset } from '../../queries/assets.ts';
 import type { Asset } from '../../queries/client.ts';
-import { type AssetEdit, useEditAsset } from '../../queries/edit-asset.ts';
 import { useApiForm } from '../../components/field-errors.ts';
 import { ConflictAlert, FormDialog } from '../../components/form-dialog.tsx';
 import { assetDialogMessages as messages } from './messages.ts';

@@ -6,7 +6,7 @@ import { organizationsQuery } from '../../queries/organizations.ts';
 import { type FilterDefinition, toOptions } from '../../components/filter-definition.ts';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
 import { assetMessages as messages } from './messages.ts';
-import { isPortNumber } from './search-params.ts';
+import { isPortNumber } from '../../app/search-params.ts';
 
 /** Tags and ports are searched in this many organizations: each is a request. */
 const MAX_ORGANIZATIONS = 5;

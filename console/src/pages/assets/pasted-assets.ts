@@ -17,7 +17,7 @@ export interface InvalidLine {
   error: string;
 }
 
-export interface ParsedAssets {
+interface ParsedAssets {
   assets: PastedAsset[];
   invalid: InvalidLine[];
   /** Number of lines that repeat an earlier one. */

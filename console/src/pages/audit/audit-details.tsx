@@ -1,10 +1,11 @@
-import { Button, Drawer, Group, Stack, Table, Text } from '@mantine/core';
+import { Button, Drawer, Group, Stack, Table } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { AuditEvent } from '../../queries/client.ts';
 import { Time } from '../../components/time.tsx';
-import type { AuditSearchChange } from './search-params.ts';
+import type { AuditSearchChange } from '../../app/search-params.ts';
 import classes from './audit.module.css';
 import { AuditObjectLink } from './audit-object-link.tsx';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import { actorText, changedMembers } from './audit-event-text.ts';
 import { auditMessages } from './messages.ts';
 
@@ -62,9 +63,7 @@ export function AuditDetails({ event, onFilter, onClose }: AuditDetailsProps) {
           )}
         </Group>
         {changes.length === 0 ? (
-          <Text size="sm" c="dimmed">
-            {auditMessages.noChanges}
-          </Text>
+          <DimmedText>{auditMessages.noChanges}</DimmedText>
         ) : (
           <Table layout="fixed" className={classes.changes} aria-label={auditMessages.changes}>
             <Table.Thead>

@@ -38,7 +38,7 @@ export function objectNameIn({ before, after, ...event }: AuditEvent): string | 
   return name as string | undefined;
 }
 
-export interface Difference {
+interface Difference {
   name: string;
   before: string | undefined;
   after: string | undefined;

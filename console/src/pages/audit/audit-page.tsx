@@ -9,24 +9,28 @@ import {
   exportAuditEvents,
   useAuditEvents,
 } from '../../queries/audit.ts';
-import type { AuditEvent } from '../../queries/client.ts';
-import { filterValues, omitUndefined } from '../../app/search-params.ts';
+import { type AuditEvent, api } from '../../queries/client.ts';
+import {
+  filterValues,
+  omitUndefined,
+  type AuditSearch,
+  type AuditSearchChange,
+} from '../../app/search-params.ts';
 import { useCurrentRow, useRowShortcuts } from '../../components/current-row.ts';
 import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
 import { notify, notifyError } from '../../components/notifications.tsx';
 import { PageLayout } from '../../components/page.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import type { Column } from '../../components/table-column.ts';
-import { StackedCell } from '../../components/stacked-cell.tsx';
+import { type Column, StackedCell } from '../../components/table-column.tsx';
 import { Time } from '../../components/time.tsx';
-import { currentUser } from '../../session/current-user.ts';
+import { currentUser } from '../../session/permissions.ts';
 import { AuditDetails } from './audit-details.tsx';
 import { AuditObjectLink } from './audit-object-link.tsx';
 import { actorText } from './audit-event-text.ts';
-import { AUDIT_FILTERS } from './filters.ts';
-import type { AuditSearch, AuditSearchChange } from './search-params.ts';
 import { auditMessages } from './messages.ts';
+import type { FilterDefinition, Option } from '../../components/filter-definition.ts';
+import { AUDIT_ACTIONS } from '../../queries/enums.ts';
 
 const AUDIT_COLUMNS: readonly Column<AuditEvent>[] = [
   {
@@ -210,3 +214,50 @@ function toFilter({ since, until, ...rest }: AuditSearch): AuditFilter {
     until: until && midnight(until, 1),
   };
 }
+
+const MAX_OPTIONS = 30;
+
+const searchOptions = (all: readonly string[], search: string): Option[] =>
+  all
+    .filter((value) => value.includes(search.trim().toLowerCase()))
+    .slice(0, MAX_OPTIONS)
+    .map((value) => ({ value, label: value }));
+
+/** Accepts any text as a value. */
+const freeText = async (search: string): Promise<Option[]> =>
+  search.trim() === '' ? [] : [{ value: search.trim(), label: search.trim() }];
+
+const OBJECT_TYPES = [...new Set(AUDIT_ACTIONS.map((action) => action.slice(0, action.indexOf('.'))))];
+
+const AUDIT_FILTERS: readonly FilterDefinition[] = [
+  {
+    name: 'action',
+    label: 'Action',
+    options: async (search) => {
+      const found = searchOptions(AUDIT_ACTIONS, search);
+      return found.length === 0 && /^[a-z-]+\.[a-z-]+$/.test(search) ? freeText(search) : found;
+    },
+  },
+  {
+    name: 'object_type',
+    label: auditMessages.objectType,
+    options: async (search) => searchOptions(OBJECT_TYPES, search),
+  },
+  { name: 'object_id', label: 'Object', options: freeText },
+  {
+    name: 'user_id',
+    label: 'Person',
+    async options(search, signal) {
+      const { data } = await api.GET('/v1/users', {
+        params: { query: { 'filter[search]': search, 'page[size]': MAX_OPTIONS } },
+        signal,
+      });
+      return data.map(({ id, name, email }) => ({ value: String(id), label: name ?? email }));
+    },
+    async loadLabel(value, signal) {
+      const { data } = await api.GET('/v1/users/{id}', { params: { path: { id: Number(value) } }, signal });
+      return data.name ?? data.email;
+    },
+  },
+  { name: 'request_id', label: 'Request', options: freeText },
+];

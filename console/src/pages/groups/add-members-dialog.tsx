@@ -1,4 +1,4 @@
-import { Select, Text, Textarea } from '@mantine/core';
+import { Select, Textarea } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { GroupRole } from '../../queries/enums.ts';
@@ -7,7 +7,7 @@ import {
   GROUP_ROLE_DESCRIPTIONS,
   GROUP_ROLE_LABELS,
   useUpdateMembers,
-} from '../../queries/group-members.ts';
+} from '../../queries/groups.ts';
 import { findPeople, findPersonByEmail, personLabel } from '../../queries/people.ts';
 import { toOptions } from '../../components/filter-definition.ts';
 import { SelectedPills } from '../../components/selected-pills.tsx';
@@ -15,7 +15,8 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText, notify } from '../../components/notifications.tsx';
 import { type BatchItemResult, BatchResultDialog } from '../../components/batch-result-dialog.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
-import { currentUser } from '../../session/current-user.ts';
+import { DimmedText } from '../../components/dimmed-text.tsx';
+import { currentUser } from '../../session/permissions.ts';
 import { groupMessages } from './messages.ts';
 
 interface AddMembersProps {
@@ -106,9 +107,9 @@ export function AddMembersDialog({ id, organization, onClose }: AddMembersProps)
         onChange={(event) => setText(event.currentTarget.value)}
       />
       {addresses.length > 0 && (
-        <Text size="xs" c="dimmed" aria-live="polite">
+        <DimmedText size="xs" aria-live="polite">
           {messages.addressesFound(addresses.length)}
-        </Text>
+        </DimmedText>
       )}
       <Select
         label="Role"

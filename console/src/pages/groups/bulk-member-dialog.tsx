@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { GroupRole } from '../../queries/enums.ts';
-import { type MemberRef, GROUP_ROLE_LABELS, useUpdateMembers } from '../../queries/group-members.ts';
+import { type MemberRef, GROUP_ROLE_LABELS, useUpdateMembers } from '../../queries/groups.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText, notify, notifyError } from '../../components/notifications.tsx';
 import { BatchResultDialog } from '../../components/batch-result-dialog.tsx';

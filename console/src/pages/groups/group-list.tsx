@@ -4,15 +4,13 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { AssessmentGroup } from '../../queries/client.ts';
 import { useGroups } from '../../queries/groups.ts';
-import { NewButton } from '../../components/new-button.tsx';
-import { useOrganizationFilter } from '../../components/organization-filter.ts';
+import { useOrganizationFilter } from '../../components/filter-definition.ts';
 import { ListPage } from '../../components/list-page.tsx';
-import type { Column } from '../../components/table-column.ts';
+import { type Column, RowLink } from '../../components/table-column.tsx';
 import { Time } from '../../components/time.tsx';
-import { currentUser } from '../../session/current-user.ts';
+import { currentUser } from '../../session/permissions.ts';
 import { GroupFormDialog } from './group-form-dialog.tsx';
-import { parseGroupSearch } from './search-params.ts';
-import { RowLink } from '../../components/row-link.tsx';
+import { parseGroupSearch } from '../../app/search-params.ts';
 import { groupMessages } from './messages.ts';
 
 const GROUP_COLUMNS: readonly Column<AssessmentGroup>[] = [
@@ -71,7 +69,6 @@ export function GroupList() {
   const { data: user } = useQuery(currentUser);
   const isAdmin = user?.admin === true;
   const [isCreating, setCreating] = useState(false);
-  const startCreating = () => setCreating(true);
   const open = ({ id }: AssessmentGroup) => void navigate({ to: '/groups/$id', params: { id: String(id) } });
   return (
     <ListPage
@@ -89,15 +86,7 @@ export function GroupList() {
         void navigate({ search: (now) => parseGroupSearch({ ...now, ...change }), replace: true })
       }
       onClear={() => void navigate({ search: {} })}
-      create={
-        isAdmin
-          ? {
-              label: groupMessages.newGroup,
-              button: <NewButton itemName="group" onClick={startCreating} />,
-              run: startCreating,
-            }
-          : undefined
-      }
+      create={isAdmin ? { label: groupMessages.newGroup, run: () => setCreating(true) } : undefined}
       empty={{
         title: groupMessages.noGroups,
         hint: isAdmin ? groupMessages.noGroupsForAdmins : groupMessages.noGroupsForMembers,

@@ -10,9 +10,10 @@ import {
   GROUP_ROLE_LABELS,
   memberCountsQuery,
   useGroupMembers,
-} from '../../queries/group-members.ts';
+  groupQuery,
+  useGroupMutations,
+} from '../../queries/groups.ts';
 import type { GroupRole } from '../../queries/enums.ts';
-import { groupQuery, useGroupMutations } from '../../queries/groups.ts';
 import { loadedRows } from '../../queries/paged-list.ts';
 import { fillSentence } from '../../components/fill-sentence.ts';
 import { pluralize } from '../../components/pluralize.ts';
@@ -23,15 +24,14 @@ import { errorText } from '../../components/notifications.tsx';
 import { DeleteButton, EditButton } from '../../components/page-actions.tsx';
 import { PageFallback, PageLayout } from '../../components/page.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import type { Column } from '../../components/table-column.ts';
+import { type Column, StackedCell } from '../../components/table-column.tsx';
 import { Time } from '../../components/time.tsx';
-import { StackedCell } from '../../components/stacked-cell.tsx';
-import { currentUser } from '../../session/current-user.ts';
+import { currentUser } from '../../session/permissions.ts';
 import { AddMembersDialog } from './add-members-dialog.tsx';
 import { GroupFormDialog } from './group-form-dialog.tsx';
 import classes from './group-page.module.css';
 import { BulkMemberDialog, type MemberUpdate } from './bulk-member-dialog.tsx';
-import { parseGroupRole } from './search-params.ts';
+import { parseGroupRole } from '../../app/search-params.ts';
 import { groupMessages } from './messages.ts';
 import { LazyMarkdown } from '../../components/lazy-markdown.tsx';
 import { commonMessages } from '../../components/messages.ts';

@@ -13,13 +13,14 @@ import { fillSentence } from '../../components/fill-sentence.ts';
 import { errorText } from '../../components/notifications.tsx';
 import { PageLayout } from '../../components/page.tsx';
 import { SEVERITIES } from '../../queries/enums.ts';
-import { SeverityBadge } from '../../components/severity-badge.tsx';
+import { SeverityBadge } from '../../components/vulnerability-badges.tsx';
 import { Time } from '../../components/time.tsx';
-import { currentUser } from '../../session/current-user.ts';
+import { DimmedText } from '../../components/dimmed-text.tsx';
+import { currentUser } from '../../session/permissions.ts';
 import { homeMessages as messages } from './messages.ts';
 import classes from './home-page.module.css';
-import { GettingStarted } from './getting-started.tsx';
 import { commonMessages } from '../../components/messages.ts';
+import { useCanCreateAssessments } from '../../session/permissions.ts';
 
 const DaysChart = lazy(() => import('./days-chart.tsx'));
 
@@ -162,15 +163,13 @@ function AssignedCard() {
       </Card>
       <Card title={messages.newSinceVisit}>
         {previousVisit === undefined ? (
-          <Text size="sm" c="dimmed">
-            {messages.firstVisit}
-          </Text>
+          <DimmedText>{messages.firstVisit}</DimmedText>
         ) : (
           <>
             <Count search={{ created_since: previousVisit }} />
-            <Text size="xs" c="dimmed">
+            <DimmedText size="xs">
               {fillSentence(messages.lastVisit, { at: <Time at={previousVisit} /> })}
-            </Text>
+            </DimmedText>
           </>
         )}
       </Card>
@@ -205,9 +204,7 @@ function ImportsCard() {
       {data === undefined && error === null && <Loader size="sm" />}
       {data?.length === 0 && (
         <>
-          <Text size="sm" c="dimmed">
-            {messages.noImports}
-          </Text>
+          <DimmedText>{messages.noImports}</DimmedText>
           <Anchor component={Link} to="/imports" size="sm">
             {messages.importReport}
           </Anchor>
@@ -314,4 +311,38 @@ function previousVisitEnd(now = Date.now()): string | undefined {
     localStorage.setItem(PREVIOUS_VISIT_KEY, new Date(last).toISOString());
   localStorage.setItem(LAST_SEEN_KEY, String(now));
   return localStorage.getItem(PREVIOUS_VISIT_KEY) ?? undefined;
+}
+
+const STEPS = [
+  { to: '/assessments', step: 'assessment', for: 'creators' },
+  { to: '/assets', step: 'assets' },
+  { to: '/imports', step: 'report' },
+  { to: '/people', step: 'people', for: 'admins' },
+] as const;
+
+/** Shown on the home page until there are findings. */
+function GettingStarted() {
+  const { data: who } = useQuery(currentUser);
+  const canCreate = useCanCreateAssessments();
+  const isFor = { creators: canCreate, admins: who?.admin === true };
+  return (
+    <Paper component="section" withBorder p="lg" className={classes.card}>
+      <Title order={2} size="h4">
+        {messages.noFindings}
+      </Title>
+      <Text c="dimmed" mb="md">
+        {who?.admin === true ? messages.startAsAdmin : messages.startAsMember}
+      </Text>
+      <ol className={classes.steps}>
+        {STEPS.filter((item) => !('for' in item) || isFor[item.for]).map(({ to, step }) => (
+          <li key={to}>
+            <Anchor component={Link} to={to} fw={600}>
+              {messages.steps[step][0]}
+            </Anchor>
+            <DimmedText>{messages.steps[step][1]}</DimmedText>
+          </li>
+        ))}
+      </ol>
+    </Paper>
+  );
 }

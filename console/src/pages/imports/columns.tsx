@@ -1,10 +1,8 @@
 import type { ImportJob } from '../../queries/client.ts';
-import type { Column } from '../../components/table-column.ts';
-import { StackedCell } from '../../components/stacked-cell.tsx';
+import { type Column, StackedCell, RowLink } from '../../components/table-column.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatLabel } from './formats.ts';
 import { ImportStateBadge } from './import-state-badge.tsx';
-import { RowLink } from '../../components/row-link.tsx';
 import { importMessages } from './messages.ts';
 
 const formatNumber = (count: number | undefined) =>

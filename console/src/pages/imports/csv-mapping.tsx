@@ -1,4 +1,5 @@
-import { Button, Collapse, Select, Stack, Text } from '@mantine/core';
+import { Button, Collapse, Select, Stack } from '@mantine/core';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { readColumns, CSV_FIELDS } from './csv-columns.ts';
@@ -36,9 +37,7 @@ export function CsvMapping({ file, mapping = {}, onChange }: CsvMappingProps) {
       </Button>
       <Collapse expanded={isOpen} transitionDuration={0}>
         <Stack gap="xs" mt="xs">
-          <Text size="sm" c="dimmed">
-            {importMessages.file.columnsHint}
-          </Text>
+          <DimmedText>{importMessages.file.columnsHint}</DimmedText>
           <div className={classes.options}>
             {Object.entries(CSV_FIELDS).map(([field, label]) => (
               <Select

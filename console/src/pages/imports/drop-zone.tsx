@@ -1,4 +1,5 @@
 import { Button, Text } from '@mantine/core';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import { IconFileImport } from '@tabler/icons-react';
 import { type DragEvent, useRef, useState } from 'react';
 import classes from './imports.module.css';
@@ -40,9 +41,7 @@ export function DropZone({ onFiles, large }: DropZoneProps) {
         <Text size="sm" fw={600}>
           {importMessages.dropReports}
         </Text>
-        <Text size="sm" c="dimmed">
-          {importMessages.dropHint}
-        </Text>
+        <DimmedText>{importMessages.dropHint}</DimmedText>
       </div>
       <Button variant="light" onClick={() => input.current?.click()}>
         {importMessages.chooseFiles}

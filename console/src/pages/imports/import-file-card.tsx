@@ -6,7 +6,7 @@ import { AssayError } from '../../queries/client.ts';
 import type { FileSettings, ImportSettings } from '../../queries/upload-import.ts';
 import type { UploadState } from '../../queries/upload.ts';
 import { isFinished, useCancelImport } from '../../queries/imports.ts';
-import { IconAction } from '../../components/icon-action.tsx';
+import { IconAction } from '../../components/page-actions.tsx';
 import { toOptions } from '../../components/filter-definition.ts';
 import { commonMessages } from '../../components/messages.ts';
 import { errorText } from '../../components/notifications.tsx';
@@ -14,6 +14,7 @@ import { CsvMapping } from './csv-mapping.tsx';
 import { IMPORT_FORMAT_LABELS, formatLabel, formatSize } from './formats.ts';
 import { ImportSummary, ImportPreview, ImportProgress, ImportErrors } from './import-result.tsx';
 import { ImportStateBadge } from './import-state-badge.tsx';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import { type ImportRun, useDryRun, useStartImport } from './use-import-run.ts';
 import classes from './imports.module.css';
 import { importMessages } from './messages.ts';
@@ -68,9 +69,7 @@ export function ImportFileCard({
       <Stack gap="sm">
         <Group gap="sm">
           <span className={classes.name}>{file.name}</span>
-          <Text size="sm" c="dimmed">
-            {formatSize(file.size)}
-          </Text>
+          <DimmedText>{formatSize(file.size)}</DimmedText>
           {run === undefined && (
             <Select
               size="xs"
@@ -146,9 +145,9 @@ function UploadProgress({ file, progress, next }: { file: File; progress: Upload
       <Progress.Root size="sm">
         <Progress.Section value={percent} aria-label={messages.uploadOf(file.name)} />
       </Progress.Root>
-      <Text size="xs" c="dimmed" mt={4}>
+      <DimmedText size="xs" mt={4}>
         {messages.uploaded(percent)}
-      </Text>
+      </DimmedText>
     </div>
   );
 }
@@ -158,11 +157,7 @@ const isAssessmentError = (error: Error | undefined) =>
 
 function ImportErrorAlert({ error, hasAssessment }: { error: Error; hasAssessment: boolean }) {
   if (!hasAssessment && isAssessmentError(error))
-    return (
-      <Text size="sm" c="dimmed">
-        {importMessages.options.chooseAssessment}
-      </Text>
-    );
+    return <DimmedText>{importMessages.options.chooseAssessment}</DimmedText>;
   const fieldErrors = error instanceof AssayError ? error.fieldErrors : [];
   const fileError = fieldErrors.find(({ property }) => property === 'file')?.message;
   return (
@@ -184,12 +179,7 @@ function DryRunResult({
   hasAssessment,
 }: RunProps & { run: ImportRun | undefined; isReady: boolean }) {
   const [isOpen, setOpen] = useState(false);
-  if (!isReady)
-    return (
-      <Text size="sm" c="dimmed">
-        {messages.assessmentFirst}
-      </Text>
-    );
+  if (!isReady) return <DimmedText>{messages.assessmentFirst}</DimmedText>;
   if (run?.error !== undefined) return <ImportErrorAlert error={run.error} hasAssessment={hasAssessment} />;
   if (run?.job === undefined)
     return <UploadProgress file={file} progress={run?.progress ?? 1} next={messages.previewing} />;
@@ -198,17 +188,11 @@ function DryRunResult({
   const hasMore = job.preview !== null && Object.values(job.preview).some((findings) => findings.length > 0);
   return (
     <Stack gap="xs">
-      <Text size="sm" c="dimmed">
-        {messages.preview}
-      </Text>
+      <DimmedText>{messages.preview}</DimmedText>
       <ImportSummary job={job} isDryRun />
       {job.result?.findings_gone === 0 &&
         job.result.findings_seen_again > 0 &&
-        job.options.targets.length === 0 && (
-          <Text size="xs" c="dimmed">
-            {messages.noCoverage}
-          </Text>
-        )}
+        job.options.targets.length === 0 && <DimmedText size="xs">{messages.noCoverage}</DimmedText>}
       {(hasMore || job.skips.length > 0) && (
         <div>
           <Button

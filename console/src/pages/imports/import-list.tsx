@@ -8,12 +8,11 @@ import { useCurrentRow, useRowShortcuts } from '../../components/current-row.ts'
 import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
 import { type FilterDefinition, toOptions } from '../../components/filter-definition.ts';
-import { ResultCount } from '../../components/result-count.tsx';
-import { PageLayout } from '../../components/page.tsx';
+import { ResultCount, PageLayout } from '../../components/page.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { IMPORT_COLUMNS } from './columns.tsx';
 import { DropZone } from './drop-zone.tsx';
-import { parseImportSearch } from './search-params.ts';
+import { parseImportSearch } from '../../app/search-params.ts';
 import { type DroppedFile, NewImports } from './new-imports.tsx';
 import classes from './imports.module.css';
 import { importMessages } from './messages.ts';

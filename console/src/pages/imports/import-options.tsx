@@ -5,10 +5,10 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ImportSettings } from '../../queries/upload-import.ts';
 import { organizationsQuery } from '../../queries/organizations.ts';
-import { tagSuggestionsQuery } from '../../queries/tag-suggestions.ts';
+import { tagSuggestionsQuery } from '../../queries/tags.ts';
 import { ListingPicker } from '../../components/listing-picker.tsx';
 import { SEVERITIES, type Severity } from '../../queries/enums.ts';
-import { currentUser } from '../../session/current-user.ts';
+import { currentUser } from '../../session/permissions.ts';
 import classes from './imports.module.css';
 import { importMessages } from './messages.ts';
 

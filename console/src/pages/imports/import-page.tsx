@@ -11,10 +11,11 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { PageLayout } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
-import { currentUser } from '../../session/current-user.ts';
+import { currentUser } from '../../session/permissions.ts';
 import { formatLabel, formatSize } from './formats.ts';
 import { ImportSummary, ImportPreview, ImportProgress, ImportErrors } from './import-result.tsx';
 import { ImportStateBadge } from './import-state-badge.tsx';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import classes from './imports.module.css';
 import { queryMessages } from '../../queries/messages.ts';
 import { importMessages } from './messages.ts';
@@ -63,9 +64,7 @@ export function ImportPage() {
           <Anchor component={Link} to="/imports" size="sm">
             Imports
           </Anchor>
-          <Text size="sm" c="dimmed">
-            {job.options.dry_run ? messages.dryRun : importMessages.importName(job.id)}
-          </Text>
+          <DimmedText>{job.options.dry_run ? messages.dryRun : importMessages.importName(job.id)}</DimmedText>
         </Group>
       }
     >

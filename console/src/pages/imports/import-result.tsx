@@ -1,4 +1,5 @@
 import { Alert, Anchor, Progress, Stack, Text } from '@mantine/core';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { ImportJob } from '../../queries/client.ts';
@@ -30,9 +31,9 @@ export function ImportProgress({ job }: { job: ImportJob }) {
       <Progress.Root size="sm">
         <Progress.Section value={percent} aria-label={messages.progressOf(job.file.filename)} />
       </Progress.Root>
-      <Text size="xs" c="dimmed" mt={4}>
+      <DimmedText size="xs" mt={4}>
         {parts.join(', ')}
-      </Text>
+      </DimmedText>
     </div>
   );
 }

@@ -1,10 +1,11 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { pluralize } from '../../components/pluralize.ts';
-import { currentUser } from '../../session/current-user.ts';
+import { currentUser } from '../../session/permissions.ts';
 import { ImportOptions, DEFAULT_SETTINGS } from './import-options.tsx';
 import { ImportFileCard } from './import-file-card.tsx';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import { importMessages } from './messages.ts';
 
 /** A dropped file. Its id is unique, as the same file may be dropped twice. */
@@ -67,11 +68,7 @@ export function NewImports({ files, onRemove }: NewImportsProps) {
             {importMessages.file.importAll(startableCount)}
           </Button>
         )}
-        {files.length > 1 && !allStarted && (
-          <Text size="sm" c="dimmed">
-            {pluralize(files.length, 'report')}
-          </Text>
-        )}
+        {files.length > 1 && !allStarted && <DimmedText>{pluralize(files.length, 'report')}</DimmedText>}
         <Button size="xs" variant="default" onClick={() => onRemove(files.map(({ id }) => id))}>
           {allStarted ? 'Done' : importMessages.file.removeAll}
         </Button>

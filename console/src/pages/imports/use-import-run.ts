@@ -1,11 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { api, type ImportJob } from '../../queries/client.ts';
-import { followImport } from '../../queries/import-events.ts';
+import { followImport, refreshAfterImport, isFinished } from '../../queries/imports.ts';
 import { type FileSettings, type ImportSettings, uploadImport } from '../../queries/upload-import.ts';
 import { createSemaphore } from '../../queries/semaphore.ts';
 import type { UploadState } from '../../queries/upload.ts';
-import { refreshAfterImport, isFinished } from '../../queries/imports.ts';
 
 /** The upload (`progress`) and then the job of an import, or the error that rejected it. */
 export interface ImportRun {

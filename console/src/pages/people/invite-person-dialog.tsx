@@ -10,7 +10,7 @@ import { SelectedPills } from '../../components/selected-pills.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { OrganizationSelect } from '../../components/organization-select.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
-import { currentUser } from '../../session/current-user.ts';
+import { currentUser } from '../../session/permissions.ts';
 import { CopyableLink } from './copyable-link.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { peopleMessages } from './messages.ts';

@@ -1,12 +1,13 @@
-import { Anchor, Stack, Text } from '@mantine/core';
+import { Anchor, Stack } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { User } from '../../../../client/src/openapi-types.ts';
 import { assessmentQuery, findAssessments } from '../../queries/assessments.ts';
 import { useUpdatePerson } from '../../queries/people.ts';
-import { IconAction } from '../../components/icon-action.tsx';
+import { IconAction } from '../../components/page-actions.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import classes from './person-page.module.css';
 import { peopleMessages } from './messages.ts';
 
@@ -26,9 +27,7 @@ export function PersonAssessments({ person, canEdit }: PersonAssessmentsProps) {
   return (
     <Stack gap="sm">
       {person.admin === true && (
-        <Text size="sm" c="dimmed">
-          {person.staff ? messages.allForStaff : messages.allForAdmins}
-        </Text>
+        <DimmedText>{person.staff ? messages.allForStaff : messages.allForAdmins}</DimmedText>
       )}
       {canEdit && !person.banned && (
         <AsyncSelect
@@ -45,11 +44,7 @@ export function PersonAssessments({ person, canEdit }: PersonAssessmentsProps) {
           onChange={(one) => one !== null && set([...given, one.value], messages.given(one.label))}
         />
       )}
-      {given.length === 0 && person.admin !== true && (
-        <Text size="sm" c="dimmed">
-          {messages.none}
-        </Text>
-      )}
+      {given.length === 0 && person.admin !== true && <DimmedText>{messages.none}</DimmedText>}
       <ul className={classes.assessments} aria-label={messages.label}>
         {given.map((uid) => (
           <li key={uid}>

@@ -18,7 +18,7 @@ import { DescriptionItem, DescriptionList } from '../../components/description-l
 import { errorText } from '../../components/notifications.tsx';
 import { PageFallback, PageLayout } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
-import { currentUser } from '../../session/current-user.ts';
+import { currentUser } from '../../session/permissions.ts';
 import { CopyableLink } from './copyable-link.tsx';
 import { PersonAssessments } from './person-assessments.tsx';
 import { UserStateBadge } from './user-state-badge.tsx';

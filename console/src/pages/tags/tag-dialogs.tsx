@@ -14,6 +14,7 @@ import {
 } from '../../queries/tags.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText, notify, notifyError } from '../../components/notifications.tsx';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import { toSentence } from '../../components/field-errors.ts';
 import { tagMessages } from './messages.ts';
 import { commonMessages } from '../../components/messages.ts';
@@ -98,9 +99,7 @@ export function RenameTagDialog({ scope, tag, onClose }: TagDialogProps & { tag:
       onSubmit={renaming.mutate}
       onClose={onClose}
     >
-      <Text size="sm" c="dimmed">
-        {messages.renameHint(scope.kind)}
-      </Text>
+      <DimmedText>{messages.renameHint(scope.kind)}</DimmedText>
     </NameDialog>
   );
 }

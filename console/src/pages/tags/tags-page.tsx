@@ -6,18 +6,17 @@ import { useMemo, useState } from 'react';
 import { organizationsQuery } from '../../queries/organizations.ts';
 import { type TagKind, type TagRow, type TagScope, useTags } from '../../queries/tags.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
-import { IconAction } from '../../components/icon-action.tsx';
+import { IconAction, NewButton } from '../../components/page-actions.tsx';
 import { toOptions } from '../../components/filter-definition.ts';
 import { EmptyState, NoResults } from '../../components/empty-state.tsx';
-import { NewButton } from '../../components/new-button.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
-import { ResultCount } from '../../components/result-count.tsx';
-import { PageLayout } from '../../components/page.tsx';
+import { ResultCount, PageLayout } from '../../components/page.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import type { Column } from '../../components/table-column.ts';
-import { currentUser } from '../../session/current-user.ts';
+import type { Column } from '../../components/table-column.tsx';
+import { currentUser } from '../../session/permissions.ts';
 import { CreateTagDialog, DeleteTagDialog, RenameTagDialog } from './tag-dialogs.tsx';
-import { type TagsSearch, parseTagsSearch } from './search-params.ts';
+import { DimmedText } from '../../components/dimmed-text.tsx';
+import { type TagsSearch, parseTagsSearch } from '../../app/search-params.ts';
 import classes from './tags-page.module.css';
 import { tagMessages } from './messages.ts';
 
@@ -118,11 +117,7 @@ function TagTable({ scope, organizationId, search, onSearch, canEdit }: TagTable
         </Box>
         {canEdit && button}
       </FilterBar>
-      {!canEdit && (
-        <Text size="sm" c="dimmed">
-          {messages.readOnly[kind]}
-        </Text>
-      )}
+      {!canEdit && <DimmedText>{messages.readOnly[kind]}</DimmedText>}
       <DataTable
         label={messages.listOf(kind)}
         list={list}

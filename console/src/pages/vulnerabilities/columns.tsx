@@ -1,11 +1,12 @@
 import type { VulnerabilityRow } from '../../queries/vulnerabilities.ts';
-import { daysOverdue, OverdueBadge } from '../../components/due-date.tsx';
-import { GoneBadge } from '../../components/gone-badge.tsx';
-import { RowLink } from '../../components/row-link.tsx';
-import type { Column } from '../../components/table-column.ts';
-import { SeverityBadge } from '../../components/severity-badge.tsx';
-import { StatusBadge } from '../../components/status-badge.tsx';
-import { StackedCell } from '../../components/stacked-cell.tsx';
+import {
+  daysOverdue,
+  OverdueBadge,
+  GoneBadge,
+  SeverityBadge,
+  StatusBadge,
+} from '../../components/vulnerability-badges.tsx';
+import { RowLink, type Column, StackedCell } from '../../components/table-column.tsx';
 import { Day, Time } from '../../components/time.tsx';
 import { vulnerabilityListMessages as messages } from './messages.ts';
 import classes from './columns.module.css';

@@ -1,5 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, AssayError } from '../../queries/client.ts';
+import { findAssessments, loadAssessmentName } from '../../queries/assessments.ts';
+import { findGroups } from '../../queries/groups.ts';
 import { statusesQuery } from '../../queries/vulnerabilities.ts';
 import type { FilterDefinition } from '../../components/filter-definition.ts';
 import { IMPORT_FORMATS, PHASES, RETEST_STATUSES, SEVERITIES } from '../../queries/enums.ts';
@@ -61,15 +63,8 @@ const SEARCHABLE_FILTERS: readonly FilterDefinition[] = [
   {
     name: 'assessment_id',
     label: 'Assessment',
-    async options(search, signal) {
-      const { data } = await api.GET('/v1/assessments', {
-        params: { query: { 'filter[search]': search, 'page[size]': MAX_OPTIONS } },
-        signal,
-      });
-      return data.map(({ uid, name }) => ({ value: uid, label: name }));
-    },
-    loadLabel: async (value, signal) =>
-      (await api.GET('/v1/assessments/{id}', { params: { path: { id: value } }, signal })).data.name,
+    options: findAssessments,
+    loadLabel: loadAssessmentName,
   },
   {
     name: 'tag',
@@ -99,13 +94,7 @@ const SEARCHABLE_FILTERS: readonly FilterDefinition[] = [
   {
     name: 'assessment_group_id',
     label: 'Group',
-    async options(search, signal) {
-      const { data } = await api.GET('/v1/assessment_groups', {
-        params: { query: { 'filter[search]': search, 'page[size]': MAX_OPTIONS } },
-        signal,
-      });
-      return data.map(({ id, name }) => ({ value: String(id), label: name }));
-    },
+    options: findGroups,
     loadLabel: async (value, signal) =>
       (await api.GET('/v1/assessment_groups/{id}', { params: { path: { id: Number(value) } }, signal })).data
         .name,

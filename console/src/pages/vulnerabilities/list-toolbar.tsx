@@ -5,15 +5,15 @@ import type { ExportFormat } from '../../queries/export-vulnerabilities.ts';
 import { ColumnsMenu } from '../../components/columns-menu.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
 import { ViewsMenu } from '../../components/views-menu.tsx';
-import { filterValues } from '../../app/search-params.ts';
-import { VULNERABILITY_TABLE_COLUMNS } from './columns.tsx';
-import { useVulnerabilityFilters } from './filters.ts';
 import {
+  filterValues,
   type VulnerabilityListParamsChange,
   toFilterParam,
   type VulnerabilityListParams,
   parseVulnerabilityListParams,
-} from './search-params.ts';
+} from '../../app/search-params.ts';
+import { VULNERABILITY_TABLE_COLUMNS } from './columns.tsx';
+import { useVulnerabilityFilters } from './filters.ts';
 import type { EditKind } from './edit-dialog.tsx';
 import { vulnerabilityListMessages as messages } from './messages.ts';
 import classes from './vulnerability-list.module.css';

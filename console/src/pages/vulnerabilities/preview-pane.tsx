@@ -4,14 +4,16 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { vulnerabilityQuery } from '../../queries/vulnerabilities.ts';
 import { commonMessages } from '../../components/messages.ts';
-import { IconAction } from '../../components/icon-action.tsx';
+import { IconAction } from '../../components/page-actions.tsx';
 import { pluralize } from '../../components/pluralize.ts';
-import { OverdueBadge } from '../../components/due-date.tsx';
+import {
+  OverdueBadge,
+  GoneNote,
+  SeverityBadge,
+  StatusBadge,
+} from '../../components/vulnerability-badges.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
-import { GoneNote } from '../../components/gone-badge.tsx';
 import { errorText } from '../../components/notifications.tsx';
-import { SeverityBadge } from '../../components/severity-badge.tsx';
-import { StatusBadge } from '../../components/status-badge.tsx';
 import { Day, Time } from '../../components/time.tsx';
 import {
   AttachmentsPreview,

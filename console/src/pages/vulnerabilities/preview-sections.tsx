@@ -9,6 +9,7 @@ import { fillSentence } from '../../components/fill-sentence.ts';
 import { AttachmentImage } from '../../components/attachment-image.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { Time } from '../../components/time.tsx';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import { previewMessages } from './messages.ts';
 import classes from './preview-pane.module.css';
 
@@ -25,7 +26,7 @@ interface SectionProps {
 }
 
 /** A section with a heading. */
-export function PreviewSection({ title, children }: { title: string; children: ReactNode }) {
+function PreviewSection({ title, children }: { title: string; children: ReactNode }) {
   return (
     <section>
       <Title order={3} size="h6" mb={4}>
@@ -80,9 +81,9 @@ export function EvidenceSections({ data }: SectionProps) {
             </Code>
           ))}
           {count > MAX_LOCATIONS && (
-            <Text size="xs" c="dimmed" mt={4}>
+            <DimmedText size="xs" mt={4}>
               {previewMessages.moreLocations(count - MAX_LOCATIONS)}
-            </Text>
+            </DimmedText>
           )}
         </PreviewSection>
       )}
@@ -132,12 +133,12 @@ export function LatestRetest({ id }: { id: number }) {
         <Badge variant="default" tt="none" fw={400}>
           {previewMessages.retestStatuses[data.status] ?? data.status}
         </Badge>
-        <Text size="xs" c="dimmed">
+        <DimmedText size="xs">
           {fillSentence(previewMessages.retestBy, {
             at: <Time at={data.decided_at ?? data.created_at} />,
             name: commonMessages.person.author(user),
           })}
-        </Text>
+        </DimmedText>
       </Group>
       {message !== '' && (
         <Text size="sm" mt={4} className={classes.text}>
@@ -158,7 +159,7 @@ export function RecentComments({ data: { id, comment_count } }: SectionProps) {
       <Stack gap="xs">
         {data.map((comment) => (
           <div key={comment.id} className={classes.comment}>
-            <Text size="xs" c="dimmed">
+            <DimmedText size="xs">
               {fillSentence(
                 comment.internal ? previewMessages.internalCommentBy : previewMessages.commentBy,
                 {
@@ -166,7 +167,7 @@ export function RecentComments({ data: { id, comment_count } }: SectionProps) {
                   at: <Time at={comment.created_at} />,
                 },
               )}
-            </Text>
+            </DimmedText>
             <Text component="div" size="sm" className={classes.text}>
               <Suspense fallback={comment.text}>
                 <MarkdownText vulnerability={id}>{comment.text}</MarkdownText>

@@ -1,7 +1,7 @@
 import { TagsInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { tagSuggestionsQuery } from '../../queries/tag-suggestions.ts';
+import { tagSuggestionsQuery } from '../../queries/tags.ts';
 
 /** The API's maximum per request. */
 const MAX_TAGS = 50;
