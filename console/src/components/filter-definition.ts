@@ -39,8 +39,8 @@ export interface FilterProps {
 
 /** The organization filter, which only staff have. */
 export function useOrganizationFilter(): readonly FilterDefinition[] {
-  const { data: who } = useQuery(currentUser);
-  const isStaff = who?.staff === true;
+  const { data: user } = useQuery(currentUser);
+  const isStaff = user?.staff === true;
   const { data = [] } = useQuery({ ...organizationsQuery, enabled: isStaff });
   if (!isStaff) return [];
   const options = data.map(({ uid, name }) => ({ value: uid, label: name }));

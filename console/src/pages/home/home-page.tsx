@@ -322,16 +322,16 @@ const STEPS = [
 
 /** Shown on the home page until there are findings. */
 function GettingStarted() {
-  const { data: who } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUser);
   const canCreate = useCanCreateAssessments();
-  const isFor = { creators: canCreate, admins: who?.admin === true };
+  const isFor = { creators: canCreate, admins: user?.admin === true };
   return (
     <Paper component="section" withBorder p="lg" className={classes.card}>
       <Title order={2} size="h4">
         {messages.noFindings}
       </Title>
       <Text c="dimmed" mb="md">
-        {who?.admin === true ? messages.startAsAdmin : messages.startAsMember}
+        {user?.admin === true ? messages.startAsAdmin : messages.startAsMember}
       </Text>
       <ol className={classes.steps}>
         {STEPS.filter((item) => !('for' in item) || isFor[item.for]).map(({ to, step }) => (
