@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { Context } from '../context.ts';
 import { validatePassword } from '../auth/password-strength.ts';
 import { hashPassword, MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
 import { organizationNameOf } from '../domain/organizations/organizations.ts';
@@ -30,61 +31,62 @@ interface RejectedForm {
   passwordError?: string;
 }
 
+const showForm = async (
+  { db }: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { changed = false, rejected }: { changed?: boolean; rejected?: RejectedForm } = {},
+) => {
+  const { userId, email } = requireSignedInSession(request);
+  const use = await passwordStatus(db.read, userId);
+  return sendHtmlPage(
+    request,
+    reply,
+    <AccountPage path="/account/security" title="Password">
+      {changed && <Notice kind="success">{MESSAGES.password.changed}</Notice>}
+      <section>
+        {use === 'provider' && <p>{MESSAGES.password.sso}</p>}
+        {use === 'none' && (
+          <p>
+            {MESSAGES.password.none} <a href="/reset-password/request">{MESSAGES.password.forgot}</a>
+          </p>
+        )}
+        {use === 'password' && (
+          <Form action={PATH}>
+            <Field
+              name="current"
+              label={MESSAGES.password.current}
+              type="password"
+              autocomplete="current-password"
+              error={rejected?.currentError}
+              maxLength={MAX_TYPED_PASSWORD_LENGTH}
+              autofocus={rejected?.currentError !== undefined}
+            />
+            <NewPasswordField
+              email={email}
+              label={MESSAGES.password.new}
+              error={rejected?.passwordError}
+              autofocus={rejected?.passwordError !== undefined}
+            />
+            <p class="hint">{MESSAGES.password.consequences}</p>
+            <Button>{MESSAGES.password.change}</Button>
+          </Form>
+        )}
+      </section>
+    </AccountPage>,
+    { status: rejected?.status ?? 200 },
+  );
+};
+
+/** Accounts with a second factor also prove that one, unless they have just signed in with it. */
+const needsConfirmation = async ({ db, clock }: Context, session: Session) =>
+  !isRecentlyConfirmed(session, clock()) &&
+  hasSecondFactor(await secondFactorsOf(db.read, session.userId)) &&
+  (await passwordStatus(db.read, session.userId)) === 'password';
+
 /** Changes the user's password. */
 export const registerPassword: RouteRegistrar = (app, context) => {
   const { db, clock } = context;
-
-  const showForm = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { changed = false, rejected }: { changed?: boolean; rejected?: RejectedForm } = {},
-  ) => {
-    const { userId, email } = requireSignedInSession(request);
-    const use = await passwordStatus(db.read, userId);
-    return sendHtmlPage(
-      request,
-      reply,
-      <AccountPage path="/account/security" title="Password">
-        {changed && <Notice kind="success">{MESSAGES.password.changed}</Notice>}
-        <section>
-          {use === 'provider' && <p>{MESSAGES.password.sso}</p>}
-          {use === 'none' && (
-            <p>
-              {MESSAGES.password.none} <a href="/reset-password/request">{MESSAGES.password.forgot}</a>
-            </p>
-          )}
-          {use === 'password' && (
-            <Form action={PATH}>
-              <Field
-                name="current"
-                label={MESSAGES.password.current}
-                type="password"
-                autocomplete="current-password"
-                error={rejected?.currentError}
-                maxLength={MAX_TYPED_PASSWORD_LENGTH}
-                autofocus={rejected?.currentError !== undefined}
-              />
-              <NewPasswordField
-                email={email}
-                label={MESSAGES.password.new}
-                error={rejected?.passwordError}
-                autofocus={rejected?.passwordError !== undefined}
-              />
-              <p class="hint">{MESSAGES.password.consequences}</p>
-              <Button>{MESSAGES.password.change}</Button>
-            </Form>
-          )}
-        </section>
-      </AccountPage>,
-      { status: rejected?.status ?? 200 },
-    );
-  };
-
-  /** Accounts with a second factor also prove that one, unless they have just signed in with it. */
-  const needsConfirmation = async (session: Session) =>
-    !isRecentlyConfirmed(session, clock()) &&
-    hasSecondFactor(await secondFactorsOf(db.read, session.userId)) &&
-    (await passwordStatus(db.read, session.userId)) === 'password';
 
   app.get(
     PATH,
@@ -98,9 +100,9 @@ export const registerPassword: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const changed = request.query.done === 'changed';
       // Ten minutes may end between the change and its notice.
-      if (!changed && (await needsConfirmation(requireSignedInSession(request))))
+      if (!changed && (await needsConfirmation(context, requireSignedInSession(request))))
         return reply.redirect(confirmIdentityPath(PATH), 303);
-      return showForm(request, reply, { changed });
+      return showForm(context, request, reply, { changed });
     },
   );
 
@@ -113,8 +115,9 @@ export const registerPassword: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const session = requireSignedInSession(request);
       const { current, password } = request.body;
-      if ((await passwordStatus(db.read, session.userId)) !== 'password') return showForm(request, reply);
-      if (await needsConfirmation(session)) return reply.redirect(confirmIdentityPath(PATH), 303);
+      if ((await passwordStatus(db.read, session.userId)) !== 'password')
+        return showForm(context, request, reply);
+      if (await needsConfirmation(context, session)) return reply.redirect(confirmIdentityPath(PATH), 303);
 
       const organization =
         session.organizationId === null ? null : await organizationNameOf(db.read, session.organizationId);
@@ -123,7 +126,7 @@ export const registerPassword: RouteRegistrar = (app, context) => {
           ? MESSAGES.password.same
           : await validatePassword(password, [session.email, session.name ?? '', organization ?? '']);
       if (passwordError !== undefined)
-        return showForm(request, reply, { rejected: { status: 422, passwordError } });
+        return showForm(context, request, reply, { rejected: { status: 422, passwordError } });
 
       // Attempts count towards the lock of the sign-in page.
       const attempt = { email: session.email, password: current, address: request.address };
@@ -131,11 +134,11 @@ export const registerPassword: RouteRegistrar = (app, context) => {
       if (checked.outcome === 'locked') {
         reply.header('retry-after', checked.retryAfter);
         const currentError = MESSAGES.password.tooManyAttempts;
-        return showForm(request, reply, { rejected: { status: 429, currentError } });
+        return showForm(context, request, reply, { rejected: { status: 429, currentError } });
       }
       if (checked.outcome === 'refused') {
         const currentError = MESSAGES.password.wrong;
-        return showForm(request, reply, { rejected: { status: 422, currentError } });
+        return showForm(context, request, reply, { rejected: { status: 422, currentError } });
       }
       const passwordHash = await hashPassword(password);
       const secret = await db.write((tx) =>

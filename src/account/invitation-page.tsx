@@ -34,83 +34,83 @@ interface RejectedForm {
   passwordError: string | undefined;
 }
 
+const showInvalidLink = (request: FastifyRequest, reply: FastifyReply, status: 404 | 410) =>
+  sendHtmlPage(
+    request,
+    reply,
+    <InvalidLink title={MESSAGES.invitation.invalid}>
+      <p>{MESSAGES.invitation.invalidWhy}</p>
+      <p>{MESSAGES.invitation.requestNew}</p>
+    </InvalidLink>,
+    { status },
+  );
+
+const showForm = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  token: string,
+  { email, name, organization }: Invitation,
+  rejected?: RejectedForm,
+) =>
+  sendHtmlPage(
+    request,
+    reply,
+    <Page title={MESSAGES.invitation.title} scripts={LINK_SCRIPTS}>
+      <p>
+        {MESSAGES.invitation.invited}
+        {organization !== null && (
+          <>
+            {' '}
+            {MESSAGES.invitation.by} <strong>{organization}</strong>
+          </>
+        )}
+        {MESSAGES.invitation.signInAs} <strong>{email}</strong>.
+      </p>
+      <Form action={PATH}>
+        <input type="hidden" name="token" value={token} />
+        <Field
+          name="name"
+          label={MESSAGES.invitation.name}
+          autocomplete="name"
+          hint={MESSAGES.invitation.nameHint}
+          value={rejected?.name ?? name ?? ''}
+          error={rejected?.nameError}
+          maxLength={MAX_NAME_LENGTH}
+          autofocus={rejected === undefined || rejected.nameError !== undefined}
+        />
+        <NewPasswordField
+          email={email}
+          label={MESSAGES.invitation.password}
+          error={rejected?.passwordError}
+          autofocus={rejected !== undefined && rejected.nameError === undefined}
+        />
+        <Button>{MESSAGES.invitation.accept}</Button>
+      </Form>
+    </Page>,
+    { status: rejected === undefined ? 200 : 422 },
+  );
+
+const showProvider = (request: FastifyRequest, reply: FastifyReply, { email, organization }: Invitation) =>
+  sendHtmlPage(
+    request,
+    reply,
+    <Page title={MESSAGES.invitation.title} scripts={LINK_SCRIPTS}>
+      <p>
+        {MESSAGES.invitation.invitedBy} <strong>{organization}</strong>
+        {MESSAGES.invitation.sso} <strong>{email}</strong>.
+      </p>
+      <a class="button primary" href="/sign-in/organization">
+        {MESSAGES.invitation.signInSso}
+      </a>
+    </Page>,
+  );
+
 /** The page of an invitation link, on which the user chooses a name and a password. */
 export const registerInvitation: RouteRegistrar = (app, context) => {
   const { db, keys, config, clock } = context;
 
   const read = (token: string) =>
     resolveInvitation(db.read, keys.secret, token, config.invitationLifetime, clock());
-
-  const showInvalidLink = (request: FastifyRequest, reply: FastifyReply, status: 404 | 410) =>
-    sendHtmlPage(
-      request,
-      reply,
-      <InvalidLink title={MESSAGES.invitation.invalid}>
-        <p>{MESSAGES.invitation.invalidWhy}</p>
-        <p>{MESSAGES.invitation.requestNew}</p>
-      </InvalidLink>,
-      { status },
-    );
-
-  const showForm = (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    token: string,
-    { email, name, organization }: Invitation,
-    rejected?: RejectedForm,
-  ) =>
-    sendHtmlPage(
-      request,
-      reply,
-      <Page title={MESSAGES.invitation.title} scripts={LINK_SCRIPTS}>
-        <p>
-          {MESSAGES.invitation.invited}
-          {organization !== null && (
-            <>
-              {' '}
-              {MESSAGES.invitation.by} <strong>{organization}</strong>
-            </>
-          )}
-          {MESSAGES.invitation.signInAs} <strong>{email}</strong>.
-        </p>
-        <Form action={PATH}>
-          <input type="hidden" name="token" value={token} />
-          <Field
-            name="name"
-            label={MESSAGES.invitation.name}
-            autocomplete="name"
-            hint={MESSAGES.invitation.nameHint}
-            value={rejected?.name ?? name ?? ''}
-            error={rejected?.nameError}
-            maxLength={MAX_NAME_LENGTH}
-            autofocus={rejected === undefined || rejected.nameError !== undefined}
-          />
-          <NewPasswordField
-            email={email}
-            label={MESSAGES.invitation.password}
-            error={rejected?.passwordError}
-            autofocus={rejected !== undefined && rejected.nameError === undefined}
-          />
-          <Button>{MESSAGES.invitation.accept}</Button>
-        </Form>
-      </Page>,
-      { status: rejected === undefined ? 200 : 422 },
-    );
-
-  const showProvider = (request: FastifyRequest, reply: FastifyReply, { email, organization }: Invitation) =>
-    sendHtmlPage(
-      request,
-      reply,
-      <Page title={MESSAGES.invitation.title} scripts={LINK_SCRIPTS}>
-        <p>
-          {MESSAGES.invitation.invitedBy} <strong>{organization}</strong>
-          {MESSAGES.invitation.sso} <strong>{email}</strong>.
-        </p>
-        <a class="button primary" href="/sign-in/organization">
-          {MESSAGES.invitation.signInSso}
-        </a>
-      </Page>,
-    );
 
   app.get(
     PATH,

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { Context } from '../context.ts';
 import { emailHost, MAX_EMAIL_LENGTH } from '../auth/email-addresses.ts';
 import { DomainError } from '../domain/shared/errors.ts';
 import { consumeChallenge } from '../domain/sign-in/challenges.ts';
@@ -61,8 +62,7 @@ const PROVIDER_MESSAGES: Readonly<Record<ProviderError['kind'], { status: number
 
 /** Signs in through the organization's OpenID Connect provider. */
 export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
-  const { db, clock, log, deniedAttempts } = context;
-  const providers = new ProviderCache(context);
+  const { db } = context;
 
   app.get(
     '/sign-in/organization',
@@ -97,6 +97,13 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
       );
     },
   );
+  registerProviderRedirects(app, context);
+};
+
+/** Sends users to the provider of their organization, and signs them in when they return. */
+const registerProviderRedirects: RouteRegistrar = (app, context) => {
+  const { db, clock, log } = context;
+  const providers = new ProviderCache(context);
 
   app.get(
     '/sign-in/organization/start',
@@ -125,7 +132,7 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
         savePendingSignIn(context, reply, { ...challenge, organization, issuer, clientId, returnTo });
         return reply.redirect(url.href, 303);
       } catch (error) {
-        return showProblem(request, reply, provider, error, returnTo);
+        return showProblem(context, request, reply, provider, error, returnTo);
       }
     },
   );
@@ -176,33 +183,29 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
           attempt.returnTo,
         );
       } catch (error) {
-        return showProblem(request, reply, provider, error, attempt.returnTo);
+        return showProblem(context, request, reply, provider, error, attempt.returnTo);
       }
     },
   );
-
-  /** Shows and records why the sign-in failed. */
-  async function showProblem(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    provider: IdentityProvider,
-    error: unknown,
-    to: string,
-  ): Promise<FastifyReply> {
-    const { status, message, reason } = outcomeOf(error);
-    const { organization, issuer } = provider;
-    log.warn({ requestId: request.id, organization, issuer, reason }, 'single sign-on failed');
-    recordDeniedIdentity(deniedAttempts, changeContextOf(request, clock()), provider, reason);
-    return sendHtmlPage(
-      request,
-      reply,
-      <NotSignedInPage message={message} to={to} requestId={request.id} />,
-      {
-        status,
-      },
-    );
-  }
 };
+
+/** Shows and records why the sign-in failed. */
+async function showProblem(
+  { log, clock, deniedAttempts }: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  provider: IdentityProvider,
+  error: unknown,
+  to: string,
+): Promise<FastifyReply> {
+  const { status, message, reason } = outcomeOf(error);
+  const { organization, issuer } = provider;
+  log.warn({ requestId: request.id, organization, issuer, reason }, 'single sign-on failed');
+  recordDeniedIdentity(deniedAttempts, changeContextOf(request, clock()), provider, reason);
+  return sendHtmlPage(request, reply, <NotSignedInPage message={message} to={to} requestId={request.id} />, {
+    status,
+  });
+}
 
 /** @throws errors that are neither rejections nor problems with the provider */
 function outcomeOf(error: unknown): { status: number; message: string; reason: string } {

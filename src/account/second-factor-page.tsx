@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { Context } from '../context.ts';
 import { verifyPasskey } from '../domain/sign-in/verify-passkey.ts';
 import { MAX_RECOVERY_CODE_LENGTH, redeemRecoveryCode } from '../domain/sign-in/recovery-codes.ts';
 import { verifySecondFactor, hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
@@ -40,107 +41,109 @@ const REJECTED: Readonly<Record<Factor, string>> = {
   passkey: MESSAGES.secondFactor.wrongPasskey,
 };
 
+const showForms = async (
+  context: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  session: Session,
+  to: string | undefined,
+  rejected?: { factor: Factor; status: 401 | 429 },
+) => {
+  const factors = await secondFactorsOf(context.db.read, session.userId);
+  const wayBack = <input type="hidden" name="to" value={safeReturnPath(to)} />;
+  return sendHtmlPage(
+    request,
+    reply,
+    <Page title={MESSAGES.secondFactor.title} scripts={PASSKEY_SCRIPTS}>
+      {rejected !== undefined && <Notice kind="error">{REJECTED[rejected.factor]}</Notice>}
+      <p class="aside">
+        {MESSAGES.secondFactor.signingInAs} <strong>{session.email}</strong>.
+      </p>
+      {factors.totp && (
+        <Form action={PATH}>
+          {wayBack}
+          <Field
+            name="code"
+            label="Code"
+            hint={MESSAGES.secondFactor.codeHint}
+            autocomplete="one-time-code"
+            inputmode="numeric"
+            maxLength={MAX_CODE_LENGTH}
+            autofocus
+          />
+          <Button>{MESSAGES.secondFactor.signIn}</Button>
+        </Form>
+      )}
+      {factors.passkeys > 0 && (
+        <>
+          <PasskeyForm
+            context={context}
+            purpose="second-factor"
+            action={`${PATH}/passkey`}
+            label={MESSAGES.secondFactor.usePasskey}
+            kind={factors.totp ? 'plain' : 'primary'}
+          >
+            {wayBack}
+          </PasskeyForm>
+          <noscript>
+            <p>{MESSAGES.secondFactor.needsJavaScript}</p>
+          </noscript>
+        </>
+      )}
+      <details open={rejected?.factor === 'recovery' || !factors.totp}>
+        <summary>{MESSAGES.secondFactor.useRecoveryCode}</summary>
+        <Form action={`${PATH}/recovery`}>
+          {wayBack}
+          <Field
+            name="recovery_code"
+            label={MESSAGES.secondFactor.recoveryCode}
+            hint={MESSAGES.secondFactor.recoveryCodeHint}
+            autocomplete="off"
+            maxLength={MAX_RECOVERY_CODE_LENGTH}
+          />
+          <Button kind="plain">{MESSAGES.secondFactor.signInWithCode}</Button>
+        </Form>
+      </details>
+      <Form action="/sign-out">
+        <p class="hint">{MESSAGES.secondFactor.lost}</p>
+        <Button kind="plain">Cancel</Button>
+      </Form>
+    </Page>,
+    {
+      status: rejected?.status ?? 200,
+      formTargets: await cspFormActionFor(context, safeReturnPath(to)),
+    },
+  );
+};
+
+/** Verifies the factor, and completes the sign-in if it is right. */
+const prove = async (
+  context: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  factor: Factor,
+  to: string | undefined,
+  check: (session: Session, now: number) => Promise<boolean>,
+) => {
+  const now = context.clock();
+  const session = pendingSession(request, now);
+  if (session === null) return abandonSignIn(request, reply, to);
+  const proof = await verifySecondFactor(context, changeContextOf(request, now), session, () =>
+    check(session, now),
+  );
+  if (proof.outcome === 'right') {
+    await completeSignIn(context, request, reply, session, factor);
+    return reply.redirect(safeReturnPath(to), 303);
+  }
+  if (proof.outcome === 'locked') reply.header('retry-after', proof.retryAfter);
+  else reply.header('www-authenticate', 'Form realm="assay"');
+  const status = proof.outcome === 'locked' ? 429 : 401;
+  return showForms(context, request, reply, session, to, { factor, status });
+};
+
 /** Completes a sign-in with an authenticator code, a recovery code or a passkey. */
 export const registerSecondFactor: RouteRegistrar = (app, context) => {
   const { db, keys, clock } = context;
-
-  const showForms = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    session: Session,
-    to: string | undefined,
-    rejected?: { factor: Factor; status: 401 | 429 },
-  ) => {
-    const factors = await secondFactorsOf(db.read, session.userId);
-    const wayBack = <input type="hidden" name="to" value={safeReturnPath(to)} />;
-    return sendHtmlPage(
-      request,
-      reply,
-      <Page title={MESSAGES.secondFactor.title} scripts={PASSKEY_SCRIPTS}>
-        {rejected !== undefined && <Notice kind="error">{REJECTED[rejected.factor]}</Notice>}
-        <p class="aside">
-          {MESSAGES.secondFactor.signingInAs} <strong>{session.email}</strong>.
-        </p>
-        {factors.totp && (
-          <Form action={PATH}>
-            {wayBack}
-            <Field
-              name="code"
-              label="Code"
-              hint={MESSAGES.secondFactor.codeHint}
-              autocomplete="one-time-code"
-              inputmode="numeric"
-              maxLength={MAX_CODE_LENGTH}
-              autofocus
-            />
-            <Button>{MESSAGES.secondFactor.signIn}</Button>
-          </Form>
-        )}
-        {factors.passkeys > 0 && (
-          <>
-            <PasskeyForm
-              context={context}
-              purpose="second-factor"
-              action={`${PATH}/passkey`}
-              label={MESSAGES.secondFactor.usePasskey}
-              kind={factors.totp ? 'plain' : 'primary'}
-            >
-              {wayBack}
-            </PasskeyForm>
-            <noscript>
-              <p>{MESSAGES.secondFactor.needsJavaScript}</p>
-            </noscript>
-          </>
-        )}
-        <details open={rejected?.factor === 'recovery' || !factors.totp}>
-          <summary>{MESSAGES.secondFactor.useRecoveryCode}</summary>
-          <Form action={`${PATH}/recovery`}>
-            {wayBack}
-            <Field
-              name="recovery_code"
-              label={MESSAGES.secondFactor.recoveryCode}
-              hint={MESSAGES.secondFactor.recoveryCodeHint}
-              autocomplete="off"
-              maxLength={MAX_RECOVERY_CODE_LENGTH}
-            />
-            <Button kind="plain">{MESSAGES.secondFactor.signInWithCode}</Button>
-          </Form>
-        </details>
-        <Form action="/sign-out">
-          <p class="hint">{MESSAGES.secondFactor.lost}</p>
-          <Button kind="plain">Cancel</Button>
-        </Form>
-      </Page>,
-      {
-        status: rejected?.status ?? 200,
-        formTargets: await cspFormActionFor(context, safeReturnPath(to)),
-      },
-    );
-  };
-
-  /** Verifies the factor, and completes the sign-in if it is right. */
-  const prove = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    factor: Factor,
-    to: string | undefined,
-    check: (session: Session, now: number) => Promise<boolean>,
-  ) => {
-    const now = clock();
-    const session = pendingSession(request, now);
-    if (session === null) return abandonSignIn(request, reply, to);
-    const proof = await verifySecondFactor(context, changeContextOf(request, now), session, () =>
-      check(session, now),
-    );
-    if (proof.outcome === 'right') {
-      await completeSignIn(context, request, reply, session, factor);
-      return reply.redirect(safeReturnPath(to), 303);
-    }
-    if (proof.outcome === 'locked') reply.header('retry-after', proof.retryAfter);
-    else reply.header('www-authenticate', 'Form realm="assay"');
-    const status = proof.outcome === 'locked' ? 429 : 401;
-    return showForms(request, reply, session, to, { factor, status });
-  };
 
   app.get(
     PATH,
@@ -153,7 +156,7 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
       const session = pendingSession(request, clock());
       if (session === null) return abandonSignIn(request, reply, to);
       if (hasSecondFactor(await secondFactorsOf(db.read, session.userId)))
-        return showForms(request, reply, session, to);
+        return showForms(context, request, reply, session, to);
       return reply.redirect(`${PATH}/set-up?to=${encodeURIComponent(safeReturnPath(to))}`, 303);
     },
   );
@@ -163,7 +166,7 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
     { config: { operation: 'second-factor', access: 'open' }, schema: { hide: true, body: CodeFormSchema } },
     async (request, reply) => {
       const { code, to } = request.body;
-      return prove(request, reply, 'totp', to, ({ userId }, now) =>
+      return prove(context, request, reply, 'totp', to, ({ userId }, now) =>
         verifyTotp(db, keys.secret, userId, code, now),
       );
     },
@@ -177,7 +180,7 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
     },
     async (request, reply) => {
       const { recovery_code: code, to } = request.body;
-      return prove(request, reply, 'recovery', to, (session, now) =>
+      return prove(context, request, reply, 'recovery', to, (session, now) =>
         redeemRecoveryCode(db, changeContextOf(request, now), session, code),
       );
     },
@@ -193,6 +196,7 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
       const { credential, to } = request.body;
       const assertion = parsePasskeyAssertion(context, request, reply, 'second-factor', credential);
       return prove(
+        context,
         request,
         reply,
         'passkey',

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { Context } from '../context.ts';
 import { enrolSecondFactor } from '../domain/sign-in/enrol-second-factor.ts';
 import { addPasskey } from '../domain/sign-in/passkeys.ts';
 import { generateRecoveryCodes } from '../domain/sign-in/recovery-codes.ts';
@@ -32,81 +33,83 @@ const PATH = '/sign-in/second-factor/set-up';
 const CodeFormSchema = Type.Object({ set_up: SetupSchema, code: CodeSchema, to: ReturnTo });
 const PasskeyFormSchema = Type.Object({ credential: CredentialSchema, to: ReturnTo });
 
+const showForms = async (
+  context: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  session: Session,
+  to: string | undefined,
+  rejected?: { setUp?: string; message?: string },
+) => {
+  // Keep the secret after a wrong code, because the app already has it.
+  const stored =
+    rejected?.setUp === undefined ? undefined : openAuthenticatorSetup(context, session, rejected.setUp);
+  const setUp =
+    stored === undefined
+      ? createAuthenticatorSetup(context, session)
+      : { field: rejected?.setUp ?? '', secret: stored };
+  const wayBack = <input type="hidden" name="to" value={safeReturnPath(to)} />;
+  return sendHtmlPage(
+    request,
+    reply,
+    <Page title={MESSAGES.setup.title} scripts={PASSKEY_SCRIPTS}>
+      {rejected?.message !== undefined && <Notice kind="error">{rejected.message}</Notice>}
+      <p class="aside">
+        {MESSAGES.setup.required} <strong>{session.email}</strong>
+        {MESSAGES.setup.choose}
+      </p>
+      <AuthenticatorForm
+        action={PATH}
+        setup={setUp}
+        email={session.email}
+        isRejected={rejected?.setUp !== undefined}
+      >
+        {wayBack}
+      </AuthenticatorForm>
+      <PasskeyForm
+        context={context}
+        purpose="add"
+        action={`${PATH}/passkey`}
+        label={MESSAGES.setup.usePasskey}
+        kind="plain"
+      >
+        {wayBack}
+      </PasskeyForm>
+    </Page>,
+    {
+      status: rejected === undefined ? 200 : 422,
+      formTargets: await cspFormActionFor(context, safeReturnPath(to)),
+    },
+  );
+};
+
+/** Completes the sign-in and shows the recovery codes. */
+const finish = async (
+  context: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  session: Session,
+  factor: 'totp' | 'passkey',
+  codes: readonly string[],
+  to: string | undefined,
+) => {
+  await completeSignIn(context, request, reply, session, factor);
+  return sendHtmlPage(
+    request,
+    reply,
+    <Page title={MESSAGES.setup.recoveryCodes}>
+      <RecoveryCodes
+        done={MESSAGES.setup.done}
+        codes={codes}
+        next={{ href: safeReturnPath(to), label: 'Continue' }}
+      />
+    </Page>,
+  );
+};
+
 /** Lets users set up the second factor that their account must have, which completes their sign-in. */
 export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
   const { db, keys, clock } = context;
-
-  const showForms = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    session: Session,
-    to: string | undefined,
-    rejected?: { setUp?: string; message?: string },
-  ) => {
-    // Keep the secret after a wrong code, because the app already has it.
-    const stored =
-      rejected?.setUp === undefined ? undefined : openAuthenticatorSetup(context, session, rejected.setUp);
-    const setUp =
-      stored === undefined
-        ? createAuthenticatorSetup(context, session)
-        : { field: rejected?.setUp ?? '', secret: stored };
-    const wayBack = <input type="hidden" name="to" value={safeReturnPath(to)} />;
-    return sendHtmlPage(
-      request,
-      reply,
-      <Page title={MESSAGES.setup.title} scripts={PASSKEY_SCRIPTS}>
-        {rejected?.message !== undefined && <Notice kind="error">{rejected.message}</Notice>}
-        <p class="aside">
-          {MESSAGES.setup.required} <strong>{session.email}</strong>
-          {MESSAGES.setup.choose}
-        </p>
-        <AuthenticatorForm
-          action={PATH}
-          setup={setUp}
-          email={session.email}
-          isRejected={rejected?.setUp !== undefined}
-        >
-          {wayBack}
-        </AuthenticatorForm>
-        <PasskeyForm
-          context={context}
-          purpose="add"
-          action={`${PATH}/passkey`}
-          label={MESSAGES.setup.usePasskey}
-          kind="plain"
-        >
-          {wayBack}
-        </PasskeyForm>
-      </Page>,
-      {
-        status: rejected === undefined ? 200 : 422,
-        formTargets: await cspFormActionFor(context, safeReturnPath(to)),
-      },
-    );
-  };
-
-  /** Completes the sign-in and shows the recovery codes. */
-  const finish = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    session: Session,
-    factor: 'totp' | 'passkey',
-    codes: readonly string[],
-    to: string | undefined,
-  ) => {
-    await completeSignIn(context, request, reply, session, factor);
-    return sendHtmlPage(
-      request,
-      reply,
-      <Page title={MESSAGES.setup.recoveryCodes}>
-        <RecoveryCodes
-          done={MESSAGES.setup.done}
-          codes={codes}
-          next={{ href: safeReturnPath(to), label: 'Continue' }}
-        />
-      </Page>,
-    );
-  };
 
   app.get(
     PATH,
@@ -120,7 +123,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
       if (session === null) return abandonSignIn(request, reply, to);
       if (hasSecondFactor(await secondFactorsOf(db.read, session.userId)))
         return reply.redirect(`/sign-in/second-factor?to=${encodeURIComponent(safeReturnPath(to))}`, 303);
-      return showForms(request, reply, session, to);
+      return showForms(context, request, reply, session, to);
     },
   );
 
@@ -138,7 +141,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
       const secret = openAuthenticatorSetup(context, session, setUp);
       const step = secret === undefined ? undefined : totpStep(secret, code, now);
       if (secret === undefined || step === undefined)
-        return showForms(request, reply, session, to, { setUp });
+        return showForms(context, request, reply, session, to, { setUp });
       const codes = generateRecoveryCodes();
       const by = changeContextOf(request, now);
       await db.write((tx) =>
@@ -146,7 +149,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
           addTotp(tx, by, session, keys.secret, { secret, step }),
         ),
       );
-      return finish(request, reply, session, 'totp', codes, to);
+      return finish(context, request, reply, session, 'totp', codes, to);
     },
   );
 
@@ -163,7 +166,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
       if (session === null) return abandonSignIn(request, reply, to);
       const passkey = await parseNewPasskey(context, request, reply, credential, 'Passkey');
       if (passkey === undefined)
-        return showForms(request, reply, session, to, {
+        return showForms(context, request, reply, session, to, {
           message: MESSAGES.setup.passkeyFailed,
         });
       const codes = generateRecoveryCodes();
@@ -171,7 +174,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
       await db.write((tx) =>
         enrolSecondFactor(tx, by, session, codes, () => addPasskey(tx, by, session, passkey)),
       );
-      return finish(request, reply, session, 'passkey', codes, to);
+      return finish(context, request, reply, session, 'passkey', codes, to);
     },
   );
 };

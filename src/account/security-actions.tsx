@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { Context } from '../context.ts';
 import { MAX_CREDENTIAL_ID_LENGTH } from '../auth/webauthn.ts';
+import type { ChangeContext } from '../auth/callers.ts';
 import { DomainError } from '../domain/shared/errors.ts';
 import { addPasskey, removePasskey } from '../domain/sign-in/passkeys.ts';
 import {
@@ -9,7 +11,7 @@ import {
   replaceRecoveryCodes,
 } from '../domain/sign-in/recovery-codes.ts';
 import { lockForRecoveryCodes } from '../domain/sign-in/second-factors.ts';
-import { endOtherSessionsAndRotate } from '../domain/sign-in/sessions.ts';
+import { commitAndRotate, type Session } from '../domain/sign-in/sessions.ts';
 import { addTotp, removeTotp, totpStep } from '../domain/sign-in/totp.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { changeContextOf, requireSignedInSession, setSessionCookie } from '../http/browser-sessions.ts';
@@ -41,67 +43,80 @@ const STATUS = {
 } as const;
 const TOO_LATE = MESSAGES.security.tooLate;
 
+/** Makes a change for a recently confirmed session, and shows errors on the page. */
+const change = async (
+  context: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: (session: Session, by: ChangeContext) => Promise<FastifyReply>,
+) => {
+  const session = requireSignedInSession(request);
+  const now = context.clock();
+  if (!isRecentlyConfirmed(session, now))
+    return sendSecurityPage(context, request, reply, { status: 403, error: TOO_LATE });
+  try {
+    return await work(session, changeContextOf(request, now));
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return sendSecurityPage(context, request, reply, {
+      status: STATUS[error.kind],
+      error: error.message,
+    });
+  }
+};
+
+const showAuthenticator = (
+  context: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  rejected?: string,
+) => {
+  const session = requireSignedInSession(request);
+  const secret = rejected === undefined ? undefined : openAuthenticatorSetup(context, session, rejected);
+  const setUp =
+    secret === undefined ? createAuthenticatorSetup(context, session) : { field: rejected ?? '', secret };
+  return sendHtmlPage(
+    request,
+    reply,
+    <AccountPage path={SECURITY_PATH} title={MESSAGES.security.setUpApp}>
+      <section>
+        <AuthenticatorForm
+          action={AUTHENTICATOR}
+          setup={setUp}
+          email={session.email}
+          isRejected={rejected !== undefined}
+        />
+      </section>
+    </AccountPage>,
+    { status: rejected === undefined ? 200 : 422 },
+  );
+};
+
+const showCodes = (request: FastifyRequest, reply: FastifyReply, done: string, codes: readonly string[]) =>
+  sendHtmlPage(
+    request,
+    reply,
+    <AccountPage path={SECURITY_PATH} title={MESSAGES.security.recoveryCodes}>
+      <RecoveryCodes done={done} codes={codes} next={{ href: SECURITY_PATH, label: 'Done' }} />
+    </AccountPage>,
+  );
+
 /** Changes the user's second factors. Each change ends the other sessions and rotates the secret of this one. */
 export const registerSecurityActions: RouteRegistrar = (app, context) => {
+  registerAuthenticator(app, context);
+  registerPasskeys(app, context);
+  registerRecoveryCodes(app, context);
+};
+
+const registerAuthenticator: RouteRegistrar = (app, context) => {
   const { db, keys, clock, config } = context;
-
-  /** Makes a change for a recently confirmed session, and shows errors on the page. */
-  const change = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    work: (now: number) => Promise<FastifyReply>,
-  ) => {
-    const now = clock();
-    if (!isRecentlyConfirmed(requireSignedInSession(request), now))
-      return sendSecurityPage(context, request, reply, { status: 403, error: TOO_LATE });
-    try {
-      return await work(now);
-    } catch (error) {
-      if (!(error instanceof DomainError)) throw error;
-      return sendSecurityPage(context, request, reply, {
-        status: STATUS[error.kind],
-        error: error.message,
-      });
-    }
-  };
-
-  const showAuthenticator = (request: FastifyRequest, reply: FastifyReply, rejected?: string) => {
-    const session = requireSignedInSession(request);
-    const secret = rejected === undefined ? undefined : openAuthenticatorSetup(context, session, rejected);
-    const setUp =
-      secret === undefined ? createAuthenticatorSetup(context, session) : { field: rejected ?? '', secret };
-    return sendHtmlPage(
-      request,
-      reply,
-      <AccountPage path={SECURITY_PATH} title={MESSAGES.security.setUpApp}>
-        <section>
-          <AuthenticatorForm
-            action={AUTHENTICATOR}
-            setup={setUp}
-            email={session.email}
-            isRejected={rejected !== undefined}
-          />
-        </section>
-      </AccountPage>,
-      { status: rejected === undefined ? 200 : 422 },
-    );
-  };
-
-  const showCodes = (request: FastifyRequest, reply: FastifyReply, done: string, codes: readonly string[]) =>
-    sendHtmlPage(
-      request,
-      reply,
-      <AccountPage path={SECURITY_PATH} title={MESSAGES.security.recoveryCodes}>
-        <RecoveryCodes done={done} codes={codes} next={{ href: SECURITY_PATH, label: 'Done' }} />
-      </AccountPage>,
-    );
 
   app.get(
     AUTHENTICATOR,
     { config: { operation: 'authenticator-page', access: 'session' }, schema: { hide: true } },
     async (request, reply) =>
       isRecentlyConfirmed(requireSignedInSession(request), clock())
-        ? showAuthenticator(request, reply)
+        ? showAuthenticator(context, request, reply)
         : reply.redirect(SECURITY_PATH, 303),
   );
 
@@ -112,20 +127,16 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
       schema: { hide: true, body: Type.Object({ set_up: SetupSchema, code: CodeSchema }) },
     },
     (request, reply) =>
-      change(request, reply, async (now) => {
+      change(context, request, reply, async (session, by) => {
         const { set_up: setUp, code } = request.body;
-        const session = requireSignedInSession(request);
-        const by = changeContextOf(request, now);
         const secret = openAuthenticatorSetup(context, session, setUp);
-        const step = secret === undefined ? undefined : totpStep(secret, code, now);
-        if (secret === undefined || step === undefined) return showAuthenticator(request, reply, setUp);
+        const step = secret === undefined ? undefined : totpStep(secret, code, by.now);
+        if (secret === undefined || step === undefined)
+          return showAuthenticator(context, request, reply, setUp);
         const codes = generateRecoveryCodes();
-        const { issued, cookie } = await db.write(async (tx) => {
+        const { result: issued, secret: cookie } = await commitAndRotate(db, by, session, async (tx) => {
           await addTotp(tx, by, session, keys.secret, { secret, step });
-          return {
-            issued: await issueFirstRecoveryCodes(tx, by, session, codes),
-            cookie: await endOtherSessionsAndRotate(tx, by, session),
-          };
+          return issueFirstRecoveryCodes(tx, by, session, codes);
         });
         setSessionCookie(context, reply, cookie);
         if (issued) return showCodes(request, reply, MESSAGES.security.appSetUp, codes);
@@ -137,16 +148,18 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
     `${AUTHENTICATOR}/remove`,
     { config: { operation: 'remove-authenticator', access: 'session' }, schema: { hide: true } },
     (request, reply) =>
-      change(request, reply, async (now) => {
-        const session = requireSignedInSession(request);
-        const cookie = await db.write(async (tx) => {
-          await removeTotp(tx, changeContextOf(request, now), session, config.staffSecondFactor);
-          return endOtherSessionsAndRotate(tx, changeContextOf(request, now), session);
-        });
+      change(context, request, reply, async (session, by) => {
+        const { secret: cookie } = await commitAndRotate(db, by, session, (tx) =>
+          removeTotp(tx, by, session, config.staffSecondFactor),
+        );
         setSessionCookie(context, reply, cookie);
         return reply.redirect(`${SECURITY_PATH}?done=authenticator-removed`, 303);
       }),
   );
+};
+
+const registerPasskeys: RouteRegistrar = (app, context) => {
+  const { db, config } = context;
 
   app.post(
     `${SECURITY_PATH}/passkeys`,
@@ -161,19 +174,14 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
       },
     },
     (request, reply) =>
-      change(request, reply, async (now) => {
+      change(context, request, reply, async (session, by) => {
         const { credential, name } = request.body;
-        const session = requireSignedInSession(request);
-        const by = changeContextOf(request, now);
         const passkey = await parseNewPasskey(context, request, reply, credential, name);
         if (passkey === undefined) throw new DomainError('passkey-not-added');
         const codes = generateRecoveryCodes();
-        const { issued, cookie } = await db.write(async (tx) => {
+        const { result: issued, secret: cookie } = await commitAndRotate(db, by, session, async (tx) => {
           await addPasskey(tx, by, session, passkey);
-          return {
-            issued: await issueFirstRecoveryCodes(tx, by, session, codes),
-            cookie: await endOtherSessionsAndRotate(tx, by, session),
-          };
+          return issueFirstRecoveryCodes(tx, by, session, codes);
         });
         setSessionCookie(context, reply, cookie);
         if (issued) return showCodes(request, reply, MESSAGES.security.passkeyAdded, codes);
@@ -191,34 +199,26 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
       },
     },
     (request, reply) =>
-      change(request, reply, async (now) => {
-        const session = requireSignedInSession(request);
-        const cookie = await db.write(async (tx) => {
-          await removePasskey(
-            tx,
-            changeContextOf(request, now),
-            session,
-            request.body.passkey,
-            config.staffSecondFactor,
-          );
-          return endOtherSessionsAndRotate(tx, changeContextOf(request, now), session);
-        });
+      change(context, request, reply, async (session, by) => {
+        const { secret: cookie } = await commitAndRotate(db, by, session, (tx) =>
+          removePasskey(tx, by, session, request.body.passkey, config.staffSecondFactor),
+        );
         setSessionCookie(context, reply, cookie);
         return reply.redirect(`${SECURITY_PATH}?done=passkey-removed`, 303);
       }),
   );
+};
 
+const registerRecoveryCodes: RouteRegistrar = (app, context) => {
   app.post(
     `${SECURITY_PATH}/recovery-codes`,
     { config: { operation: 'make-recovery-codes', access: 'session' }, schema: { hide: true } },
     (request, reply) =>
-      change(request, reply, async (now) => {
-        const session = requireSignedInSession(request);
+      change(context, request, reply, async (session, by) => {
         const codes = generateRecoveryCodes();
-        const cookie = await db.write(async (tx) => {
+        const { secret: cookie } = await commitAndRotate(context.db, by, session, async (tx) => {
           await lockForRecoveryCodes(tx, session);
-          await replaceRecoveryCodes(tx, changeContextOf(request, now), session, codes);
-          return endOtherSessionsAndRotate(tx, changeContextOf(request, now), session);
+          await replaceRecoveryCodes(tx, by, session, codes);
         });
         setSessionCookie(context, reply, cookie);
         return showCodes(request, reply, MESSAGES.security.newCodes, codes);

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { Context } from '../context.ts';
 import { isReadOnlyScope, isScope, type Scope, SCOPES, grantableScopes } from '../auth/scopes.ts';
 import { DomainError, invalidInput, isInputError } from '../domain/shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
@@ -43,55 +44,58 @@ interface PageState {
   rejected?: { fields: TokenFields; failure: DomainError };
 }
 
-/** Creates, lists and revokes the user's tokens. */
-export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock }) => {
-  const show = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { issued, revoked = false, rejected }: PageState = {},
-  ) => {
-    const session = requireSignedInSession(request);
-    const tokens = await listUserTokens(db.read, session.userId, clock());
-    const allowed = grantableScopes(session);
-    const fields = rejected?.fields ?? {
-      name: '',
-      preset: undefined,
-      scopes: [],
-      expires: '90',
-      addresses: '',
-    };
-    return sendHtmlPage(
-      request,
-      reply,
-      <AccountPage path={PATH} title="Tokens">
-        {revoked && <Notice kind="success">{MESSAGES.tokens.revoked}</Notice>}
-        {issued !== undefined && <IssuedTokenNotice token={issued.token} />}
-        <section>
-          <h2>{MESSAGES.tokens.yours}</h2>
-          {tokens.length === 0 ? (
-            <p>{MESSAGES.tokens.none}</p>
-          ) : (
-            <ul class="rows">
-              {tokens.map((token) => (
-                <TokenRow key={token.id} {...token} />
-              ))}
-            </ul>
-          )}
-        </section>
-        <section>
-          <h2>{MESSAGES.tokens.new}</h2>
-          <TokenForm
-            action={PATH}
-            allowed={allowed}
-            fields={fields}
-            errors={rejected?.failure.fieldErrors ?? []}
-            readingScopesTag={!config.strictScopes}
-          />
-        </section>
-      </AccountPage>,
-      { status: rejected === undefined ? 200 : 422 },
-    );
+const show = async (
+  { config, db, clock }: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { issued, revoked = false, rejected }: PageState = {},
+) => {
+  const session = requireSignedInSession(request);
+  const tokens = await listUserTokens(db.read, session.userId, clock());
+  const allowed = grantableScopes(session);
+  const fields = rejected?.fields ?? {
+    name: '',
+    preset: undefined,
+    scopes: [],
+    expires: '90',
+    addresses: '',
   };
+  return sendHtmlPage(
+    request,
+    reply,
+    <AccountPage path={PATH} title="Tokens">
+      {revoked && <Notice kind="success">{MESSAGES.tokens.revoked}</Notice>}
+      {issued !== undefined && <IssuedTokenNotice token={issued.token} />}
+      <section>
+        <h2>{MESSAGES.tokens.yours}</h2>
+        {tokens.length === 0 ? (
+          <p>{MESSAGES.tokens.none}</p>
+        ) : (
+          <ul class="rows">
+            {tokens.map((token) => (
+              <TokenRow key={token.id} {...token} />
+            ))}
+          </ul>
+        )}
+      </section>
+      <section>
+        <h2>{MESSAGES.tokens.new}</h2>
+        <TokenForm
+          action={PATH}
+          allowed={allowed}
+          fields={fields}
+          errors={rejected?.failure.fieldErrors ?? []}
+          readingScopesTag={!config.strictScopes}
+        />
+      </section>
+    </AccountPage>,
+    { status: rejected === undefined ? 200 : 422 },
+  );
+};
+
+/** Creates, lists and revokes the user's tokens. */
+export const registerTokens: RouteRegistrar = (app, context) => {
+  const { db, keys, clock } = context;
 
   app.get(
     PATH,
@@ -102,7 +106,7 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
         querystring: Type.Object({ done: Type.Optional(Type.String({ maxLength: 20 })) }),
       },
     },
-    async (request, reply) => show(request, reply, { revoked: request.query.done === 'revoked' }),
+    async (request, reply) => show(context, request, reply, { revoked: request.query.done === 'revoked' }),
   );
 
   app.post(
@@ -141,10 +145,10 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
         const issued = await db.write((tx) =>
           issueToken(tx, changeContextOf(request, now), keys, tokenRequest),
         );
-        return await show(request, reply, { issued });
+        return await show(context, request, reply, { issued });
       } catch (failure) {
         if (!(failure instanceof DomainError) || !isInputError(failure)) throw failure;
-        return show(request, reply, { rejected: { fields, failure } });
+        return show(context, request, reply, { rejected: { fields, failure } });
       }
     },
   );

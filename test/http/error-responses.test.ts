@@ -253,9 +253,8 @@ describe('Server failures', () => {
   it('return 503 with Retry-After in the shape of each area while the database is unavailable', async () => {
     const lonely = await startTestServer();
     try {
-      const fixtures = createFixtures(lonely);
-      const known = await fixtures.user();
-      const unknown = await fixtures.user();
+      const { user } = createFixtures(lonely);
+      const [known, unknown] = [await user(), await user()];
       for (const area of AREA_NAMES) await probe(area, { token: known.token }, lonely);
       const bringBack = await takeAway(lonely);
       for (const area of AREA_NAMES) {

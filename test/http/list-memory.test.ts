@@ -13,7 +13,7 @@ const PATH = '/v1/vulnerabilities?page[size]=200';
 
 const server = await useSharedServer();
 const fixtures = createFixtures(server);
-const { id, uid } = await fixtures.organization();
+const { id: organization, uid } = await fixtures.organization();
 const admin = await fixtures.user({ organization: uid, admin: true });
 const outsider = await fixtures.user({ organization: (await fixtures.organization()).uid, admin: true });
 const assessment = await fixtures.assessment(uid);
@@ -22,7 +22,7 @@ await server.context.db.write((tx) =>
   tx
     .updateTable('vulnerabilities')
     .set({ description: TEXT, impact: TEXT, recommended_fix: TEXT })
-    .where('organization_id', '=', id)
+    .where('organization_id', '=', organization)
     .execute(),
 );
 

@@ -31,8 +31,10 @@ for (const name of ['a', 'b', 'c', 'd', 'e']) {
   await fixtures.assessment('listed', `assessment-${name}`);
   await fixtures.token((await fixtures.user({ organization: 'listed' })).id);
 }
-const tags = ['a', 'b', 'c'].map((name) => ({ name, entities: [] }));
-const created = await server.request('POST', ASSET_TAGS, { token, body: { tags } });
+const created = await server.request('POST', ASSET_TAGS, {
+  token,
+  body: { tags: ['a', 'b', 'c'].map((name) => ({ name, entities: [] })) },
+});
 expect(created.status).toBeLessThan(300);
 afterAll(() => server.close());
 
@@ -345,7 +347,6 @@ describe('Cursors', () => {
   });
 
   async function manyTokens(): Promise<string> {
-    const fixtures = createFixtures(server);
     const user = await fixtures.user({ organization: 'listed' });
     for (let count = 0; count < 3; count += 1) await fixtures.token(user.id);
     return user.token;

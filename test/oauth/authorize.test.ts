@@ -233,7 +233,6 @@ describe('Requests with an invalid client or redirect URI', () => {
     ['3.1.2.3: the only one is part of a URI', ['docs']],
     ['3.1.2.4: none is registered', []],
   ])('RFC 6749, %s: require redirect_uri', async (_title, redirectUris) => {
-    const fixtures = createFixtures(server);
     const id =
       redirectUris[0] === 'docs'
         ? 'assay-docs'
@@ -289,9 +288,9 @@ describe('Anonymous browsers', () => {
 describe('Server failures', () => {
   it('RFC 6749, 4.1.2.1: are returned to the client as server_error or temporarily_unavailable', async () => {
     const own = await startTestServer();
-    const fixtures = createFixtures(own);
-    const other = await fixtures.account();
-    const { id } = await fixtures.client();
+    const theirs = createFixtures(own);
+    const other = await theirs.account();
+    const { id } = await theirs.client();
     const browser = createFormClient(own);
     await browser.signIn(other.email, other.password);
     const page = await browser.open(authorizePath({ ...valid(), client_id: id }));

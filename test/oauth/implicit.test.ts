@@ -138,7 +138,6 @@ describe('Implicit flow', () => {
 
   it('RFC 6749, 4.2.2.1: returns unsupported_response_type if it is disabled for the deployment, which keeps the code flow', async () => {
     const own = await startSecondServer(server, { implicitFlow: false });
-    const fixtures = createFixtures(own);
     const other = await fixtures.account();
     const { id } = await fixtures.client({ implicit: true });
     const browser = createFormClient(own);
@@ -152,7 +151,6 @@ describe('Implicit flow', () => {
   });
 
   it('grants nothing to a user who is banned meanwhile, and revokes their tokens', async () => {
-    const fixtures = createFixtures(server);
     const other = await fixtures.account({ organization: 'acmeimplicit' });
     const browser = createFormClient(server);
     await browser.signIn(other.email, other.password);

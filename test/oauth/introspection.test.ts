@@ -123,7 +123,6 @@ describe('Introspection endpoint', () => {
   });
 
   it('RFC 7662, 4: considers every reason for which a token has ended', async () => {
-    const fixtures = createFixtures(server);
     const revoked = await apps.tokens(app, user.id);
     await apps.postAs(app, '/oauth/revoke', { token: revoked.refresh_token });
     for (const token of [revoked.access_token, revoked.refresh_token])

@@ -160,7 +160,6 @@ describe('Authorization code grant', () => {
   });
 
   it('rejects the code of a banned user', async () => {
-    const fixtures = createFixtures(server);
     const banned = await fixtures.user({ organization: 'acmetokencode' });
     const given = await apps.code(client, banned.id);
     await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), banned.id));

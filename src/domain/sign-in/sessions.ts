@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Principal, type ChangeContext, onBehalfOf } from '../../auth/callers.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
-import type { ReadConnection, Transaction } from '../../db/database.ts';
+import type { Database, ReadConnection, Transaction } from '../../db/database.ts';
 import { forKeyShare } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { canStartSession, selectSignInStates, usablePasswordHash } from '../users/sign-in-eligibility.ts';
@@ -233,6 +233,18 @@ export async function endOtherSessionsAndRotate(
   if (rotated === undefined) throw new SessionEnded('The session ended while something was done in it.');
   return secret;
 }
+
+/** Commits a change of an account, ends its other sessions and rotates the secret of this one, which it returns. */
+export const commitAndRotate = <Result>(
+  db: Database,
+  by: ChangeContext,
+  session: FactorOwner & { id: string },
+  change: (tx: Transaction) => Promise<Result>,
+): Promise<{ result: Result; secret: string }> =>
+  db.write(async (tx) => ({
+    result: await change(tx),
+    secret: await endOtherSessionsAndRotate(tx, by, session),
+  }));
 
 /** A session as its owner sees it. */
 export interface ListedSession {
