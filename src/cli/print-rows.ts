@@ -4,7 +4,7 @@ import { pluralize, table, writeText } from './print.ts';
 export type JsonRow = Readonly<Record<string, unknown>>;
 export type RowFormat = 'table' | 'json' | 'jsonl' | 'csv';
 
-/** Number of rows written at once, about one page. */
+/** Rows per write, about one page. */
 const TABLE_BATCH = 200;
 /** Characters of a cell; longer values are truncated. */
 const MAX_CELL_WIDTH = 60;

@@ -22,8 +22,8 @@ type Build<D, P, R> = (db: D, parameters: P) => Query<R>;
  * it. While the SQL is built, each member of `build`'s parameters is a placeholder. `build` may only pass them on as
  * values: it runs before there is a value to inspect or to branch on.
  *
- * A query whose SQL depends on a value is prepared once for each: `memoizeByVisibility` (what the caller may see),
- * `memoizeByLock` (the row lock), `memoizeByShape` (the sort).
+ * If the SQL depends on a value, prepare one query per value: `memoizeByVisibility` (the caller's visibility),
+ * `memoizeByLock` (the row lock) and `memoizeByShape` (the sort) store them.
  * @param build annotate its parameters, and Kysely infers the rows
  * @returns a function that runs the query with values and resolves with its rows
  * @example

@@ -220,8 +220,8 @@ const VOLATILE_PARAMETERS = new Set(
 );
 
 /**
- * Reduces a URL to what is the same in every scan: without fragment, user, default port, session ids and nonces, with
- * sorted parameters.
+ * Removes the parts of a URL that vary between scans (fragment, user, default port, session ids, nonces), and sorts its
+ * parameters.
  * @returns the text unchanged if it is not a URL
  */
 export function canonicalUrl(url: string): string {

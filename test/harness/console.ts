@@ -27,8 +27,8 @@ export const useConsole = (): ConsoleUnderTest =>
 let shared: Promise<TestServer> | undefined;
 
 /**
- * Does the same on the server that the files of a worker share. For tests that change only what they create, and do not
- * depend on lists with the data of other files.
+ * Like `useConsole`, on a server that the files of a worker share. Use it in tests that change only their own data, and
+ * do not depend on lists with the data of other files.
  */
 export const useSharedConsole = (): ConsoleUnderTest =>
   createConsole(async () => {

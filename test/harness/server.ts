@@ -62,9 +62,9 @@ let shared: Promise<TestServer & { forgetLogs(): void }> | undefined;
 let sharedClock: () => number;
 
 /**
- * The server that the files of a worker share: starting a server and preparing its statements takes longer than most
- * files. For tests that check only what they created, neither the lists of staff nor the number of transactions, which its
- * jobs also start, and in which no sign-in fails. For another configuration, use `startSecondServer`. It ends with the worker.
+ * The server that the files of a worker share, as starting one takes longer than most files. It ends with the worker. Use
+ * it in tests that check only their own data, do not count transactions, and in which no sign-in fails. For another
+ * configuration, use `startSecondServer`.
  */
 export async function useSharedServer(clock: () => number = Date.now): Promise<TestServer> {
   sharedClock = clock;

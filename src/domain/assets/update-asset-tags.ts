@@ -70,7 +70,7 @@ const selectUnchangeableTags = memoizeByVisibility((visibility) =>
         or([
           not(
             exists(
-              selectFrom('asset_taggings as any').select('any.tag_id').whereRef('any.tag_id', '=', 'tag.id'),
+              selectFrom('asset_taggings').select('tag_id').whereRef('asset_taggings.tag_id', '=', 'tag.id'),
             ),
           ),
           exists(

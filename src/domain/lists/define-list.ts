@@ -119,7 +119,7 @@ interface ListDefinition<
 interface ListPlanner<F extends Filters, O extends string> {
   /** @returns the plan of a page; `undefined` if no filter by another table is set */
   plan(context: ListContext, input: FilterInput<F>): Promise<ListPlan | undefined>;
-  /** The sorts for which an index returns this caller's rows in order, as long as no filter is set. */
+  /** The sorts for which an index returns this caller's rows in order if no filter is set. */
   indexedSorts(context: ListContext): readonly NoInfer<O>[];
 }
 

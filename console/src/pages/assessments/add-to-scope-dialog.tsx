@@ -162,7 +162,7 @@ function AssetSearch({ uid, organization, onSelect }: AssetSearchProps) {
 const candidateLabel = ({ location, rules }: ScopeCandidate) =>
   rules === undefined ? location : messages.inScope(location);
 
-/** Says how many assets a list has, and what is wrong with its first invalid lines. */
+/** @returns the number of assets in a pasted list, and the errors of its first invalid lines */
 function pastedText(
   { assets, invalid }: ReturnType<typeof parsePastedAssets>,
   summary: string | undefined,

@@ -166,7 +166,7 @@ function formValues(assessment?: Assessment) {
     state: 'active' as AssessmentState,
     starts_on: assessment?.starts_on ?? '',
     ends_on: assessment?.ends_on ?? '',
-    /** Undefined as long as the group is the current one. */
+    /** Undefined unless the user selects another group. */
     assessment_group_id: undefined as Option | null | undefined,
     tag_list: assessment?.tags.map(({ name }) => name) ?? [],
   };

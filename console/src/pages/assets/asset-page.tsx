@@ -177,7 +177,7 @@ interface DeleteAssetDialogProps {
   onDeleted: () => void;
 }
 
-/** Confirms the deletion of an asset and lists what is deleted with it. */
+/** Asks for confirmation, and lists the data that is deleted with the asset. */
 function DeleteAssetDialog({ asset, onClose, onDeleted }: DeleteAssetDialogProps) {
   const remove = useDeleteAsset();
   return (

@@ -17,10 +17,10 @@ import { SeverityBadge } from '../../components/vulnerability-badges.tsx';
 import { Time } from '../../components/time.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { currentUser } from '../../session/permissions.ts';
+import { GettingStarted } from './getting-started.tsx';
 import { homeMessages as messages } from './messages.ts';
 import classes from './home-page.module.css';
 import { commonMessages } from '../../components/messages.ts';
-import { useCanCreateAssessments } from '../../session/permissions.ts';
 
 const DaysChart = lazy(() => import('./days-chart.tsx'));
 
@@ -311,38 +311,4 @@ function previousVisitEnd(now = Date.now()): string | undefined {
     localStorage.setItem(PREVIOUS_VISIT_KEY, new Date(last).toISOString());
   localStorage.setItem(LAST_SEEN_KEY, String(now));
   return localStorage.getItem(PREVIOUS_VISIT_KEY) ?? undefined;
-}
-
-const STEPS = [
-  { to: '/assessments', step: 'assessment', for: 'creators' },
-  { to: '/assets', step: 'assets' },
-  { to: '/imports', step: 'report' },
-  { to: '/people', step: 'people', for: 'admins' },
-] as const;
-
-/** Shown on the home page until there are findings. */
-function GettingStarted() {
-  const { data: user } = useQuery(currentUser);
-  const canCreate = useCanCreateAssessments();
-  const isFor = { creators: canCreate, admins: user?.admin === true };
-  return (
-    <Paper component="section" withBorder p="lg" className={classes.card}>
-      <Title order={2} size="h4">
-        {messages.noFindings}
-      </Title>
-      <Text c="dimmed" mb="md">
-        {user?.admin === true ? messages.startAsAdmin : messages.startAsMember}
-      </Text>
-      <ol className={classes.steps}>
-        {STEPS.filter((item) => !('for' in item) || isFor[item.for]).map(({ to, step }) => (
-          <li key={to}>
-            <Anchor component={Link} to={to} fw={600}>
-              {messages.steps[step][0]}
-            </Anchor>
-            <DimmedText>{messages.steps[step][1]}</DimmedText>
-          </li>
-        ))}
-      </ol>
-    </Paper>
-  );
 }

@@ -1,0 +1,41 @@
+import { Anchor, Paper, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { DimmedText } from '../../components/dimmed-text.tsx';
+import { currentUser, useCanCreateAssessments } from '../../session/permissions.ts';
+import { homeMessages as messages } from './messages.ts';
+import classes from './home-page.module.css';
+
+const STEPS = [
+  { to: '/assessments', step: 'assessment', for: 'creators' },
+  { to: '/assets', step: 'assets' },
+  { to: '/imports', step: 'report' },
+  { to: '/people', step: 'people', for: 'admins' },
+] as const;
+
+/** Shown on the home page until there are findings. */
+export function GettingStarted() {
+  const { data: user } = useQuery(currentUser);
+  const canCreate = useCanCreateAssessments();
+  const isFor = { creators: canCreate, admins: user?.admin === true };
+  return (
+    <Paper component="section" withBorder p="lg" className={classes.card}>
+      <Title order={2} size="h4">
+        {messages.noFindings}
+      </Title>
+      <Text c="dimmed" mb="md">
+        {user?.admin === true ? messages.startAsAdmin : messages.startAsMember}
+      </Text>
+      <ol className={classes.steps}>
+        {STEPS.filter((item) => !('for' in item) || isFor[item.for]).map(({ to, step }) => (
+          <li key={to}>
+            <Anchor component={Link} to={to} fw={600}>
+              {messages.steps[step][0]}
+            </Anchor>
+            <DimmedText>{messages.steps[step][1]}</DimmedText>
+          </li>
+        ))}
+      </ol>
+    </Paper>
+  );
+}
