@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 import { filesIn, root } from './build-mode.js';
 
-/** Modules that are started by name: the program and the worker threads. */
+/** Modules that are started by name: the program, the worker threads, and the process of an import. */
 const ENTRIES = {
   main: 'src/main.ts',
   'reader-worker': 'src/db/sqlite/reader-worker.ts',

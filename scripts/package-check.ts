@@ -191,7 +191,7 @@ async function openConsole(origin: string, work: string): Promise<void> {
   if (missing.status !== 404) fail(`a missing file of the console returns ${missing.status}`);
 }
 
-/** Checks that the worker thread of imports is in the package. */
+/** Checks that the program of an import's process is in the package. */
 function importReport(program: string, work: string, env: NodeJS.ProcessEnv): void {
   const { assessment } = JSON.parse(readFileSync(join(work, 'data/demo.json'), 'utf8')) as {
     assessment: { uid: string };

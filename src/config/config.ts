@@ -92,7 +92,7 @@ export interface Config {
   maxImportSize: number;
   /** Memory limit of all concurrent requests, in MiB. */
   requestMemory: number;
-  /** Memory limit of an import's worker thread, in MiB. */
+  /** Limit of the heap of an import's process, in MiB. */
   importMemory: number;
   /** Addresses and CIDR blocks of proxies whose `X-Forwarded-*` headers are trusted. */
   trustedProxies: readonly string[];

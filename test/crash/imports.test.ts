@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
+import { childProcessesOf, isRunning } from '../harness/child-processes.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { eventually } from '../harness/eventually.ts';
 import { type ImportGate, startImportGate } from '../harness/import-gate.ts';
@@ -60,7 +61,10 @@ describe('An import whose process is killed', () => {
     const job = async (origin: string) =>
       (await send(origin, 'GET', `/v1/imports/${id}`, { token })).body as Record<string, any>;
     await eventually(async () => expect(await count('assets')).toBeGreaterThan(0));
+    const workers = childProcessesOf(first.pid);
+    if (process.platform === 'linux') expect(workers).toHaveLength(1);
     await first.kill();
+    await eventually(() => expect(workers.filter(({ pid }) => isRunning(pid))).toEqual([]));
     const left = await count('assets');
     expect(left).toBeLessThan(HOSTS);
     expect(gate.size()).toBe(1);

@@ -11,6 +11,7 @@ import { createFixtures } from '../harness/fixtures.ts';
 
 export interface ServerProcess {
   origin: string;
+  pid: number;
   /** Sends SIGKILL and waits for the end. */
   kill(): Promise<void>;
 }
@@ -83,7 +84,7 @@ export function releaseOver(
         child.stderr?.on('data', read);
         child.once('exit', () => reject(new Error(output)));
       });
-      return { origin, kill: () => kill(child) };
+      return { origin, pid: child.pid ?? 0, kill: () => kill(child) };
     },
     async end() {
       await Promise.all([...running].map(kill));

@@ -1,10 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { SILENCE_LIMIT } from '../../src/importers/worker/import-worker-host.ts';
 import { eventually } from '../harness/eventually.ts';
 import { HELD_REPORT, startImportGate } from '../harness/import-gate.ts';
 import { waitForImport, uploadReport } from '../harness/imports.ts';
 import { startTestServer } from '../harness/server.ts';
+import { childProcessesOf } from '../harness/child-processes.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const gate = await startImportGate();
@@ -33,18 +33,6 @@ const REPORT = Array.from({ length: FINDINGS }, (_, index) =>
 const MEMORY = 12;
 const ROUNDS = 5;
 
-/** Returns the number of threads of this process with a nice value of 10: field 19 of `stat` (proc(5)). */
-const niceThreads = () =>
-  readdirSync('/proc/self/task').filter((thread) => {
-    try {
-      const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
-      return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]) === 10;
-    } catch {
-      // The thread has ended.
-      return false;
-    }
-  }).length;
-
 /** @returns how many assets an assessment lists */
 async function countAssets(uid: string): Promise<number> {
   const { count } = await server.context.db.read
@@ -66,7 +54,8 @@ describe('While an import runs', () => {
     const { body } = await uploadReport(server, token, HELD_REPORT, { assessment_id: uid });
     // It has applied part of the report. If one transaction lasted for the whole report, no other change would succeed.
     await eventually(async () => expect(await countAssets(uid)).toBeGreaterThan(0));
-    if (process.platform === 'linux') expect(niceThreads()).toBeGreaterThan(0);
+    if (process.platform === 'linux')
+      expect(childProcessesOf(process.pid)).toContainEqual(expect.objectContaining({ nice: 10 }));
     for (let round = 0; round < ROUNDS; round += 1) {
       const changed = await server.request('PATCH', `/v1/vulnerabilities/${id}`, {
         token,

@@ -1,9 +1,16 @@
-import { Worker } from 'node:worker_threads';
+import { fork } from 'node:child_process';
 import type { ImportOutcome } from '../../domain/imports/import-types.ts';
-import type { ImportWorkerMessage, ImportWorkerData, WorkerProgress } from './import-worker.ts';
+import type {
+  ImportWorkerCommand,
+  ImportWorkerData,
+  ImportWorkerMessage,
+  WorkerProgress,
+} from './import-worker.ts';
 
-/** MiB. Nearly all objects of a run are short-lived. */
-const YOUNG_GENERATION_SIZE = 8;
+/** MiB, of each of the two halves of the young generation. Nearly all objects of a run are short-lived. */
+const SEMI_SPACE_SIZE = 4;
+/** Characters of what a worker writes to stderr that are kept: enough for what V8 writes before it aborts. */
+const MAX_ERROR_OUTPUT = 16_000;
 /** Milliseconds that a stopping worker has to finish its transaction. */
 const STOP_TIMEOUT = 5_000;
 /** Milliseconds without a message after which a worker counts as stuck: one that waits still sends messages. */
@@ -15,6 +22,9 @@ export const SILENCE_LIMIT = 60_000;
 export const IDLE_LIMIT = 600_000;
 /** Milliseconds. Counting checks instead of reading the clock excludes the time that the process was suspended or busy. */
 const CHECK_INTERVAL = 5_000;
+
+/** What V8 writes before it aborts a process at its memory limit. */
+const OUT_OF_MEMORY = /^FATAL ERROR: .* out of memory$/m;
 
 /** The run ended without a result through no fault of the report; it may be retried. */
 class ImportWorkerError extends Error {
@@ -39,8 +49,8 @@ export class ImportStuck extends Error {
 }
 
 /**
- * Runs an import in a worker thread with its own database connection and file store, so that it never blocks this event
- * loop.
+ * Runs an import in a process of its own, with its own database connection and file store: it never blocks this event
+ * loop, and if it runs out of memory or is killed, this process goes on (ADR 94).
  * @param url of the built module `import-worker`
  * @param signals `cancelled` ends the run with a result; `abandoned` ends it without one, because another instance has the
  *   job or the process exits
@@ -58,16 +68,21 @@ export async function runImportInWorker(
   onProgress: (progress: WorkerProgress) => void,
 ): Promise<{ outcome: ImportOutcome; progress: WorkerProgress }> {
   abandoned.throwIfAborted();
-  const worker = new Worker(url, {
-    workerData: data,
-    resourceLimits: { maxOldGenerationSizeMb: data.memory, maxYoungGenerationSizeMb: YOUNG_GENERATION_SIZE },
+  const worker = fork(url, {
+    execArgv: [`--max-old-space-size=${data.memory}`, `--max-semi-space-size=${SEMI_SPACE_SIZE}`],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
+  // A worker that has ended is noticed by its end, not by what cannot be sent to it.
+  const send = (message: ImportWorkerCommand) => worker.send(message, () => undefined);
   let lastMessage: Exclude<ImportWorkerMessage, { progress: WorkerProgress; outcome?: never }> | undefined;
+  let errorOutput = '';
   let timer: NodeJS.Timeout | undefined;
   const stop = (): void => {
-    worker.postMessage('stop', []);
-    timer ??= setTimeout(() => void worker.terminate(), STOP_TIMEOUT);
+    send('stop');
+    timer ??= setTimeout(() => worker.kill('SIGKILL'), STOP_TIMEOUT);
   };
+  send(data);
   cancelled.addEventListener('abort', stop, { once: true });
   abandoned.addEventListener('abort', stop, { once: true });
   if (cancelled.aborted) stop();
@@ -77,10 +92,11 @@ export async function runImportInWorker(
     const duration = watch.check();
     if (duration === undefined || stuck !== undefined) return;
     stuck = new ImportStuck(duration);
-    void worker.terminate();
+    worker.kill('SIGKILL');
   }, CHECK_INTERVAL).unref();
+  let exit: number | NodeJS.Signals | null;
   try {
-    await new Promise<void>((resolve, reject) => {
+    exit = await new Promise((resolve, reject) => {
       worker.on('message', (message: ImportWorkerMessage) => {
         if ('outcome' in message || 'failure' in message) lastMessage = message;
         else {
@@ -88,16 +104,12 @@ export async function runImportInWorker(
           onProgress(message.progress);
         }
       });
-      worker.on('error', (error: NodeJS.ErrnoException) =>
-        reject(
-          error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-            ? new ImportOutOfMemory(`The import exceeded its memory limit of ${data.memory} MiB.`, {
-                cause: error,
-              })
-            : error,
-        ),
-      );
-      worker.on('exit', () => resolve());
+      worker.stderr
+        ?.setEncoding('utf8')
+        .on('data', (text: string) => (errorOutput = (errorOutput + text).slice(-MAX_ERROR_OUTPUT)));
+      worker.on('error', reject);
+      // After the last message and the end of stderr.
+      worker.on('close', (code, signal) => resolve(signal ?? code));
     });
   } finally {
     clearTimeout(timer);
@@ -107,7 +119,10 @@ export async function runImportInWorker(
   }
   abandoned.throwIfAborted();
   if (lastMessage === undefined && stuck !== undefined) throw stuck;
-  if (lastMessage === undefined) throw new ImportWorkerError('The import worker exited without a result.');
+  if (lastMessage === undefined && OUT_OF_MEMORY.test(errorOutput))
+    throw new ImportOutOfMemory(`The import exceeded its memory limit of ${data.memory} MiB.`);
+  if (lastMessage === undefined)
+    throw new ImportWorkerError(`The import worker exited with ${exit} and without a result: ${errorOutput}`);
   if ('failure' in lastMessage) {
     const failure = new ImportWorkerError(`${lastMessage.failure.name}: ${lastMessage.failure.message}`);
     if (lastMessage.failure.stack !== undefined) failure.stack = lastMessage.failure.stack;

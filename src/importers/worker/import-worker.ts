@@ -1,4 +1,3 @@
-import { parentPort, workerData } from 'node:worker_threads';
 import type { AttachmentStoreConfig } from '../../config/attachment-store.ts';
 import type { DatabaseConfig } from '../../db/database.ts';
 import { openDatabase } from '../../db/open-database.ts';
@@ -27,7 +26,7 @@ export type WorkerProgress = RunProgress & { bytesRead: number; steps: number };
 export interface WorkerSetup {
   database: DatabaseConfig;
   attachments: AttachmentStoreConfig | undefined;
-  /** MiB. A run that exceeds it ends its worker, not the process. */
+  /** MiB. */
   memory: number;
 }
 
@@ -35,17 +34,21 @@ export interface ImportWorkerData extends WorkerSetup {
   job: RunnableImport;
 }
 
+/** Messages to the worker: first its job, later perhaps that it shall stop. */
+export type ImportWorkerCommand = ImportWorkerData | 'stop';
+
 /** Messages from the worker; `isSorting` precedes a sort, which may take minutes without a message; an outcome or a failure is the last. */
 export type ImportWorkerMessage =
   | { progress: WorkerProgress; isSorting?: true }
   | { outcome: ImportOutcome; progress: WorkerProgress }
   | { failure: { name: string; message: string; stack: string | undefined } };
 
-async function runWorker(port: NonNullable<typeof parentPort>, data: ImportWorkerData): Promise<void> {
-  const { database, attachments, job } = data;
-  const stopping = new AbortController();
-  port.on('message', () => stopping.abort(new Error('The import was stopped.')));
-  const send = (message: ImportWorkerMessage): void => port.postMessage(message, []);
+async function runWorker(
+  { database, attachments, job }: ImportWorkerData,
+  signal: AbortSignal,
+): Promise<void> {
+  const send = (message: ImportWorkerMessage) =>
+    new Promise<void>((resolve) => void process.send?.(message, undefined, undefined, () => resolve()));
   const progress: WorkerProgress = {
     hosts: 0,
     ports: 0,
@@ -61,9 +64,9 @@ async function runWorker(port: NonNullable<typeof parentPort>, data: ImportWorke
     const now = performance.now();
     if (now - lastSent < PROGRESS_INTERVAL) return;
     lastSent = now;
-    send({ progress: { ...progress } });
+    void send({ progress: { ...progress } });
   };
-  const heartbeat = setInterval(() => send({ progress: { ...progress } }), HEARTBEAT_INTERVAL);
+  const heartbeat = setInterval(() => void send({ progress: { ...progress } }), HEARTBEAT_INTERVAL);
   const db = await openDatabase({ ...database, pageCache: PAGE_CACHE, relaxedDurability: true });
   try {
     const format = findFormat(job.format);
@@ -74,7 +77,7 @@ async function runWorker(port: NonNullable<typeof parentPort>, data: ImportWorke
       if (job.size === 0) return;
       for await (const chunk of files.read(job.contentKey, 0, job.size - 1)) {
         // A chunk may lack a record, at which the run would stop.
-        stopping.signal.throwIfAborted();
+        signal.throwIfAborted();
         read += chunk.length;
         // Some formats read a report twice.
         progress.bytesRead = Math.max(progress.bytesRead, read);
@@ -88,25 +91,30 @@ async function runWorker(port: NonNullable<typeof parentPort>, data: ImportWorke
       format,
       job,
       clock: Date.now,
-      signal: stopping.signal,
+      signal,
       onProgress(now) {
         Object.assign(progress, now);
         sendProgress();
       },
-      onSort: () => send({ progress: { ...progress }, isSorting: true }),
+      onSort: () => void send({ progress: { ...progress }, isSorting: true }),
     });
-    send({ outcome, progress: { ...progress, ...outcome.progress } });
+    await send({ outcome, progress: { ...progress, ...outcome.progress } });
   } catch (error) {
     const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
-    send({ failure: { name, message, stack } });
+    await send({ failure: { name, message, stack } });
   } finally {
     clearInterval(heartbeat);
     await db.close();
-    port.close();
+    process.disconnect();
   }
 }
 
-if (parentPort !== null) {
-  lowerThreadPriority();
-  await runWorker(parentPort, workerData as ImportWorkerData);
-}
+lowerThreadPriority();
+// The server decides when a run stops. It ends with the server, even if that is killed.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
+process.on('disconnect', () => process.exit());
+const stopping = new AbortController();
+process.on('message', (command: ImportWorkerCommand) => {
+  if (command === 'stop') stopping.abort(new Error('The import was stopped.'));
+  else void runWorker(command, stopping.signal);
+});

@@ -28,8 +28,9 @@ afterEach(async () => {
 
 /** Lines of a worker module; `send` sends progress. */
 const PRELUDE = `
-  import { parentPort, workerData } from 'node:worker_threads';
-  const send = (steps) => parentPort.postMessage({ progress: { steps } });
+  import { once } from 'node:events';
+  const [workerData] = await once(process, 'message');
+  const send = (steps) => process.send({ progress: { steps } });
 `;
 const OPEN = `
   import { openDatabase } from ${JSON.stringify(pathToFileURL(join(inject('product'), 'src/db/open-database.js')).href)};
@@ -58,6 +59,7 @@ describe('A worker that is stuck', () => {
     ['a loop', 'for (;;);'],
     ['a regular expression', `/^(?:a|a)+$/.test('a'.repeat(100) + '!');`],
     ['promises', 'for (;;) await undefined;'],
+    ['statements', `for (;;) await tx.selectFrom('organizations').selectAll().execute();`],
   ])('in %s is ended, and its transaction rolled back', async (_where, loop) => {
     const stuck = run(
       `${OPEN}
@@ -85,7 +87,7 @@ describe('A worker that is stuck', () => {
 
   it('and announced that it sorts is ended later', async () => {
     const stuck = run(
-      `parentPort.postMessage({ progress: { steps: 1 }, isSorting: true }); for (;;);`,
+      `process.send({ progress: { steps: 1 }, isSorting: true }); for (;;);`,
       advance(IDLE_LIMIT * WELL_BEYOND),
     );
     await expect(stuck).rejects.toEqual(new ImportStuck(IDLE_LIMIT));
@@ -97,7 +99,7 @@ describe('A worker that is slow', () => {
     const messages = (IDLE_LIMIT / SILENCE_LIMIT) * 4;
     const slow = run(
       `for (let steps = 1; steps <= ${messages}; steps += 1) send(steps);
-      parentPort.postMessage({ outcome: { state: 'succeeded' }, progress: {} });`,
+      process.send({ outcome: { state: 'succeeded' }, progress: {} });`,
       advance(SILENCE_LIMIT / 2),
     );
     expect(await slow).toMatchObject({ outcome: { state: 'succeeded' } });
@@ -105,9 +107,23 @@ describe('A worker that is slow', () => {
 
   it('keeps the outcome that it sent before it was stuck', async () => {
     const slow = run(
-      `parentPort.postMessage({ outcome: { state: 'succeeded' }, progress: {} }); send(1); for (;;);`,
+      `process.send({ outcome: { state: 'succeeded' }, progress: {} }); send(1); for (;;);`,
       advance(SILENCE_LIMIT * WELL_BEYOND),
     );
     expect(await slow).toMatchObject({ outcome: { state: 'succeeded' } });
+  });
+});
+
+describe('A worker that runs out of memory', () => {
+  it.each([
+    ['in its own code', 'const held = []; for (;;) held.push({ held });'],
+    [
+      'in a driver',
+      `${OPEN}
+      const held = [];
+      for (;;) held.push(await db.read.selectNoFrom((eb) => eb.val('x'.repeat(100_000)).as('text')).execute());`,
+    ],
+  ])('%s ends alone', async (_where, body) => {
+    await expect(run(body, () => undefined)).rejects.toMatchObject({ name: 'ImportOutOfMemory' });
   });
 });
