@@ -58,7 +58,9 @@ function send(
         response.on('data', (chunk: Buffer) => {
           bytes += chunk.length;
           if (readsText) chunks.push(chunk);
-          else for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines += 1;
+          else
+            for (let newline = chunk.indexOf(10); newline >= 0; newline = chunk.indexOf(10, newline + 1))
+              lines += 1;
         });
         response.on('error', reject);
         response.on('end', () => {
@@ -177,8 +179,16 @@ export async function measureCompanions(
     const path = `${LIST}/${large.firstVulnerability + 5}`;
     const { headers } = await send(server, large, path);
     const full = await timeOf(server, large, path);
-    const same = await timeOf(server, large, path, { headers: { 'if-none-match': String(headers['etag']) } });
-    row('op16-not-modified', same, full / same, '>= 0.9 of the speed of 16', full / same >= 0.9);
+    const unchanged = await timeOf(server, large, path, {
+      headers: { 'if-none-match': String(headers['etag']) },
+    });
+    row(
+      'op16-not-modified',
+      unchanged,
+      full / unchanged,
+      '>= 0.9 of the speed of 16',
+      full / unchanged >= 0.9,
+    );
   }
   if (isSelected('op15-csv')) rows.push(await measureDownload(engine, server, large));
   if (isSelected('op30-bulk')) rows.push(...(await measureBulk(engine, server, large)));
@@ -232,7 +242,7 @@ async function measureBulk(
   progress(`${engine}: op30-bulk`);
   const waits: number[] = [];
   let running = true;
-  const others = (async () => {
+  const otherReads = (async () => {
     for (let number = 0; running; number += 1) {
       const path = `${LIST}/${large.firstVulnerability + BULK + (number % 1_000)}`;
       const { milliseconds } = await send(server, large, path, {
@@ -249,7 +259,7 @@ async function measureBulk(
     times.push((await send(server, large, `${LIST}/bulk_update`, { method: 'POST', body })).milliseconds);
   }
   running = false;
-  await others;
+  await otherReads;
   const list = times.map((time) => time.toFixed(0)).join(', ');
   progress(
     `${engine}: op30-bulk took ${list} ms; the slowest concurrent write took ${Math.max(...waits).toFixed(0)} ms`,

@@ -21,8 +21,8 @@ export async function fillForConsole(dataDirectory: string): Promise<number> {
     { masterKey: undefined, dataDirectory, createsMasterKey: true },
     { current: () => ISSUER, accepts: (name) => name === ISSUER },
   );
-  const known = await db.read.selectFrom('users').select('id').where('email', '=', PERSON.email).execute();
-  if (known.length === 0) {
+  const existing = await db.read.selectFrom('users').select('id').where('email', '=', PERSON.email).execute();
+  if (existing.length === 0) {
     await fillLarge(db, 'sqlite', keys, progress);
     const passwordHash = await hashPassword(PERSON.password);
     await db.write((tx) =>

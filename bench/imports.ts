@@ -65,15 +65,15 @@ async function measureNuclei(imports: Imports, folder: string): Promise<Benchmar
   await writeNucleiReport(file, NUCLEI_FINDINGS);
   const name = `import-nuclei of ${NUCLEI_FINDINGS} findings`;
   const first = await importBesideOthers(imports, file, name, dataset.assessment);
-  const again = await importBesideOthers(imports, file, `${name} again`, dataset.assessment);
+  const repeated = await importBesideOthers(imports, file, `${name} again`, dataset.assessment);
   // Of findings that another import has seen, and of findings that are deleted.
   const undos = [
-    { of: `${name} again`, ...(await undoBesideOthers(imports, again.id, `undo of ${name} again`)) },
+    { of: `${name} again`, ...(await undoBesideOthers(imports, repeated.id, `undo of ${name} again`)) },
     { of: name, ...(await undoBesideOthers(imports, first.id, `undo of ${name}`)) },
   ];
   const target = (NUCLEI_TARGET[engine] * NUCLEI_FINDINGS) / 1e6;
   const undoTarget = (UNDO_TARGET * NUCLEI_FINDINGS) / 1e6;
-  const ratio = again.seconds / first.seconds;
+  const ratio = repeated.seconds / first.seconds;
   return [
     {
       engine,
@@ -85,12 +85,12 @@ async function measureNuclei(imports: Imports, folder: string): Promise<Benchmar
     ...first.rows,
     {
       engine,
-      workload: `${name} again: ${again.seconds.toFixed(1)} s`,
+      workload: `${name} again: ${repeated.seconds.toFixed(1)} s`,
       ratio,
       target: `<= ${REPEAT_TARGET} x the first`,
       holds: ratio <= REPEAT_TARGET,
     },
-    ...again.rows,
+    ...repeated.rows,
     ...undos.flatMap(({ of, seconds, rows }) => [
       {
         engine,

@@ -204,18 +204,20 @@ async function fillRows(
 /** Sets the counters as the domain's rules would. */
 async function countAll(tx: Transaction, organization: number): Promise<void> {
   const bucket = sql`cast(status_id as text) || ':' || cast(severity_rank as text)`;
-  const of = sql`from vulnerabilities where organization_id = ${organization}`;
-  const into = sql`insert into counters (kind, subject, bucket, amount)`;
-  await sql`${into} select 'organization', organization_id, ${bucket}, count(*) ${of} group by 2, 3`.execute(
+  const vulnerabilities = sql`from vulnerabilities where organization_id = ${organization}`;
+  const insert = sql`insert into counters (kind, subject, bucket, amount)`;
+  await sql`${insert} select 'organization', organization_id, ${bucket}, count(*) ${vulnerabilities} group by 2, 3`.execute(
     tx,
   );
-  await sql`${into} select 'assessment', assessment_id, ${bucket}, count(*) ${of} group by 2, 3`.execute(tx);
-  await sql`${into} select 'vulnerability-tag', tag_id, 'all', count(*) from vulnerability_taggings
+  await sql`${insert} select 'assessment', assessment_id, ${bucket}, count(*) ${vulnerabilities} group by 2, 3`.execute(
+    tx,
+  );
+  await sql`${insert} select 'vulnerability-tag', tag_id, 'all', count(*) from vulnerability_taggings
     where organization_id = ${organization} group by 2`.execute(tx);
-  await sql`${into} select 'asset', asset_id, case when status_id >= 5 then 'closed' else 'open' end, count(*)
+  await sql`${insert} select 'asset', asset_id, case when status_id >= 5 then 'closed' else 'open' end, count(*)
     from vulnerability_assets join vulnerabilities on vulnerabilities.id = vulnerability_id
     where vulnerabilities.organization_id = ${organization} group by 2, 3`.execute(tx);
-  await sql`${into} select 'organization-ports', organization_id, 'open:000' || ${twoDigits} || '/tcp', count(*)
+  await sql`${insert} select 'organization-ports', organization_id, 'open:000' || ${twoDigits} || '/tcp', count(*)
     from ports join assets on assets.id = ports.asset_id where organization_id = ${organization} group by 2, 3`.execute(
     tx,
   );

@@ -52,8 +52,8 @@ async function run(job: LoadJob): Promise<LoadResult> {
   );
   const seconds = (performance.now() - started) / 1000;
   latencies.sort();
-  const at = (share: number): number => latencies[Math.min(done - 1, Math.floor(done * share))] ?? 0;
-  return { requestsPerSecond: done / seconds, p50: at(0.5), p99: at(0.99), statuses };
+  const percentile = (share: number): number => latencies[Math.min(done - 1, Math.floor(done * share))] ?? 0;
+  return { requestsPerSecond: done / seconds, p50: percentile(0.5), p99: percentile(0.99), statuses };
 }
 
 interface RequestSource {

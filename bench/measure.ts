@@ -56,9 +56,9 @@ export async function measure(
 /** @returns the median of each figure */
 export function summary(list: Measurement[]): { requestsPerSecond: number; p50: number; p99: number } {
   return {
-    requestsPerSecond: median(list.map((one) => one.requestsPerSecond)),
-    p50: median(list.map((one) => one.p50)),
-    p99: median(list.map((one) => one.p99)),
+    requestsPerSecond: median(list.map((result) => result.requestsPerSecond)),
+    p50: median(list.map((result) => result.p50)),
+    p99: median(list.map((result) => result.p99)),
   };
 }
 

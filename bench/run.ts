@@ -141,7 +141,7 @@ const ENGINES = ['sqlite', 'postgres'] as const;
 const names = process.argv.slice(2);
 /** The engines named on the command line; both by default. */
 const engines = ENGINES.filter(
-  (engine) => names.includes(engine) || !ENGINES.some((one) => names.includes(one)),
+  (engine) => names.includes(engine) || !ENGINES.some((name) => names.includes(name)),
 );
 const workloads = names.filter((name) => !ENGINES.some((engine) => engine === name));
 const isSelected = (name: string): boolean =>
@@ -259,12 +259,12 @@ async function scale(bench: Bench, small: WorkloadName, large: WorkloadName): Pr
   progress(`${bench.engine}: ${large}`);
   const p50 = { small: [] as Measurement[], large: [] as Measurement[] };
   for (let round = 0; round <= ROUNDS; round += 1) {
-    const one = await measure(bench, bench.assay, small, 1, SCALE_REQUESTS);
-    const other = await measure(bench, bench.assay, large, 1, SCALE_REQUESTS);
+    const smallResult = await measure(bench, bench.assay, small, 1, SCALE_REQUESTS);
+    const largeResult = await measure(bench, bench.assay, large, 1, SCALE_REQUESTS);
     // The first round warms up.
     if (round > 0) {
-      p50.small.push(one);
-      p50.large.push(other);
+      p50.small.push(smallResult);
+      p50.large.push(largeResult);
     }
   }
   const result = summary(p50.large);

@@ -69,8 +69,9 @@ async function signInTogether(
   const seconds = (performance.now() - startedAt) / 1000;
   await end;
   times.sort((one, other) => one - other);
-  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
-  return { perSecond: times.length / seconds, p50: at(0.5), p99: at(0.99) };
+  const percentile = (share: number) =>
+    times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
+  return { perSecond: times.length / seconds, p50: percentile(0.5), p99: percentile(0.99) };
 }
 
 /** @returns the passwords per second that this process verifies when it does nothing else */
@@ -94,13 +95,13 @@ export async function signIns(bench: Bench): Promise<BenchmarkResult[]> {
     await measure(bench, assay, 'op12-members', connections, OTHER_REQUESTS / 4);
     for (let round = 0; round < ROUNDS; round += 1) {
       quiet.push(await measure(bench, assay, 'op12-members', connections, OTHER_REQUESTS));
-      const others = measure(bench, assay, 'op12-members', connections, OTHER_REQUESTS);
-      people.push(await signInTogether(assay.port, dataset.people, 1, others));
-      busy.push(await others);
+      const otherRequests = measure(bench, assay, 'op12-members', connections, OTHER_REQUESTS);
+      people.push(await signInTogether(assay.port, dataset.people, 1, otherRequests));
+      busy.push(await otherRequests);
     }
     const [before, during] = [summary(quiet), summary(busy)];
     const ratio = during.p99 / before.p99;
-    const perSecond = median(people.map((one) => one.perSecond));
+    const perSecond = median(people.map((result) => result.perSecond));
     rows.push(
       {
         engine,
@@ -114,8 +115,8 @@ export async function signIns(bench: Bench): Promise<BenchmarkResult[]> {
         engine,
         workload: `sign-in, 8 at once, beside ${connections} connections`,
         requestsPerSecond: perSecond,
-        p50: median(people.map((one) => one.p50)),
-        p99: median(people.map((one) => one.p99)),
+        p50: median(people.map((result) => result.p50)),
+        p99: median(people.map((result) => result.p99)),
         ratio: perSecond / bound,
         target: '',
         holds: true,

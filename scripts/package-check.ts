@@ -31,9 +31,9 @@ interface Lock {
 
 const root = new URL('..', import.meta.url).pathname;
 const platform = `${process.platform}-${process.arch}`;
-const has = (command: string) => spawnSync(command, ['--version']).status === 0;
+const isInstalled = (command: string) => spawnSync(command, ['--version']).status === 0;
 
-if (!PLATFORMS.includes(platform) || !has('curl')) {
+if (!PLATFORMS.includes(platform) || !isInstalled('curl')) {
   console.log(`package: skipped. It needs curl and one of ${PLATFORMS.join(', ')}; this is ${platform}.`);
 } else {
   const folder = mkdtempSync(join(tmpdir(), 'assay-package-'));

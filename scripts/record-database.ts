@@ -59,13 +59,13 @@ async function add(table: string, row: Row): Promise<void> {
     `select id, "table", "from", "to" from pragma_foreign_key_list(?)`,
     table,
   );
-  for (const id of new Set(keys.map((one) => one.id))) {
-    const columns = keys.filter((one) => one.id === id);
+  for (const id of new Set(keys.map((key) => key.id))) {
+    const columns = keys.filter((key) => key.id === id);
     if (columns.some(({ from }) => row[from] === null)) continue;
-    const where = columns.map(({ to }) => `"${to}" = ?`).join(' and ');
+    const condition = columns.map(({ to }) => `"${to}" = ?`).join(' and ');
     const parent = columns[0]!.table;
     for (const one of await select<Row>(
-      `select ${await columnsOf(parent)} from "${parent}" where ${where}`,
+      `select ${await columnsOf(parent)} from "${parent}" where ${condition}`,
       ...columns.map(({ from }) => row[from]),
     ))
       await add(parent, one);

@@ -54,9 +54,9 @@ function newIdempotencyKey(): string {
 
 /** Drops the content type, because its boundary differs for each attempt. */
 function withForm({ url, method, headers, signal }: Request, form: FormData): Request {
-  const own = new Headers(headers);
-  own.delete('content-type');
-  return new Request(url, { method, headers: own, body: form, signal });
+  const requestHeaders = new Headers(headers);
+  requestHeaders.delete('content-type');
+  return new Request(url, { method, headers: requestHeaders, body: form, signal });
 }
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {

@@ -82,10 +82,10 @@ function findNextFocusable(ancestors: readonly AncestorPosition[]): HTMLElement 
     const table = parent.closest<HTMLElement>('[role="grid"]');
     if (table !== null) return table;
     for (const child of [...parent.children].slice(step === 0 ? index : index + 1)) {
-      const found = [child, ...child.querySelectorAll(FOCUSABLE)].find(
-        (each) => each.matches(FOCUSABLE) && each.checkVisibility(),
+      const focusable = [child, ...child.querySelectorAll(FOCUSABLE)].find(
+        (element) => element.matches(FOCUSABLE) && element.checkVisibility(),
       );
-      if (found instanceof HTMLElement) return found;
+      if (focusable instanceof HTMLElement) return focusable;
     }
     const tab = document.getElementById(
       (parent.matches('[role="tabpanel"]') && parent.getAttribute('aria-labelledby')) || '',

@@ -54,16 +54,16 @@ const TABS = ['vulnerabilities', 'assets', 'hours', 'people'] as const;
 export type AssessmentTab = (typeof TABS)[number];
 
 /** Parses the list's search parameters; unknown ones and values of a wrong type are dropped. */
-export function parseAssessmentSearch(given: Record<string, unknown>): AssessmentSearch {
+export function parseAssessmentSearch(search: Record<string, unknown>): AssessmentSearch {
   // The API filters by one group at most: the last selected one wins.
-  const group = parseIntegers(given.assessment_group_id)?.at(-1) ?? 0;
+  const group = parseIntegers(search.assessment_group_id)?.at(-1) ?? 0;
   return omitUndefined({
-    state: parseEnum(given.state, ASSESSMENT_STATES),
-    tag_id: parseIntegers(given.tag_id),
+    state: parseEnum(search.state, ASSESSMENT_STATES),
+    tag_id: parseIntegers(search.tag_id),
     assessment_group_id: group > 0 ? group : undefined,
-    organization_uid: parseTexts(given.organization_uid),
-    search: parseText(given.search),
-    sort: parseText(given.sort),
+    organization_uid: parseTexts(search.organization_uid),
+    search: parseText(search.search),
+    sort: parseText(search.sort),
   });
 }
 
@@ -75,18 +75,18 @@ export function parseAssessmentTab({ show }: Record<string, unknown>): { show?: 
 const SORTS = /^-?(location|createdAt|updatedAt|lastSeen|criticality|vulnerabilityCount)$/;
 
 /** Parses the list's search parameters; unknown ones and values of a wrong type are dropped. */
-export function parseAssetSearch(given: Record<string, unknown>): AssetSearch {
-  const ports = parseIntegers(given.portNumber)?.filter(isPortNumber) ?? [];
+export function parseAssetSearch(search: Record<string, unknown>): AssetSearch {
+  const ports = parseIntegers(search.portNumber)?.filter(isPortNumber) ?? [];
   return omitUndefined({
-    assetType: parseEnum(given.assetType, ASSET_TYPES),
-    criticality: parseEnum(given.criticality, CRITICALITIES),
-    tagUid: parseTexts(given.tagUid),
-    listingUid: parseTexts(given.listingUid),
-    organizationUid: parseTexts(given.organizationUid),
-    ipRange: parseTexts(given.ipRange),
+    assetType: parseEnum(search.assetType, ASSET_TYPES),
+    criticality: parseEnum(search.criticality, CRITICALITIES),
+    tagUid: parseTexts(search.tagUid),
+    listingUid: parseTexts(search.listingUid),
+    organizationUid: parseTexts(search.organizationUid),
+    ipRange: parseTexts(search.ipRange),
     portNumber: ports.length === 0 ? undefined : ports,
-    search: parseText(given.search),
-    sort: typeof given.sort === 'string' && SORTS.test(given.sort) ? given.sort : undefined,
+    search: parseText(search.search),
+    sort: typeof search.sort === 'string' && SORTS.test(search.sort) ? search.sort : undefined,
   });
 }
 
@@ -109,16 +109,16 @@ const isDay = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));
 
 /** Parses the search parameters of the audit log and ignores invalid ones. */
-export function parseAuditSearch(given: Record<string, unknown>): AuditSearch {
-  const actions = [given.action ?? []].flat().filter((action) => typeof action === 'string');
+export function parseAuditSearch(search: Record<string, unknown>): AuditSearch {
+  const actions = [search.action ?? []].flat().filter((action) => typeof action === 'string');
   return omitUndefined({
     action: actions.length === 0 ? undefined : actions,
-    object_type: parseText(given.object_type),
-    object_id: parseText(given.object_id),
-    request_id: parseText(given.request_id),
-    since: isDay(given.since) ? given.since : undefined,
-    until: isDay(given.until) ? given.until : undefined,
-    user_id: Number.isInteger(given.user_id) ? Number(given.user_id) : undefined,
+    object_type: parseText(search.object_type),
+    object_id: parseText(search.object_id),
+    request_id: parseText(search.request_id),
+    since: isDay(search.since) ? search.since : undefined,
+    until: isDay(search.until) ? search.until : undefined,
+    user_id: Number.isInteger(search.user_id) ? Number(search.user_id) : undefined,
   });
 }
 
@@ -136,24 +136,24 @@ export function parseGroupRole({ role }: Record<string, unknown>): { role?: Grou
 }
 
 /** Parses the search parameters of the list and ignores invalid ones. */
-export function parseImportSearch(given: Record<string, unknown>): ImportSearch {
+export function parseImportSearch(search: Record<string, unknown>): ImportSearch {
   return omitUndefined({
-    state: parseEnum(given.state, IMPORT_STATES),
-    assessment_id: parseTexts(given.assessment_id),
-    organization_uid: parseTexts(given.organization_uid),
-    dry_runs: given.dry_runs === true ? true : undefined,
+    state: parseEnum(search.state, IMPORT_STATES),
+    assessment_id: parseTexts(search.assessment_id),
+    organization_uid: parseTexts(search.organization_uid),
+    dry_runs: search.dry_runs === true ? true : undefined,
   });
 }
 
 export const PERSON_STATES: readonly PersonState[] = ['active', 'invited', 'banned'];
 
 /** Parses the search parameters of the list and ignores invalid ones. */
-export function parsePeopleSearch(given: Record<string, unknown>): PeopleSearch {
+export function parsePeopleSearch(search: Record<string, unknown>): PeopleSearch {
   return omitUndefined({
-    search: parseText(given.search),
+    search: parseText(search.search),
     // A person has only one state: the last selected one wins.
-    state: parseEnum(given.state, PERSON_STATES)?.at(-1),
-    organization_uid: parseTexts(given.organization_uid),
+    state: parseEnum(search.state, PERSON_STATES)?.at(-1),
+    organization_uid: parseTexts(search.organization_uid),
   });
 }
 
@@ -198,19 +198,19 @@ const TEXT_FILTERS = ['tag', 'assessment_id', 'asset_uid', 'source', 'cve'] as c
 const DATE_FILTERS = ['due_until', 'updated_since', 'created_since', 'created_until'] as const;
 
 /** Parses the search parameters; unknown ones and values of a wrong type are dropped. */
-export function parseVulnerabilityListParams(given: Record<string, unknown>): VulnerabilityListParams {
+export function parseVulnerabilityListParams(search: Record<string, unknown>): VulnerabilityListParams {
   const parsed: Record<string, unknown> = {};
-  for (const name of NUMBER_FILTERS) parsed[name] = parseIntegers(given[name]);
-  for (const name of TEXT_FILTERS) parsed[name] = parseTexts(given[name]);
-  parsed.severity = parseEnum(given.severity, SEVERITIES);
-  parsed.phase = parseEnum(given.phase, PHASES);
-  parsed.retest = parseEnum(given.retest, RETEST_STATUSES);
-  if (typeof given.gone === 'boolean') parsed.gone = given.gone;
-  for (const name of DATE_FILTERS) if (typeof given[name] === 'string') parsed[name] = given[name];
-  parsed.search = parseText(given.search);
-  parsed.sort = parseText(given.sort);
-  if (Array.isArray(given.columns)) parsed.columns = given.columns.map(String);
-  if (Number.isInteger(given.open)) parsed.open = given.open;
+  for (const name of NUMBER_FILTERS) parsed[name] = parseIntegers(search[name]);
+  for (const name of TEXT_FILTERS) parsed[name] = parseTexts(search[name]);
+  parsed.severity = parseEnum(search.severity, SEVERITIES);
+  parsed.phase = parseEnum(search.phase, PHASES);
+  parsed.retest = parseEnum(search.retest, RETEST_STATUSES);
+  if (typeof search.gone === 'boolean') parsed.gone = search.gone;
+  for (const name of DATE_FILTERS) if (typeof search[name] === 'string') parsed[name] = search[name];
+  parsed.search = parseText(search.search);
+  parsed.sort = parseText(search.sort);
+  if (Array.isArray(search.columns)) parsed.columns = search.columns.map(String);
+  if (Number.isInteger(search.open)) parsed.open = search.open;
   return omitUndefined(parsed);
 }
 
@@ -219,7 +219,7 @@ export function toFilterParam(name: string, values: readonly string[]): Vulnerab
   // Yes and no together would match everything: the last choice wins.
   if (name === 'gone') return { gone: values.length === 0 ? undefined : values.at(-1) === 'true' };
   const isOne = (DATE_FILTERS as readonly string[]).includes(name);
-  const value = isOne ? values[0] : values.map((one) => (isNumberFilter(name) ? Number(one) : one));
+  const value = isOne ? values[0] : values.map((item) => (isNumberFilter(name) ? Number(item) : item));
   if (values.length === 0 || value === undefined) return { [name]: undefined };
   // Timestamps start at midnight in the user's time zone.
   if (isOne && name !== 'due_until' && !String(value).includes('T'))

@@ -12,7 +12,7 @@ const ATTEMPT_RESET = 5_000;
 
 /** Lets the user sign in again without losing what they typed. */
 export function SessionExpiredDialog() {
-  const [tried, setTried] = useState(false);
+  const [hasRetried, setHasRetried] = useState(false);
   const opened = useSyncExternalStore(subscribeToWaiting, isWaiting);
   useEffect(() => {
     if (!opened) return undefined;
@@ -22,7 +22,7 @@ export function SessionExpiredDialog() {
   }, [opened]);
   useEffect(() => {
     // The dialog closes for a moment during each attempt.
-    const timer = opened ? undefined : setTimeout(() => setTried(false), ATTEMPT_RESET);
+    const timer = opened ? undefined : setTimeout(() => setHasRetried(false), ATTEMPT_RESET);
     return () => clearTimeout(timer);
   }, [opened]);
   return (
@@ -39,7 +39,7 @@ export function SessionExpiredDialog() {
     >
       <Stack>
         <Text size="sm">{sessionExpired.hint}</Text>
-        <DimmedText role="status">{tried && sessionExpired.notSignedIn}</DimmedText>
+        <DimmedText role="status">{hasRetried && sessionExpired.notSignedIn}</DimmedText>
         <Group justify="flex-end" gap="xs">
           <Button variant="subtle" onClick={() => void redirectToSignIn()}>
             {sessionExpired.signInHere}
@@ -47,7 +47,7 @@ export function SessionExpiredDialog() {
           <Button
             variant="default"
             onClick={() => {
-              setTried(true);
+              setHasRetried(true);
               retryWaiting();
             }}
           >

@@ -48,15 +48,15 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
         event.preventDefault();
         return;
       }
-      const known = [...layers].toReversed();
+      const topFirst = [...layers].toReversed();
       const pressed = event.timeStamp < first.until ? `${first.key} ${event.key}` : event.key;
       first = { key: '', until: 0 };
-      const found = known.find(({ current }) => Object.hasOwn(current, pressed));
-      if (found !== undefined) {
+      const layer = topFirst.find(({ current }) => Object.hasOwn(current, pressed));
+      if (layer !== undefined) {
         event.preventDefault();
-        found.current[pressed]?.run();
+        layer.current[pressed]?.run();
       } else if (
-        known.some(({ current }) => Object.keys(current).some((key) => key.startsWith(`${pressed} `)))
+        topFirst.some(({ current }) => Object.keys(current).some((key) => key.startsWith(`${pressed} `)))
       )
         first = { key: pressed, until: event.timeStamp + SEQUENCE_TIMEOUT };
     };

@@ -68,7 +68,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     if (scroller.current !== null) scroller.current.scrollTop = 0;
   }, [list.listId]);
 
-  const { shown, cells, template } = useShownColumns(props, width);
+  const { shown: shownColumns, cells, template } = useShownColumns(props, width);
   const { toggle, click, move } = useRowHandlers(props);
 
   if (list.error !== null)
@@ -101,7 +101,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
               <SelectAll list={list} rowId={rowId} selection={selection} />
             </div>
           )}
-          {shown.map((column) => (
+          {shownColumns.map((column) => (
             <HeaderCell key={column.id} column={column} sort={props.sort} onSort={props.onSort} />
           ))}
         </div>
@@ -205,13 +205,13 @@ function useShownColumns<Row extends object>(
     .join(' ');
   return useMemo(() => {
     const visible = new Set(ids.split(' '));
-    const shown = columns
+    const shownColumns = columns
       .filter(({ id }) => visible.has(id))
       .map((column) => (isNarrow ? { ...column, ...column.narrow } : { ...column, hidesHeader: false }));
     return {
-      shown,
-      cells: shown.map(({ id, cell }) => ({ id, cell })),
-      template: `${hasSelection ? '24px ' : ''}${shown.map((column) => column.width).join(' ')}`,
+      shown: shownColumns,
+      cells: shownColumns.map(({ id, cell }) => ({ id, cell })),
+      template: `${hasSelection ? '24px ' : ''}${shownColumns.map((column) => column.width).join(' ')}`,
     };
   }, [columns, ids, hasSelection, isNarrow]);
 }

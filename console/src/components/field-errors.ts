@@ -13,22 +13,24 @@ export interface FieldErrors {
 /**
  * Assigns the errors of a response to the fields of a form, as sentences.
  * @param fields names of the fields in the API
- * @param taken the field that a conflict (409) concerns
+ * @param uniqueField the field that a conflict (409) concerns
  */
 export function parseFieldErrors(
   error: Error | null,
   fields: readonly string[],
-  taken?: string,
+  uniqueField?: string,
 ): FieldErrors {
   const errors = fieldErrorsOf(error);
   const isTaken =
-    error instanceof AssayError && errors.length === 0 && error.status === 409 && taken !== undefined;
+    error instanceof AssayError && errors.length === 0 && error.status === 409 && uniqueField !== undefined;
   return {
     messageFor(field) {
-      if (isTaken && field === taken) return error.message;
-      const found = errors.filter(({ property }) => fields.includes(field) && firstName(property) === field);
+      if (isTaken && field === uniqueField) return error.message;
+      const fieldErrors = errors.filter(
+        ({ property }) => fields.includes(field) && firstName(property) === field,
+      );
       return joined(
-        found.map(({ property, value, message }) =>
+        fieldErrors.map(({ property, value, message }) =>
           // Names the invalid item of a list.
           toSentence(property === field || value === undefined ? message : `${value} ${message}`),
         ),
@@ -51,12 +53,12 @@ export function parseNestedErrors(
 ): FieldErrors {
   return {
     messageFor(field) {
-      const found = fieldErrorsOf(error).filter(
+      const fieldErrors = fieldErrorsOf(error).filter(
         ({ property }) =>
           property === field || property.startsWith(`${field}.`) || aliases[property] === field,
       );
       return joined(
-        found.map(({ property, value, message }) =>
+        fieldErrors.map(({ property, value, message }) =>
           // Names the invalid item of a list.
           property !== field && value !== undefined && value !== '' ? `${value}: ${message}` : message,
         ),
@@ -69,16 +71,16 @@ export function parseNestedErrors(
 
 /**
  * The values of a form whose fields are named as in the API, with the errors of its last request beside the fields.
- * @param taken the field that a conflict (409) concerns
+ * @param uniqueField the field that a conflict (409) concerns
  */
 export function useApiForm<Values extends object>(
   initialValues: Values,
   error: Error | null,
-  taken?: keyof Values & string,
+  uniqueField?: keyof Values & string,
 ) {
   const { values, setValues, getInputProps } = useForm<Values>({ initialValues });
   const isConflict = error instanceof AssayError && error.status === 412;
-  const { messageFor, rest } = parseFieldErrors(isConflict ? null : error, Object.keys(values), taken);
+  const { messageFor, rest } = parseFieldErrors(isConflict ? null : error, Object.keys(values), uniqueField);
   return {
     values,
     setValues,

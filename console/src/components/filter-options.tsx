@@ -62,9 +62,9 @@ function DayInput({ filter, values, onChange }: FilterProps) {
 /** @returns the date of a date or of a time, in the browser's time zone */
 function toDay(value: string): string {
   if (!value.includes('T')) return value;
-  const at = new Date(value);
+  const date = new Date(value);
   const digits = (number: number) => String(number).padStart(2, '0');
-  return `${at.getFullYear()}-${digits(at.getMonth() + 1)}-${digits(at.getDate())}`;
+  return `${date.getFullYear()}-${digits(date.getMonth() + 1)}-${digits(date.getDate())}`;
 }
 
 function OptionList({ filter, values, onChange }: FilterProps) {
@@ -82,7 +82,7 @@ function OptionList({ filter, values, onChange }: FilterProps) {
   const toggle = (value: string) =>
     onChange(
       filter.name,
-      values.includes(value) ? values.filter((other) => other !== value) : [...values, value],
+      values.includes(value) ? values.filter((selected) => selected !== value) : [...values, value],
     );
   return (
     <Stack gap={6}>

@@ -18,23 +18,23 @@ export interface MarkdownTextareaProps extends Omit<TextareaProps, 'value' | 'on
 }
 
 /** A text area that uploads pasted and dropped images and inserts them at the cursor. Ctrl or Cmd with Enter submits its form. */
-export function MarkdownTextarea({ value, onChange, uploadImage, error, ...others }: MarkdownTextareaProps) {
+export function MarkdownTextarea({ value, onChange, uploadImage, error, ...props }: MarkdownTextareaProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const [progress, setProgress] = useState<UploadState>();
   const [uploadError, setUploadError] = useState<string>();
   const upload = async (files: readonly File[]) => {
     if (uploadImage === undefined) return;
     setUploadError(undefined);
-    let at = area.current?.selectionEnd ?? value.length;
+    let insertAt = area.current?.selectionEnd ?? value.length;
     for (const file of files)
       try {
         setProgress(0);
         const address = await uploadImage(file, setProgress);
         const name = file.name.replaceAll(/[[\]\\\r\n]/g, '') || 'screenshot';
         const markdown = `![${name}](${address})`;
-        const position = at;
+        const position = insertAt;
         onChange((now) => now.slice(0, position) + markdown + now.slice(position));
-        at += markdown.length;
+        insertAt += markdown.length;
       } catch (thrown) {
         setUploadError(`${file.name}: ${errorText(thrown)}`);
       }
@@ -50,7 +50,7 @@ export function MarkdownTextarea({ value, onChange, uploadImage, error, ...other
   return (
     <Stack gap={4}>
       <Textarea
-        {...others}
+        {...props}
         ref={area}
         autosize
         value={value}
@@ -92,6 +92,6 @@ export function MarkdownTextarea({ value, onChange, uploadImage, error, ...other
 /** Gives a screenshot a unique name; browsers call every one `image.png`. */
 function nameScreenshot(file: File): File {
   if (!/^image\.\w+$/.test(file.name)) return file;
-  const at = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
-  return new File([file], `screenshot-${at}.${file.name.split('.').at(-1)}`, { type: file.type });
+  const timestamp = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
+  return new File([file], `screenshot-${timestamp}.${file.name.split('.').at(-1)}`, { type: file.type });
 }

@@ -36,8 +36,8 @@ export function useParsedMarkdown(text: string): ParsedMarkdown | undefined {
     waiting.push(request);
     parseNext();
     return () => {
-      const at = waiting.indexOf(request);
-      if (at !== -1) waiting.splice(at, 1);
+      const index = waiting.indexOf(request);
+      if (index !== -1) waiting.splice(index, 1);
     };
   }, [text]);
   return latest?.text === text ? latest.parsed : cache.get(text);
@@ -99,9 +99,9 @@ function finish(parsed: ParsedMarkdown): void {
   current = undefined;
   addToCache(text, parsed);
   settle(parsed);
-  for (const same of waiting.filter((other) => other.text === text)) {
-    waiting.splice(waiting.indexOf(same), 1);
-    same.settle(parsed);
+  for (const duplicate of waiting.filter((other) => other.text === text)) {
+    waiting.splice(waiting.indexOf(duplicate), 1);
+    duplicate.settle(parsed);
   }
   parseNext();
 }

@@ -1,9 +1,10 @@
 /** @returns the noun for a count: "asset", "assets" */
-export const pluralForm = (count: number, one: string, many = `${one}s`) => (count === 1 ? one : many);
+export const pluralForm = (count: number, singular: string, plural = `${singular}s`) =>
+  count === 1 ? singular : plural;
 
 /** @returns a count with its noun: "1 asset", "2,000 assets" */
-export const pluralize = (count: number, one: string, many?: string) =>
-  `${count.toLocaleString()} ${pluralForm(count, one, many)}`;
+export const pluralize = (count: number, singular: string, plural?: string) =>
+  `${count.toLocaleString()} ${pluralForm(count, singular, plural)}`;
 
 export const pluralizePeople = (count: number) => pluralize(count, 'person', 'people');
 

@@ -35,8 +35,8 @@ function subscribe(onChange: () => void) {
 
 function parseViews(text: string | null): readonly SavedView[] {
   try {
-    const found: unknown = JSON.parse(text ?? '[]');
-    return Array.isArray(found) ? found.filter(isView) : [];
+    const stored: unknown = JSON.parse(text ?? '[]');
+    return Array.isArray(stored) ? stored.filter(isView) : [];
   } catch {
     return [];
   }

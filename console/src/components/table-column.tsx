@@ -37,13 +37,13 @@ interface RowLinkProps {
 /** A link in a row. It skips the router's Link, which is too slow for the hundreds drawn while scrolling. */
 export function RowLink({ to, title, children }: RowLinkProps) {
   const router = useRouter();
-  const go = (event: MouseEvent) => {
+  const open = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     void router.navigate({ to });
   };
   return (
-    <a href={to} title={title} dir="auto" className={classes.link} onClick={go}>
+    <a href={to} title={title} dir="auto" className={classes.link} onClick={open}>
       {children}
     </a>
   );

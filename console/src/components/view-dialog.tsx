@@ -43,9 +43,9 @@ export default function ViewDialog({ kind, views, search, onSave, onClose }: Vie
               <NameForm
                 label="Rename"
                 name={view.name}
-                takenNames={views.filter((other) => other !== view).map(({ name }) => name)}
+                takenNames={views.filter((existing) => existing !== view).map(({ name }) => name)}
                 onSubmit={(name) => {
-                  onSave(views.map((other) => (other === view ? { ...view, name } : other)));
+                  onSave(views.map((existing) => (existing === view ? { ...view, name } : existing)));
                   notify(messages.renamed(name), { undo: () => onSave(views) });
                 }}
               />
@@ -55,7 +55,7 @@ export default function ViewDialog({ kind, views, search, onSave, onClose }: Vie
                 color="red"
                 aria-label={messages.remove(view.name)}
                 onClick={() => {
-                  onSave(views.filter((other) => other !== view));
+                  onSave(views.filter((existing) => existing !== view));
                   notify(messages.removed(view.name), { undo: () => onSave(views) });
                 }}
               >

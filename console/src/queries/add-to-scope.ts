@@ -76,17 +76,16 @@ export function useAddToScope(uid: string, organizationUid: string) {
   };
   return useMutation({
     async mutationFn({ selected, pasted, rules, createsMissing }: ScopeAddition) {
-      const known = await findExistingAssets(organizationUid, pasted, new AbortController().signal);
+      const existingAssets = await findExistingAssets(organizationUid, pasted, new AbortController().signal);
       const candidates = new Map(
-        [...selected, ...[...known.values()].map((row) => toScopeCandidate(row, uid))].map((one) => [
-          one.assetUid,
-          one,
-        ]),
+        [...selected, ...[...existingAssets.values()].map((row) => toScopeCandidate(row, uid))].map(
+          (candidate) => [candidate.assetUid, candidate],
+        ),
       );
-      const isUnchanged = ({ rules: has }: ScopeCandidate) =>
-        has !== undefined && (rules.length === 0 || has.join('\n') === rules.join('\n'));
-      const changed = [...candidates.values()].filter((one) => !isUnchanged(one));
-      const entries = pasted.filter((one) => !known.has(assetKey(one)));
+      const isUnchanged = ({ rules: currentRules }: ScopeCandidate) =>
+        currentRules !== undefined && (rules.length === 0 || currentRules.join('\n') === rules.join('\n'));
+      const changed = [...candidates.values()].filter((candidate) => !isUnchanged(candidate));
+      const entries = pasted.filter((asset) => !existingAssets.has(assetKey(asset)));
       const { created, rejections } = createsMissing
         ? await createMissing(entries, organizationUid, uid)
         : {
@@ -127,10 +126,10 @@ async function createMissing(entries: readonly AssetEntry[], organizationUid: st
   const created: ScopeCandidate[] = [];
   const rejections: BatchItemResult[] = [];
   for (const batch of chunk(entries))
-    for (let left = batch; left.length > 0;)
+    for (let remaining = batch; remaining.length > 0;)
       try {
         const { data } = await api.POST('/api/asset/v2/assets', {
-          body: left.map(({ assetType, location, name }) => ({
+          body: remaining.map(({ assetType, location, name }) => ({
             organizationUid,
             assetType,
             location,
@@ -145,13 +144,13 @@ async function createMissing(entries: readonly AssetEntry[], organizationUid: st
             .flat()
             .map(({ uid: assetUid, location }) => ({ assetUid, location: location ?? assetUid })),
         );
-        left = [];
+        remaining = [];
       } catch (error) {
         const errors = new Map(rejectedAssets(error, 0).map(({ index, message }) => [index, message]));
         if (errors.size === 0) throw error;
         for (const [index, message] of errors)
-          rejections.push(rejected(left[index]?.location ?? '', message));
-        left = left.filter((_one, index) => !errors.has(index));
+          rejections.push(rejected(remaining[index]?.location ?? '', message));
+        remaining = remaining.filter((_one, index) => !errors.has(index));
       }
   return { created, rejections };
 }

@@ -18,14 +18,15 @@ export async function uploadFiles(
   onState: OnUploadState = () => undefined,
 ): Promise<readonly StoredAttachment[]> {
   const stored: StoredAttachment[] = [];
-  for (let at = 0; at < files.length; at += MAX_FILES_PER_UPLOAD) {
-    const batch = files.slice(at, at + MAX_FILES_PER_UPLOAD);
+  for (let start = 0; start < files.length; start += MAX_FILES_PER_UPLOAD) {
+    const batch = files.slice(start, start + MAX_FILES_PER_UPLOAD);
     const form = new FormData();
     for (const file of batch) form.append('file', file, file.name);
     const response = await sendUpload({
       path: `/v1/vulnerabilities/${id}/attachments`,
       form,
-      onState: (state) => onState(state === 'waiting' ? state : (at + state * batch.length) / files.length),
+      onState: (state) =>
+        onState(state === 'waiting' ? state : (start + state * batch.length) / files.length),
       interrupted: queryMessages.attachment.interrupted,
     });
     if (!response.ok) throw await readError(response);

@@ -15,9 +15,9 @@ export interface AuditFilter {
 }
 
 function toQuery({ action, ...filter }: AuditFilter) {
-  const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+  const filters = Object.entries(filter).filter(([, value]) => value !== undefined);
   return {
-    ...Object.fromEntries(given.map(([name, value]) => [`filter[${name}]`, value])),
+    ...Object.fromEntries(filters.map(([name, value]) => [`filter[${name}]`, value])),
     ...(action === undefined ? {} : { 'filter[action][]': [...action] }),
   };
 }

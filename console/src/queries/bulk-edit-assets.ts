@@ -130,14 +130,14 @@ async function tagAssets({ rows, add, remove }: TagChange): Promise<TagResult> {
             );
       } else {
         const { uid: tagUid } = tag;
-        const without = all.filter(({ tags }) => tags.every(({ uid }) => uid !== tagUid));
-        for (const batch of chunk(without.map(({ uid }) => uid))) {
+        const untagged = all.filter(({ tags }) => tags.every(({ uid }) => uid !== tagUid));
+        for (const batch of chunk(untagged.map(({ uid }) => uid))) {
           await patchTags(orgUid, tagUid, batch, []);
           undoSteps.push(() => patchTags(orgUid, tagUid, [], batch));
         }
       }
       const { uid = '' } = tag ?? {};
-      show(all, (tags) => [...tags.filter((other) => other.uid !== uid), { uid, name }]);
+      show(all, (tags) => [...tags.filter((tag) => tag.uid !== uid), { uid, name }]);
     }
     for (const tagUid of remove) {
       const taggedAssets = all.filter(({ tags }) => tags.some(({ uid }) => uid === tagUid));
@@ -158,10 +158,10 @@ async function findTagByName(
   orgUid: string,
   name: string,
 ): Promise<{ uid: string; name: string } | undefined> {
-  const found = api.rows('/api/tagging/v1.0/organizations/{orgUid}/tags', {
+  const tags = api.rows('/api/tagging/v1.0/organizations/{orgUid}/tags', {
     params: { path: { orgUid }, query: { search: name, perPage: 100 } },
   });
-  for await (const tag of found) if (toUpperCaseName(tag.name) === toUpperCaseName(name)) return tag;
+  for await (const tag of tags) if (toUpperCaseName(tag.name) === toUpperCaseName(name)) return tag;
   return undefined;
 }
 
@@ -242,12 +242,12 @@ export function useEditListing() {
   };
   return useMutation({
     async mutationFn({ rows, listingUid, isListed, rules }: ListingEdit) {
-      const given = rules === undefined ? {} : { scopeRules: rules.map((rule) => ({ rule })) };
+      const scopeRules = rules === undefined ? {} : { scopeRules: rules.map((rule) => ({ rule })) };
       for (const batch of chunk(rows.map(({ uid }) => uid)))
         await (isListed
           ? patchListing(
               listingUid,
-              batch.map((assetUid) => ({ assetUid, ...given })),
+              batch.map((assetUid) => ({ assetUid, ...scopeRules })),
               [],
             )
           : patchListing(listingUid, [], batch));

@@ -112,19 +112,19 @@ export function useBulkUpdate() {
   return useMutation({
     mutationFn: sendBulkUpdate,
     onMutate: async (change: BulkUpdateRequest): Promise<PreviousRows> => {
-      const known = await client.ensureQueryData(statusesQuery);
+      const statuses = await client.ensureQueryData(statusesQuery);
       const rows = new Map<number, VulnerabilityRow>();
       const updatedIds = change.ids === undefined ? undefined : new Set(change.ids);
       const apply = (row: VulnerabilityRow) => {
         if (updatedIds?.has(row.id) === false) return row;
         if (!rows.has(row.id)) rows.set(row.id, row);
-        return applyUpdate(row, change, known);
+        return applyUpdate(row, change, statuses);
       };
       for (const key of affectedLists(client, change)) updateCachedRows<VulnerabilityRow>(client, key, apply);
       for (const id of updatedIds === undefined || updatedIds.size > MAX_CACHED_UPDATES ? [] : updatedIds)
         client.setQueryData(
           vulnerabilityQuery(id).queryKey,
-          (shown) => shown && applyUpdate(shown, change, known),
+          (current) => current && applyUpdate(current, change, statuses),
         );
       return { rows };
     },
@@ -135,11 +135,11 @@ export function useBulkUpdate() {
     },
     onSuccess({ changed: number, requestIds }, { label, ids }, previous) {
       refreshCounts(client);
-      const only = ids?.length === 1 ? previous?.rows.get(ids[0] ?? 0) : undefined;
+      const singleRow = ids?.length === 1 ? previous?.rows.get(ids[0] ?? 0) : undefined;
       const { unchanged, updated, updatedCount } = queryMessages.vulnerability;
       if (number === 0) notify(unchanged(label));
       else
-        notify(only === undefined ? updatedCount(label, number) : updated(label, only.title), {
+        notify(singleRow === undefined ? updatedCount(label, number) : updated(label, singleRow.title), {
           undo: () => void undo(requestIds, previous),
         });
     },
@@ -181,16 +181,16 @@ type UpdatableFields = Pick<
 
 /** @returns the vulnerability as it will presumably be after the update */
 function applyUpdate<One extends UpdatableFields>(
-  one: One,
+  row: One,
   { set: { status_id, severity, due_on, add_tags, remove_tags }, assignee: person }: BulkUpdateRequest,
-  known: readonly VulnerabilityStatus[],
+  statuses: readonly VulnerabilityStatus[],
 ): One {
-  const status = known.find(({ id }) => id === status_id);
-  const remaining = one.tags.filter(({ name: tag }) => remove_tags?.includes(tag) !== true);
+  const status = statuses.find(({ id }) => id === status_id);
+  const remaining = row.tags.filter(({ name: tag }) => remove_tags?.includes(tag) !== true);
   const added = (add_tags ?? []).filter((text) => remaining.every((tag) => tag.name !== text));
   return {
-    ...one,
-    ...(status === undefined ? {} : statusMembers(status, one.vulnerability_status)),
+    ...row,
+    ...(status === undefined ? {} : statusMembers(status, row.vulnerability_status)),
     ...(severity === undefined ? {} : { severity }),
     ...(due_on === undefined ? {} : { due_on }),
     ...(person === undefined ? {} : { assignee: person }),

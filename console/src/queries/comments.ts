@@ -9,11 +9,11 @@ export const commentsQuery = (id: number) =>
   queryOptions({
     queryKey: ['vulnerability', id, 'comments'],
     async queryFn({ signal }) {
-      const found: VulnerabilityComment[] = [];
+      const comments: VulnerabilityComment[] = [];
       const params = { path: { id }, query: { 'page[size]': 200 } };
       for await (const comment of api.rows('/v1/vulnerabilities/{id}/comments', { params, signal }))
-        found.push(comment);
-      return found;
+        comments.push(comment);
+      return comments;
     },
   });
 
@@ -78,9 +78,9 @@ export const recentCommentsQuery = (id: number, count: number) =>
           })
         ).data;
       const last = Math.max(1, Math.ceil(count / COMMENTS_PAGE_SIZE));
-      const found = await page(last);
-      const before = found.length < SHOWN_COMMENTS && last > 1 ? await page(last - 1) : [];
-      return [...before, ...found].slice(-SHOWN_COMMENTS).toReversed();
+      const comments = await page(last);
+      const before = comments.length < SHOWN_COMMENTS && last > 1 ? await page(last - 1) : [];
+      return [...before, ...comments].slice(-SHOWN_COMMENTS).toReversed();
     },
     enabled: count > 0,
   });

@@ -26,31 +26,31 @@ export async function findExistingAssets(
   entries: readonly AssetEntry[],
   signal: AbortSignal,
 ): Promise<Map<string, AssetRow>> {
-  const found = new Map<string, AssetRow>();
+  const existingAssets = new Map<string, AssetRow>();
   const keys = new Set(entries.map(assetKey));
   const read = async (query: Record<string, unknown>) => {
     const all = { 'organizationUid[]': [organizationUid], fields: LOOKUP_FIELDS, perPage: 1_000, ...query };
     for await (const row of api.rows('/api/asset/v2/assets', { params: { query: all }, signal })) {
       const key = assetKey(row as AssetRow);
-      if (keys.has(key)) found.set(key, row as AssetRow);
+      if (keys.has(key)) existingAssets.set(key, row as AssetRow);
     }
   };
   const isAddress = ({ assetType, location }: AssetEntry) =>
     assetType === 'host' && /^[\d.]+$|:/.test(location);
   for (const batch of chunk(entries.filter(isAddress), ADDRESSES_PER_REQUEST))
     await read({ 'ipRange[]': batch.map(({ location }) => location) });
-  const named = entries.filter((item) => !isAddress(item));
-  if (named.length > MAX_SINGLE_LOOKUPS)
-    await read({ 'assetType[]': [...new Set(named.map(({ assetType }) => assetType))], perPage: 5_000 });
+  const hostnames = entries.filter((item) => !isAddress(item));
+  if (hostnames.length > MAX_SINGLE_LOOKUPS)
+    await read({ 'assetType[]': [...new Set(hostnames.map(({ assetType }) => assetType))], perPage: 5_000 });
   else
-    for (const batch of chunk(named, LOOKUP_CONCURRENCY))
+    for (const batch of chunk(hostnames, LOOKUP_CONCURRENCY))
       await Promise.all(
         batch.map(({ assetType, location }) =>
           // The API searches at most 255 characters.
           read({ 'assetType[]': [assetType], search: location.slice(0, 255) }),
         ),
       );
-  return found;
+  return existingAssets;
 }
 
 /** `findExistingAssets` as a query. @param text the pasted text, which identifies the query */

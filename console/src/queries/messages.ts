@@ -11,7 +11,7 @@ export const queryMessages = {
   deleted: (name: string) => `${name} deleted`,
   updated: (name: string) => `${name} updated`,
   updateFailed: (name: string) => `Could not update ${name}`,
-  undoneFor: (what: string) => `Change to ${what} undone`,
+  undoneFor: (subject: string) => `Change to ${subject} undone`,
 
   access: {
     given: (name: string) => `${name} now has access`,

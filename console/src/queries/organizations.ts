@@ -6,10 +6,11 @@ import { api } from './client.ts';
 export const organizationsQuery = queryOptions({
   queryKey: ['organizations'],
   async queryFn({ signal }) {
-    const found: Organization[] = [];
+    const organizations: Organization[] = [];
     const query = { 'page[size]': 200, 'page[after]': '' };
-    for await (const one of api.rows('/v1/organizations', { params: { query }, signal })) found.push(one);
-    return found.toSorted((a, b) => a.name.localeCompare(b.name));
+    for await (const organization of api.rows('/v1/organizations', { params: { query }, signal }))
+      organizations.push(organization);
+    return organizations.toSorted((a, b) => a.name.localeCompare(b.name));
   },
   staleTime: 60_000,
 });

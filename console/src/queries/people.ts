@@ -69,8 +69,8 @@ export async function findPersonByEmail(
   signal: AbortSignal,
   organization?: string,
 ): Promise<ListedUser | undefined> {
-  const found = await findPeople(address, signal, organization);
-  return found.find(({ email }) => email.toLowerCase() === address.toLowerCase());
+  const people = await findPeople(address, signal, organization);
+  return people.find(({ email }) => email.toLowerCase() === address.toLowerCase());
 }
 
 /** @returns a name with the email address: "Ada (ada@acme.example)" */

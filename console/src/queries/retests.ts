@@ -9,14 +9,14 @@ export const retestsQuery = (id: number) =>
   queryOptions({
     queryKey: ['vulnerability', id, 'retests'],
     async queryFn({ signal }) {
-      const found: Retest[] = [];
+      const retests: Retest[] = [];
       const params = { path: { vulnerability_id: id }, query: { 'page[size]': 200 } };
       for await (const retest of api.rows('/v1/vulnerabilities/{vulnerability_id}/patch_verifications', {
         params,
         signal,
       }))
-        found.push(retest);
-      return found;
+        retests.push(retest);
+      return retests;
     },
   });
 

@@ -26,11 +26,11 @@ const ASSET_TAGS_PATH = '/api/tagging/v1.0/organizations/{orgUid}/tags';
 
 /** Lists tags (operations 32, 34 and 70). */
 export function useTags({ kind, organization }: TagScope, search: string): PagedList<TagRow> {
-  const v1 = (more: object) => ({
+  const v1 = (bodyFields: object) => ({
     query: {
       'filter[organization_uid][]': [organization],
       ...(search === '' ? {} : { 'filter[search]': search }),
-      ...more,
+      ...bodyFields,
     },
   });
   async function page(cursor: string, signal: AbortSignal): Promise<CursorPage<TagRow>> {

@@ -46,8 +46,8 @@ export async function sendWithToken<R extends { status: number }>(
 
 /** Redirects to sign-in, and from there back to the current page. */
 export function redirectToSignIn(): Promise<never> {
-  const here = location.pathname + location.search;
-  location.assign(here === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(here)}`);
+  const currentPath = location.pathname + location.search;
+  location.assign(currentPath === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(currentPath)}`);
   return new Promise(() => undefined);
 }
 

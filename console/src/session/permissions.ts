@@ -46,11 +46,11 @@ export function useCanEditAssessments(groupId: number | null | undefined): boole
     queryKey: ['group', groupId, 'operates'],
     queryFn: async ({ signal }) => {
       // Only members can list the members of a group.
-      const { data: own } = await api.GET('/v1/assessment_groups', {
+      const { data: ownGroups } = await api.GET('/v1/assessment_groups', {
         params: { query: { 'page[size]': 200 } },
         signal,
       });
-      const isMember = own.some(({ id }) => id === groupId);
+      const isMember = ownGroups.some(({ id }) => id === groupId);
       return isMember && hasGroupRole(OPERATOR_ROLES, user?.uid ?? '', groupId ?? 0, signal);
     },
     enabled: dependsOnGroups,

@@ -32,7 +32,10 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
   const parsed = useMemo(() => parsePastedAssets(text), [text]);
   const { assets, invalid } = parsed;
   const [settled] = useDebouncedValue(text, 250);
-  const known = useExistingAssets(organization, { text: settled, assets: parsePastedAssets(settled).assets });
+  const existingAssets = useExistingAssets(organization, {
+    text: settled,
+    assets: parsePastedAssets(settled).assets,
+  });
   if (run.data !== undefined)
     return (
       <BatchResultDialog
@@ -51,7 +54,9 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
         unchangedLabel={messages.alreadyAdded}
       />
     );
-  const pasted = assets.filter(({ location }) => !selected.some((one) => one.location === location));
+  const pasted = assets.filter(
+    ({ location }) => !selected.some((candidate) => candidate.location === location),
+  );
   const total = selected.length + pasted.length;
   return (
     <FormDialog
@@ -77,13 +82,17 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
       <AssetSearch
         uid={uid}
         organization={organization}
-        onSelect={(one) => {
-          if (!selected.some(({ assetUid }) => assetUid === one.assetUid)) setSelected([...selected, one]);
+        onSelect={(candidate) => {
+          if (!selected.some(({ assetUid }) => assetUid === candidate.assetUid))
+            setSelected([...selected, candidate]);
         }}
       />
       <SelectedPills
         label={messages.selectedAssets}
-        selected={selected.map((one) => ({ value: one.assetUid, label: candidateLabel(one) }))}
+        selected={selected.map((candidate) => ({
+          value: candidate.assetUid,
+          label: candidateLabel(candidate),
+        }))}
         onRemove={(value) => setSelected(selected.filter(({ assetUid }) => assetUid !== value))}
       />
       <Textarea
@@ -102,8 +111,8 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
           <DimmedText size="xs" aria-live="polite">
             {pastedText(
               parsed,
-              settled === text && known.data !== undefined
-                ? pastedSummary(known.data, assets.length, uid)
+              settled === text && existingAssets.data !== undefined
+                ? pastedSummary(existingAssets.data, assets.length, uid)
                 : undefined,
             )}
           </DimmedText>
@@ -154,7 +163,7 @@ function AssetSearch({ uid, organization, onSelect }: AssetSearchProps) {
         });
       }}
       value={null}
-      onChange={(one) => one !== null && onSelect(one.candidate)}
+      onChange={(option) => option !== null && onSelect(option.candidate)}
     />
   );
 }
@@ -177,7 +186,11 @@ function pastedText(
 }
 
 /** Describes how many of the pasted assets are new, known and already in scope. */
-function pastedSummary(known: ReadonlyMap<string, AssetRow>, pasted: number, uid: string): string {
-  const inScope = [...known.values()].filter((row) => findListing(row, uid) !== undefined).length;
-  return messages.pastedSummary({ new: pasted - known.size, known: known.size - inScope, inScope });
+function pastedSummary(existingAssets: ReadonlyMap<string, AssetRow>, pasted: number, uid: string): string {
+  const inScope = [...existingAssets.values()].filter((row) => findListing(row, uid) !== undefined).length;
+  return messages.pastedSummary({
+    new: pasted - existingAssets.size,
+    known: existingAssets.size - inScope,
+    inScope,
+  });
 }

@@ -133,13 +133,13 @@ function AssessmentTabs({ assessment }: { assessment: VersionedAssessment }) {
   const navigate = useNavigate({ from: '/assessments/$uid' });
   const { data: user } = useQuery(currentUser);
   const isAdmin = user?.admin === true;
-  const all: readonly { value: AssessmentTab; label: string; count?: number; shown?: boolean }[] = [
+  const all: readonly { value: AssessmentTab; label: string; count?: number; isShown?: boolean }[] = [
     { value: 'vulnerabilities', label: 'Vulnerabilities', count: vulnerability_count },
     { value: 'assets', label: 'Scope', count: asset_count },
     { value: 'hours', label: 'Hours' },
-    { value: 'people', label: 'People', shown: isAdmin },
+    { value: 'people', label: 'People', isShown: isAdmin },
   ];
-  const tabs = all.filter(({ shown = true }) => shown);
+  const tabs = all.filter(({ isShown = true }) => isShown);
   // Links of admins may lead other users to a tab that they do not have.
   const isAvailable = user === undefined || tabs.some(({ value }) => value === show);
   return (

@@ -50,9 +50,9 @@ export function AssessmentStateMenu({ assessment }: { assessment: VersionedAsses
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          {ASSESSMENT_STATES.map((each) => (
-            <Menu.Item key={each} disabled={each === state} onClick={() => void choose(each)}>
-              <AssessmentStateBadge state={each} />
+          {ASSESSMENT_STATES.map((option) => (
+            <Menu.Item key={option} disabled={option === state} onClick={() => void choose(option)}>
+              <AssessmentStateBadge state={option} />
             </Menu.Item>
           ))}
         </Menu.Dropdown>

@@ -35,7 +35,7 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
   const list = useTestingSessions(uid);
   const [dialog, setDialog] = useState<OpenDialog>();
   const { start, stop, remove } = useTestingSessionMutations(uid);
-  const mine = running.find(({ tester }) => tester.id === user?.id);
+  const ownSession = running.find(({ tester }) => tester.id === user?.id);
   const { mutate: end } = stop;
   // Hides the column if the user may edit none of the sessions.
   const hasActions = useMemo(
@@ -60,7 +60,7 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
             })}
         </Text>
         <Group gap="xs">
-          {mine === undefined ? (
+          {ownSession === undefined ? (
             state === 'active' && (
               <Button
                 size="xs"
@@ -76,10 +76,10 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
               size="xs"
               leftSection={<IconPlayerStop size={14} aria-hidden />}
               loading={stop.isPending}
-              onClick={() => end(mine)}
+              onClick={() => end(ownSession)}
             >
               {messages.stop}&nbsp;
-              <Stopwatch since={mine.started_at} />
+              <Stopwatch since={ownSession.started_at} />
             </Button>
           )}
           <Button
@@ -137,10 +137,10 @@ function Stopwatch({ since }: { since: string }) {
     return () => clearInterval(timer);
   }, []);
   const seconds = Math.max(0, Math.floor((now - Date.parse(since)) / 1_000));
-  const two = (number: number) => String(number).padStart(2, '0');
+  const twoDigits = (number: number) => String(number).padStart(2, '0');
   return (
     <span className={classes.clock} role="timer" aria-live="off">
-      {Math.floor(seconds / 3_600)}:{two(Math.floor(seconds / 60) % 60)}:{two(seconds % 60)}
+      {Math.floor(seconds / 3_600)}:{twoDigits(Math.floor(seconds / 60) % 60)}:{twoDigits(seconds % 60)}
     </span>
   );
 }

@@ -105,9 +105,9 @@ function formValues(session: TestingSession | undefined) {
 }
 
 /** Formats a time for a `datetime-local` input: local, to the minute. */
-function toLocalDateTime(at: number): string {
-  const date = new Date(at);
-  return new Date(at - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+function toLocalDateTime(time: number): string {
+  const date = new Date(time);
+  return new Date(time - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 /** Returns the property that a time input changes, or none if it is empty or unchanged to the minute. */

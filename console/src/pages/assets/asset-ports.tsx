@@ -15,15 +15,15 @@ type PortView = 'open' | 'closed' | 'history';
 
 /** The open ports, closed ports and port history of a host. */
 export function AssetPorts({ asset }: { asset: Asset }) {
-  const [shown, setShown] = useState<PortView>('open');
+  const [view, setView] = useState<PortView>('open');
   return (
     <Stack gap="sm">
       <Group>
         <SegmentedControl
           size="xs"
           aria-label={messages.portView}
-          value={shown}
-          onChange={(value) => setShown(value as PortView)}
+          value={view}
+          onChange={(value) => setView(value as PortView)}
           data={[
             { value: 'open', label: messages.openPorts(asset.openPortCount) },
             { value: 'closed', label: 'Closed' },
@@ -31,7 +31,7 @@ export function AssetPorts({ asset }: { asset: Asset }) {
           ]}
         />
       </Group>
-      {shown === 'history' ? <PortEvents asset={asset} /> : <PortList asset={asset} state={shown} />}
+      {view === 'history' ? <PortEvents asset={asset} /> : <PortList asset={asset} state={view} />}
     </Stack>
   );
 }

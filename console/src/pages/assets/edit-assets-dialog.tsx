@@ -65,7 +65,7 @@ function TagsForm({ rows, onClose }: FormProps) {
   const [removed, setRemoved] = useState<string[]>([]);
   const change = useTagAssets();
   const organization = rows[0]?.organizationUid ?? '';
-  const { data: found = [] } = useQuery({
+  const { data: suggestions = [] } = useQuery({
     queryKey: ['asset-tags', organization, search],
     queryFn: async ({ signal }) => (await searchTags(organization, search, signal)).map(({ name }) => name),
     placeholderData: keepPreviousData,
@@ -84,7 +84,7 @@ function TagsForm({ rows, onClose }: FormProps) {
           label="Add"
           description={commonMessages.newTagsHint}
           data-autofocus
-          data={found}
+          data={suggestions}
           value={names}
           onChange={setNames}
           searchValue={search}
@@ -126,12 +126,12 @@ function ListingForm({ rows, onClose }: FormProps) {
       onSubmit={(event) => {
         event.preventDefault();
         if (listing === null) return;
-        const given = parseScopeRules(rules);
+        const parsedRules = parseScopeRules(rules);
         change.mutate({
           rows,
           listingUid: listing,
           isListed: action === 'add',
-          ...(action === 'add' && given.length > 0 ? { rules: given } : {}),
+          ...(action === 'add' && parsedRules.length > 0 ? { rules: parsedRules } : {}),
         });
         onClose();
       }}

@@ -37,18 +37,18 @@ export function useAssetFilters(): readonly FilterDefinition[] {
       name: 'tagUid',
       label: 'Tag',
       async options(search, signal) {
-        const found = await Promise.all(searched.map(({ uid }) => searchTags(uid, search, signal)));
-        return found
+        const tagLists = await Promise.all(searched.map(({ uid }) => searchTags(uid, search, signal)));
+        return tagLists
           .flat()
           .map(({ uid, name, orgUid }) => ({ value: uid, label: isMultiple ? `${name} (${orgUid})` : name }));
       },
       async loadLabel(value, signal) {
         for (const { uid: orgUid } of searched) {
           const path = { orgUid, tagUid: value };
-          const found = await api
+          const tag = await api
             .GET('/api/tagging/v1.0/organizations/{orgUid}/tags/{tagUid}', { params: { path }, signal })
             .catch(() => undefined);
-          if (found !== undefined) return found.data.name;
+          if (tag !== undefined) return tag.data.name;
         }
         return value;
       },
@@ -70,7 +70,7 @@ export function useAssetFilters(): readonly FilterDefinition[] {
           return isPortNumber(number)
             ? [{ value: String(number), label: messages.filters.port(number) }]
             : [];
-        const found = await Promise.all(
+        const assessmentLists = await Promise.all(
           searched.map(({ uid }) =>
             api.GET('/api/streaming/v1/{org_uid}/assets/ports', {
               params: { path: { org_uid: uid }, query: { per_page: 20 } },
@@ -78,7 +78,9 @@ export function useAssetFilters(): readonly FilterDefinition[] {
             }),
           ),
         );
-        const ports = found.flatMap(({ data }) => data.data.attributes.ports.map((port) => port.number));
+        const ports = assessmentLists.flatMap(({ data }) =>
+          data.data.attributes.ports.map((port) => port.number),
+        );
         return [...new Set(ports)].map((port) => ({
           value: String(port),
           label: messages.filters.port(port),

@@ -70,8 +70,8 @@ export const assetMessages = {
 
 /** Describes a change of a port: "opened: ssh OpenSSH 9.6". */
 export function portEventText(kind: string, before: string, after: string): string {
-  const known = (service: string) => (service === '' ? 'unknown service' : service);
-  if (kind === 'changed') return `changed from ${known(before)} to ${known(after)}`;
+  const serviceOrUnknown = (service: string) => (service === '' ? 'unknown service' : service);
+  if (kind === 'changed') return `changed from ${serviceOrUnknown(before)} to ${serviceOrUnknown(after)}`;
   const service = kind === 'opened' ? after : before;
   return service === '' ? kind : `${kind}: ${service}`;
 }

@@ -35,7 +35,7 @@ const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i;
  */
 export function parsePastedAssets(text: string): ParsedAssets {
   const pasted: ParsedAssets = { assets: [], invalid: [], duplicates: 0 };
-  const known = new Set<string>();
+  const seenKeys = new Set<string>();
   for (const [index, content] of text.split(/\r?\n/).entries()) {
     const trimmed = content.trim();
     if (trimmed === '' || trimmed.startsWith('#')) continue;
@@ -47,9 +47,9 @@ export function parsePastedAssets(text: string): ParsedAssets {
       continue;
     }
     const key = `${read.assetType} ${read.location}`;
-    if (known.has(key)) pasted.duplicates += 1;
+    if (seenKeys.has(key)) pasted.duplicates += 1;
     else pasted.assets.push({ line, ...read, name: name.trim() });
-    known.add(key);
+    seenKeys.add(key);
   }
   return pasted;
 }

@@ -75,7 +75,7 @@ export function AuditPage() {
   const { data: user } = useQuery(currentUser);
   const [opened, setOpened] = useState<AuditEvent>();
   const filter = toFilter(address);
-  const go = (change: AuditSearchChange) => {
+  const changeSearch = (change: AuditSearchChange) => {
     setOpened(undefined);
     void navigate({ search: (now) => omitUndefined({ ...now, ...change }), replace: true });
   };
@@ -91,7 +91,7 @@ export function AuditPage() {
       title="Audit"
       fillsHeight
       actions={<ExportMenu filter={filter} />}
-      toolbar={<Toolbar search={address} onChange={go} />}
+      toolbar={<Toolbar search={address} onChange={changeSearch} />}
     >
       <Events
         // Resets the current row when the filter changes.
@@ -101,7 +101,7 @@ export function AuditPage() {
         onReset={() => void navigate({ search: {} })}
       />
       {opened !== undefined && (
-        <AuditDetails event={opened} onFilter={go} onClose={() => setOpened(undefined)} />
+        <AuditDetails event={opened} onFilter={changeSearch} onClose={() => setOpened(undefined)} />
       )}
     </PageLayout>
   );
@@ -234,8 +234,8 @@ const AUDIT_FILTERS: readonly FilterDefinition[] = [
     name: 'action',
     label: 'Action',
     options: async (search) => {
-      const found = searchOptions(AUDIT_ACTIONS, search);
-      return found.length === 0 && /^[a-z-]+\.[a-z-]+$/.test(search) ? freeText(search) : found;
+      const options = searchOptions(AUDIT_ACTIONS, search);
+      return options.length === 0 && /^[a-z-]+\.[a-z-]+$/.test(search) ? freeText(search) : options;
     },
   },
   {

@@ -33,7 +33,7 @@ const messages = groupMessages.add;
 export function AddMembersDialog({ id, organization, onClose }: AddMembersProps) {
   const { data: user } = useQuery(currentUser);
   const [role, setRole] = useState<GroupRole>('assessment_member');
-  const [found, setFound] = useState<readonly MemberRef[]>([]);
+  const [members, setMembers] = useState<readonly MemberRef[]>([]);
   const [text, setText] = useState('');
   const { add } = useUpdateMembers(id);
   const addresses = parseAddresses(text);
@@ -42,7 +42,7 @@ export function AddMembersDialog({ id, organization, onClose }: AddMembersProps)
   const run = useMutation({
     async mutationFn(): Promise<BatchItemResult[]> {
       const lookup = await findMembers(addresses, organizationUid);
-      const people = new Map([...found, ...lookup.people].map((person) => [person.userUid, person]));
+      const people = new Map([...members, ...lookup.people].map((person) => [person.userUid, person]));
       const results = await add([...people.values()].map((person) => ({ ...person, role })));
       return [...results, ...lookup.unknown];
     },
@@ -62,7 +62,7 @@ export function AddMembersDialog({ id, organization, onClose }: AddMembersProps)
         unchangedLabel={messages.alreadyMember}
       />
     );
-  const total = found.length + addresses.length;
+  const total = members.length + addresses.length;
   return (
     <FormDialog
       title={groupMessages.members.add}
@@ -88,14 +88,14 @@ export function AddMembersDialog({ id, organization, onClose }: AddMembersProps)
         value={null}
         clearsOnSelect
         onChange={(person) => {
-          if (person === null || found.some(({ userUid }) => userUid === person.value)) return;
-          setFound([...found, { userUid: person.value, name: person.label }]);
+          if (person === null || members.some(({ userUid }) => userUid === person.value)) return;
+          setMembers([...members, { userUid: person.value, name: person.label }]);
         }}
       />
       <SelectedPills
         label={messages.people}
-        selected={found.map(({ userUid, name }) => ({ value: userUid, label: name }))}
-        onRemove={(value) => setFound(found.filter(({ userUid }) => userUid !== value))}
+        selected={members.map(({ userUid, name }) => ({ value: userUid, label: name }))}
+        onRemove={(value) => setMembers(members.filter(({ userUid }) => userUid !== value))}
       />
       <Textarea
         label={messages.addresses}
@@ -125,8 +125,8 @@ export function AddMembersDialog({ id, organization, onClose }: AddMembersProps)
 
 /** Extracts the distinct addresses from lines, comma-separated lists and `Name <address>`. */
 function parseAddresses(text: string): string[] {
-  const found = text.split(/[\s<>,;"()]/).filter((word) => word.slice(1, -1).includes('@'));
-  return [...new Map(found.map((address) => [address.toLowerCase(), address])).values()];
+  const addresses = text.split(/[\s<>,;"()]/).filter((word) => word.slice(1, -1).includes('@'));
+  return [...new Map(addresses.map((address) => [address.toLowerCase(), address])).values()];
 }
 
 /** Looks up the users with these addresses. */
@@ -136,8 +136,10 @@ async function findMembers(addresses: readonly string[], organization: string | 
   const { signal } = new AbortController();
   for (let from = 0; from < addresses.length; from += LOOKUP_CONCURRENCY) {
     const batch = addresses.slice(from, from + LOOKUP_CONCURRENCY);
-    const found = await Promise.all(batch.map((address) => findPersonByEmail(address, signal, organization)));
-    for (const [index, person] of found.entries()) {
+    const peopleByAddress = await Promise.all(
+      batch.map((address) => findPersonByEmail(address, signal, organization)),
+    );
+    for (const [index, person] of peopleByAddress.entries()) {
       const name = batch[index] ?? '';
       if (person === undefined) unknown.push({ name, status: 'failed', reason: messages.unknownAddress });
       else people.push({ userUid: person.uid, name });

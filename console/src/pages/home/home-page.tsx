@@ -72,7 +72,7 @@ export function HomePage() {
         <ImportsCard />
         {!isEmpty && <OpenCard />}
         {!isEmpty && (
-          <Card title={messages.history} full>
+          <Card title={messages.history} isFull>
             {error !== null ? (
               <LoadError error={error} onRetry={refetch} />
             ) : summary === undefined ? (
@@ -106,7 +106,7 @@ function OpenCard() {
     );
   return (
     <>
-      <Card title={messages.bySeverity} wide>
+      <Card title={messages.bySeverity} isWide>
         {renderBars(({ by_severity }, openCount) =>
           SEVERITIES.map((severity) => (
             <Bar
@@ -122,8 +122,8 @@ function OpenCard() {
       </Card>
       <Card
         title={messages.byAge}
-        wide
-        more={
+        isWide
+        headerLink={
           <Anchor size="sm" renderRoot={(props) => <Link to="/vulnerabilities" search={OLDEST} {...props} />}>
             {messages.oldestFirst}
           </Anchor>
@@ -276,28 +276,28 @@ function LoadError({ error, onRetry }: { error: Error; onRetry: () => unknown })
 
 interface CardProps {
   title: string;
-  wide?: boolean;
-  full?: boolean;
+  isWide?: boolean;
+  isFull?: boolean;
   /** Shown beside the title. */
-  more?: ReactNode;
+  headerLink?: ReactNode;
   children: ReactNode;
 }
 
-function Card({ title, wide = false, full = false, more, children }: CardProps) {
+function Card({ title, isWide = false, isFull = false, headerLink, children }: CardProps) {
   return (
     <Paper
       component="section"
       withBorder
       p="md"
       className={classes.card}
-      data-wide={wide || undefined}
-      data-full={full || undefined}
+      data-wide={isWide || undefined}
+      data-full={isFull || undefined}
     >
       <Group justify="space-between" mb="xs">
         <Title order={2} size="h6">
           {title}
         </Title>
-        {more}
+        {headerLink}
       </Group>
       {children}
     </Paper>

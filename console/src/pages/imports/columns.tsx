@@ -40,8 +40,8 @@ export const IMPORT_COLUMNS: readonly Column<ImportJob>[] = [
     width: '112px',
     cell: ({ state, options, undone }) => {
       const note = options.dry_run ? importMessages.dryRun : undone !== null ? 'Undone' : undefined;
-      const shown = <ImportStateBadge state={state} />;
-      return note === undefined ? shown : <StackedCell secondary={note}>{shown}</StackedCell>;
+      const badge = <ImportStateBadge state={state} />;
+      return note === undefined ? badge : <StackedCell secondary={note}>{badge}</StackedCell>;
     },
   },
   {

@@ -36,10 +36,10 @@ export async function readColumns(file: File): Promise<string[]> {
  * that occurs most often in it.
  */
 export function parseFirstRow(text: string): string[] {
-  const named = /^"?sep=([,;|\t])"?\r?\n/i.exec(text);
-  const line = readFirstRecord(text.slice(named?.[0].length ?? 0));
+  const separatorLine = /^"?sep=([,;|\t])"?\r?\n/i.exec(text);
+  const line = readFirstRecord(text.slice(separatorLine?.[0].length ?? 0));
   const [frequent = ','] = [',', ';', '\t'].toSorted((a, b) => line.split(b).length - line.split(a).length);
-  const separator = named?.[1] ?? frequent;
+  const separator = separatorLine?.[1] ?? frequent;
   const cells: string[] = [];
   let [cell, quoted] = ['', false];
   for (let index = 0; index < line.length; index += 1) {

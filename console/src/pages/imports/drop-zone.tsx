@@ -8,11 +8,11 @@ import { importMessages } from './messages.ts';
 interface DropZoneProps {
   onFiles: (files: readonly File[]) => void;
   /** Whether the page is otherwise empty. */
-  large: boolean;
+  isLarge: boolean;
 }
 
 /** Accepts dropped or selected scanner reports. */
-export function DropZone({ onFiles, large }: DropZoneProps) {
+export function DropZone({ onFiles, isLarge }: DropZoneProps) {
   const input = useRef<HTMLInputElement>(null);
   const [isDragOver, setDragOver] = useState(false);
   const handleDrag = (event: DragEvent) => {
@@ -26,7 +26,7 @@ export function DropZone({ onFiles, large }: DropZoneProps) {
       className={classes.drop}
       aria-label={importMessages.newImport}
       data-over={isDragOver || undefined}
-      data-large={large || undefined}
+      data-large={isLarge || undefined}
       onDragOver={handleDrag}
       onDragEnter={handleDrag}
       onDragLeave={() => setDragOver(false)}

@@ -56,7 +56,7 @@ export function ImportList() {
     <PageLayout title="Imports" fillsHeight actions={<ResultCount list={list} />}>
       <div className={classes.scrolls}>
         <DropZone
-          large={files.length === 0 && list.total === 0}
+          isLarge={files.length === 0 && list.total === 0}
           onFiles={(dropped) =>
             setFiles((now) => [
               ...now,

@@ -101,7 +101,7 @@ interface MoreOptionsProps {
 /** Options that most imports leave as they are. */
 function MoreOptions({ settings, set, isOpen }: MoreOptionsProps) {
   const [search, setSearch] = useState('');
-  const { data: found = [] } = useQuery({ ...tagSuggestionsQuery(search), enabled: isOpen });
+  const { data: suggestions = [] } = useQuery({ ...tagSuggestionsQuery(search), enabled: isOpen });
   return (
     <div className={classes.options}>
       <TagsInput
@@ -114,7 +114,7 @@ function MoreOptions({ settings, set, isOpen }: MoreOptionsProps) {
       <TagsInput
         label="Tags"
         description={messages.tags}
-        data={found}
+        data={suggestions}
         value={[...settings.tags]}
         onChange={(tags) => set({ tags })}
         searchValue={search}

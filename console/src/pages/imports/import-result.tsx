@@ -61,7 +61,7 @@ export function ImportSummary({ job, isDryRun }: SummaryProps) {
       search: { gone_import_id: [job.id] },
     },
   ];
-  const others = [
+  const otherCounts = [
     { label: messages.assetsCreated(result.assets_created), number: result.assets_created },
     { label: messages.assetsUpdated(result.assets_updated), number: result.assets_updated },
     { label: messages.portsOpened(result.ports_opened), number: result.ports_opened },
@@ -86,7 +86,7 @@ export function ImportSummary({ job, isDryRun }: SummaryProps) {
           )}
         </Count>
       ))}
-      {others.map(({ label, number }) => (
+      {otherCounts.map(({ label, number }) => (
         <Count key={label} label={label}>
           {number.toLocaleString()}
         </Count>
@@ -167,7 +167,7 @@ export function ImportErrors({ job }: { job: ImportJob }) {
   );
 }
 
-function formatLocation(what: string, line?: number, offset?: number): string {
-  if (line !== undefined) return messages.atLine(what, line);
-  return offset === undefined ? what : messages.atByte(what, offset);
+function formatLocation(reason: string, line?: number, offset?: number): string {
+  if (line !== undefined) return messages.atLine(reason, line);
+  return offset === undefined ? reason : messages.atByte(reason, offset);
 }

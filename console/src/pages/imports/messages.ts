@@ -95,8 +95,8 @@ export const importMessages = {
     firstOf: (kind: string, count: number) => `${kind} (first ${count})`,
     findingAt: '{title} at {asset}',
     invalidReport: 'Invalid report',
-    atLine: (what: string, line: number) => `${what}, first at line ${line.toLocaleString()}`,
-    atByte: (what: string, offset: number) => `${what}, first at byte ${offset.toLocaleString()}`,
+    atLine: (reason: string, line: number) => `${reason}, first at line ${line.toLocaleString()}`,
+    atByte: (reason: string, offset: number) => `${reason}, first at byte ${offset.toLocaleString()}`,
   },
 
   /** The page of one import. */

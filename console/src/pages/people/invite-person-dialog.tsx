@@ -76,10 +76,10 @@ export function InvitePersonDialog({ onClose }: { onClose: () => void }) {
             value={null}
             clearsOnSelect
             disabled={user?.staff === true && organization_uid === null}
-            onChange={(one) =>
-              one !== null &&
-              assessments.every(({ value }) => value !== one.value) &&
-              setValues({ assessments: [...assessments, one] })
+            onChange={(option) =>
+              option !== null &&
+              assessments.every(({ value }) => value !== option.value) &&
+              setValues({ assessments: [...assessments, option] })
             }
             error={field('assessments').error}
           />

@@ -21,9 +21,9 @@ const messages = peopleMessages.access;
 /** The assessments that a person has direct access to (operation 56). */
 export function PersonAssessments({ person, canEdit }: PersonAssessmentsProps) {
   const change = useUpdatePerson();
-  const { assessment_ids: given } = person;
+  const { assessment_ids: assignedUids } = person;
   const set = (assessments: string[], message: string) =>
-    change.mutate({ person, set: { assessments }, message, revert: { assessments: given } });
+    change.mutate({ person, set: { assessments }, message, revert: { assessments: assignedUids } });
   return (
     <Stack gap="sm">
       {person.admin === true && (
@@ -35,18 +35,20 @@ export function PersonAssessments({ person, canEdit }: PersonAssessmentsProps) {
           optionsKey={['assessments', person.organization_uid ?? '']}
           loadOptions={async (search, signal) =>
             (await findAssessments(search, signal, person.organization_uid ?? undefined)).filter(
-              ({ value }) => !given.includes(value),
+              ({ value }) => !assignedUids.includes(value),
             )
           }
           value={null}
           clearsOnSelect
           disabled={change.isPending}
-          onChange={(one) => one !== null && set([...given, one.value], messages.given(one.label))}
+          onChange={(option) =>
+            option !== null && set([...assignedUids, option.value], messages.given(option.label))
+          }
         />
       )}
-      {given.length === 0 && person.admin !== true && <DimmedText>{messages.none}</DimmedText>}
+      {assignedUids.length === 0 && person.admin !== true && <DimmedText>{messages.none}</DimmedText>}
       <ul className={classes.assessments} aria-label={messages.label}>
-        {given.map((uid) => (
+        {assignedUids.map((uid) => (
           <li key={uid}>
             <Anchor component={Link} to={`/assessments/${uid}`} size="sm">
               <AssessmentName uid={uid} />
@@ -57,7 +59,7 @@ export function PersonAssessments({ person, canEdit }: PersonAssessmentsProps) {
                 icon={IconX}
                 onClick={() =>
                   set(
-                    given.filter((other) => other !== uid),
+                    assignedUids.filter((assignedUid) => assignedUid !== uid),
                     messages.removed(uid),
                   )
                 }

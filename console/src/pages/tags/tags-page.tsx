@@ -24,7 +24,7 @@ const messages = tagMessages;
 
 const KIND_OPTIONS = toOptions(messages.kinds);
 
-type OpenDialog = { what: 'create' } | { what: 'rename' | 'delete'; tag: TagRow };
+type OpenDialog = { kind: 'create' } | { kind: 'rename' | 'delete'; tag: TagRow };
 
 /** The tags page: one list per kind of object. */
 export function TagsPage() {
@@ -36,7 +36,7 @@ export function TagsPage() {
     enabled: user?.staff === true,
   });
   const organization = user?.organization_uid ?? params.organization ?? visibleOrganizations[0]?.uid;
-  const go = (change: TagsSearch) =>
+  const changeSearch = (change: TagsSearch) =>
     void navigate({ search: (now) => parseTagsSearch({ ...now, ...change }), replace: true });
   return (
     <PageLayout
@@ -52,7 +52,7 @@ export function TagsPage() {
             allowDeselect={false}
             value={organization ?? null}
             data={visibleOrganizations.map(({ uid, name }) => ({ value: uid, label: name }))}
-            onChange={(uid) => uid !== null && go({ organization: uid })}
+            onChange={(uid) => uid !== null && changeSearch({ organization: uid })}
           />
         )
       }
@@ -62,7 +62,7 @@ export function TagsPage() {
           aria-label={messages.kind}
           value={kind}
           data={KIND_OPTIONS}
-          onChange={(next) => go({ kind: next as TagKind })}
+          onChange={(next) => changeSearch({ kind: next as TagKind })}
         />
       }
     >
@@ -72,7 +72,7 @@ export function TagsPage() {
           scope={{ kind, organization }}
           organizationId={visibleOrganizations.find(({ uid }) => uid === organization)?.id}
           search={search}
-          onSearch={(text) => go({ search: text })}
+          onSearch={(text) => changeSearch({ search: text })}
           canEdit={kind === 'vulnerability' || (kind === 'asset' ? canTag(user.scopes) : user.admin === true)}
         />
       )}
@@ -99,7 +99,7 @@ function TagTable({ scope, organizationId, search, onSearch, canEdit }: TagTable
   const [dialog, setDialog] = useState<OpenDialog>();
   const close = () => setDialog(undefined);
   const columns = useMemo(() => columnsOf(kind, canEdit, setDialog), [kind, canEdit]);
-  const create = () => canEdit && setDialog({ what: 'create' });
+  const create = () => canEdit && setDialog({ kind: 'create' });
   useShortcuts(canEdit ? { n: { label: messages.newTag, run: create } } : {});
   const button = <NewButton itemName="tag" onClick={create} />;
   return (
@@ -136,11 +136,11 @@ function TagTable({ scope, organizationId, search, onSearch, canEdit }: TagTable
           )
         }
       />
-      {dialog?.what === 'create' && (
+      {dialog?.kind === 'create' && (
         <CreateTagDialog scope={scope} organizationId={organizationId} onClose={close} />
       )}
-      {dialog?.what === 'rename' && <RenameTagDialog scope={scope} tag={dialog.tag} onClose={close} />}
-      {dialog?.what === 'delete' && <DeleteTagDialog scope={scope} tag={dialog.tag} onClose={close} />}
+      {dialog?.kind === 'rename' && <RenameTagDialog scope={scope} tag={dialog.tag} onClose={close} />}
+      {dialog?.kind === 'delete' && <DeleteTagDialog scope={scope} tag={dialog.tag} onClose={close} />}
     </>
   );
 }
@@ -210,12 +210,12 @@ function actionsColumn(openDialog: (dialog: OpenDialog) => void): Column<TagRow>
           <IconAction
             label={messages.rename(tag.name)}
             icon={IconPencil}
-            onClick={() => openDialog({ what: 'rename', tag })}
+            onClick={() => openDialog({ kind: 'rename', tag })}
           />
           <IconAction
             label={messages.remove(tag.name)}
             icon={IconTrash}
-            onClick={() => openDialog({ what: 'delete', tag })}
+            onClick={() => openDialog({ kind: 'delete', tag })}
           />
         </Group>
       ) : (

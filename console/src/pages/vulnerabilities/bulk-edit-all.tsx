@@ -105,7 +105,7 @@ interface ValueFieldProps {
 }
 
 function ValueField({ field, onChange }: ValueFieldProps) {
-  const { data: known = [] } = useQuery(statusesQuery);
+  const { data: statuses = [] } = useQuery(statusesQuery);
   const set = (change: ChangeOfEachVulnerability | undefined, label: string, assignee?: Person | null) =>
     onChange(change && { set: change, label, ...(assignee === undefined ? {} : { assignee }) });
   switch (field) {
@@ -115,12 +115,12 @@ function ValueField({ field, onChange }: ValueFieldProps) {
           label="Status"
           data={[
             { value: '', label: bulkEditMessages.choose },
-            ...known.map(({ id, name }) => ({ value: String(id), label: name })),
+            ...statuses.map(({ id, name }) => ({ value: String(id), label: name })),
           ]}
           onChange={({ currentTarget: { value } }) =>
             set(
               value === '' ? undefined : { status_id: Number(value) },
-              known.find(({ id }) => String(id) === value)?.name ?? '',
+              statuses.find(({ id }) => String(id) === value)?.name ?? '',
             )
           }
         />

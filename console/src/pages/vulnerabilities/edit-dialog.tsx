@@ -43,11 +43,11 @@ export function EditDialog({ kind, vulnerabilityIds, onClose }: EditDialogProps)
 type FormProps = Omit<EditDialogProps, 'kind'>;
 
 function StatusForm({ vulnerabilityIds, onClose }: FormProps) {
-  const { data: known = [] } = useQuery(statusesQuery);
+  const { data: statuses = [] } = useQuery(statusesQuery);
   const change = useBulkUpdate();
   return (
     <OptionMenu
-      options={known.map(({ id, name }) => ({
+      options={statuses.map(({ id, name }) => ({
         key: String(id),
         label: name,
         choose() {
@@ -218,10 +218,10 @@ function OptionMenu({ options }: OptionMenuProps) {
   const handleKey = (event: KeyboardEvent) => {
     const option = options.find(({ key }) => key === event.key);
     const buttons = [...(list.current?.querySelectorAll('button') ?? [])];
-    const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
+    const focusedIndex = buttons.indexOf(document.activeElement as HTMLButtonElement);
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (option !== undefined) option.choose();
-    else if (step !== undefined) buttons[(at + step + buttons.length) % buttons.length]?.focus();
+    else if (step !== undefined) buttons[(focusedIndex + step + buttons.length) % buttons.length]?.focus();
     else return;
     event.preventDefault();
   };

@@ -21,14 +21,17 @@ const optionOf = (value: string) => ({ value, label: value });
 /** Admins find all users; other users find only themselves. */
 async function findPeopleOptions(search: string, signal: AbortSignal) {
   const { data: user } = await api.GET('/v1/users/whoami', { signal });
-  const own = { value: String(user.id), label: messages.filters.you(user.name ?? user.email) };
-  if (!user.admin) return [own];
+  const ownOption = { value: String(user.id), label: messages.filters.you(user.name ?? user.email) };
+  if (!user.admin) return [ownOption];
   const { data } = await api.GET('/v1/users', {
     params: { query: { 'filter[search]': search, 'page[size]': MAX_OPTIONS } },
     signal,
   });
-  const others = data.filter(({ id }) => id !== user.id);
-  return [own, ...others.map(({ id, name, email }) => ({ value: String(id), label: name ?? email }))];
+  const otherPeople = data.filter(({ id }) => id !== user.id);
+  return [
+    ownOption,
+    ...otherPeople.map(({ id, name, email }) => ({ value: String(id), label: name ?? email })),
+  ];
 }
 
 async function loadPersonName(value: string, signal: AbortSignal): Promise<string> {
@@ -111,9 +114,9 @@ const SEARCHABLE_FILTERS: readonly FilterDefinition[] = [
     label: 'Source',
     options(search) {
       const typed = search.trim();
-      const found = SOURCES.filter((source) => source.includes(typed.toLowerCase()));
+      const matches = SOURCES.filter((source) => source.includes(typed.toLowerCase()));
       return Promise.resolve(
-        [...found, ...(typed === '' || found.includes(typed) ? [] : [typed])].map(optionOf),
+        [...matches, ...(typed === '' || matches.includes(typed) ? [] : [typed])].map(optionOf),
       );
     },
     placeholder: messages.filters.sourceHint,
@@ -138,12 +141,12 @@ const SEARCHABLE_FILTERS: readonly FilterDefinition[] = [
 ];
 
 export function useVulnerabilityFilters(): readonly FilterDefinition[] {
-  const { data: known = [] } = useQuery(statusesQuery);
+  const { data: statuses = [] } = useQuery(statusesQuery);
   return [
     {
       name: 'status_id',
       label: 'Status',
-      options: known.map(({ id, name }) => ({ value: String(id), label: name })),
+      options: statuses.map(({ id, name }) => ({ value: String(id), label: name })),
     },
     { name: 'severity', label: 'Severity', options: SEVERITIES.map((value) => ({ value, label: value })) },
     { name: 'phase', label: 'Phase', options: capitalizedOptions(PHASES) },

@@ -104,17 +104,17 @@ export function AttachmentsPreview({ data: { id, attachments } }: SectionProps) 
   const pictures = attachments
     .filter(({ content_type }) => IMAGE_TYPE.test(content_type))
     .slice(0, MAX_IMAGES);
-  const others = attachments.filter((one) => !pictures.includes(one));
+  const otherFiles = attachments.filter((attachment) => !pictures.includes(attachment));
   return (
     <PreviewSection title={previewMessages.attachments(attachments.length)}>
       <div className={classes.pictures}>
-        {pictures.map((one) => (
-          <AttachmentImage key={one.id} vulnerability={id} id={one.id} alt={one.filename} />
+        {pictures.map((picture) => (
+          <AttachmentImage key={picture.id} vulnerability={id} id={picture.id} alt={picture.filename} />
         ))}
       </div>
-      {others.length > 0 && (
+      {otherFiles.length > 0 && (
         <Text size="sm" className={classes.text}>
-          {others.map(({ filename }) => filename).join(', ')}
+          {otherFiles.map(({ filename }) => filename).join(', ')}
         </Text>
       )}
     </PreviewSection>

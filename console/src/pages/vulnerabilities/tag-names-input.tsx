@@ -16,13 +16,13 @@ interface TagNamesInputProps {
 export function TagNamesInput({ label, description, onChange }: TagNamesInputProps) {
   const [names, setNames] = useState<string[]>([]);
   const [search, setSearch] = useState('');
-  const { data: found = [] } = useQuery(tagSuggestionsQuery(search));
+  const { data: suggestions = [] } = useQuery(tagSuggestionsQuery(search));
   return (
     <TagsInput
       label={label}
       description={description}
       data-autofocus
-      data={found}
+      data={suggestions}
       value={names}
       onChange={(next) => {
         setNames(next);
