@@ -4,19 +4,19 @@ import { api } from '../queries/client.ts';
 import { commonMessages } from './messages.ts';
 
 interface AttachmentImageProps {
-  vulnerability: number;
+  vulnerabilityId: number;
   id: number;
   alt: string;
 }
 
 /** An attached image, fetched with the access token. */
-export function AttachmentImage({ vulnerability, id, alt }: AttachmentImageProps) {
+export function AttachmentImage({ vulnerabilityId, id, alt }: AttachmentImageProps) {
   const { data, error } = useQuery({
     // Outside the keys of the vulnerability, which every edit reloads: the content never changes.
-    queryKey: ['attachment', vulnerability, id],
+    queryKey: ['attachment', vulnerabilityId, id],
     queryFn: async ({ signal }) => {
       const { data: content } = await api.GET('/v1/vulnerabilities/{id}/attachments/{attachment_id}', {
-        params: { path: { id: vulnerability, attachment_id: id } },
+        params: { path: { id: vulnerabilityId, attachment_id: id } },
         parseAs: 'blob',
         signal,
       });

@@ -9,13 +9,13 @@ import { commonMessages } from './messages.ts';
 interface MarkdownFieldProps extends MarkdownTextareaProps {
   label: string;
   /** Id of the vulnerability whose attachments the text may show. */
-  vulnerability?: number | undefined;
+  vulnerabilityId?: number | undefined;
 }
 
 /** A Markdown field with a preview. */
 export function MarkdownField({
   label,
-  vulnerability,
+  vulnerabilityId,
   description,
   value,
   minRows = 4,
@@ -50,7 +50,9 @@ export function MarkdownField({
           {value.trim() === '' ? (
             <DimmedText>{messages.nothingToPreview}</DimmedText>
           ) : (
-            <LazyMarkdown {...(vulnerability === undefined ? {} : { vulnerability })}>{value}</LazyMarkdown>
+            <LazyMarkdown {...(vulnerabilityId === undefined ? {} : { vulnerabilityId })}>
+              {value}
+            </LazyMarkdown>
           )}
         </section>
       ) : (

@@ -15,14 +15,14 @@ const messages = commonMessages.markdown;
 interface TextProps {
   children: string;
   /** Id of the vulnerability that `attachment:{id}` refers to. */
-  vulnerability?: number;
+  vulnerabilityId?: number;
 }
 
 /**
  * Renders CommonMark with tables. HTML is shown as text; only attachments are loaded as images. A text that is too long or too
  * deeply nested to parse is shown as plain text.
  */
-export default function MarkdownText({ children: text, vulnerability }: TextProps) {
+export default function MarkdownText({ children: text, vulnerabilityId }: TextProps) {
   const findPendingUpload = use(PendingUploads);
   const parsed = useParsedMarkdown(text);
   const content = useMemo(
@@ -34,9 +34,9 @@ export default function MarkdownText({ children: text, vulnerability }: TextProp
             jsx,
             jsxs,
             ignoreInvalidStyle: true,
-            components: componentsFor(vulnerability, findPendingUpload),
+            components: componentsFor(vulnerabilityId, findPendingUpload),
           }),
-    [parsed, vulnerability, findPendingUpload],
+    [parsed, vulnerabilityId, findPendingUpload],
   );
   if (content !== undefined) return <Typography className={classes.text}>{content}</Typography>;
   if (parsed === undefined) return <div className={`${classes.text} ${classes.pending}`}>{text}</div>;
@@ -51,7 +51,7 @@ export default function MarkdownText({ children: text, vulnerability }: TextProp
 }
 
 function componentsFor(
-  vulnerability: number | undefined,
+  vulnerabilityId: number | undefined,
   findPendingUpload: (url: string) => Blob | undefined,
 ) {
   return {
@@ -63,14 +63,14 @@ function componentsFor(
           </Anchor>
         );
       const id = parseAttachmentId(href);
-      return id === undefined || vulnerability === undefined ? (
+      return id === undefined || vulnerabilityId === undefined ? (
         <span>{content}</span>
       ) : (
         <Anchor
           component="button"
           type="button"
           className={classes.file}
-          onClick={() => void downloadAttachment(vulnerability, { id })}
+          onClick={() => void downloadAttachment(vulnerabilityId, { id })}
         >
           {content}
         </Anchor>
@@ -80,10 +80,10 @@ function componentsFor(
       const pending = findPendingUpload(String(src));
       if (pending !== undefined) return <BlobImage content={pending} alt={alt ?? ''} />;
       const id = parseAttachmentId(src);
-      return id === undefined || vulnerability === undefined ? (
+      return id === undefined || vulnerabilityId === undefined ? (
         <span>{alt === '' || alt === undefined ? 'image' : alt}</span>
       ) : (
-        <AttachmentImage vulnerability={vulnerability} id={id} alt={alt ?? ''} />
+        <AttachmentImage vulnerabilityId={vulnerabilityId} id={id} alt={alt ?? ''} />
       );
     },
     table: ({ children: rows }: ComponentProps<'table'>) => (

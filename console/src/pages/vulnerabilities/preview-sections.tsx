@@ -62,7 +62,7 @@ function TextSection({ title, text, id }: { title: string; text: string; id: num
   return (
     <PreviewSection title={title}>
       <Text component="div" size="sm" className={classes.text}>
-        <MarkdownText vulnerability={id}>{text}</MarkdownText>
+        <MarkdownText vulnerabilityId={id}>{text}</MarkdownText>
       </Text>
     </PreviewSection>
   );
@@ -109,7 +109,7 @@ export function AttachmentsPreview({ data: { id, attachments } }: SectionProps) 
     <PreviewSection title={previewMessages.attachments(attachments.length)}>
       <div className={classes.pictures}>
         {pictures.map((picture) => (
-          <AttachmentImage key={picture.id} vulnerability={id} id={picture.id} alt={picture.filename} />
+          <AttachmentImage key={picture.id} vulnerabilityId={id} id={picture.id} alt={picture.filename} />
         ))}
       </div>
       {otherFiles.length > 0 && (
@@ -170,7 +170,7 @@ export function RecentComments({ data: { id, comment_count } }: SectionProps) {
             </DimmedText>
             <Text component="div" size="sm" className={classes.text}>
               <Suspense fallback={comment.text}>
-                <MarkdownText vulnerability={id}>{comment.text}</MarkdownText>
+                <MarkdownText vulnerabilityId={id}>{comment.text}</MarkdownText>
               </Suspense>
             </Text>
           </div>
