@@ -18,9 +18,9 @@ export interface ScopeCandidate {
 
 export function toScopeCandidate(
   asset: Pick<AssetRow, 'uid' | 'location' | 'listings'>,
-  assessment: string,
+  assessmentUid: string,
 ): ScopeCandidate {
-  const listed = findListing(asset, assessment);
+  const listed = findListing(asset, assessmentUid);
   return {
     assetUid: asset.uid,
     location: asset.location ?? asset.uid,

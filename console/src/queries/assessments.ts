@@ -40,14 +40,14 @@ function toQuery(search: AssessmentSearch): Record<string, unknown> {
 export async function findAssessments(
   search: string,
   signal: AbortSignal,
-  organization?: string,
+  organizationUid?: string,
 ): Promise<Option[]> {
   const { data } = await api.GET('/v1/assessments', {
     params: {
       query: {
         ...(search === '' ? {} : { 'filter[search]': search }),
         'page[size]': 20,
-        ...(organization === undefined ? {} : { 'filter[organization_uid][]': [organization] }),
+        ...(organizationUid === undefined ? {} : { 'filter[organization_uid][]': [organizationUid] }),
       },
     },
     signal,

@@ -34,9 +34,9 @@ export function useCreateComment(id: number) {
 export function useEditComment(id: number) {
   const refresh = useRefreshVulnerability(id);
   return useMutation({
-    mutationFn: ({ comment, text }: { comment: number; text: string }) =>
+    mutationFn: ({ commentId, text }: { commentId: number; text: string }) =>
       api.PATCH('/v1/vulnerabilities/{id}/comments/{comment_id}', {
-        params: { path: { id, comment_id: comment } },
+        params: { path: { id, comment_id: commentId } },
         body: { text },
       }),
     onSuccess() {
@@ -50,9 +50,9 @@ export function useEditComment(id: number) {
 export function useDeleteComment(id: number) {
   const refresh = useRefreshVulnerability(id);
   return useMutation({
-    mutationFn: (comment: number) =>
+    mutationFn: (commentId: number) =>
       api.DELETE('/v1/vulnerabilities/{id}/comments/{comment_id}', {
-        params: { path: { id, comment_id: comment } },
+        params: { path: { id, comment_id: commentId } },
       }),
     onSuccess() {
       notify(queryMessages.comment.deleted);

@@ -48,14 +48,14 @@ export const personQuery = (id: number) =>
 export async function findPeople(
   search: string,
   signal: AbortSignal,
-  organization?: string,
+  organizationUid?: string,
 ): Promise<ListedUser[]> {
   const { data } = await api.GET('/v1/users', {
     params: {
       query: {
         'filter[search]': search,
         'page[size]': 20,
-        ...(organization === undefined ? {} : { 'filter[organization_uid][]': [organization] }),
+        ...(organizationUid === undefined ? {} : { 'filter[organization_uid][]': [organizationUid] }),
       },
     },
     signal,
@@ -67,9 +67,9 @@ export async function findPeople(
 export async function findPersonByEmail(
   address: string,
   signal: AbortSignal,
-  organization?: string,
+  organizationUid?: string,
 ): Promise<ListedUser | undefined> {
-  const people = await findPeople(address, signal, organization);
+  const people = await findPeople(address, signal, organizationUid);
   return people.find(({ email }) => email.toLowerCase() === address.toLowerCase());
 }
 

@@ -21,13 +21,13 @@ export const retestsQuery = (id: number) =>
   });
 
 /** Reads when a tester's first testing session on an assessment began; `null` if there is none (operation 48). */
-export const firstTestingSessionQuery = (assessment: string, tester: number) =>
+export const firstTestingSessionQuery = (assessmentUid: string, testerId: number) =>
   queryOptions({
-    queryKey: ['first-session', assessment, tester],
+    queryKey: ['first-session', assessmentUid, testerId],
     async queryFn({ signal }) {
-      const query = { 'filter[tester_id][]': [tester], 'page[size]': 200 };
+      const query = { 'filter[tester_id][]': [testerId], 'page[size]': 200 };
       const { data } = await api.GET('/v1/assessments/{id}/testing_sessions', {
-        params: { path: { id: assessment }, query },
+        params: { path: { id: assessmentUid }, query },
         signal,
       });
       return data.at(-1)?.started_at ?? null;
@@ -57,9 +57,17 @@ export type DecidedStatus = Exclude<Retest['status'], 'requested'>;
 export function useDecideRetest(id: number) {
   const refresh = useRefreshVulnerability(id);
   return useMutation({
-    mutationFn: ({ retest, status, message }: { retest: number; status: DecidedStatus; message: string }) =>
+    mutationFn: ({
+      retestId,
+      status,
+      message,
+    }: {
+      retestId: number;
+      status: DecidedStatus;
+      message: string;
+    }) =>
       api.PATCH('/v1/vulnerabilities/{vulnerability_id}/patch_verifications/{verification_id}', {
-        params: { path: { vulnerability_id: id, verification_id: retest } },
+        params: { path: { vulnerability_id: id, verification_id: retestId } },
         body: { status, ...(message.trim() === '' ? {} : { message }) },
       }),
     onSuccess(_result, { status }) {

@@ -18,17 +18,17 @@ export interface TagRow {
 export interface TagScope {
   kind: TagKind;
   /** Uid. */
-  organization: string;
+  organizationUid: string;
 }
 
 const TAGS_KEY = ['tags'];
 const ASSET_TAGS_PATH = '/api/tagging/v1.0/organizations/{orgUid}/tags';
 
 /** Lists tags (operations 32, 34 and 70). */
-export function useTags({ kind, organization }: TagScope, search: string): PagedList<TagRow> {
+export function useTags({ kind, organizationUid }: TagScope, search: string): PagedList<TagRow> {
   const v1 = (bodyFields: object) => ({
     query: {
-      'filter[organization_uid][]': [organization],
+      'filter[organization_uid][]': [organizationUid],
       ...(search === '' ? {} : { 'filter[search]': search }),
       ...bodyFields,
     },
@@ -37,7 +37,7 @@ export function useTags({ kind, organization }: TagScope, search: string): Paged
     if (kind === 'asset') {
       const query = { perPage: PAGE_SIZE, 'page[after]': cursor, ...(search === '' ? {} : { search }) };
       const result = await api.GET(ASSET_TAGS_PATH, {
-        params: { path: { orgUid: organization }, query },
+        params: { path: { orgUid: organizationUid }, query },
         signal,
       });
       const { rows, next } = parsePage(result);
@@ -59,16 +59,16 @@ export function useTags({ kind, organization }: TagScope, search: string): Paged
     const { rows, next } = parsePage(await api.GET('/v1/vulnerability_tags', { params, signal }));
     return { next, rows: rows.map(({ id, ...tag }) => ({ ...tag, key: String(id) })) };
   }
-  return usePagedList<TagRow>({ key: [...TAGS_KEY, kind, organization, search], fetchPage: page });
+  return usePagedList<TagRow>({ key: [...TAGS_KEY, kind, organizationUid, search], fetchPage: page });
 }
 
 /** Counts the visible objects with a tag, uncached (operations 15, 36 and 71). */
-export const taggedCountQuery = ({ kind, organization }: TagScope, key: string) =>
+export const taggedCountQuery = ({ kind, organizationUid }: TagScope, key: string) =>
   queryOptions({
     queryKey: ['tagged', kind, key],
     async queryFn({ signal }) {
       if (kind === 'asset') {
-        const path = { orgUid: organization, tagUid: key };
+        const path = { orgUid: organizationUid, tagUid: key };
         return (await api.GET(`${ASSET_TAGS_PATH}/{tagUid}`, { params: { path }, signal })).data.entityCount;
       }
       const query = { 'filter[tag_id][]': [Number(key)], 'page[size]': 1 };
@@ -85,7 +85,7 @@ export const taggedCountQuery = ({ kind, organization }: TagScope, key: string) 
 /** A new tag; `assessment` is the first assessment that a tag of assessments is attached to. */
 interface NewTag {
   name: string;
-  assessment?: string | undefined;
+  assessmentUid?: string | undefined;
   /** Set by staff. */
   organizationId?: number | undefined;
 }
@@ -93,13 +93,13 @@ interface NewTag {
 /** Creates a tag (operations 3, 8 and 33). */
 export async function createTag(
   scope: TagScope,
-  { name, assessment, organizationId }: NewTag,
+  { name, assessmentUid, organizationId }: NewTag,
 ): Promise<void> {
   if (scope.kind === 'asset') {
-    const params = { path: { orgUid: scope.organization } };
+    const params = { path: { orgUid: scope.organizationUid } };
     await api.POST(ASSET_TAGS_PATH, { params, body: { tags: [{ name }] } });
   } else if (scope.kind === 'assessment')
-    await api.POST('/v1/assessment_tags', { body: { name, assessment_id: assessment ?? '' } });
+    await api.POST('/v1/assessment_tags', { body: { name, assessment_id: assessmentUid ?? '' } });
   else
     await api.POST('/v1/vulnerability_tags', {
       body: { name, ...(organizationId === undefined ? {} : { organization_profile_id: organizationId }) },
@@ -107,11 +107,15 @@ export async function createTag(
 }
 
 /** Renames a tag (operations 2, 4 and 72). */
-export async function renameTag({ kind, organization }: TagScope, key: string, name: string): Promise<void> {
+export async function renameTag(
+  { kind, organizationUid }: TagScope,
+  key: string,
+  name: string,
+): Promise<void> {
   const params = { path: { id: Number(key) } };
   if (kind === 'asset')
     await api.PUT(`${ASSET_TAGS_PATH}/{tagUid}`, {
-      params: { path: { orgUid: organization, tagUid: key } },
+      params: { path: { orgUid: organizationUid, tagUid: key } },
       body: { name },
     });
   else if (kind === 'assessment') await api.PUT('/v1/assessment_tags/{id}', { params, body: { name } });
@@ -119,10 +123,13 @@ export async function renameTag({ kind, organization }: TagScope, key: string, n
 }
 
 /** Deletes a tag (operations 1, 35 and 73). */
-export async function deleteTag({ kind, organization }: TagScope, key: string): Promise<void> {
+export async function deleteTag({ kind, organizationUid }: TagScope, key: string): Promise<void> {
   const params = { path: { id: Number(key) } };
   if (kind === 'asset')
-    await api.DELETE(ASSET_TAGS_PATH, { params: { path: { orgUid: organization } }, body: { uids: [key] } });
+    await api.DELETE(ASSET_TAGS_PATH, {
+      params: { path: { orgUid: organizationUid } },
+      body: { uids: [key] },
+    });
   else if (kind === 'assessment') await api.DELETE('/v1/assessment_tags/{id}', { params });
   else await api.DELETE('/v1/vulnerability_tags/{id}', { params });
 }

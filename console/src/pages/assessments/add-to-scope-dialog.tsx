@@ -18,21 +18,21 @@ import { parsePastedAssets, parseScopeRules } from '../assets/pasted-assets.ts';
 
 interface AddToScopeDialogProps {
   uid: string;
-  organization: string;
+  organizationUid: string;
   onClose: () => void;
 }
 
 /** Adds assets to a scope, from a search or a pasted list, and shows the result of each. */
-export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialogProps) {
+export function AddToScopeDialog({ uid, organizationUid, onClose }: AddToScopeDialogProps) {
   const [selected, setSelected] = useState<readonly ScopeCandidate[]>([]);
   const [text, setText] = useState('');
   const [rules, setRules] = useState('');
   const [createsMissing, setCreates] = useState(true);
-  const run = useAddToScope(uid, organization);
+  const run = useAddToScope(uid, organizationUid);
   const parsed = useMemo(() => parsePastedAssets(text), [text]);
   const { assets, invalid } = parsed;
   const [settled] = useDebouncedValue(text, 250);
-  const existingAssets = useExistingAssets(organization, {
+  const existingAssets = useExistingAssets(organizationUid, {
     text: settled,
     assets: parsePastedAssets(settled).assets,
   });
@@ -81,7 +81,7 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
     >
       <AssetSearch
         uid={uid}
-        organization={organization}
+        organizationUid={organizationUid}
         onSelect={(candidate) => {
           if (!selected.some(({ assetUid }) => assetUid === candidate.assetUid))
             setSelected([...selected, candidate]);
@@ -139,22 +139,22 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
 
 interface AssetSearchProps {
   uid: string;
-  organization: string;
+  organizationUid: string;
   onSelect: (asset: ScopeCandidate) => void;
 }
 
 /** Searches the assets of the organization. */
-function AssetSearch({ uid, organization, onSelect }: AssetSearchProps) {
+function AssetSearch({ uid, organizationUid, onSelect }: AssetSearchProps) {
   return (
     <AsyncSelect
       label="Asset"
       placeholder={messages.assetPlaceholder}
       autoFocus
       clearsOnSelect
-      optionsKey={['assets', organization, uid]}
+      optionsKey={['assets', organizationUid, uid]}
       loadOptions={async (search, signal) => {
         const { data } = await api.GET('/api/asset/v2/assets', {
-          params: { query: { 'organizationUid[]': [organization], search, perPage: 20 } },
+          params: { query: { 'organizationUid[]': [organizationUid], search, perPage: 20 } },
           signal,
         });
         return data.map((asset): Option & { candidate: ScopeCandidate } => {

@@ -91,7 +91,7 @@ export function ScopeTab({ assessment: { uid, organization_uid } }: { assessment
         />
       </div>
       {dialog === 'add' && (
-        <AddToScopeDialog uid={uid} organization={organization_uid} onClose={() => setDialog(undefined)} />
+        <AddToScopeDialog uid={uid} organizationUid={organization_uid} onClose={() => setDialog(undefined)} />
       )}
       {typeof dialog === 'object' && (
         <RulesDialog uid={uid} asset={dialog} onClose={() => setDialog(undefined)} />

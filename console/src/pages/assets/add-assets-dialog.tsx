@@ -137,11 +137,11 @@ function useOrganization(listing: string | null, selected: string | null): strin
 }
 
 /** Parses a pasted list, and compares it with the existing assets of an organization. */
-function usePastedAssets(text: string, organization: string | undefined, listing: string | null) {
+function usePastedAssets(text: string, organizationUid: string | undefined, listing: string | null) {
   const [debouncedText] = useDebouncedValue(text, 250);
   const pasted = useMemo(() => parsePastedAssets(debouncedText), [debouncedText]);
   const { assets, invalid, duplicates } = pasted;
-  const lookup = useExistingAssets(organization, { text: debouncedText, assets });
+  const lookup = useExistingAssets(organizationUid, { text: debouncedText, assets });
 
   const existing = lookup.data;
   const newAssets = existing === undefined ? [] : assets.filter((item) => !existing.has(assetKey(item)));

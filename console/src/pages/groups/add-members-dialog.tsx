@@ -21,7 +21,7 @@ import { groupMessages } from './messages.ts';
 
 interface AddMembersProps {
   id: number;
-  organization: string;
+  organizationUid: string;
   onClose: () => void;
 }
 
@@ -30,7 +30,7 @@ const LOOKUP_CONCURRENCY = 4;
 const messages = groupMessages.add;
 
 /** Adds people to a group, selected one by one or pasted as a list of addresses, with a result for each (operation 47). */
-export function AddMembersDialog({ id, organization, onClose }: AddMembersProps) {
+export function AddMembersDialog({ id, organizationUid, onClose }: AddMembersProps) {
   const { data: user } = useQuery(currentUser);
   const [role, setRole] = useState<GroupRole>('assessment_member');
   const [members, setMembers] = useState<readonly MemberRef[]>([]);
@@ -38,7 +38,7 @@ export function AddMembersDialog({ id, organization, onClose }: AddMembersProps)
   const { add } = useUpdateMembers(id);
   const addresses = parseAddresses(text);
   // Only staff see several organizations.
-  const organizationUid = user?.staff === true ? organization : undefined;
+  const organizationUid = user?.staff === true ? organizationUid : undefined;
   const run = useMutation({
     async mutationFn(): Promise<BatchItemResult[]> {
       const lookup = await findMembers(addresses, organizationUid);
@@ -130,14 +130,14 @@ function parseAddresses(text: string): string[] {
 }
 
 /** Looks up the users with these addresses. */
-async function findMembers(addresses: readonly string[], organization: string | undefined) {
+async function findMembers(addresses: readonly string[], organizationUid: string | undefined) {
   const people: MemberRef[] = [];
   const unknown: BatchItemResult[] = [];
   const { signal } = new AbortController();
   for (let from = 0; from < addresses.length; from += LOOKUP_CONCURRENCY) {
     const batch = addresses.slice(from, from + LOOKUP_CONCURRENCY);
     const peopleByAddress = await Promise.all(
-      batch.map((address) => findPersonByEmail(address, signal, organization)),
+      batch.map((address) => findPersonByEmail(address, signal, organizationUid)),
     );
     for (const [index, person] of peopleByAddress.entries()) {
       const name = batch[index] ?? '';

@@ -125,7 +125,7 @@ function GroupDetails({ group }: { group: AssessmentGroup & { version: string } 
           organization: group.organization_uid,
         })}
       </Text>
-      <Members id={group.id} organization={group.organization_uid} />
+      <Members id={group.id} organizationUid={group.organization_uid} />
       {dialog === 'edit' && <GroupFormDialog group={group} onClose={close} />}
       {dialog === 'delete' && <DeleteGroupDialog group={group} onClose={close} />}
     </PageLayout>
@@ -152,7 +152,7 @@ function DeleteGroupDialog({ group, onClose }: { group: AssessmentGroup; onClose
   );
 }
 
-function Members({ id, organization }: { id: number; organization: string }) {
+function Members({ id, organizationUid }: { id: number; organizationUid: string }) {
   const { role } = useSearch({ from: '/groups/$id' });
   const navigate = useNavigate({ from: '/groups/$id' });
   const list = useGroupMembers(id, role);
@@ -249,7 +249,9 @@ function Members({ id, organization }: { id: number; organization: string }) {
           }
         />
       </div>
-      {isAdding && <AddMembersDialog id={id} organization={organization} onClose={() => setAdding(false)} />}
+      {isAdding && (
+        <AddMembersDialog id={id} organizationUid={organizationUid} onClose={() => setAdding(false)} />
+      )}
       {batch !== undefined && (
         <BulkMemberDialog
           id={id}

@@ -36,7 +36,7 @@ export function CreateTagDialog({
   const changed = useRefreshTags();
   const creation = useMutation({
     mutationFn: (name: string) =>
-      createTag(scope, { name, assessment: assessment ?? undefined, organizationId }),
+      createTag(scope, { name, assessmentUid: assessment ?? undefined, organizationId }),
     onSuccess(_, name) {
       changed();
       notify(messages.created(name));
@@ -55,7 +55,7 @@ export function CreateTagDialog({
     >
       {scope.kind === 'assessment' && (
         <AssessmentField
-          organization={scope.organization}
+          organizationUid={scope.organizationUid}
           value={assessment}
           error={fieldErrorAt(creation.error, 'assessment_id')}
           onChange={setAssessment}
@@ -183,24 +183,24 @@ function NameDialog({ title, submitLabel, name = '', isReady = true, ...props }:
 }
 
 interface AssessmentFieldProps {
-  organization: string;
+  organizationUid: string;
   value: string | null;
   error: string | undefined;
   onChange: (uid: string | null) => void;
 }
 
-function AssessmentField({ organization, value, error, onChange }: AssessmentFieldProps) {
+function AssessmentField({ organizationUid, value, error, onChange }: AssessmentFieldProps) {
   const [search, setSearch] = useState('');
   const [debouncedSearch] = useDebouncedValue(search, 120);
   const { data = [] } = useQuery({
-    queryKey: ['assessments', 'picked', organization, debouncedSearch],
+    queryKey: ['assessments', 'picked', organizationUid, debouncedSearch],
     queryFn: async ({ signal }) =>
       (
         await api.GET('/v1/assessments', {
           params: {
             query: {
               'filter[search]': debouncedSearch,
-              'filter[organization_uid][]': [organization],
+              'filter[organization_uid][]': [organizationUid],
               sort: 'name',
               'page[size]': 20,
             },

@@ -69,7 +69,7 @@ export function TagsPage() {
       {user !== undefined && organization !== undefined && (
         <TagTable
           key={`${kind} ${organization}`}
-          scope={{ kind, organization }}
+          scope={{ kind, organizationUid: organization }}
           organizationId={visibleOrganizations.find(({ uid }) => uid === organization)?.id}
           search={search}
           onSearch={(text) => changeSearch({ search: text })}
