@@ -152,7 +152,7 @@ export function layerRules(): string {
       override(`src/domain/${folder}`, [...patternsOf('domain'), forbidFolders(folder)], pathsOf('domain')),
     ),
   ];
-  return `{\n  "overrides": [\n${overrides.map((override) => `    ${JSON.stringify(override)}`).join(',\n')}\n  ]\n}\n`;
+  return `{\n  "overrides": [\n${overrides.map((entry) => `    ${JSON.stringify(entry)}`).join(',\n')}\n  ]\n}\n`;
 }
 
 /** @returns the edges of a table that do not follow from others */

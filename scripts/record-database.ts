@@ -59,8 +59,8 @@ async function add(table: string, row: Row): Promise<void> {
     `select id, "table", "from", "to" from pragma_foreign_key_list(?)`,
     table,
   );
-  for (const id of new Set(keys.map((key) => key.id))) {
-    const columns = keys.filter((key) => key.id === id);
+  for (const id of new Set(keys.map((foreignKey) => foreignKey.id))) {
+    const columns = keys.filter((foreignKey) => foreignKey.id === id);
     if (columns.some(({ from }) => row[from] === null)) continue;
     const condition = columns.map(({ to }) => `"${to}" = ?`).join(' and ');
     const parent = columns[0]!.table;

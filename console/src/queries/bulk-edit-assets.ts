@@ -137,7 +137,7 @@ async function tagAssets({ rows, add, remove }: TagChange): Promise<TagResult> {
         }
       }
       const { uid = '' } = tag ?? {};
-      show(all, (tags) => [...tags.filter((tag) => tag.uid !== uid), { uid, name }]);
+      show(all, (tags) => [...tags.filter((other) => other.uid !== uid), { uid, name }]);
     }
     for (const tagUid of remove) {
       const taggedAssets = all.filter(({ tags }) => tags.some(({ uid }) => uid === tagUid));

@@ -38,10 +38,10 @@ export function AddMembersDialog({ id, organizationUid, onClose }: AddMembersPro
   const { add } = useUpdateMembers(id);
   const addresses = parseAddresses(text);
   // Only staff see several organizations.
-  const organizationUid = user?.staff === true ? organizationUid : undefined;
+  const organizationFilter = user?.staff === true ? organizationUid : undefined;
   const run = useMutation({
     async mutationFn(): Promise<BatchItemResult[]> {
-      const lookup = await findMembers(addresses, organizationUid);
+      const lookup = await findMembers(addresses, organizationFilter);
       const people = new Map([...members, ...lookup.people].map((person) => [person.userUid, person]));
       const results = await add([...people.values()].map((person) => ({ ...person, role })));
       return [...results, ...lookup.unknown];
@@ -78,9 +78,9 @@ export function AddMembersDialog({ id, organizationUid, onClose }: AddMembersPro
         autoFocus
         label={messages.person}
         placeholder={messages.nameOrAddress}
-        optionsKey={['people-uids', organizationUid ?? '']}
+        optionsKey={['people-uids', organizationFilter ?? '']}
         loadOptions={async (search, signal) =>
-          (await findPeople(search, signal, organizationUid)).map((person) => ({
+          (await findPeople(search, signal, organizationFilter)).map((person) => ({
             value: person.uid,
             label: personLabel(person),
           }))
