@@ -129,15 +129,15 @@ describe('Assigned staff', () => {
   it('can see the tags of a group that contains one of their organizations, and no assets of its others', async () => {
     await fixtures.organizationGroup('both', ['mine', 'other']);
     await fixtures.organizationGroup('foreign', ['other']);
-    const mine = await fixtures.asset({ organization: 'mine' });
-    const other = await fixtures.asset({ organization: 'other' });
+    const ownAsset = await fixtures.asset({ organization: 'mine' });
+    const otherAsset = await fixtures.asset({ organization: 'other' });
     const create = (group: string, asset: string) =>
       as('POST', `/api/tagging/v1.0/organizations/${group}/tags`, {
         tags: [{ name: `on ${asset}`, entities: [{ uid: asset }] }],
       });
-    expect((await create('both', mine.uid)).status).toBe(201);
-    expect((await create('both', other.uid)).status).toBe(422);
-    expect((await create('foreign', mine.uid)).status).toBe(404);
+    expect((await create('both', ownAsset.uid)).status).toBe(201);
+    expect((await create('both', otherAsset.uid)).status).toBe(422);
+    expect((await create('foreign', ownAsset.uid)).status).toBe(404);
   });
 
   it('cannot ban staff, whom they cannot see, or themselves', async () => {

@@ -35,14 +35,14 @@ const server = await useSharedServer();
 const operations = await operationsOf(server);
 const fixtures = createFixtures(server);
 const organization = await fixtures.organization();
-const other = await fixtures.organization();
+const otherOrganization = await fixtures.organization();
 const { uid: assessment } = await fixtures.assessment(organization.uid);
 const admin = await fixtures.user({ organization: organization.uid, admin: true });
 const member = await fixtures.user({ organization: organization.uid });
 const outsider = await fixtures.user({ organization: organization.uid });
-const otherTenant = await fixtures.user({ organization: other.uid, admin: true });
+const otherTenant = await fixtures.user({ organization: otherOrganization.uid, admin: true });
 const staff = await fixtures.user();
-const otherStaff = await fixtures.user({ assignedTo: [other.uid] });
+const otherStaff = await fixtures.user({ assignedTo: [otherOrganization.uid] });
 await fixtures.access(assessment, member.id);
 
 const REPORT: FormPart = ['file', '<?xml version="1.0"?><nmaprun></nmaprun>', 'a.xml'];

@@ -215,9 +215,9 @@ it('With another token of the account, a replay gets what that token gets', asyn
   await change((tx) =>
     tx.updateTable('assets').set({ writable_by: 'boss' }).where('uid', '=', created.uid).execute(),
   );
-  const narrow = await fixtures.token(user.id, { scopes: ['asset_client_ow'] });
-  const rejected = await send(attempt, { ...user, token: narrow.token }, 'key');
-  const fresh = await send(attempt, { ...user, token: narrow.token });
+  const narrowToken = await fixtures.token(user.id, { scopes: ['asset_client_ow'] });
+  const rejected = await send(attempt, { ...user, token: narrowToken.token }, 'key');
+  const fresh = await send(attempt, { ...user, token: narrowToken.token });
   expect([rejected.status, rejected.body.detail]).toEqual([409, fresh.body.detail]);
   expect((await send(attempt, user, 'key')).status).toBe(201);
   const events = (await fixtures.auditEvents()).filter(

@@ -142,15 +142,19 @@ describe('A session before the second factor', () => {
     const owner = createFormClient(server);
     await owner.signIn(account.email, account.password);
     await setUpTotp(owner, now);
-    const half = createFormClient(server);
-    expect((await half.signIn(account.email, account.password)).location).toContain('/sign-in/second-factor');
-    const token = await tokenOn(half, '/sign-in/second-factor');
+    const halfSignedIn = createFormClient(server);
+    expect((await halfSignedIn.signIn(account.email, account.password)).location).toContain(
+      '/sign-in/second-factor',
+    );
+    const token = await tokenOn(halfSignedIn, '/sign-in/second-factor');
     const isForSessions = (access: unknown) => access === 'session';
     expect(pathsOf('POST', isForSessions).length).toBeGreaterThan(10);
     const responses = [
-      ...(await Promise.all(pathsOf('GET', isForSessions).map((path) => half.get(path)))),
-      ...(await Promise.all(pathsOf('POST', isForSessions).map((path) => half.post(path, { _csrf: token })))),
-      await half.get('/passkeys/options?for=confirm'),
+      ...(await Promise.all(pathsOf('GET', isForSessions).map((path) => halfSignedIn.get(path)))),
+      ...(await Promise.all(
+        pathsOf('POST', isForSessions).map((path) => halfSignedIn.post(path, { _csrf: token })),
+      )),
+      await halfSignedIn.get('/passkeys/options?for=confirm'),
     ];
     for (const { status, location, text } of responses) {
       expect(status).toBe(303);

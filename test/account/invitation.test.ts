@@ -81,16 +81,16 @@ describe('Invitation', () => {
   });
 
   it('signs out the previous user of the browser', async () => {
-    const other = await fixtures.account();
+    const otherAccount = await fixtures.account();
     const visitor = createFormClient(server);
-    await visitor.signIn(other.email, other.password);
+    await visitor.signIn(otherAccount.email, otherAccount.password);
     const { path, email, id } = await newInvitation();
     await accept(visitor, path);
     expect((await visitor.get('/account')).text).toContain(email);
     const { read } = server.context.db;
-    expect(await read.selectFrom('sessions').selectAll().where('user_id', '=', other.id).execute()).toEqual(
-      [],
-    );
+    expect(
+      await read.selectFrom('sessions').selectAll().where('user_id', '=', otherAccount.id).execute(),
+    ).toEqual([]);
     const [accepted] = (await fixtures.auditEvents()).filter(
       (event) => event.object_id === String(id) && event.action === 'user.accept-invitation',
     );
@@ -120,11 +120,11 @@ describe('Invitation', () => {
 
   it('is accepted once: the link then returns 410', async () => {
     const { path, id } = await newInvitation();
-    const late = createFormClient(server);
-    const page = await late.open(path);
+    const lateBrowser = createFormClient(server);
+    const page = await lateBrowser.open(path);
     await accept(createFormClient(server), path);
     const { password_hash } = (await row(id)) ?? {};
-    const response = await late.submit(
+    const response = await lateBrowser.submit(
       page,
       { name: 'Eve', password: 'another four random words' },
       '/invitation',
@@ -163,11 +163,11 @@ describe('Invitation', () => {
     const { path, id, uid } = await newInvitation();
     now += WEEK;
     const renewed = await server.context.db.write((tx) => renewInvitation(tx, cliChangeContext(now), id));
-    const again = await server.context.db.write((tx) => renewInvitation(tx, cliChangeContext(now), id));
-    expect(again.invitedAt).toBeGreaterThan(renewed.invitedAt);
+    const repeated = await server.context.db.write((tx) => renewInvitation(tx, cliChangeContext(now), id));
+    expect(repeated.invitedAt).toBeGreaterThan(renewed.invitedAt);
     for (const dead of [path, linkOf(uid, renewed.invitedAt)])
       expect((await createFormClient(server).get(dead)).status).toBe(404);
-    expect((await accept(createFormClient(server), linkOf(uid, again.invitedAt))).status).toBe(303);
+    expect((await accept(createFormClient(server), linkOf(uid, repeated.invitedAt))).status).toBe(303);
     const events = (await fixtures.auditEvents()).filter(
       ({ action, object_id }) => action === 'user.invite' && object_id === String(id),
     );

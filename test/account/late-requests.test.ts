@@ -89,11 +89,11 @@ describe('Changes while a request waits', () => {
     const page = await thief.open('/sign-in');
     const { email, password } = account;
     const delayed = delayWrites(signInSubject(email));
-    const late = thief.submit(page, { email, password }, '/sign-in');
+    const lateResponse = thief.submit(page, { email, password }, '/sign-in');
     await delayed.inside;
     await resetPassword();
     delayed.release();
-    expectRejected(await late);
+    expectRejected(await lateResponse);
     expect((await thief.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
   });
 
@@ -103,11 +103,11 @@ describe('Changes while a request waits', () => {
     const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in');
     const delayed = delayWrites(signInSubject(email));
-    const late = visitor.submit(page, { email, password }, '/sign-in');
+    const lateResponse = visitor.submit(page, { email, password }, '/sign-in');
     await delayed.inside;
     await createFixtures(server).ssoOnly(organization.uid);
     delayed.release();
-    expectRejected(await late);
+    expectRejected(await lateResponse);
     expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
   });
 
@@ -117,13 +117,13 @@ describe('Changes while a request waits', () => {
     const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in');
     const delayed = delayWrites(signInSubject(email));
-    const late = visitor.submit(page, { email, password }, '/sign-in');
+    const lateResponse = visitor.submit(page, { email, password }, '/sign-in');
     await delayed.inside;
     await db.write((tx) =>
       addTotp(tx, cliChangeContext(now), owner(), keys.secret, { secret: generateTotpSecret(), step: 1 }),
     );
     delayed.release();
-    expect((await late).location).toContain(SECOND_FACTOR);
+    expect((await lateResponse).location).toContain(SECOND_FACTOR);
     expect((await visitor.get('/account')).status).toBe(303);
   });
 
@@ -133,11 +133,11 @@ describe('Changes while a request waits', () => {
     const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in');
     const delayed = delayWrites(signInSubject(email));
-    const late = visitor.submit(page, { email, password }, '/sign-in');
+    const lateResponse = visitor.submit(page, { email, password }, '/sign-in');
     await delayed.inside;
     await server.context.db.write((tx) => requireSecondFactor(tx, cliChangeContext(now), uid, true));
     delayed.release();
-    expect((await late).location).toContain(SECOND_FACTOR);
+    expect((await lateResponse).location).toContain(SECOND_FACTOR);
     expect((await visitor.get('/account')).status).toBe(303);
   });
 
@@ -146,11 +146,11 @@ describe('Changes while a request waits', () => {
     const page = await thief.open('/account/password');
     const fields = { current: account.password, password: THIEFS };
     const delayed = delayWrites(signInSubject(account.email));
-    const late = thief.submit(page, fields, '/account/password');
+    const lateResponse = thief.submit(page, fields, '/account/password');
     await delayed.inside;
     await resetPassword();
     delayed.release();
-    expectRejected(await late);
+    expectRejected(await lateResponse);
     expect((await createFormClient(server).signIn(account.email, THIEFS)).status).toBe(401);
     expect((await createFormClient(server).signIn(account.email, OWNERS)).status).toBe(303);
   });
@@ -160,11 +160,11 @@ describe('Changes while a request waits', () => {
     now += 600_000;
     const page = await thief.open('/account/security');
     const delayed = delayWrites(`second-factor:${account.id}`);
-    const late = thief.submit(page, { proof: account.password }, '/account/security/confirm');
+    const lateResponse = thief.submit(page, { proof: account.password }, '/account/security/confirm');
     await delayed.inside;
     await server.context.db.write((tx) => endSessions(tx, cliChangeContext(now), owner(), null));
     delayed.release();
-    expectRejected(await late);
+    expectRejected(await lateResponse);
     expect((await thief.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
   });
 

@@ -86,10 +86,10 @@ describe('A passkey that is removed during a sign-in with it', () => {
       if (writes === 2) await write((tx) => tx.deleteFrom('passkeys').where('user_id', '=', id).execute());
       return write(transaction);
     };
-    const late = await visitor.submit(page, { credential }, '/sign-in/passkey').finally(() => {
+    const lateResponse = await visitor.submit(page, { credential }, '/sign-in/passkey').finally(() => {
       db.write = write;
     });
-    expect(late.location).toBe(`${server.origin}/sign-in`);
+    expect(lateResponse.location).toBe(`${server.origin}/sign-in`);
     expect((await visitor.get('/account')).status).toBe(303);
   });
 });
@@ -108,13 +108,13 @@ describe('Adding a passkey', () => {
 
   it('shows recovery codes with the first passkey, and lists it', async () => {
     const account = await signedIn();
-    const elsewhere = createFormClient(server);
-    await elsewhere.signIn(account.email, account.password);
+    const otherBrowser = createFormClient(server);
+    await otherBrowser.signIn(account.email, account.password);
     const cookie = account.owner.cookies.get('assay-session');
     const device = new SoftwareAuthenticator(server);
     expect(recoveryCodesOn(await add(account.owner, device))).toHaveLength(10);
     expect(account.owner.cookies.get('assay-session')).not.toBe(cookie);
-    expect((await elsewhere.get('/account')).status).toBe(303);
+    expect((await otherBrowser.get('/account')).status).toBe(303);
     expect((await account.owner.get(SECURITY)).text).toContain('Key on my desk');
     expect(await actionsOf(account.id)).toEqual(
       expect.arrayContaining(['passkey.create', 'recovery-codes.create']),
@@ -141,8 +141,8 @@ describe('Adding a passkey', () => {
     const response = { credential, name: 'First' };
     expect((await owner.submit(page, response, ADD)).status).toBe(200);
     owner.cookies.set('assay-passkey', cookie);
-    const again = await owner.submit(await owner.open(SECURITY), { ...response, name: 'Again' }, ADD);
-    expect(again.status).toBe(409);
+    const repeated = await owner.submit(await owner.open(SECURITY), { ...response, name: 'Again' }, ADD);
+    expect(repeated.status).toBe(409);
     expect((await actionsOf(id)).filter((action) => action === 'passkey.create')).toHaveLength(1);
   });
 
@@ -312,8 +312,8 @@ describe('Sign-in with a passkey', () => {
 describe('Passkey as second factor', () => {
   it('completes a sign-in with the password', async () => {
     const account = await accountWithPasskey();
-    const half = await createFormClient(server).signIn(account.email, account.password);
-    expect(half.location).toContain(SECOND_FACTOR);
+    const halfSignedIn = await createFormClient(server).signIn(account.email, account.password);
+    expect(halfSignedIn.location).toContain(SECOND_FACTOR);
     expect((await prove(account, account.device)).location).toBe(`${server.origin}/`);
     const sessions = await server.context.db.read
       .selectFrom('sessions')

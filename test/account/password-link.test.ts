@@ -71,14 +71,14 @@ describe('Password reset link', () => {
   });
 
   it('returns the same 404 for users of other organizations, staff and unknown users', async () => {
-    const elsewhere = (await fixtures.organization()).uid;
+    const otherOrganization = (await fixtures.organization()).uid;
     const plain = (text: string) =>
       text.replace(/value="[^"]*"|<code>[^<]*<\/code>/g, '').replaceAll(/u\w{15}/g, '');
     const responses = [];
     for (const user of [
       { uid: 'unobodyunobodyu1' },
-      await fixtures.account({ organization: elsewhere }),
-      await fixtures.invited({ organization: elsewhere }),
+      await fixtures.account({ organization: otherOrganization }),
+      await fixtures.invited({ organization: otherOrganization }),
       await fixtures.account(),
     ]) {
       for (const { status, text } of [await visitor.get(pathOf(user)), await forceLink(user)])

@@ -24,13 +24,13 @@ async function change(current: string, password: string, by = visitor) {
 
 describe('Changing the password', () => {
   it('ends every other session and renews the current one', async () => {
-    const elsewhere = createFormClient(server);
-    await elsewhere.signIn(account.email, account.password);
+    const otherBrowser = createFormClient(server);
+    await otherBrowser.signIn(account.email, account.password);
     const before = new Map(visitor.cookies);
     const response = await change(account.password, NEXT);
     expect(response.status).toBe(303);
     expect((await visitor.open(response.location ?? '')).text).toContain('Password changed');
-    expect((await elsewhere.get('/account')).status).toBe(303);
+    expect((await otherBrowser.get('/account')).status).toBe(303);
 
     const thief = createFormClient(server);
     for (const [name, value] of before) thief.cookies.set(name, value);
@@ -98,9 +98,9 @@ describe('Changing the password', () => {
       ({ object_id, action }) => action === 'user.set-password' && object_id === String(account.id),
     );
     expect(events).toMatchObject([{ user_id: account.id, before: null, after: null }]);
-    const everything = JSON.stringify(await fixtures.auditEvents()) + JSON.stringify(server.logs());
-    expect(everything).not.toContain(NEXT);
-    expect(everything).not.toContain(account.password);
+    const recordedText = JSON.stringify(await fixtures.auditEvents()) + JSON.stringify(server.logs());
+    expect(recordedText).not.toContain(NEXT);
+    expect(recordedText).not.toContain(account.password);
   });
 
   it('revokes pending reset links', async () => {

@@ -129,14 +129,14 @@ describe('Recovery codes', () => {
   it('can be replaced', async () => {
     const account = await accountWithCodes();
     const { owner } = account;
-    const elsewhere = createFormClient(server);
-    await elsewhere.signIn(account.email, account.password);
-    await sendCode(elsewhere, 'code', totpCodeAt(account.secret, now));
-    expect((await elsewhere.get('/account')).status).toBe(200);
+    const otherBrowser = createFormClient(server);
+    await otherBrowser.signIn(account.email, account.password);
+    await sendCode(otherBrowser, 'code', totpCodeAt(account.secret, now));
+    expect((await otherBrowser.get('/account')).status).toBe(200);
     const page = await owner.submit(await owner.open(SECURITY), {}, `${SECURITY}/recovery-codes`);
     const codes = recoveryCodesOn(page);
     expect(codes).toHaveLength(10);
-    expect((await elsewhere.get('/account')).status).toBe(303);
+    expect((await otherBrowser.get('/account')).status).toBe(303);
     expect((await owner.get(SECURITY)).text).toContain('10 codes left');
     expect((await recover(account, account.codes[0] ?? '')).status).toBe(401);
     expect((await recover(account, codes[0] ?? '')).status).toBe(303);

@@ -35,11 +35,11 @@ describe('Organizations that require a second factor', () => {
   it('require an authenticator app before the sign-in is complete', async () => {
     const account = await createFixtures(server).account({ organization: await strictOrganization() });
     const visitor = createFormClient(server);
-    const half = await visitor.signIn(account.email, account.password, '/account/sessions');
-    expect(half.location).toContain(SECOND_FACTOR);
+    const halfSignedIn = await visitor.signIn(account.email, account.password, '/account/sessions');
+    expect(halfSignedIn.location).toContain(SECOND_FACTOR);
     expect((await visitor.get('/account')).status).toBe(303);
 
-    const form = await visitor.open(half.location ?? '');
+    const form = await visitor.open(halfSignedIn.location ?? '');
     expect(form.url).toBe(`${server.origin}${SET_UP}?to=%2Faccount%2Fsessions`);
     const secret = setupKeyOn(form);
     const wrong = await visitor.submit(form, { code: '000000' }, SET_UP);
@@ -156,8 +156,10 @@ describe('Organizations that require a second factor', () => {
 
     await require(organization, false);
     const after = createFormClient(server);
-    const other = await fixtures.account({ organization });
-    expect((await after.signIn(other.email, other.password)).location).toBe(`${server.origin}/`);
+    const otherAccount = await fixtures.account({ organization });
+    expect((await after.signIn(otherAccount.email, otherAccount.password)).location).toBe(
+      `${server.origin}/`,
+    );
   });
 });
 

@@ -74,25 +74,25 @@ describe('Password reset by mail', () => {
     const banned = await fixtures.account();
     await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), banned.id));
     const invited = await fixtures.invited();
-    const known = await fixtures.account();
+    const knownAccount = await fixtures.account();
     const responses = [];
-    const emails = ['nobody@example.com', '', sso.email, banned.email, invited.email, known.email];
+    const emails = ['nobody@example.com', '', sso.email, banned.email, invited.email, knownAccount.email];
     for (const email of emails) {
       const { status, text } = await requestReset(email);
       responses.push({ status, text: text.replace(/value="[^"]*"/g, '') });
     }
     for (const response of responses) expect(response).toEqual(responses[0]);
     // Requests are processed in order: when the last mail has arrived, the others had none.
-    expect((await mailbox.next()).to).toEqual([known.email]);
+    expect((await mailbox.next()).to).toEqual([knownAccount.email]);
     for (const email of emails.slice(0, -1)) expect(addressed(email)).toEqual([]);
   });
 
   it('sends at most three mails per hour to an account', async () => {
     const flooded = await fixtures.account();
-    const other = await fixtures.account();
+    const otherAccount = await fixtures.account();
     for (let count = 0; count < 6; count += 1) await requestReset(flooded.email);
-    await requestReset(other.email);
-    while ((await mailbox.next()).to[0] !== other.email);
+    await requestReset(otherAccount.email);
+    while ((await mailbox.next()).to[0] !== otherAccount.email);
     expect(addressed(flooded.email)).toHaveLength(3);
     now += HOUR;
     await requestReset(flooded.email);

@@ -70,8 +70,8 @@ describe('Password reset link', () => {
       { user_id: account.id, secret_hash: hashSecret(secret), made_by: 'hand', expires_at: now + HOUR },
     ]);
     await follow(path);
-    const everything = JSON.stringify(await fixtures.auditEvents()) + JSON.stringify(server.logs());
-    for (const secretText of [secret, NEXT]) expect(everything).not.toContain(secretText);
+    const recordedText = JSON.stringify(await fixtures.auditEvents()) + JSON.stringify(server.logs());
+    for (const secretText of [secret, NEXT]) expect(recordedText).not.toContain(secretText);
   });
 
   it('is recorded when it is created and used, by the user', async () => {
@@ -120,10 +120,14 @@ describe('Password reset link', () => {
 
   it('can be used once', async () => {
     const path = await newLink();
-    const late = createFormClient(server);
-    const page = await late.open(path);
+    const lateBrowser = createFormClient(server);
+    const page = await lateBrowser.open(path);
     await follow(path);
-    const response = await late.submit(page, { password: 'not any more, my friend' }, '/reset-password');
+    const response = await lateBrowser.submit(
+      page,
+      { password: 'not any more, my friend' },
+      '/reset-password',
+    );
     expect(response.status).toBe(404);
     expect(response.text).toContain(DEAD);
     expect((await createFormClient(server).signIn(account.email, NEXT)).status).toBe(303);
@@ -229,7 +233,7 @@ describe('Password reset link', () => {
         })
         .execute();
     });
-    const own = await fixtures.token(account.id);
+    const ownToken = await fixtures.token(account.id);
     await follow(await newLink());
     const { read } = server.context.db;
     const mine = await read
@@ -240,7 +244,7 @@ describe('Password reset link', () => {
       .execute();
     expect(Object.fromEntries(mine.map((token) => [token.id, token.revoked_at]))).toEqual({
       [`a${account.id}`]: now,
-      [own.id]: null,
+      [ownToken.id]: null,
     });
     const refresh = read.selectFrom('refresh_tokens').select('revoked_at').where('client_id', '=', client);
     expect(await refresh.execute()).toEqual([{ revoked_at: now }]);
@@ -248,7 +252,7 @@ describe('Password reset link', () => {
       await read.selectFrom('oauth_consents').selectAll().where('user_id', '=', account.id).execute(),
     ).toEqual([]);
     const response = await server.request('GET', '/v1/assessments/nothing/testing_hours', {
-      token: own.token,
+      token: ownToken.token,
     });
     expect(response.status).toBe(404);
   });

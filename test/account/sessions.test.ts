@@ -40,10 +40,10 @@ const sessionsOf = (userId: number) =>
 describe('Sessions page', () => {
   it('lists each session with browser, address and last use, and marks the current one', async () => {
     now += 60_000;
-    const other = createFormClient(server);
-    const form = await other.open('/sign-in');
+    const otherBrowser = createFormClient(server);
+    const form = await otherBrowser.open('/sign-in');
     const token = /name="_csrf" value="([^"]*)"/.exec(form.text)?.[1] ?? '';
-    await other.post(
+    await otherBrowser.post(
       '/sign-in',
       { _csrf: token, email: account.email, password: account.password },
       { 'user-agent': FIREFOX },

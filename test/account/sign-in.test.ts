@@ -231,9 +231,9 @@ describe('Sign-in with a password', () => {
     ]);
     const started = events.findLast(({ action }) => action === 'session.start');
     expect(started).toMatchObject({ user_id: account.id, address: '127.0.0.1' });
-    const everything = JSON.stringify(events) + JSON.stringify(server.logs());
-    expect(everything).not.toMatch(/guess \d|a secret typed/);
-    expect(everything).not.toContain(account.password);
+    const recordedText = JSON.stringify(events) + JSON.stringify(server.logs());
+    expect(recordedText).not.toMatch(/guess \d|a secret typed/);
+    expect(recordedText).not.toContain(account.password);
   });
 
   it('creates a new session id each time', async () => {

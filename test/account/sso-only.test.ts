@@ -65,16 +65,16 @@ describe('Disabling passwords of an organization', () => {
     const { secret } = await setUpTotp(await signedIn(colleague), now);
     now += 60_000;
     const browser = await signedIn();
-    const half = await signedIn(colleague);
-    const page = await half.open(SECOND_FACTOR);
+    const halfSignedIn = await signedIn(colleague);
+    const page = await halfSignedIn.open(SECOND_FACTOR);
     const provided = await throughProvider();
 
     await setProvider(false);
     expect((await browser.get('/account')).status).toBe(200);
     await setProvider(true);
     expect((await browser.get('/account')).status).toBe(303);
-    await half.submit(page, { code: totpCodeAt(secret, now) }, SECOND_FACTOR);
-    expect((await half.get('/account')).status).toBe(303);
+    await halfSignedIn.submit(page, { code: totpCodeAt(secret, now) }, SECOND_FACTOR);
+    expect((await halfSignedIn.get('/account')).status).toBe(303);
     expect((await provided.get('/account')).status).toBe(200);
     expect((await outsider.get('/account')).status).toBe(200);
     const ended = (await createFixtures(server).auditEvents()).filter(

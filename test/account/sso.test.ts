@@ -71,19 +71,19 @@ beforeEach(async () => {
 let counter = 0;
 /** Creates a person at acme's provider with a verified address of acme. */
 function person(
-  more: Partial<IdentityProviderUser> = {},
+  overrides: Partial<IdentityProviderUser> = {},
   provider = acmeProvider,
   domain = 'acme.example',
 ): IdentityProviderUser {
   counter += 1;
-  const someone = {
+  const providerUser = {
     sub: `subject-${counter}`,
     email: `person${counter}@${domain}`,
     email_verified: true,
-    ...more,
+    ...overrides,
   };
-  provider.people.set(someone.sub, someone);
-  return someone;
+  provider.people.set(providerUser.sub, providerUser);
+  return providerUser;
 }
 
 const linkIn = (page: FormPage): string => {
@@ -106,15 +106,15 @@ async function begin(visitor: FormClient, email: string, to?: string): Promise<s
 
 /** Signs in: email address, provider, callback. */
 async function signIn(
-  someone: IdentityProviderUser,
+  providerUser: IdentityProviderUser,
   {
     visitor = createFormClient(server),
     provider = acmeProvider,
-    email = someone.email ?? 'nobody@acme.example',
+    email = providerUser.email ?? 'nobody@acme.example',
     to = undefined as string | undefined,
   } = {},
 ): Promise<FormPage & { visitor: FormClient }> {
-  const response = await provider.visit(await begin(visitor, email, to), someone.sub);
+  const response = await provider.visit(await begin(visitor, email, to), providerUser.sub);
   return { ...(await visitor.get(response)), visitor };
 }
 
@@ -307,9 +307,12 @@ describe('Failing provider', () => {
 
 describe('Sign-in attempt', () => {
   it('is valid once, even with a copied cookie and a provider that accepts a code twice', async () => {
-    const someone = person({ groups: [] }, otherProvider, 'other.example');
+    const providerUser = person({ groups: [] }, otherProvider, 'other.example');
     const visitor = createFormClient(server);
-    const response = await otherProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub);
+    const response = await otherProvider.visit(
+      await begin(visitor, providerUser.email ?? ''),
+      providerUser.sub,
+    );
     const thief = createFormClient(server);
     for (const [cookie, value] of visitor.cookies) thief.cookies.set(cookie, value);
     let first: Record<string, unknown> | undefined;
@@ -325,14 +328,14 @@ describe('Sign-in attempt', () => {
 
 describe('First sign-in', () => {
   it('creates an account for a verified address of the organization, and signs in', async () => {
-    const someone = person({ name: 'Ada Lovelace' });
+    const providerUser = person({ name: 'Ada Lovelace' });
     const before = await countEvents();
-    const { status, location, visitor } = await signIn(someone, { to: '/account/sessions' });
+    const { status, location, visitor } = await signIn(providerUser, { to: '/account/sessions' });
     expect([status, location]).toEqual([303, `${server.origin}/account/sessions`]);
     const page = await visitor.get('/account');
-    expect(page.text).toContain(someone.email);
+    expect(page.text).toContain(providerUser.email);
     expect(page.text).toContain('Ada Lovelace');
-    const account = await accountOf(someone.email ?? '');
+    const account = await accountOf(providerUser.email ?? '');
     expect(account).toMatchObject({ organizationUid: 'acme', admin: false, staff: false, accepted: true });
     const events = await eventsSince(before);
     expect(events.map(({ action }) => action)).toEqual([
@@ -343,24 +346,24 @@ describe('First sign-in', () => {
     ]);
     expect(JSON.parse(events[1]?.after ?? '')).toEqual({
       issuer: acmeProvider.issuer,
-      subject: someone.sub,
-      email: someone.email,
+      subject: providerUser.sub,
+      email: providerUser.email,
     });
     expect(JSON.parse(events[3]?.after ?? '')).toEqual({ user: account?.id, method: 'sso' });
   });
 
   it('supports claims in the ID token and client_secret_post', async () => {
-    const someone = person({}, otherProvider, 'other.example');
+    const providerUser = person({}, otherProvider, 'other.example');
     const before = otherProvider.requests.length;
-    expect((await signIn(someone, { provider: otherProvider })).status).toBe(303);
-    expect(await accountOf(someone.email ?? '')).toMatchObject({ organizationUid: 'other' });
+    expect((await signIn(providerUser, { provider: otherProvider })).status).toBe(303);
+    expect(await accountOf(providerUser.email ?? '')).toMatchObject({ organizationUid: 'other' });
     expect(otherProvider.requests.slice(before)).toContain('/token');
   });
 
   it('supports a public client', async () => {
     await name('open', publicProvider, { encryptedSecret: null });
-    const someone = person({}, publicProvider, 'open.example');
-    expect((await signIn(someone, { provider: publicProvider })).status).toBe(303);
+    const providerUser = person({}, publicProvider, 'open.example');
+    expect((await signIn(providerUser, { provider: publicProvider })).status).toBe(303);
   });
 
   it("links the organization's account with the address, and keeps its password", async () => {
@@ -409,12 +412,12 @@ describe('First sign-in', () => {
 
   it('sanitizes the name and ignores ambiguous groups', async () => {
     await name('acme', acmeProvider, { adminGroup: 'admins' });
-    const someone = person({
+    const providerUser = person({
       name: 'Ada\0\u202eLovelace\u2066',
       groups: ['admins\u202e', 'admins\0', 'x'.repeat(100_000)],
     });
-    expect((await signIn(someone)).status).toBe(303);
-    const account = await accountOf(someone.email ?? '');
+    expect((await signIn(providerUser)).status).toBe(303);
+    const account = await accountOf(providerUser.email ?? '');
     expect(account?.admin).toBe(false);
     const { name: storedName } = await server.context.db.read
       .selectFrom('users')
@@ -435,15 +438,15 @@ describe('First sign-in', () => {
     const invited = await fixtures.invited({ organization: 'acme', email });
     await db.write((tx) => banUser(tx, cliChangeContext(clock()), invited.id));
     expect(await accountOf(email)).toBeUndefined();
-    const someone = person({ email: 'Never@acme.example' });
-    await expectDenied(await signIn(someone), 403, /Your account is closed/);
+    const providerUser = person({ email: 'Never@acme.example' });
+    await expectDenied(await signIn(providerUser), 403, /Your account is closed/);
     expect(await accountOf(email)).toBeUndefined();
 
     await fixtures.invited({ organization: 'other', email: 'never@other.example' });
-    await expectDenied(await signIn(someone), 403, /Your account is closed/);
-    const again = await fixtures.invited({ organization: 'acme', email });
-    expect((await signIn(someone)).status).toBe(303);
-    expect(await accountOf(email)).toMatchObject({ id: again.id, accepted: true });
+    await expectDenied(await signIn(providerUser), 403, /Your account is closed/);
+    const repeated = await fixtures.invited({ organization: 'acme', email });
+    expect((await signIn(providerUser)).status).toBe(303);
+    expect(await accountOf(email)).toMatchObject({ id: repeated.id, accepted: true });
   });
 
   it('creates an account for an address that is banned in another organization', async () => {
@@ -455,24 +458,24 @@ describe('First sign-in', () => {
   });
 
   it('creates one account for concurrent sign-ins', async () => {
-    const someone = person();
+    const providerUser = person();
     const visitors = Array.from({ length: 5 }, () => createFormClient(server));
     const responses = await Promise.all(
       visitors.map(async (visitor) =>
-        acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub),
+        acmeProvider.visit(await begin(visitor, providerUser.email ?? ''), providerUser.sub),
       ),
     );
     const pages = await Promise.all(visitors.map((visitor, index) => visitor.get(responses[index] ?? '')));
     expect(pages.map(({ status }) => status)).toEqual([303, 303, 303, 303, 303]);
     const links = (await fixtures.auditEvents()).filter(
-      ({ action, after }) => action === 'identity.link' && after?.includes(`"${someone.sub}"`),
+      ({ action, after }) => action === 'identity.link' && after?.includes(`"${providerUser.sub}"`),
     );
     expect(links).toHaveLength(1);
   });
 
   it('omits a name that cannot be stored', async () => {
-    const someone = person({ name: 'x'.repeat(300) });
-    expect((await signIn(someone)).status).toBe(303);
+    const providerUser = person({ name: 'x'.repeat(300) });
+    expect((await signIn(providerUser)).status).toBe(303);
   });
 
   it('rejects an address that is not verified', async () => {
@@ -487,9 +490,9 @@ describe('First sign-in', () => {
   });
 
   it('rejects a person without an address', async () => {
-    const someone = person();
-    delete someone.email;
-    await expectDenied(await signIn(someone), 403, /sent no email address/);
+    const providerUser = person();
+    delete providerUser.email;
+    await expectDenied(await signIn(providerUser), 403, /sent no email address/);
   });
 
   it('rejects a verified address of another domain, even of an account of another organization', async () => {
@@ -537,12 +540,12 @@ describe('First sign-in', () => {
 
 describe('Later sign-in', () => {
   it('finds the account by issuer and subject, regardless of the address', async () => {
-    const someone = person();
-    await signIn(someone);
-    const { id } = (await accountOf(someone.email ?? '')) ?? {};
-    acmeProvider.add({ ...someone, email: 'married@elsewhere.example', email_verified: false });
+    const providerUser = person();
+    await signIn(providerUser);
+    const { id } = (await accountOf(providerUser.email ?? '')) ?? {};
+    acmeProvider.add({ ...providerUser, email: 'married@elsewhere.example', email_verified: false });
     const before = await countEvents();
-    expect((await signIn(someone)).status).toBe(303);
+    expect((await signIn(providerUser)).status).toBe(303);
     const events = await eventsSince(before);
     expect(events.map(({ action }) => action)).toEqual(['session.start']);
     expect(JSON.parse(events[0]?.after ?? '')).toMatchObject({ user: id });
@@ -550,35 +553,40 @@ describe('Later sign-in', () => {
 
   it('rejects the subject in another organization with the same provider', async () => {
     await name('twin', acmeProvider, { domains: ['twin.example'] });
-    const someone = person();
-    await signIn(someone);
+    const providerUser = person();
+    await signIn(providerUser);
     await expectDenied(
-      await signIn(someone, { email: 'x@twin.example' }),
+      await signIn(providerUser, { email: 'x@twin.example' }),
       403,
       /does not belong to Organization twin/,
     );
   });
 
   it('treats the same subject of another issuer as another person', async () => {
-    const someone = person();
-    await signIn(someone);
+    const providerUser = person();
+    await signIn(providerUser);
     await name('acme', otherProvider, { domains: ['acme.example'] });
-    const namesake = person({ sub: someone.sub }, otherProvider);
+    const namesake = person({ sub: providerUser.sub }, otherProvider);
     expect((await signIn(namesake, { provider: otherProvider })).status).toBe(303);
-    const [first, second] = [await accountOf(someone.email ?? ''), await accountOf(namesake.email ?? '')];
+    const [first, second] = [
+      await accountOf(providerUser.email ?? ''),
+      await accountOf(namesake.email ?? ''),
+    ];
     expect(second?.id).toEqual(expect.any(Number));
     expect(second?.id).not.toBe(first?.id);
   });
 
   it('rejects a banned account', async () => {
-    const someone = person();
-    await signIn(someone);
-    const { id = 0 } = (await accountOf(someone.email ?? '')) ?? {};
+    const providerUser = person();
+    await signIn(providerUser);
+    const { id = 0 } = (await accountOf(providerUser.email ?? '')) ?? {};
     await server.context.db.write((tx) => banUser(tx, cliChangeContext(server.context.clock()), id));
-    await expectDenied(await signIn(someone), 403, /Your account is closed/);
-    const fresh = await fixtures.account({ organization: 'acme', email: 'banned@acme.example' });
-    await server.context.db.write((tx) => banUser(tx, cliChangeContext(server.context.clock()), fresh.id));
-    await expectDenied(await signIn(person({ email: fresh.email })), 403, /Your account is closed/);
+    await expectDenied(await signIn(providerUser), 403, /Your account is closed/);
+    const newAccount = await fixtures.account({ organization: 'acme', email: 'banned@acme.example' });
+    await server.context.db.write((tx) =>
+      banUser(tx, cliChangeContext(server.context.clock()), newAccount.id),
+    );
+    await expectDenied(await signIn(person({ email: newAccount.email })), 403, /Your account is closed/);
   });
 
   it('ends the previous session of the browser', async () => {
@@ -587,9 +595,9 @@ describe('Later sign-in', () => {
     const url = await begin(visitor, 'a@acme.example');
     await visitor.signIn(account.email, account.password);
     const old = visitor.cookies.get('assay-session');
-    const someone = person();
-    await visitor.get(await acmeProvider.visit(url, someone.sub));
-    expect((await visitor.get('/account')).text).toContain(someone.email);
+    const providerUser = person();
+    await visitor.get(await acmeProvider.visit(url, providerUser.sub));
+    expect((await visitor.get('/account')).text).toContain(providerUser.email);
     const thief = createFormClient(server);
     thief.cookies.set('assay-session', old ?? '');
     expect(await isSignedIn(thief)).toBe(false);
@@ -611,18 +619,18 @@ describe('Groups', () => {
   it('grant and revoke the admin role, immediately for tokens', async () => {
     await fixtures.account({ organization: 'acme', admin: true });
     await name('acme', acmeProvider, { adminGroup: 'leads' });
-    const someone = person({ groups: ['leads', 'more'] });
-    await signIn(someone);
-    const { id = 0, admin } = (await accountOf(someone.email ?? '')) ?? {};
+    const providerUser = person({ groups: ['leads', 'more'] });
+    await signIn(providerUser);
+    const { id = 0, admin } = (await accountOf(providerUser.email ?? '')) ?? {};
     expect(admin).toBe(true);
     const { token } = await fixtures.token(id);
     const path = '/api/tagging/v1.0/organizations/acme/tags';
-    const body = { tags: [{ name: `by ${someone.sub}` }] };
+    const body = { tags: [{ name: `by ${providerUser.sub}` }] };
     expect((await server.request('POST', path, { token, body })).status).toBe(201);
-    acmeProvider.add({ ...someone, groups: [] });
+    acmeProvider.add({ ...providerUser, groups: [] });
     const before = await countEvents();
-    await signIn(someone);
-    expect(await accountOf(someone.email ?? '')).toMatchObject({ admin: false });
+    await signIn(providerUser);
+    expect(await accountOf(providerUser.email ?? '')).toMatchObject({ admin: false });
     expect((await eventsSince(before))[0]).toMatchObject({
       action: 'user.set-role',
       before: '{"admin":true}',
@@ -650,9 +658,9 @@ describe('Groups', () => {
       });
       // An invited user may never sign in.
       await fixtures.invited({ organization: 'lonely', admin: true });
-      const someone = person({ email: admin.email, groups: [] }, provider);
+      const providerUser = person({ email: admin.email, groups: [] }, provider);
       const before = await countEvents();
-      expect((await signIn(someone, { provider })).status).toBe(303);
+      expect((await signIn(providerUser, { provider })).status).toBe(303);
       expect(await accountOf(admin.email)).toMatchObject({ admin: true });
       expect((await eventsSince(before)).map(({ action }) => action)).toContain('user.keep-admin');
     } finally {
@@ -669,22 +677,22 @@ describe('Groups', () => {
         { group: 'CN=Finance,DC=acme', assessment: 'bank' },
       ],
     });
-    const someone = person({ groups: ['web'] });
-    await signIn(someone);
-    const { id = 0 } = (await accountOf(someone.email ?? '')) ?? {};
+    const providerUser = person({ groups: ['web'] });
+    await signIn(providerUser);
+    const { id = 0 } = (await accountOf(providerUser.email ?? '')) ?? {};
     expect(await rowsOf(id)).toEqual(['bank', 'shop']);
     await fixtures.access('mail', id);
-    acmeProvider.add({ ...someone, groups: ['CN=Finance,DC=acme'] });
+    acmeProvider.add({ ...providerUser, groups: ['CN=Finance,DC=acme'] });
     const before = await countEvents();
-    await signIn(someone);
+    await signIn(providerUser);
     expect(await rowsOf(id)).toEqual(['bank', 'mail']);
     expect((await eventsSince(before))[0]).toMatchObject({
       action: 'assessment.revoke',
       object_id: 'shop',
       before: JSON.stringify({ user: id }),
     });
-    delete acmeProvider.people.get(someone.sub)?.groups;
-    await signIn(someone);
+    delete acmeProvider.people.get(providerUser.sub)?.groups;
+    await signIn(providerUser);
     expect(await rowsOf(id)).toEqual(['mail']);
   });
 
@@ -723,9 +731,9 @@ describe('Rejected responses', () => {
     // Uses a minute of its own.
     ahead = minute;
     const visitor = createFormClient(server);
-    const someone = person();
+    const providerUser = person();
     const response = new URL(
-      await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub),
+      await acmeProvider.visit(await begin(visitor, providerUser.email ?? ''), providerUser.sub),
     );
     const { clientSecret } = acmeProvider;
     acmeProvider.tamper = (path) =>
@@ -740,22 +748,25 @@ describe('Rejected responses', () => {
 
   it('a response that is opened twice', async () => {
     const visitor = createFormClient(server);
-    const someone = person();
-    const response = await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub);
+    const providerUser = person();
+    const response = await acmeProvider.visit(
+      await begin(visitor, providerUser.email ?? ''),
+      providerUser.sub,
+    );
     expect((await visitor.get(response)).status).toBe(303);
     visitor.cookies.delete('assay-session');
-    const again = await visitor.get(response);
-    expect(again.status).toBe(400);
-    expect(again.text).toContain('Start the sign-in again');
+    const repeated = await visitor.get(response);
+    expect(repeated.status).toBe(400);
+    expect(repeated.text).toContain('Start the sign-in again');
     expect(await isSignedIn(visitor)).toBe(false);
   });
 
   it('a replayed response with a stored cookie, as the code is valid once', async () => {
     const visitor = createFormClient(server);
-    const someone = person();
-    const url = await begin(visitor, someone.email ?? '');
+    const providerUser = person();
+    const url = await begin(visitor, providerUser.email ?? '');
     const savedCookie = visitor.cookies.get('assay-single-sign-on') ?? '';
-    const response = await acmeProvider.visit(url, someone.sub);
+    const response = await acmeProvider.visit(url, providerUser.sub);
     await visitor.get(response);
     const thief = createFormClient(server);
     thief.cookies.set('assay-single-sign-on', savedCookie);
@@ -763,10 +774,10 @@ describe('Rejected responses', () => {
   });
 
   it('RFC 9700, 4.7: a response in a browser that did not start the sign-in', async () => {
-    const someone = person();
+    const providerUser = person();
     const response = await acmeProvider.visit(
-      await begin(createFormClient(server), someone.email ?? ''),
-      someone.sub,
+      await begin(createFormClient(server), providerUser.email ?? ''),
+      providerUser.sub,
     );
     const victim = createFormClient(server);
     const page = await victim.get(response);
@@ -791,9 +802,12 @@ describe('Rejected responses', () => {
   });
 
   it('RFC 9700, 4.5: a stolen code with the state of this browser', async () => {
-    const someone = person();
+    const providerUser = person();
     const stolen = new URL(
-      await acmeProvider.visit(await begin(createFormClient(server), someone.email ?? ''), someone.sub),
+      await acmeProvider.visit(
+        await begin(createFormClient(server), providerUser.email ?? ''),
+        providerUser.sub,
+      ),
     );
     const thief = createFormClient(server);
     const own = new URL(await begin(thief, 'a@acme.example'));
@@ -804,10 +818,10 @@ describe('Rejected responses', () => {
 
   it('OpenID Connect Core, 3.1.3.7 (11): an ID token with another nonce', async () => {
     const visitor = createFormClient(server);
-    const someone = person();
-    const url = new URL(await begin(visitor, someone.email ?? ''));
+    const providerUser = person();
+    const url = new URL(await begin(visitor, providerUser.email ?? ''));
     url.searchParams.set('nonce', 'of-another-attempt');
-    const response = await acmeProvider.visit(url.href, someone.sub);
+    const response = await acmeProvider.visit(url.href, providerUser.sub);
     await expectDenied({ ...(await visitor.get(response)), visitor }, 502, /provider is invalid/);
   });
 
@@ -830,9 +844,9 @@ describe('Rejected responses', () => {
   ])('OpenID Connect Core, 3.1.3.7: an ID token %s', async (_what, change) => {
     acmeProvider.tamper = (path, body) =>
       path === '/token' ? { ...body, id_token: change(body['id_token']) } : undefined;
-    const someone = person();
-    await expectDenied(await signIn(someone), 502, /provider is invalid/);
-    expect(await accountOf(someone.email ?? '')).toBeUndefined();
+    const providerUser = person();
+    await expectDenied(await signIn(providerUser), 502, /provider is invalid/);
+    expect(await accountOf(providerUser.email ?? '')).toBeUndefined();
   });
 
   it('OpenID Connect Core, 5.3.2: claims of another subject', async () => {
@@ -848,8 +862,11 @@ describe('Rejected responses', () => {
 
   it('a response after more than ten minutes', async () => {
     const visitor = createFormClient(server);
-    const someone = person();
-    const response = await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub);
+    const providerUser = person();
+    const response = await acmeProvider.visit(
+      await begin(visitor, providerUser.email ?? ''),
+      providerUser.sub,
+    );
     ahead = 600_000;
     const page = await visitor.get(response);
     expect(page.status).toBe(400);
@@ -864,8 +881,11 @@ describe('Rejected responses', () => {
     ]) {
       await name('acme', acmeProvider);
       const visitor = createFormClient(server);
-      const someone = person();
-      const response = await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub);
+      const providerUser = person();
+      const response = await acmeProvider.visit(
+        await begin(visitor, providerUser.email ?? ''),
+        providerUser.sub,
+      );
       await change();
       expect((await visitor.get(response)).status).toBe(400);
       expect(await isSignedIn(visitor)).toBe(false);
@@ -874,9 +894,9 @@ describe('Rejected responses', () => {
 
   it('are logged without codes and tokens', async () => {
     const visitor = createFormClient(server);
-    const someone = person();
+    const providerUser = person();
     const response = new URL(
-      await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub),
+      await acmeProvider.visit(await begin(visitor, providerUser.email ?? ''), providerUser.sub),
     );
     const code = response.searchParams.get('code') ?? 'none';
     let idToken = 'none';
@@ -897,9 +917,12 @@ describe('Mix-up of the providers of two organizations (RFC 9700, 4.4)', () => {
   it('RFC 9207, 2.4: rejects a response of another issuer without redeeming its code', async () => {
     const victim = createFormClient(server);
     const url = new URL(await begin(victim, 'a@other.example'));
-    const someone = person();
+    const providerUser = person();
     const honest = new URL(
-      await acmeProvider.visit(await begin(createFormClient(server), someone.email ?? ''), someone.sub),
+      await acmeProvider.visit(
+        await begin(createFormClient(server), providerUser.email ?? ''),
+        providerUser.sub,
+      ),
     );
     const response = new URL(url.searchParams.get('redirect_uri') ?? '');
     response.search = honest.search;
@@ -915,9 +938,9 @@ describe('Mix-up of the providers of two organizations (RFC 9700, 4.4)', () => {
 
   it('RFC 9207, 2.4: rejects a response without the issuer if the provider supports it', async () => {
     const visitor = createFormClient(server);
-    const someone = person();
+    const providerUser = person();
     const response = new URL(
-      await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub),
+      await acmeProvider.visit(await begin(visitor, providerUser.email ?? ''), providerUser.sub),
     );
     expect(response.searchParams.get('iss')).toBe(acmeProvider.issuer);
     response.searchParams.delete('iss');
@@ -927,9 +950,12 @@ describe('Mix-up of the providers of two organizations (RFC 9700, 4.4)', () => {
   it("RFC 9700, 4.4.2.2: rejects a response at another organization's callback, with or without an issuer", async () => {
     const victim = createFormClient(server);
     const url = new URL(await begin(victim, 'a@other.example'));
-    const someone = person();
+    const providerUser = person();
     const honest = new URL(
-      await acmeProvider.visit(await begin(createFormClient(server), someone.email ?? ''), someone.sub),
+      await acmeProvider.visit(
+        await begin(createFormClient(server), providerUser.email ?? ''),
+        providerUser.sub,
+      ),
     );
     honest.searchParams.delete('iss');
     honest.searchParams.set('state', url.searchParams.get('state') ?? '');
@@ -957,8 +983,8 @@ describe('Requirements of an organization', () => {
     });
     try {
       await name('twofactors', provider);
-      const someone = person({}, provider, 'twofactors.example');
-      const page = await signIn(someone, { provider });
+      const providerUser = person({}, provider, 'twofactors.example');
+      const page = await signIn(providerUser, { provider });
       expect(page.location).toBe(`${server.origin}/`);
       expect(await isSignedIn(page.visitor)).toBe(true);
     } finally {

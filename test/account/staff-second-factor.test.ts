@@ -45,8 +45,8 @@ describe('Staff who need a second factor', () => {
   it('set one up before the sign-in with a password is complete', async () => {
     const staff = await createFixtures(server).account();
     const visitor = createFormClient(server);
-    const half = await visitor.signIn(staff.email, staff.password, '/account/sessions');
-    expect(half.location).toBe(`${server.origin}${SECOND_FACTOR}?to=%2Faccount%2Fsessions`);
+    const halfSignedIn = await visitor.signIn(staff.email, staff.password, '/account/sessions');
+    expect(halfSignedIn.location).toBe(`${server.origin}${SECOND_FACTOR}?to=%2Faccount%2Fsessions`);
     expect((await visitor.get('/account')).status).toBe(303);
     expect(recoveryCodesOn(await setUp(visitor))).toHaveLength(10);
     expect((await visitor.get('/account')).status).toBe(200);

@@ -45,8 +45,8 @@ describe('Setting up an authenticator app', () => {
     const account = await createFixtures(server).account();
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
-    const elsewhere = createFormClient(server);
-    await elsewhere.signIn(account.email, account.password);
+    const otherBrowser = createFormClient(server);
+    await otherBrowser.signIn(account.email, account.password);
     const cookie = visitor.cookies.get('assay-session');
 
     const form = await visitor.open(`${SECURITY}/authenticator`);
@@ -69,7 +69,7 @@ describe('Setting up an authenticator app', () => {
     // The session was renewed and the others ended.
     expect(visitor.cookies.get('assay-session')).not.toBe(cookie);
     expect((await visitor.get(SECURITY)).text).toContain('enter a code from your authenticator app');
-    expect((await elsewhere.get('/account')).status).toBe(303);
+    expect((await otherBrowser.get('/account')).status).toBe(303);
 
     const { db } = server.context;
     const stored = await db.read
@@ -95,8 +95,8 @@ describe('Setting up an authenticator app', () => {
     const path = `${SECURITY}/authenticator`;
     expect((await other.submit(foreign, { set_up: setUp, code }, path)).status).toBe(422);
     now += 900_000;
-    const late = await mine.submit(form, { code: totpCodeAt(setupKeyOn(form), now) }, path);
-    expect(late.status).toBe(403);
+    const lateResponse = await mine.submit(form, { code: totpCodeAt(setupKeyOn(form), now) }, path);
+    expect(lateResponse.status).toBe(403);
   });
 
   it('allows one app per account', async () => {
@@ -218,8 +218,8 @@ describe('Sign-in with a code', () => {
     const slow = await signInWithPassword(account);
     const page = await slow.open(SECOND_FACTOR);
     now += 900_000;
-    const late = await slow.submit(page, { code: totpCodeAt(account.secret, now) }, SECOND_FACTOR);
-    expect(late.location).toBe(`${server.origin}/sign-in`);
+    const lateResponse = await slow.submit(page, { code: totpCodeAt(account.secret, now) }, SECOND_FACTOR);
+    expect(lateResponse.location).toBe(`${server.origin}/sign-in`);
     expect((await slow.get('/account')).status).toBe(303);
   });
 

@@ -58,10 +58,10 @@ describe('A token that was made with another one', () => {
     const creator = await fixtures.token(user.id);
     const child = await make(creator.token);
     const grandchild = await make(child.token);
-    const other = await fixtures.token(user.id);
+    const otherToken = await fixtures.token(user.id);
     expect(await Promise.all([child, grandchild].map(isValid))).toEqual([true, true]);
     await change((tx) => revokeToken(tx, by(), creator.id));
-    expect(await Promise.all([creator, child, grandchild, other].map(isValid))).toEqual([
+    expect(await Promise.all([creator, child, grandchild, otherToken].map(isValid))).toEqual([
       false,
       false,
       false,
@@ -71,11 +71,11 @@ describe('A token that was made with another one', () => {
     expect(
       events.filter(({ object_id }) => [child.id, grandchild.id].includes(String(object_id))),
     ).toHaveLength(2);
-    const { body } = await server.request('GET', '/v1/tokens', { token: other.token });
+    const { body } = await server.request('GET', '/v1/tokens', { token: otherToken.token });
     expect(body.map((token: Made & { revoked_at: string }) => [token.id, token.revoked_at !== null])).toEqual(
       expect.arrayContaining([
         [child.id, true],
-        [other.id, false],
+        [otherToken.id, false],
       ]),
     );
   });

@@ -58,9 +58,9 @@ describeInBrowser('Account links', () => {
     await page.getByText('Token revoked').waitFor();
     expect((await server.request('GET', '/v1/assessments/1/testing_hours', { token })).status).toBe(401);
 
-    const again = await open(server.origin);
-    await again.goto(link);
-    expect(await again.title()).toBe('This invitation is no longer valid - Assay');
+    const repeated = await open(server.origin);
+    await repeated.goto(link);
+    expect(await repeated.title()).toBe('This invitation is no longer valid - Assay');
   });
 
   it('an admin creates a password link, which ends all other sessions; without JavaScript', async () => {

@@ -117,21 +117,24 @@ describe('assay login --issuer', () => {
 
   it('names the issuer that an operator has set', async () => {
     const issuer = 'https://id.example.com/team';
-    const other = await startTestServer({ issuer });
-    onTestFinished(() => other.close());
-    const { code, stderr } = await logIn('other', other.origin);
+    const otherServer = await startTestServer({ issuer });
+    onTestFinished(() => otherServer.close());
+    const { code, stderr } = await logIn('other', otherServer.origin);
     expect([code, stderr]).toEqual([1, expect.stringContaining('add --issuer')]);
 
-    const account = await createFixtures(other).account();
-    const browser = createFormClient(other);
+    const account = await createFixtures(otherServer).account();
+    const browser = createFormClient(otherServer);
     await browser.signIn(account.email, account.password);
-    const { address, ended } = await startLogin('other', other.origin, '--issuer', issuer);
+    const { address, ended } = await startLogin('other', otherServer.origin, '--issuer', issuer);
     const path = address.pathname + address.search;
     const response = await browser.submit(await browser.open(path), { decision: 'allow' }, path);
     expect(new URL(response.location ?? '').searchParams.get('iss')).toBe(issuer);
     expect((await fetch(response.location ?? '')).status).toBe(200);
     expect(await ended).toBe(0);
     const saved = JSON.parse(readFileSync(join(configFolder('other'), 'assay/login.json'), 'utf8'));
-    expect(saved).toMatchObject({ server: other.origin, token_endpoint: `${other.origin}/oauth/token` });
+    expect(saved).toMatchObject({
+      server: otherServer.origin,
+      token_endpoint: `${otherServer.origin}/oauth/token`,
+    });
   });
 });

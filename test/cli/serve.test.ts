@@ -252,9 +252,9 @@ describe.runIf(engine() === 'sqlite')('assay backup on SQLite', () => {
     writing = false;
     await writer;
 
-    const again = await assay.run(['backup', file]);
-    expect(again.code).toBe(1);
-    expect(again.stderr).toMatch(/^assay: .*copy\.db already exists\. .*\n$/);
+    const repeated = await assay.run(['backup', file]);
+    expect(repeated.code).toBe(1);
+    expect(repeated.stderr).toMatch(/^assay: .*copy\.db already exists\. .*\n$/);
     // With --no-demo, the accounts of existing demo data are not printed.
     expect((await server.stop()).stdout).not.toContain(token);
 

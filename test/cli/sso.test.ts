@@ -91,8 +91,8 @@ describe('assay sso set', () => {
 
   it('replaces the settings, and keeps the secret of the same client', async () => {
     await assay.json(...SET(), '--client-secret-file', secretFile, '--sso-only', '--trust-email');
-    const again = await assay.json(...SET('acme', 'new.example'));
-    expect(again).toMatchObject({
+    const repeated = await assay.json(...SET('acme', 'new.example'));
+    expect(repeated).toMatchObject({
       confidential: true,
       domains: ['new.example'],
       sso_only: false,
@@ -138,11 +138,11 @@ describe('assay sso set', () => {
       });
       expect(JSON.parse(event?.before ?? '')).toMatchObject({ trust_email: false });
       const stored = await db.read.selectFrom('identity_providers').select('sealed_secret').execute();
-      const everything = JSON.stringify([
+      const recordedText = JSON.stringify([
         await db.read.selectFrom('audit_events').selectAll().execute(),
         stored,
       ]);
-      expect(everything).not.toContain(provider.clientSecret);
+      expect(recordedText).not.toContain(provider.clientSecret);
       expect(event.after).not.toContain(stored[0]?.sealed_secret);
     } finally {
       await db.close();

@@ -34,8 +34,8 @@ const events = async (action: string) =>
     (event) => event.action === action && event.organization_id === organization.id,
   );
 const usersWithoutAccess = async () => {
-  const elsewhere = (await fixtures.organization()).uid;
-  return [outsider, await fixtures.user({ organization: elsewhere, admin: true })];
+  const otherOrganization = (await fixtures.organization()).uid;
+  return [outsider, await fixtures.user({ organization: otherOrganization, admin: true })];
 };
 
 describe('Operation 43: get an assessment group', () => {
@@ -70,8 +70,8 @@ describe('Operation 43: get an assessment group', () => {
 
 describe('Operation 42: list assessment groups', () => {
   it('returns all groups of the organization to admins and staff, and their own groups to members', async () => {
-    const other = await fixtures.group(organization.uid);
-    expect((await list(admin.token)).map(({ id }) => id).sort()).toEqual([group.id, other.id].sort());
+    const otherGroup = await fixtures.group(organization.uid);
+    expect((await list(admin.token)).map(({ id }) => id).sort()).toEqual([group.id, otherGroup.id].sort());
     expect(await list(member.token)).toEqual([(await get()).body]);
     expect(await list(outsider.token)).toEqual([]);
   });
@@ -117,8 +117,8 @@ describe('Operation 44: create an assessment group', () => {
       { property: 'organization_uid', message: 'is required' },
     ]);
     expect((await create(staff.token, named)).body.organization_uid).toBe(organization.uid);
-    const other = (await fixtures.organization()).uid;
-    expect((await create(admin.token, { name: 'x', organization_uid: other })).status).toBe(422);
+    const otherOrganization = (await fixtures.organization()).uid;
+    expect((await create(admin.token, { name: 'x', organization_uid: otherOrganization })).status).toBe(422);
   });
 
   it('creates once per idempotency key', async () => {

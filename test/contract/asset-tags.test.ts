@@ -116,17 +116,17 @@ describe('Operation 72: rename an asset tag', () => {
   });
 
   it('returns 404 for tags and organizations that the caller cannot see', async () => {
-    const other = await fixtures.organization();
-    const theirs = await newTag('theirs', [], other.uid);
+    const otherOrganization = await fixtures.organization();
+    const theirs = await newTag('theirs', [], otherOrganization.uid);
     for (const [tag, uid] of [
       [theirs, organization.uid],
-      [theirs, other.uid],
+      [theirs, otherOrganization.uid],
       [UNKNOWN_TAG, organization.uid],
       ['%00', organization.uid],
       [theirs, 'nosuch'],
     ] as const)
       expectSimpleError(await rename(tag, { name: 'stolen' }, { uid }), 404);
-    expect(await nameOf(theirs, other.uid)).toBe('theirs');
+    expect(await nameOf(theirs, otherOrganization.uid)).toBe('theirs');
   });
 
   it('requires a write scope', async () => {
@@ -187,9 +187,9 @@ describe('Operation 73: delete asset tags', () => {
   });
 
   it('returns 422 with the index of unknown tags, and deletes nothing', async () => {
-    const other = await fixtures.organization();
+    const otherOrganization = await fixtures.organization();
     const tag = await newTag('mine');
-    const theirs = await newTag('theirs', [], other.uid);
+    const theirs = await newTag('theirs', [], otherOrganization.uid);
     expectProblem(server, await remove([tag, UNKNOWN_TAG, theirs, 'no uid'], { token: staff.token }), {
       ...invalid,
       failedValidations: [1, 2, 3].map((index) => ({
@@ -203,8 +203,8 @@ describe('Operation 73: delete asset tags', () => {
         ],
       })),
     });
-    expect([await isThere(tag), await isThere(theirs, other.uid)]).toEqual([true, true]);
-    expectSimpleError(await remove([theirs], { uid: other.uid }), 404);
+    expect([await isThere(tag), await isThere(theirs, otherOrganization.uid)]).toEqual([true, true]);
+    expectSimpleError(await remove([theirs], { uid: otherOrganization.uid }), 404);
   });
 
   it('accepts 1 to 1,000 tags', async () => {
@@ -279,13 +279,13 @@ describe('Operations 72 and 73: listing scopes', () => {
 
 describe('Operations 72 and 73: tags of an organization group', () => {
   it('change tags for callers who can see every organization of the group, and return 403 to others', async () => {
-    const other = await fixtures.organization();
+    const otherOrganization = await fixtures.organization();
     const group = `group${organization.uid}`;
-    await fixtures.organizationGroup(group, [organization.uid, other.uid]);
+    await fixtures.organizationGroup(group, [organization.uid, otherOrganization.uid]);
     const tag = await newTag('shared', [await newAsset()], group);
-    const half = await fixtures.user({ assignedTo: [organization.uid] });
-    const assignedToAll = await fixtures.user({ assignedTo: [organization.uid, other.uid] });
-    for (const { token } of [admin, half]) {
+    const halfSignedIn = await fixtures.user({ assignedTo: [organization.uid] });
+    const assignedToAll = await fixtures.user({ assignedTo: [organization.uid, otherOrganization.uid] });
+    for (const { token } of [admin, halfSignedIn]) {
       expectProblem(server, await rename(tag, { name: 'stolen' }, { token, uid: group }), forbidden);
       expectProblem(server, await remove([tag], { token, uid: group }), forbidden);
       // Checks of the path come first, then those of the body.

@@ -59,8 +59,8 @@ describe('Operation 76: get an asset', () => {
 
   it('returns 304 for a matching If-None-Match', async () => {
     const { headers } = await get();
-    const again = await call('GET', undefined, { 'if-none-match': headers.get('etag')! });
-    expect(again.status).toBe(304);
+    const repeated = await call('GET', undefined, { 'if-none-match': headers.get('etag')! });
+    expect(repeated.status).toBe(304);
     await patch({ criticality: 'high' });
     expect((await call('GET', undefined, { 'if-none-match': headers.get('etag')! })).status).toBe(200);
   });

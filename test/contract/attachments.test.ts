@@ -173,13 +173,13 @@ describe('Operation 21: attach files to a vulnerability', () => {
         ['b', content],
       ])
     ).body;
-    const elsewhere = await fixtures.vulnerability(assessment.uid);
-    await upload([['c', content]], member, { path: pathOf('', elsewhere.id) });
+    const otherVulnerability = await fixtures.vulnerability(assessment.uid);
+    await upload([['c', content]], member, { path: pathOf('', otherVulnerability.id) });
     expect(await stored()).toEqual([sha256(content)]);
     expect((await blobs()).length).toBe(before + 1);
     const otherOrganization = await fixtures.organization();
-    const theirs = await fixtures.assessment(otherOrganization.uid);
-    const found = await fixtures.vulnerability(theirs.uid);
+    const foreignAssessment = await fixtures.assessment(otherOrganization.uid);
+    const found = await fixtures.vulnerability(foreignAssessment.uid);
     const { token } = await fixtures.user();
     await upload([['d', content]], { ...member, token }, { path: pathOf('', found.id) });
     expect((await blobs()).length).toBe(before + 2);
@@ -478,9 +478,9 @@ describe('Operation 21: attach files to a vulnerability', () => {
 
     it('attaches once per key', async () => {
       const first = await upload([file], member, { headers: key });
-      const again = await upload([file], member, { headers: key });
-      expect([again.status, again.text]).toEqual([201, first.text]);
-      expect(again.headers.get('idempotency-replayed')).toBe('true');
+      const repeated = await upload([file], member, { headers: key });
+      expect([repeated.status, repeated.text]).toEqual([201, first.text]);
+      expect(repeated.headers.get('idempotency-replayed')).toBe('true');
       expect(await attached()).toEqual(['a.txt']);
       expect(await waiting()).toEqual([]);
     });
@@ -489,8 +489,8 @@ describe('Operation 21: attach files to a vulnerability', () => {
       const ten = Array.from({ length: 10 }, (_, number): File => [`${number}`, `${number}`]);
       await upload(ten);
       const first = await upload(ten.slice(0, 2), member, { headers: key });
-      const again = await upload(ten.slice(0, 2), member, { headers: key });
-      expect([again.status, again.text]).toEqual([201, first.text]);
+      const repeated = await upload(ten.slice(0, 2), member, { headers: key });
+      expect([repeated.status, repeated.text]).toEqual([201, first.text]);
       expect(await attached()).toHaveLength(MAX_ATTACHMENTS);
     });
 
@@ -610,10 +610,10 @@ describe('Operation 22: download an attachment', () => {
   });
 
   it('returns 404 under the id of another vulnerability', async () => {
-    const elsewhere = await fixtures.vulnerability(assessment.uid);
+    const otherVulnerability = await fixtures.vulnerability(assessment.uid);
     const { token } = admin;
-    const get = await server.request('GET', pathOf(id, elsewhere.id), { token });
-    const removal = await server.request('DELETE', pathOf(id, elsewhere.id), { token });
+    const get = await server.request('GET', pathOf(id, otherVulnerability.id), { token });
+    const removal = await server.request('DELETE', pathOf(id, otherVulnerability.id), { token });
     expect([get.status, removal.status]).toEqual([404, 404]);
   });
 });
@@ -693,8 +693,10 @@ describe('Operation 20: delete a vulnerability', () => {
       ['again', own],
       ['shared', shared],
     ]);
-    const elsewhere = await fixtures.vulnerability(assessment.uid);
-    const [remaining] = (await upload([['shared', shared]], member, { path: pathOf('', elsewhere.id) })).body;
+    const otherVulnerability = await fixtures.vulnerability(assessment.uid);
+    const [remaining] = (
+      await upload([['shared', shared]], member, { path: pathOf('', otherVulnerability.id) })
+    ).body;
     const keyOf = async (content: Buffer) =>
       server.context.db.read
         .selectFrom('files')
@@ -713,7 +715,7 @@ describe('Operation 20: delete a vulnerability', () => {
     const chunks = server.context.files.read(key, 0, 999)[Symbol.asyncIterator]();
     await expect(chunks.next()).rejects.toThrow();
     now = START + 60_000;
-    vulnerability = elsewhere;
+    vulnerability = otherVulnerability;
     const content = await (await download(remaining.id)).arrayBuffer();
     expect(Buffer.from(content).equals(shared)).toBe(true);
   });

@@ -63,8 +63,8 @@ describe('Operation 6: ban or delete a user', () => {
     const uids = [];
     for (let i = 0; i < 3; i += 1) uids.push((await fixtures.assessment(organization.uid)).uid);
     await fixtures.assessment((await fixtures.organization()).uid);
-    const other = await fixtures.user({ organization: organization.uid, admin: true });
-    const { body } = await ban(other.id);
+    const otherUser = await fixtures.user({ organization: organization.uid, admin: true });
+    const { body } = await ban(otherUser.id);
     expect(body).toMatchObject({ admin: true, assessment_ids: uids.sort() });
   });
 
@@ -284,8 +284,8 @@ describe('Operation 6: ban or delete a user', () => {
     it('free their email address for another invitation', async () => {
       const invited = await fixtures.invited({ organization: organization.uid });
       await ban(invited.id);
-      const again = await fixtures.invited({ organization: organization.uid, email: invited.email });
-      expect(again.id).not.toBe(invited.id);
+      const repeated = await fixtures.invited({ organization: organization.uid, email: invited.email });
+      expect(repeated.id).not.toBe(invited.id);
     });
 
     it('have an invitation link of their own', async () => {
@@ -325,8 +325,8 @@ describe('Operation 6: ban or delete a user', () => {
     });
 
     it('is returned for the last admin beside a banned one', async () => {
-      const other = await fixtures.user({ organization: organization.uid, admin: true });
-      expect((await ban(other.id)).status).toBe(200);
+      const otherUser = await fixtures.user({ organization: organization.uid, admin: true });
+      expect((await ban(otherUser.id)).status).toBe(200);
       expectBodiless(await ban(admin.id, staff.token), 403);
     });
 
@@ -348,18 +348,18 @@ describe('Operation 6: ban or delete a user', () => {
   it('bans an admin who never signed in as long as any other remains', async () => {
     const { uid } = await fixtures.organization();
     const one = await fixtures.invited({ organization: uid, admin: true });
-    const other = await fixtures.invited({ organization: uid, admin: true });
+    const otherInvitation = await fixtures.invited({ organization: uid, admin: true });
     expect((await ban(one.id, staff.token)).status).toBe(200);
-    expectBodiless(await ban(other.id, staff.token), 403);
+    expectBodiless(await ban(otherInvitation.id, staff.token), 403);
   });
 
   describe('404 without a body', () => {
     it('is returned to admins and users for users of other organizations, staff and unknown ids', async () => {
-      const theirs = await fixtures.user({ organization: (await fixtures.organization()).uid });
+      const foreignUser = await fixtures.user({ organization: (await fixtures.organization()).uid });
       for (const { token } of [admin, user]) {
-        for (const id of [theirs.id, staff.id, 999_999_999]) expectBodiless(await ban(id, token), 404);
+        for (const id of [foreignUser.id, staff.id, 999_999_999]) expectBodiless(await ban(id, token), 404);
       }
-      expect(await isBanned(theirs.id)).toBe(false);
+      expect(await isBanned(foreignUser.id)).toBe(false);
     });
 
     it('is returned to staff for unknown ids', async () =>
@@ -375,12 +375,12 @@ describe('Operation 6: ban or delete a user', () => {
       for (let round = 0; round < 5; round += 1) {
         const { uid } = await fixtures.organization();
         const one = await fixtures.user({ organization: uid, admin: true });
-        const other = await fixtures.user({ organization: uid, admin: true });
-        const responses = await Promise.all([ban(other.id, one.token), ban(one.id, other.token)]);
+        const otherUser = await fixtures.user({ organization: uid, admin: true });
+        const responses = await Promise.all([ban(otherUser.id, one.token), ban(one.id, otherUser.token)]);
         const statuses = responses.map(({ status }) => status).sort();
         // The second admin is either banned before authentication, or the last admin left.
         expect([[200, 401].join(), [200, 403].join()]).toContain(statuses.join());
-        expect([await isBanned(one.id), await isBanned(other.id)].sort()).toEqual([false, true]);
+        expect([await isBanned(one.id), await isBanned(otherUser.id)].sort()).toEqual([false, true]);
       }
     });
 

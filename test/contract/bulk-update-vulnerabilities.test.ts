@@ -165,9 +165,9 @@ describe('Operation 30: update many vulnerabilities', () => {
     ];
     const member = await fixtures.user({ organization: organization.uid });
     await fixtures.access(assessment, member.id);
-    const other = await fixtures.organization();
-    const foreignAdmin = await fixtures.user({ organization: other.uid, admin: true });
-    const assigned = await fixtures.user({ assignedTo: [other.uid] });
+    const otherOrganization = await fixtures.organization();
+    const foreignAdmin = await fixtures.user({ organization: otherOrganization.uid, admin: true });
+    const assigned = await fixtures.user({ assignedTo: [otherOrganization.uid] });
     for (const id of [member.id, foreignAdmin.id, assigned.id, UNKNOWN_ID]) {
       expectProblem(server, await bulk({ ids, set: { assignee_id: id, status_id: 2 } }), {
         ...invalid,
@@ -212,8 +212,8 @@ describe('Operation 30: update many vulnerabilities', () => {
 
   it('returns 422 with the index of ids that the caller cannot see, and changes nothing', async () => {
     const [mine] = await make(1);
-    const other = await fixtures.organization();
-    const [theirs] = await make(1, {}, (await fixtures.assessment(other.uid)).uid);
+    const otherOrganization = await fixtures.organization();
+    const [theirs] = await make(1, {}, (await fixtures.assessment(otherOrganization.uid)).uid);
     const outsider = await fixtures.user({ organization: organization.uid });
     expectProblem(server, await bulk({ ids: [mine, theirs, UNKNOWN_ID], set: { status_id: 2 } }), {
       ...invalid,
@@ -447,10 +447,12 @@ describe('Operation 30: filter', () => {
   it('updates the vulnerabilities that match and that the caller can see', async () => {
     const [a, b] = (await make(2, { severity: 'Low' })) as [number, number];
     const [c] = (await make(1, { severity: 'Medium', title: 'Needle in it' })) as [number];
-    const other = await fixtures.organization();
-    const [theirs] = (await make(1, { severity: 'Low' }, (await fixtures.assessment(other.uid)).uid)) as [
-      number,
-    ];
+    const otherOrganization = await fixtures.organization();
+    const [theirs] = (await make(
+      1,
+      { severity: 'Low' },
+      (await fixtures.assessment(otherOrganization.uid)).uid,
+    )) as [number];
     const response = await bulk({ filter: { severity: ['Low'], status_id: [1, 2] }, set: { status_id: 3 } });
     expect(bodyOf(response)).toEqual({
       matched_count: 2,
@@ -464,7 +466,7 @@ describe('Operation 30: filter', () => {
     const none = await bulk({ filter: { id: [theirs, UNKNOWN_ID] }, set: { status_id: 3 } });
     expect(bodyOf(none)).toMatchObject({ matched_count: 0, updated_count: 0, ids: [] });
     const narrowed = await bulk(
-      { filter: { organization_uid: [other.uid], severity: ['Low'] }, set: { status_id: 4 } },
+      { filter: { organization_uid: [otherOrganization.uid], severity: ['Low'] }, set: { status_id: 4 } },
       staff.token,
     );
     expect(bodyOf(narrowed).ids).toEqual([theirs]);
@@ -658,21 +660,21 @@ describe('Operation 30: tags', () => {
   });
 
   it('creates tags in the organization of each vulnerability', async () => {
-    const other = await fixtures.organization();
+    const otherOrganization = await fixtures.organization();
     const [mine] = (await make(1)) as [number];
-    const [theirs] = (await make(1, {}, (await fixtures.assessment(other.uid)).uid)) as [number];
+    const [theirs] = (await make(1, {}, (await fixtures.assessment(otherOrganization.uid)).uid)) as [number];
     await bulk({ ids: [mine, theirs], set: { add_tags: ['both'] } }, staff.token);
     expect([await tagsOf(mine), await tagsOf(theirs)]).toEqual([['both'], ['both']]);
   });
 
   it('returns 422 for the id of a tag outside the organization of a vulnerability', async () => {
-    const other = await fixtures.organization();
-    const own = await fixtures.vulnerabilityTag(organization.uid);
-    const foreign = await fixtures.vulnerabilityTag(other.uid);
+    const otherOrganization = await fixtures.organization();
+    const ownTag = await fixtures.vulnerabilityTag(organization.uid);
+    const foreign = await fixtures.vulnerabilityTag(otherOrganization.uid);
     const [mine] = (await make(1)) as [number];
-    const [theirs] = (await make(1, {}, (await fixtures.assessment(other.uid)).uid)) as [number];
+    const [theirs] = (await make(1, {}, (await fixtures.assessment(otherOrganization.uid)).uid)) as [number];
     for (const id of [foreign.id, UNKNOWN_ID])
-      expectProblem(server, await bulk({ ids: [mine], set: { status_id: 2, tags: [own.id, id] } }), {
+      expectProblem(server, await bulk({ ids: [mine], set: { status_id: 2, tags: [ownTag.id, id] } }), {
         ...invalid,
         failedValidation: [
           {
@@ -682,7 +684,7 @@ describe('Operation 30: tags', () => {
           },
         ],
       });
-    expect((await bulk({ ids: [mine, theirs], set: { tags: [own.id] } }, staff.token)).status).toBe(422);
+    expect((await bulk({ ids: [mine, theirs], set: { tags: [ownTag.id] } }, staff.token)).status).toBe(422);
     expect(await rowOf(mine)).toMatchObject({ status_id: 1, version: 1 });
   });
 });
@@ -803,10 +805,10 @@ describe('Operation 30: audit log and timeline', () => {
 });
 
 it('Operation 30: updates vulnerabilities with equal and different previous values together, and undoes it', async () => {
-  const old = await fixtures.vulnerabilityTag(organization.uid, 'old');
-  const alike = await make(25, { tagIds: [old.id] });
+  const oldTag = await fixtures.vulnerabilityTag(organization.uid, 'old');
+  const alike = await make(25, { tagIds: [oldTag.id] });
   const closed = await make(3, { statusId: 5 });
-  const [lone] = (await make(1, { statusId: 2, severity: 'Low', tagIds: [old.id] })) as [number];
+  const [lone] = (await make(1, { statusId: 2, severity: 'Low', tagIds: [oldTag.id] })) as [number];
   const ids = [...alike, ...closed, lone];
   const before = { rows: await Promise.all(ids.map(rowOf)), counts: await counts() };
   now += 1_000;
@@ -831,7 +833,7 @@ it('Operation 30: updates vulnerabilities with equal and different previous valu
       version: 2,
     });
     expect(await tagsOf(id)).toEqual(['new']);
-    const had = alike.includes(id) || id === lone ? [{ id: old.id, name: 'old' }] : [];
+    const had = alike.includes(id) || id === lone ? [{ id: oldTag.id, name: 'old' }] : [];
     expect(await timelineOf(id)).toEqual([
       {
         kind: 'edited',
@@ -853,7 +855,7 @@ it('Operation 30: updates vulnerabilities with equal and different previous valu
   const events = await eventsOf(idOf(done));
   expect(events.map(({ id }) => id).sort((one, other) => one - other)).toEqual(ids);
   expect(events.find(({ id }) => id === alike[7])).toMatchObject({
-    before: { status_id: 1, severity: 'High', due_on: null, tags: [old.id] },
+    before: { status_id: 1, severity: 'High', due_on: null, tags: [oldTag.id] },
     after: { status_id: 2, severity: 'Low', due_on: '2027-01-31' },
   });
   now += 1_000;
@@ -913,16 +915,16 @@ describe('Operation 30: undo', () => {
   it('skips deleted tags, deleted vulnerabilities and those that the caller cannot see', async () => {
     const tag = await fixtures.vulnerabilityTag(organization.uid, 'old');
     const member = await fixtures.user({ organization: organization.uid });
-    const other = await fixtures.assessment(organization.uid);
+    const otherAssessment = await fixtures.assessment(organization.uid);
     await fixtures.access(assessment, member.id);
-    await fixtures.access(other.uid, member.id);
+    await fixtures.access(otherAssessment.uid, member.id);
     const [a, gone] = (await make(2, { tagIds: [tag.id] })) as [number, number];
-    const [far] = (await make(1, {}, other.uid)) as [number];
+    const [far] = (await make(1, {}, otherAssessment.uid)) as [number];
     const done = await bulk({ ids: [a, gone, far], set: { tags: [], status_id: 2 } }, member.token);
     const { db } = server.context;
     await db.write(async (tx) => {
       await tx.deleteFrom('vulnerabilities').where('id', '=', gone).execute();
-      await tx.deleteFrom('assessment_access').where('assessment_id', '=', other.id).execute();
+      await tx.deleteFrom('assessment_access').where('assessment_id', '=', otherAssessment.id).execute();
     });
     await server.request('DELETE', `/v1/vulnerability_tags/${tag.id}`, { token: admin.token });
     expect(bodyOf(await bulk({ undo: idOf(done) }, member.token))).toMatchObject({
@@ -934,18 +936,18 @@ describe('Operation 30: undo', () => {
   });
 
   it('skips an assignee who was banned or lost access', async () => {
-    const other = await fixtures.assessment(organization.uid);
+    const otherAssessment = await fixtures.assessment(organization.uid);
     const [leaving, banned, staying] = [
       await fixtures.user({ organization: organization.uid }),
       await fixtures.user({ organization: organization.uid }),
       await fixtures.user({ organization: organization.uid }),
     ];
     for (const user of [leaving, banned, staying])
-      for (const uid of [assessment, other.uid]) await fixtures.access(uid, user.id);
+      for (const uid of [assessment, otherAssessment.uid]) await fixtures.access(uid, user.id);
     const [a, b, c] = (await Promise.all(
       [leaving, banned, staying].map(async ({ id }) => (await make(1, { assigneeId: id }))[0]),
     )) as [number, number, number];
-    const [elsewhere] = (await make(1, { assigneeId: leaving.id }, other.uid)) as [number];
+    const [elsewhere] = (await make(1, { assigneeId: leaving.id }, otherAssessment.uid)) as [number];
     const [alone] = (await make(1, { assigneeId: leaving.id })) as [number];
     const ids = [a, b, c, elsewhere];
     const done = await bulk({ ids, set: { status_id: 2, assignee_id: null } });
@@ -954,7 +956,7 @@ describe('Operation 30: undo', () => {
       await tx
         .deleteFrom('assessment_access')
         .where('user_id', '=', leaving.id)
-        .where('assessment_id', '<>', other.id)
+        .where('assessment_id', '<>', otherAssessment.id)
         .execute();
       await tx.updateTable('users').set({ banned_at: now }).where('id', '=', banned.id).execute();
     });
@@ -1014,9 +1016,9 @@ describe('Operation 30: Idempotency-Key', () => {
     const body = { ids, set: { status_id: 2 } };
     const first = await bulk(body, admin.token, key);
     await bulk({ ids, set: { status_id: 3 } });
-    const again = await bulk(body, admin.token, key);
-    expect([again.status, again.text]).toEqual([200, first.text]);
-    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    const repeated = await bulk(body, admin.token, key);
+    expect([repeated.status, repeated.text]).toEqual([200, first.text]);
+    expect(repeated.headers.get('idempotency-replayed')).toBe('true');
     expect(await rowOf(ids[0] as number)).toMatchObject({ status_id: 3 });
     expect((await bulk({ ids, set: { status_id: 4 } }, admin.token, key)).status).toBe(422);
   });

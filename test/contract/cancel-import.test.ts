@@ -55,8 +55,8 @@ describe('Operation 69: cancel an import', () => {
     expect(ended.result.assets_created).toBe(count);
     expect(count).toBeLessThan(HELD_HOSTS);
     expect(await actionsOf(large)).toEqual(['import.start', 'import.cancel', 'import.end']);
-    const again = await cancel(large);
-    expect([again.status, again.body.detail]).toEqual([409, expect.stringContaining('cancelled')]);
+    const repeated = await cancel(large);
+    expect([repeated.status, repeated.body.detail]).toEqual([409, expect.stringContaining('cancelled')]);
     // The files of cancelled imports are deleted.
     const { db } = server.context;
     await eventually(async () =>

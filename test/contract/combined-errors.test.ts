@@ -154,11 +154,11 @@ describe('Errors of the schema and of the rules are in one response', () => {
   });
 
   it('74: create an array of assets, by index, with what the request repeats', async () => {
-    const host = (location: string, more: object = {}) => ({
+    const host = (location: string, overrides: object = {}) => ({
       organizationUid: organization,
       assetType: 'host',
       location,
-      ...more,
+      ...overrides,
     });
     const response = await send('POST', '/api/asset/v2/assets', [
       host('192.0.2.1', { name: CONTROL }),

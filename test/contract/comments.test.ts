@@ -98,9 +98,9 @@ describe('Operation 25: comment on a vulnerability', () => {
   it('creates once per idempotency key', async () => {
     const key = { 'idempotency-key': 'one' };
     const first = await comment({ text: 'once' }, member, key);
-    const again = await comment({ text: 'once' }, member, key);
-    expect([again.status, again.text]).toEqual([201, first.text]);
-    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    const repeated = await comment({ text: 'once' }, member, key);
+    expect([repeated.status, repeated.text]).toEqual([201, first.text]);
+    expect(repeated.headers.get('idempotency-replayed')).toBe('true');
     expect(await list()).toHaveLength(1);
   });
 
@@ -267,9 +267,11 @@ describe('Operation 26: edit a comment', () => {
 
   it('returns 404 under the id of another vulnerability', async () => {
     const { body } = await comment({ text: 'x' });
-    const elsewhere = await fixtures.vulnerability((await fixtures.assessment(organization.uid)).uid);
+    const otherVulnerability = await fixtures.vulnerability(
+      (await fixtures.assessment(organization.uid)).uid,
+    );
     const { token } = admin;
-    const response = await server.request('DELETE', path(body.id, elsewhere.id), { token });
+    const response = await server.request('DELETE', path(body.id, otherVulnerability.id), { token });
     expect(response.status).toBe(404);
     expect(await list()).toHaveLength(1);
   });

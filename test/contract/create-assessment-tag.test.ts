@@ -150,8 +150,8 @@ describe('Operation 3: create an assessment tag', () => {
   });
 
   it('accepts a name that another organization uses', async () => {
-    const theirs = await fixtures.assessment((await fixtures.organization()).uid);
-    await fixtures.assessmentTag(theirs.uid, 'Shared');
+    const foreignAssessment = await fixtures.assessment((await fixtures.organization()).uid);
+    await fixtures.assessmentTag(foreignAssessment.uid, 'Shared');
     expect((await create(named('Shared'))).status).toBe(201);
   });
 

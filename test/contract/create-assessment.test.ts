@@ -142,9 +142,9 @@ describe('Operation 38: create an assessment', () => {
   it('returns 409 to staff of all organizations for a uid of any of them, who get the others unchanged', async () => {
     const { token } = await fixtures.user();
     const createAs = (uid: string) => create({ name: 'x', uid, organization_uid: organization.uid }, token);
-    const own = await fixtures.assessment(organization.uid);
-    const theirs = await fixtures.assessment((await fixtures.organization()).uid);
-    for (const { uid } of [own, theirs]) {
+    const ownAssessment = await fixtures.assessment(organization.uid);
+    const foreignAssessment = await fixtures.assessment((await fixtures.organization()).uid);
+    for (const { uid } of [ownAssessment, foreignAssessment]) {
       const response = await createAs(uid);
       const failedValidation = [{ property: 'uid', message: 'is already taken', value: uid }];
       expectProblem(server, response, { area: 'v1', status: 409, kind: 'conflict', failedValidation });
@@ -158,15 +158,15 @@ describe('Operation 38: create an assessment', () => {
     const assigned = await fixtures.user({ assignedTo: [organization.uid] });
     await fixtures.access((await fixtures.assessment(organization.uid)).uid, member.id);
     await fixtures.member(group.id, member.uid, 'assessment_creator');
-    const own = await fixtures.assessment(organization.uid);
-    const theirs = await fixtures.assessment((await fixtures.organization()).uid);
+    const ownAssessment = await fixtures.assessment(organization.uid);
+    const foreignAssessment = await fixtures.assessment((await fixtures.organization()).uid);
     const inGroup = { assessment_group_id: group.id };
     for (const [{ token }, more] of [
       [admin, {}],
       [member, inGroup],
       [assigned, { organization_uid: organization.uid }],
     ] as const) {
-      for (const uid of [own.uid, theirs.uid, `free-${organization.uid}`]) {
+      for (const uid of [ownAssessment.uid, foreignAssessment.uid, `free-${organization.uid}`]) {
         const response = await create({ name: 'x', uid, ...more }, token);
         expect([response.status, response.body.uid]).toEqual([
           201,
@@ -194,14 +194,17 @@ describe('Operation 38: create an assessment', () => {
     it('requires an organization from staff, and rejects other organizations for assigned staff and admins', async () => {
       const staff = await fixtures.user();
       const assigned = await fixtures.user({ assignedTo: [organization.uid] });
-      const other = await fixtures.organization();
+      const otherOrganization = await fixtures.organization();
       expectInvalid(await create({ name: 'x' }, staff.token), 'organization_uid', 'is required');
       for (const { token } of [staff, assigned, admin]) {
         const created = await create({ name: 'x', organization_uid: organization.uid }, token);
         expect([created.status, created.body.organization_uid]).toEqual([201, organization.uid]);
       }
       for (const { token } of [assigned, admin])
-        expectInvalid(await create({ name: 'x', organization_uid: other.uid }, token), 'organization_uid');
+        expectInvalid(
+          await create({ name: 'x', organization_uid: otherOrganization.uid }, token),
+          'organization_uid',
+        );
     });
 
     it('returns 403 to users who are not admins and name no group', async () => {
@@ -243,15 +246,15 @@ describe('Operation 38: create an assessment', () => {
     });
 
     it('returns the same 422 for groups of others and unknown groups', async () => {
-      const other = await fixtures.group((await fixtures.organization()).uid);
+      const otherGroup = await fixtures.group((await fixtures.organization()).uid);
       const bodies = [];
-      for (const id of [group.id, other.id, 987_654_321]) {
+      for (const id of [group.id, otherGroup.id, 987_654_321]) {
         const response = await create({ name: 'x', assessment_group_id: id }, member.token);
         expectInvalid(response, 'assessment_group_id');
         bodies.push(response.text.replace(`"value":"${id}"`, '').replace(/"instance":"[^"]*"/, ''));
       }
       expect(new Set(bodies).size).toBe(1);
-      expectInvalid(await create({ name: 'x', assessment_group_id: other.id }), 'assessment_group_id');
+      expectInvalid(await create({ name: 'x', assessment_group_id: otherGroup.id }), 'assessment_group_id');
     });
   });
 });

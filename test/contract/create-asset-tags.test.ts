@@ -189,9 +189,11 @@ describe('Operation 8: create asset tags', () => {
 
     it('accepts a name that another organization uses', async () => {
       await create({ tags: [{ name: 'edge' }] });
-      const other = (await fixtures.organization()).uid;
-      const theirs = await fixtures.user({ organization: other, admin: true });
-      expect((await create({ tags: [{ name: 'edge' }] }, theirs.token, other)).status).toBe(201);
+      const otherOrganization = (await fixtures.organization()).uid;
+      const foreignUser = await fixtures.user({ organization: otherOrganization, admin: true });
+      expect((await create({ tags: [{ name: 'edge' }] }, foreignUser.token, otherOrganization)).status).toBe(
+        201,
+      );
     });
 
     it('creates one tag when concurrent requests use the same name', async () => {
@@ -207,15 +209,15 @@ describe('Operation 8: create asset tags', () => {
 
   describe('entities', () => {
     it('returns 422 with the index of unknown entities, and creates nothing', async () => {
-      const other = (await fixtures.organization()).uid;
-      const foreign = (await fixtures.asset({ organization: other })).uid;
-      const own = await newAsset();
+      const otherOrganization = (await fixtures.organization()).uid;
+      const foreign = (await fixtures.asset({ organization: otherOrganization })).uid;
+      const ownAsset = await newAsset();
       const staff = await fixtures.user();
       const response = await create(
         {
           tags: [
-            { name: 'first', entities: [{ uid: own }, { uid: UNKNOWN }] },
-            { name: 'second', entities: [{ uid: 'no uid' }, { uid: own }, { uid: foreign }] },
+            { name: 'first', entities: [{ uid: ownAsset }, { uid: UNKNOWN }] },
+            { name: 'second', entities: [{ uid: 'no uid' }, { uid: ownAsset }, { uid: foreign }] },
           ],
         },
         staff.token,
@@ -243,12 +245,14 @@ describe('Operation 8: create asset tags', () => {
 
     it('rejects entities that were deleted or became invisible between validation and the transaction', async () => {
       const { db } = server.context;
-      const other = (await fixtures.organization()).uid;
-      const group = (await fixtures.organizationGroup(`left${organization}`, [organization, other])).uid;
+      const otherOrganization = (await fixtures.organization()).uid;
+      const group = (
+        await fixtures.organizationGroup(`left${organization}`, [organization, otherOrganization])
+      ).uid;
       const changeContext = { ...cliChangeContext(NOW), accepted: TAG_SCOPES };
-      const own = await newAsset();
-      const theirs = (await fixtures.asset({ organization: other })).uid;
-      const tags = [{ name: 'late', assets: [own, theirs] }];
+      const ownAsset = await newAsset();
+      const foreignAsset = (await fixtures.asset({ organization: otherOrganization })).uid;
+      const tags = [{ name: 'late', assets: [ownAsset, foreignAsset] }];
       const plan = await planAssetTags(db.read, changeContext, group, tags);
       expect(plan.assetIds).toHaveLength(2);
 
@@ -261,12 +265,16 @@ describe('Operation 8: create asset tags', () => {
         tx
           .deleteFrom('organization_group_members')
           .where(({ eb, selectFrom }) =>
-            eb('organization_id', 'in', selectFrom('organizations').select('id').where('uid', '=', other)),
+            eb(
+              'organization_id',
+              'in',
+              selectFrom('organizations').select('id').where('uid', '=', otherOrganization),
+            ),
           )
           .execute(),
       );
       await expect(make()).rejects.toMatchObject(invalidFields('tags.0.assets.1'));
-      await db.write((tx) => tx.deleteFrom('assets').where('uid', '=', own).execute());
+      await db.write((tx) => tx.deleteFrom('assets').where('uid', '=', ownAsset).execute());
       await expect(make()).rejects.toMatchObject(invalidFields('tags.0.assets.0', 'tags.0.assets.1'));
       expect(await stored(group)).toEqual({});
     });
@@ -274,9 +282,14 @@ describe('Operation 8: create asset tags', () => {
 
   describe('organizations', () => {
     it('creates tags of a group with assets of any organization in it', async () => {
-      const other = (await fixtures.organization()).uid;
-      const group = (await fixtures.organizationGroup(`group${organization}`, [organization, other])).uid;
-      const [own, theirs] = [await newAsset(), (await fixtures.asset({ organization: other })).uid];
+      const otherOrganization = (await fixtures.organization()).uid;
+      const group = (
+        await fixtures.organizationGroup(`group${organization}`, [organization, otherOrganization])
+      ).uid;
+      const [own, theirs] = [
+        await newAsset(),
+        (await fixtures.asset({ organization: otherOrganization })).uid,
+      ];
       const staff = await fixtures.user();
       const response = await create(tagged('shared', own, theirs), staff.token, group);
       expect(response.body.tags).toEqual([
@@ -293,10 +306,17 @@ describe('Operation 8: create asset tags', () => {
     });
 
     it('returns the same 404 for unknown organizations and those that the caller cannot see', async () => {
-      const other = (await fixtures.organization()).uid;
-      const group = (await fixtures.organizationGroup(`group${other}`, [other])).uid;
+      const otherOrganization = (await fixtures.organization()).uid;
+      const group = (await fixtures.organizationGroup(`group${otherOrganization}`, [otherOrganization])).uid;
       const errors = [];
-      for (const uid of ['nobody', 'a'.repeat(60), `${organization}!`, `${organization}%00`, other, group]) {
+      for (const uid of [
+        'nobody',
+        'a'.repeat(60),
+        `${organization}!`,
+        `${organization}%00`,
+        otherOrganization,
+        group,
+      ]) {
         const response = await create({ tags: [{ name: 'x' }] }, admin.token, uid);
         expectSimpleError(response, 404);
         errors.push(response.body.error);
@@ -310,13 +330,13 @@ describe('Operation 8: create asset tags', () => {
   });
 
   it('returns the first 1,000 of more unknown entities than a call can have arguments', async () => {
-    const large = await startSecondServer(server, { maxTagPairs: 160_000, maxTagBatch: 1_000 });
+    const largeServer = await startSecondServer(server, { maxTagPairs: 160_000, maxTagBatch: 1_000 });
     try {
-      const staff = await createFixtures(large).user();
-      await createFixtures(large).organization('large');
+      const staff = await createFixtures(largeServer).user();
+      await createFixtures(largeServer).organization('large');
       const entities = Array.from({ length: 1_000 }, (_, index) => ({ uid: `x${index}` }));
       const tags = Array.from({ length: 160 }, (_, index) => ({ name: `many ${index}`, entities }));
-      const response = await large.request('POST', '/api/tagging/v1.0/organizations/large/tags', {
+      const response = await largeServer.request('POST', '/api/tagging/v1.0/organizations/large/tags', {
         token: staff.token,
         body: { tags },
       });
@@ -324,7 +344,7 @@ describe('Operation 8: create asset tags', () => {
       const errors = response.body.failedValidations as { failedValidation: unknown[] }[];
       expect(errors.flatMap(({ failedValidation }) => failedValidation)).toHaveLength(1_000);
     } finally {
-      await large.close();
+      await largeServer.close();
     }
   });
 

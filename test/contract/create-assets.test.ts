@@ -129,8 +129,8 @@ describe('Operation 74: create assets', () => {
   ])('normalizes the location of a %s from %j to %j', async (assetType, location, normalized) => {
     const { body } = await create({ organizationUid: organization, assetType, location });
     expect(body.location).toBe(normalized);
-    const again = await create({ organizationUid: organization, assetType, location: normalized });
-    expect(again.status).toBe(409);
+    const repeated = await create({ organizationUid: organization, assetType, location: normalized });
+    expect(repeated.status).toBe(409);
   });
 
   it.each([
@@ -189,9 +189,11 @@ describe('Operation 74: create assets', () => {
       kind: 'conflict',
       failedValidation: [{ property: 'location', message: 'is already taken', value: '192.0.2.1' }],
     });
-    const other = (await fixtures.organization()).uid;
+    const otherOrganization = (await fixtures.organization()).uid;
     const staff = await fixtures.user();
-    expect((await create({ ...host('192.0.2.1'), organizationUid: other }, staff.token)).status).toBe(201);
+    expect(
+      (await create({ ...host('192.0.2.1'), organizationUid: otherOrganization }, staff.token)).status,
+    ).toBe(201);
   });
 
   it('stores the address as scans look it up', async () => {
@@ -270,11 +272,11 @@ describe('Operation 74: create assets', () => {
     });
 
     it('returns the index of organizations and listings that the caller cannot see', async () => {
-      const other = (await fixtures.organization()).uid;
-      const listing = await fixtures.assessment(other);
+      const otherOrganization = (await fixtures.organization()).uid;
+      const listing = await fixtures.assessment(otherOrganization);
       const response = await create([
         host('192.0.2.1', { listingUid: listing.uid }),
-        host('192.0.2.2', { organizationUid: other }),
+        host('192.0.2.2', { organizationUid: otherOrganization }),
       ]);
       expect(response.status).toBe(422);
       expect(response.body.failedValidations).toMatchObject([
@@ -327,10 +329,10 @@ describe('Operation 74: create assets', () => {
   it('creates once per idempotency key', async () => {
     const headers = { 'idempotency-key': 'one' };
     const first = await create([host('192.0.2.1')], admin.token, headers);
-    const again = await create([host('192.0.2.1')], admin.token, headers);
-    expect(again.status).toBe(201);
-    expect(again.text).toBe(first.text);
-    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    const repeated = await create([host('192.0.2.1')], admin.token, headers);
+    expect(repeated.status).toBe(201);
+    expect(repeated.text).toBe(first.text);
+    expect(repeated.headers.get('idempotency-replayed')).toBe('true');
     expect((await create([host('192.0.2.2')], admin.token, headers)).status).toBe(422);
   });
 

@@ -64,8 +64,8 @@ describe('Operation 35: delete an assessment tag', () => {
   });
 
   it('returns 404 for tags of other organizations and unknown tags, regardless of If-Match', async () => {
-    const theirs = await fixtures.assessment((await fixtures.organization()).uid);
-    const tag = await fixtures.assessmentTag(theirs.uid);
+    const foreignAssessment = await fixtures.assessment((await fixtures.organization()).uid);
+    const tag = await fixtures.assessmentTag(foreignAssessment.uid);
     const member = await fixtures.user({ organization: organization.uid });
     const assigned = await fixtures.user({ assignedTo: [organization.uid] });
     for (const { token } of [admin, member, assigned]) {

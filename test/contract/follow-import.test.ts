@@ -92,11 +92,11 @@ describe('Operation 68: follow an import', () => {
     });
     const response = await server.request('GET', pathOf(id), { token: admin.token });
     expect(eventsIn(response.text).map(({ event }) => event)).toEqual(['end']);
-    const again = await server.request('GET', pathOf(id), {
+    const repeated = await server.request('GET', pathOf(id), {
       token: admin.token,
       headers: { 'last-event-id': 'end' },
     });
-    expect([again.status, again.text]).toEqual([204, '']);
+    expect([repeated.status, repeated.text]).toEqual([204, '']);
     const head = await follow(id, {}, admin, 'HEAD');
     expect([head.status, head.headers['content-type'], await head.text()]).toEqual([
       200,
@@ -134,9 +134,9 @@ describe('Operation 68: follow an import', () => {
 
   it('ends when the server shuts down, and closes keep-alive connections', async () => {
     const closing = await startTestServer();
-    const its = createFixtures(closing);
-    const { id: organizationId, uid } = await its.organization();
-    const { token } = await its.user({ organization: uid, admin: true });
+    const closingFixtures = createFixtures(closing);
+    const { id: organizationId, uid } = await closingFixtures.organization();
+    const { token } = await closingFixtures.user({ organization: uid, admin: true });
     const id = await insertImport(closing, { organizationId });
     const response = await fetch(closing.origin + pathOf(id), {
       headers: { authorization: `Bearer ${token}` },

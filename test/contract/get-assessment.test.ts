@@ -98,13 +98,16 @@ describe('Operation 37: get an assessment', () => {
 
 describe('Operation 36: list assessments', () => {
   it('returns the accessible assessments with the fields of operation 37', async () => {
-    const other = await fixtures.assessment(organization);
+    const otherAssessment = await fixtures.assessment(organization);
     await fixtures.organization('elsewhere36').catch(() => undefined);
     const list = async (token: string) =>
       (await server.request('GET', '/v1/assessments?filter[organization_uid][]=' + organization, { token }))
         .body;
     expect(await list(member.token)).toEqual([(await get()).body]);
-    expect((await list(admin.token)).map((row: { uid: string }) => row.uid)).toEqual([uid, other.uid]);
+    expect((await list(admin.token)).map((row: { uid: string }) => row.uid)).toEqual([
+      uid,
+      otherAssessment.uid,
+    ]);
     expect((await list((await fixtures.user()).token)).length).toBe(2);
     expect(await list((await fixtures.user({ organization })).token)).toEqual([]);
   });

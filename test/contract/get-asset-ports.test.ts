@@ -26,7 +26,7 @@ const read = (
   orgUid = organization,
 ) => server.request('GET', pathOf(orgUid, assetUid) + query, { token });
 const linkTo = (query: string) => `${server.origin}${pathOf(organization, host.uid)}?${query}`;
-const portOf = (number: number, more: Partial<Port> = {}): Port => ({
+const portOf = (number: number, overrides: Partial<Port> = {}): Port => ({
   number,
   protocol: 'tcp',
   observed_state: 'open',
@@ -37,7 +37,7 @@ const portOf = (number: number, more: Partial<Port> = {}): Port => ({
   cpe: null,
   first_seen: FIRST_SEEN,
   last_seen: LAST_SEEN,
-  ...more,
+  ...overrides,
 });
 const storePorts = (ports: Port[], asset = host.id) =>
   server.context.db.write((tx) => putPorts(tx, asset, ports));
@@ -183,8 +183,8 @@ describe('Operation 14: get ports of a host asset', () => {
         portOf(8, { observed_state: 'filtered' }),
       ]);
       // Another host with the same ports.
-      const other = await fixtures.asset({ organization, type: 'host' });
-      await storePorts(all, other.id);
+      const otherAsset = await fixtures.asset({ organization, type: 'host' });
+      await storePorts(all, otherAsset.id);
     });
 
     const combinations = (['number', 'service_name', 'service_banner'] as const).flatMap((orderBy) =>
@@ -294,9 +294,9 @@ describe('Operation 14: get ports of a host asset', () => {
     it('allows users with access to an assessment that lists the asset', async () => {
       await storePorts([portOf(80)]);
       const { uid: assessment } = await fixtures.assessment(organization);
-      const { uid: elsewhere } = await fixtures.assessment(organization);
+      const { uid: otherAssessment } = await fixtures.assessment(organization);
       const user = await fixtures.user({ organization });
-      await fixtures.access(elsewhere, user.id);
+      await fixtures.access(otherAssessment, user.id);
       expectError(await read('', user.token), 404, '');
       await fixtures.list(assessment, host.uid);
       expectError(await read('', user.token), 404, '');
@@ -310,22 +310,22 @@ describe('Operation 14: get ports of a host asset', () => {
     });
 
     it('returns 404 to users of other organizations', async () => {
-      const other = (await fixtures.organization()).uid;
-      const { token } = await fixtures.user({ organization: other, admin: true });
+      const otherOrganization = (await fixtures.organization()).uid;
+      const { token } = await fixtures.user({ organization: otherOrganization, admin: true });
       const foreign = await read('', token);
       expectError(foreign, 404, '');
       const unknown = await read('', token, 'f'.repeat(24));
       expectError(unknown, 404, '');
       expect(foreign.body.detail).toBe(unknown.body.detail);
       // Their own organization does not give access either.
-      expectError(await read('', token, host.uid, other), 404, '');
+      expectError(await read('', token, host.uid, otherOrganization), 404, '');
     });
 
     it('returns 404 under an organization that the asset does not belong to', async () => {
-      const other = (await fixtures.organization()).uid;
+      const otherOrganization = (await fixtures.organization()).uid;
       await fixtures.organizationGroup(`${organization}s`, [organization]);
       const staff = await fixtures.user();
-      for (const orgUid of [other, `${organization}s`, 'nobody'])
+      for (const orgUid of [otherOrganization, `${organization}s`, 'nobody'])
         expectError(await read('', staff.token, host.uid, orgUid), 404, '');
     });
   });

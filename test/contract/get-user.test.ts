@@ -55,12 +55,12 @@ describe('Operation 55: get a user', () => {
   });
 
   it('returns 404 to others and for malformed ids', async () => {
-    const elsewhere = await fixtures.user({ organization: (await fixtures.organization()).uid });
+    const outsider = await fixtures.user({ organization: (await fixtures.organization()).uid });
     const assigned = await fixtures.user({ assignedTo: [organization.uid] });
     const attempts: [number | string, string][] = [
       [admin.id, user.token],
-      [elsewhere.id, admin.token],
-      [elsewhere.id, assigned.token],
+      [outsider.id, admin.token],
+      [outsider.id, assigned.token],
       [staff.id, admin.token],
       [assigned.id, staff.token],
       ...INVALID_IDS.map((id): [string, string] => [id, admin.token]),

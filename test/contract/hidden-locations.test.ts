@@ -13,11 +13,11 @@ beforeEach(async () => {
 
 const create = (body: object, token = admin.token) =>
   server.request('POST', '/api/asset/v2/assets', { token, body });
-const host = (location: string, more: object = {}) => ({
+const host = (location: string, overrides: object = {}) => ({
   organizationUid: organization,
   assetType: 'host',
   location,
-  ...more,
+  ...overrides,
 });
 
 describe('A location of an asset that the caller cannot see', () => {

@@ -107,24 +107,24 @@ describe('Operation 54: invite a user', () => {
   });
 
   it('returns the same 409 for an address of any organization, regardless of case', async () => {
-    const elsewhere = await fixtures.user({ organization: (await fixtures.organization()).uid });
-    const { status, body } = await invite({ email: elsewhere.email.toUpperCase() });
+    const outsider = await fixtures.user({ organization: (await fixtures.organization()).uid });
+    const { status, body } = await invite({ email: outsider.email.toUpperCase() });
     expect(status).toBe(409);
     expect(body.failedValidation).toEqual([
-      { property: 'email', message: 'is already taken', value: elsewhere.email.toUpperCase() },
+      { property: 'email', message: 'is already taken', value: outsider.email.toUpperCase() },
     ]);
     // Assessments are validated first.
-    expect((await invite({ email: elsewhere.email, assessments: ['none'] })).status).toBe(422);
+    expect((await invite({ email: outsider.email, assessments: ['none'] })).status).toBe(422);
   });
 
   it('returns 422 for invalid addresses, names and assessments, and invites no one', async () => {
     const { uid } = await fixtures.assessment((await fixtures.organization()).uid);
-    const own = await fixtures.assessment(organization.uid);
+    const ownAssessment = await fixtures.assessment(organization.uid);
     expect(invalidProperties(await invite({ name: 'Ada' }))).toEqual(['email']);
     expect(invalidProperties(await invite({ email: 'nobody' }))).toEqual(['email']);
     expect(invalidProperties(await invite({ email: address(), name: '\u2800' }))).toEqual(['name']);
     const email = address();
-    const foreign = await invite({ email, assessments: [own.uid, uid, 'none'] });
+    const foreign = await invite({ email, assessments: [ownAssessment.uid, uid, 'none'] });
     expect([foreign.status, foreign.body.failedValidations]).toEqual([
       422,
       [1, 2].map((index) => ({
@@ -147,8 +147,8 @@ describe('Operation 54: invite a user', () => {
     ]);
     const own = await invite({ email: address(), organization_uid: organization.uid });
     expect(own.status).toBe(201);
-    const other = await fixtures.organization();
-    const rejected = await invite({ email: address(), organization_uid: other.uid });
+    const otherOrganization = await fixtures.organization();
+    const rejected = await invite({ email: address(), organization_uid: otherOrganization.uid });
     expect([rejected.status, invalidProperties(rejected)]).toEqual([422, ['organization_uid']]);
   });
 
@@ -186,8 +186,8 @@ describe('Operation 54: invite a user', () => {
   });
 
   it('mails the link if mail is configured, unless the request disables it', async () => {
-    const there = createFixtures(mailing);
-    const { uid } = await there.organization();
+    const mailingFixtures = createFixtures(mailing);
+    const { uid } = await mailingFixtures.organization();
     // A name from before the rule for names.
     await mailing.context.db.write((tx) =>
       tx
@@ -196,7 +196,7 @@ describe('Operation 54: invite a user', () => {
         .where('uid', '=', uid)
         .execute(),
     );
-    const { token } = await there.user({ organization: uid, admin: true });
+    const { token } = await mailingFixtures.user({ organization: uid, admin: true });
     const send = (body: object) => mailing.request('POST', '/v1/users', { token, body });
     const silent = await send({ email: 'silent@example.com', send_invite: false });
     expect(silent.status).toBe(201);
@@ -254,9 +254,9 @@ describe('Operation 54: invite a user', () => {
         await exhaust(token, 20);
       }
       expect((await invite({ email: address() })).status).toBe(429);
-      const elsewhere = await fixtures.organization();
-      const other = await fixtures.user({ organization: elsewhere.uid, admin: true });
-      expect((await invite({ email: address() }, other.token)).status).toBe(201);
+      const otherOrganization = await fixtures.organization();
+      const otherUser = await fixtures.user({ organization: otherOrganization.uid, admin: true });
+      expect((await invite({ email: address() }, otherUser.token)).status).toBe(201);
     });
 
     it('counts concurrent requests, and reveals no more to them', async () => {
@@ -289,8 +289,8 @@ describe('Operation 54: invite a user', () => {
       const { status, body } = await invite({ email });
       expect([status, body.detail]).toEqual([409, `A user with the address ${email} already exists.`]);
       expect(await refusals()).toEqual([[admin.id, email]]);
-      const own = await fixtures.user({ organization: uid, admin: true });
-      expect((await invite({ email }, own.token)).status).toBe(201);
+      const ownUser = await fixtures.user({ organization: uid, admin: true });
+      expect((await invite({ email }, ownUser.token)).status).toBe(201);
     });
   });
 });

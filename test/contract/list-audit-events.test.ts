@@ -95,11 +95,11 @@ describe('Operation 60: list audit events', () => {
   });
 
   it('returns events of their organization to admins, of visible organizations to staff, and none to others', async () => {
-    const elsewhere = await fixtures.organization();
+    const otherOrganization = await fixtures.organization();
     const assigned = await fixtures.user({ assignedTo: [organization.uid] });
     const [own, foreign, ofNone] = [
       await event({ organization_id: organization.id }),
-      await event({ organization_id: elsewhere.id }),
+      await event({ organization_id: otherOrganization.id }),
       await event({ organization_id: null }),
     ];
     const anonymous = await event({ organization_id: organization.id, actor_kind: 'stranger' });
@@ -113,8 +113,10 @@ describe('Operation 60: list audit events', () => {
     expect(await visibleTo(admin.token)).toEqual([own]);
     expect(await visibleTo(assigned.token)).toEqual([own, internal]);
     expect(await visibleTo(staff.token)).toEqual(all);
-    expect(await idsOf(admin.token, `?filter[organization_uid][]=${elsewhere.uid}`)).toEqual([]);
-    expect(await idsOf(staff.token, `?filter[organization_uid][]=${elsewhere.uid}`)).toContain(foreign);
+    expect(await idsOf(admin.token, `?filter[organization_uid][]=${otherOrganization.uid}`)).toEqual([]);
+    expect(await idsOf(staff.token, `?filter[organization_uid][]=${otherOrganization.uid}`)).toContain(
+      foreign,
+    );
   });
 
   it('filters by time, with an inclusive start and an exclusive end', async () => {

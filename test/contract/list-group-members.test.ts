@@ -243,17 +243,17 @@ describe('Operation 12: list members of an assessment group', () => {
   });
 
   it('uses the public address of the gateway in links', async () => {
-    const other = await startSecondServer(server, { clientBaseUrl: 'https://gateway.example.com' });
+    const otherServer = await startSecondServer(server, { clientBaseUrl: 'https://gateway.example.com' });
     try {
-      const elsewhere = createFixtures(other);
+      const elsewhere = createFixtures(otherServer);
       const { uid } = await elsewhere.organization();
       const { id } = await elsewhere.group(uid);
       const { token } = await elsewhere.user({ organization: uid, admin: true });
-      const { body } = await other.request('GET', pathOf(id), { token });
+      const { body } = await otherServer.request('GET', pathOf(id), { token });
       expect(body.metadata.pagination.self).toBe(`https://gateway.example.com${pathOf(id)}?page=1`);
       expect(body.metadata.actions[0].href).toBe(`https://gateway.example.com${pathOf(id)}/batchRemove`);
     } finally {
-      await other.close();
+      await otherServer.close();
     }
   });
 
@@ -290,14 +290,14 @@ describe('Operation 12: list members of an assessment group', () => {
 
     it('returns 403 to other users of the organization', async () => {
       const { uid, token } = await fixtures.user({ organization });
-      const elsewhere = await fixtures.group(organization);
-      await fixtures.member(elsewhere.id, uid, 'rbac_group_admin');
+      const otherGroup = await fixtures.group(organization);
+      await fixtures.member(otherGroup.id, uid, 'rbac_group_admin');
       expectProblem(await list('', token), 403, 'forbidden');
     });
 
     it('returns 404 to users of other organizations, as for an unknown group', async () => {
-      const other = (await fixtures.organization()).uid;
-      const { token } = await fixtures.user({ organization: other, admin: true });
+      const otherOrganization = (await fixtures.organization()).uid;
+      const { token } = await fixtures.user({ organization: otherOrganization, admin: true });
       const foreign = await list('', token);
       expectProblem(foreign, 404, 'group-not-found');
       const unknown = await list('', token, 999_999_999);

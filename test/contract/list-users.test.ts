@@ -69,19 +69,19 @@ describe('Operation 53: list users', () => {
   });
 
   it('returns client users of visible organizations to staff, with a filter by organization', async () => {
-    const { uid: elsewhere } = await fixtures.organization();
-    const other = await fixtures.user({ organization: elsewhere });
+    const { uid: otherOrganization } = await fixtures.organization();
+    const otherUser = await fixtures.user({ organization: otherOrganization });
     const ids = async (token: string, uid?: string) => {
       const query = uid === undefined ? '' : `?filter[organization_uid][]=${uid}`;
       return ((await list(token, query)).body as { id: number }[]).map(({ id }) => id);
     };
     const staff = await fixtures.user();
-    const assigned = await fixtures.user({ assignedTo: [elsewhere] });
+    const assigned = await fixtures.user({ assignedTo: [otherOrganization] });
     const all = await ids(staff.token);
-    expect(all).toEqual(expect.arrayContaining([admin.id, user.id, other.id]));
+    expect(all).toEqual(expect.arrayContaining([admin.id, user.id, otherUser.id]));
     expect(all).not.toContain(staff.id);
-    expect(await ids(staff.token, elsewhere)).toEqual([other.id]);
-    expect(await ids(assigned.token)).toEqual([other.id]);
+    expect(await ids(staff.token, otherOrganization)).toEqual([otherUser.id]);
+    expect(await ids(assigned.token)).toEqual([otherUser.id]);
     expect(await ids(assigned.token, organization.uid)).toEqual([]);
   });
 

@@ -74,8 +74,8 @@ describe.each(OPERATIONS)('Operation %s', (_name, send, success) => {
   });
 
   it('lets staff name themselves and other staff with access', async () => {
-    const other = await fixtures.user();
-    for (const { id } of [staff, other]) expect((await send(id, staff.token)).status).toBe(success);
+    const otherUser = await fixtures.user();
+    for (const { id } of [staff, otherUser]) expect((await send(id, staff.token)).status).toBe(success);
   });
 
   it.each<[string, () => Promise<unknown>]>([

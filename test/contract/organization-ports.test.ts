@@ -18,7 +18,7 @@ beforeEach(async () => {
   admin = await fixtures.user({ organization: organization.uid, admin: true });
 });
 
-const port = (number: number, more: Partial<ObservedPort> = {}): ObservedPort => ({
+const port = (number: number, overrides: Partial<ObservedPort> = {}): ObservedPort => ({
   protocol: 'tcp',
   number,
   state: 'open',
@@ -28,14 +28,14 @@ const port = (number: number, more: Partial<ObservedPort> = {}): ObservedPort =>
   product: null,
   version: null,
   cpe: null,
-  ...more,
+  ...overrides,
 });
-const host = (address: string, ports: ObservedPort[], more: Partial<ScannedHost> = {}): ScannedHost => ({
+const host = (address: string, ports: ObservedPort[], overrides: Partial<ScannedHost> = {}): ScannedHost => ({
   address,
   ports,
   complete: true,
   unlistedStates: [],
-  ...more,
+  ...overrides,
 });
 const EVERY = new ScannedPorts([
   ['tcp', 0, 65_535],
@@ -188,9 +188,9 @@ describe('Operation 80: list ports of an organization', () => {
   });
 
   it('returns 404 for organizations of others, their groups and unknown organizations', async () => {
-    const other = await fixtures.organization();
+    const otherOrganization = await fixtures.organization();
     await fixtures.organizationGroup('portgroup', [organization.uid]);
-    for (const uid of [other.uid, 'portgroup', 'no-such', 'NO'])
+    for (const uid of [otherOrganization.uid, 'portgroup', 'no-such', 'NO'])
       expect(
         (await server.request('GET', `/api/streaming/v1/${uid}/assets/ports`, { token: admin.token })).status,
       ).toBe(404);

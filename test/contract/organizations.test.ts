@@ -63,21 +63,21 @@ describe('Operations 61 and 62: list and get organizations', () => {
   });
 
   it('return visible organizations to staff, and 404 for organization groups', async () => {
-    const elsewhere = await fixtures.organization();
+    const otherOrganization = await fixtures.organization();
     await fixtures.organizationGroup(`group${organization.uid}`, [organization.uid]);
-    const assigned = await fixtures.user({ assignedTo: [elsewhere.uid] });
+    const assigned = await fixtures.user({ assignedTo: [otherOrganization.uid] });
     expect((await read(organization.uid, staff.token)).body.user_count).toBe(2);
-    expect((await read(elsewhere.uid, assigned.token)).status).toBe(200);
+    expect((await read(otherOrganization.uid, assigned.token)).status).toBe(200);
     for (const [uid, token] of [
       [organization.uid, assigned.token],
-      [elsewhere.uid, admin.token],
+      [otherOrganization.uid, admin.token],
       [`group${organization.uid}`, staff.token],
       ['none', staff.token],
       ['NONE%00', staff.token],
     ] as const)
       expect([uid, (await read(uid, token)).status]).toEqual([uid, 404]);
     const list = await server.request('GET', '/v1/organizations', { token: assigned.token });
-    expect(list.body.map(({ uid }: { uid: string }) => uid)).toEqual([elsewhere.uid]);
+    expect(list.body.map(({ uid }: { uid: string }) => uid)).toEqual([otherOrganization.uid]);
   });
 });
 
@@ -120,8 +120,8 @@ describe('Operation 63: create an organization', () => {
 
   it('appends random characters to the uid for assigned staff, even if it is free', async () => {
     const assigned = await fixtures.user({ assignedTo: [organization.uid] });
-    const theirs = await fixtures.organization();
-    for (const uid of [organization.uid, theirs.uid, newUid()]) {
+    const foreignOrganization = await fixtures.organization();
+    for (const uid of [organization.uid, foreignOrganization.uid, newUid()]) {
       const response = await create({ uid, name: 'New' }, assigned.token);
       const created = response.body.uid;
       expect([response.status, created]).toEqual([
@@ -164,9 +164,9 @@ describe('Operation 64: update an organization', () => {
     expect(await eventsOf(response.headers.get('x-request-id'))).toEqual([
       ['organization.update', { name: `Organization ${organization.uid}` }, { name: 'Other' }],
     ]);
-    const again = await change({ name: 'Other', require_second_factor: null });
-    expect(again.headers.get('etag')).toBe(response.headers.get('etag'));
-    expect(await eventsOf(again.headers.get('x-request-id'))).toEqual([]);
+    const repeated = await change({ name: 'Other', require_second_factor: null });
+    expect(repeated.headers.get('etag')).toBe(response.headers.get('etag'));
+    expect(await eventsOf(repeated.headers.get('x-request-id'))).toEqual([]);
   });
 
   it('requires a second factor, and ends sessions of users without one', async () => {
@@ -191,8 +191,8 @@ describe('Operation 64: update an organization', () => {
 
   it('allows its admins, and staff who can see it', async () => {
     expect((await change({ name: 'No' }, user.token)).status).toBe(403);
-    const elsewhere = await fixtures.user({ organization: (await fixtures.organization()).uid, admin: true });
-    expect((await change({ name: 'No' }, elsewhere.token)).status).toBe(404);
+    const outsider = await fixtures.user({ organization: (await fixtures.organization()).uid, admin: true });
+    expect((await change({ name: 'No' }, outsider.token)).status).toBe(404);
     const assigned = await fixtures.user({ assignedTo: [organization.uid] });
     expect((await change({ name: 'Yes' }, assigned.token)).status).toBe(200);
     expect((await change({ name: ' ' })).status).toBe(422);

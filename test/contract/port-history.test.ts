@@ -19,7 +19,7 @@ beforeEach(async () => {
   admin = await fixtures.user({ organization: organization.uid, admin: true });
 });
 
-const port = (number: number, more: Partial<ObservedPort> = {}): ObservedPort => ({
+const port = (number: number, overrides: Partial<ObservedPort> = {}): ObservedPort => ({
   protocol: 'tcp',
   number,
   state: 'open',
@@ -29,11 +29,11 @@ const port = (number: number, more: Partial<ObservedPort> = {}): ObservedPort =>
   product: null,
   version: null,
   cpe: null,
-  ...more,
+  ...overrides,
 });
 const SCANNED_PORTS = new ScannedPorts([['tcp', 1, 1_000]]);
 /** Imports a scan of the host from the given number of minutes ago. */
-async function scan(minutes: number, ports: ObservedPort[], more: Partial<ScannedHost> = {}) {
+async function scan(minutes: number, ports: ObservedPort[], overrides: Partial<ScannedHost> = {}) {
   const host = {
     address: ADDRESS,
     ports,
@@ -41,7 +41,7 @@ async function scan(minutes: number, ports: ObservedPort[], more: Partial<Scanne
     scannedPorts: SCANNED_PORTS,
     unlistedStates: [],
     seenAt: NOW - minutes * 60_000,
-    ...more,
+    ...overrides,
   };
   const { createdHosts } = await server.context.db.write((tx) =>
     upsertScannedHosts(tx, cliChangeContext(NOW), organization.id, [host]),
@@ -133,8 +133,8 @@ describe('Operation 81: get the port history of a host', () => {
     await fixtures.access(listing, user.id);
     await fixtures.list(listing, uid);
     expect((await read('', user.token)).status).toBe(200);
-    const other = await fixtures.organization();
-    expect((await read('', admin.token, other.uid)).status).toBe(404);
+    const otherOrganization = await fixtures.organization();
+    expect((await read('', admin.token, otherOrganization.uid)).status).toBe(404);
     expect((await read('', admin.token, organization.uid, 'f'.repeat(24))).status).toBe(404);
   });
 
@@ -144,12 +144,12 @@ describe('Operation 81: get the port history of a host', () => {
     await server.request('DELETE', `/api/asset/v2/assets/${uid}`, { token: admin.token });
     expect((await read()).status).toBe(404);
     const { db } = server.context;
-    const left = await db.read
+    const remaining = await db.read
       .selectFrom('port_events')
       .leftJoin('assets', 'assets.id', 'port_events.asset_id')
       .select('port_events.id')
       .where('assets.id', 'is', null)
       .execute();
-    expect(left).toEqual([]);
+    expect(remaining).toEqual([]);
   });
 });

@@ -95,15 +95,15 @@ describe('Operation 13: remove users from an assessment group', () => {
 
   it('keeps the user in other groups', async () => {
     const uid = await member();
-    const other = await fixtures.group(organization);
-    await fixtures.member(other.id, uid, 'assessment_member');
+    const otherGroup = await fixtures.group(organization);
+    await fixtures.member(otherGroup.id, uid, 'assessment_member');
     await remove([uid]);
-    const left = await server.context.db.read
+    const remaining = await server.context.db.read
       .selectFrom('assessment_group_members')
       .select('group_id')
       .where('user_uid', '=', uid)
       .execute();
-    expect(left).toEqual([{ group_id: other.id }]);
+    expect(remaining).toEqual([{ group_id: otherGroup.id }]);
   });
 
   it('removes 100 users at once', async () => {
@@ -197,18 +197,18 @@ describe('Operation 13: remove users from an assessment group', () => {
 
     it('is kept when concurrent requests remove one each', async () => {
       for (let round = 0; round < 5; round += 1) {
-        const fresh = (await fixtures.group(organization)).id;
+        const newGroup = (await fixtures.group(organization)).id;
         const owners: string[] = [];
         for (let i = 0; i < 6; i += 1) {
           const { uid } = await fixtures.invited({ organization });
-          await fixtures.member(fresh, uid, 'rbac_group_admin');
+          await fixtures.member(newGroup, uid, 'rbac_group_admin');
           owners.push(uid);
         }
-        const responses = await Promise.all(owners.map((uid) => remove([uid], admin.token, fresh)));
+        const responses = await Promise.all(owners.map((uid) => remove([uid], admin.token, newGroup)));
         const results = responses.map(({ body }) => body.results[0]);
         expect(results.filter(({ status }) => status === 'removed')).toHaveLength(5);
         expect(results.filter(({ errorCode }) => errorCode === 'forbidden')).toHaveLength(1);
-        const path = `/api/assessment/v1/assessment-groups/${fresh}/members`;
+        const path = `/api/assessment/v1/assessment-groups/${newGroup}/members`;
         const { body } = await server.request('GET', path, { token: admin.token });
         expect(body.members).toHaveLength(1);
         expect(body.metadata.pagination.total).toBe(1);
@@ -231,8 +231,8 @@ describe('Operation 13: remove users from an assessment group', () => {
 
   describe('Users of another organization', () => {
     it('are returned as unknown, except to staff', async () => {
-      const other = (await fixtures.organization()).uid;
-      const foreignUser = await fixtures.invited({ organization: other });
+      const otherOrganization = (await fixtures.organization()).uid;
+      const foreignUser = await fixtures.invited({ organization: otherOrganization });
       const staff = await fixtures.user();
       expect((await remove([foreignUser.uid, staff.uid])).body.results).toEqual([
         { userUid: foreignUser.uid, ...NOT_FOUND },
@@ -272,15 +272,15 @@ describe('Operation 13: remove users from an assessment group', () => {
 
     it('returns 403 to other users of the organization', async () => {
       const user = await fixtures.user({ organization });
-      const elsewhere = await fixtures.group(organization);
-      await fixtures.member(elsewhere.id, user.uid, 'rbac_group_admin');
+      const otherGroup = await fixtures.group(organization);
+      await fixtures.member(otherGroup.id, user.uid, 'rbac_group_admin');
       expectProblem(await remove([await member()], user.token), 403, 'forbidden');
     });
 
     it('returns 404 to users of other organizations, as for an unknown group', async () => {
       const target = await member();
-      const other = (await fixtures.organization()).uid;
-      const { token } = await fixtures.user({ organization: other, admin: true });
+      const otherOrganization = (await fixtures.organization()).uid;
+      const { token } = await fixtures.user({ organization: otherOrganization, admin: true });
       const foreign = await remove([target], token);
       expectProblem(foreign, 404, 'group-not-found');
       const unknown = await remove([target], token, 999_999_999);

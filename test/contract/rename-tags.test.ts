@@ -238,10 +238,10 @@ describe('Operation 2: update a vulnerability tag', () => {
   });
 
   it('returns 404 for tags of other organizations and unknown tags', async () => {
-    const other = (await fixtures.organization()).uid;
+    const otherOrganization = (await fixtures.organization()).uid;
     const tags = [
-      await fixtures.vulnerabilityTag(other),
-      await fixtures.vulnerabilityTag(other, 'fixed', false),
+      await fixtures.vulnerabilityTag(otherOrganization),
+      await fixtures.vulnerabilityTag(otherOrganization, 'fixed', false),
     ];
     for (const id of [...tags.map((tag) => tag.id), UNKNOWN_ID])
       expectProblem(server, await rename(id, { name: 'x' }), notFound);

@@ -101,8 +101,8 @@ describe('Operation 28: request a retest', () => {
 
   it('returns 409 while a retest is pending and while the vulnerability is closed', async () => {
     await requestRetest();
-    const again = await requestRetest({ message: 'Again.' }, other);
-    expectProblem(server, again, { area: 'v1', status: 409, kind: 'conflict' });
+    const repeated = await requestRetest({ message: 'Again.' }, other);
+    expectProblem(server, repeated, { area: 'v1', status: 409, kind: 'conflict' });
     await setStatus(5);
     expect((await requestRetest()).status).toBe(409);
     const [{ id }] = await list();
@@ -120,8 +120,8 @@ describe('Operation 28: request a retest', () => {
 
   it('creates once per idempotency key', async () => {
     const first = await requestRetest(undefined, member, { 'idempotency-key': 'one' });
-    const again = await requestRetest(undefined, member, { 'idempotency-key': 'one' });
-    expect([again.status, again.text]).toEqual([201, first.text]);
+    const repeated = await requestRetest(undefined, member, { 'idempotency-key': 'one' });
+    expect([repeated.status, repeated.text]).toEqual([201, first.text]);
   });
 
   it.each([[{}], [{ message: '' }], [{ message: null }], [{ message: 'x\0' }]])(
@@ -231,9 +231,9 @@ describe('Operation 29: decide a retest', () => {
     expect((await decide(second.body.id, { status: 'blocked' }, other)).status).toBe(200);
     now += 1;
     const third = await requestRetest();
-    const elsewhere = await fixtures.assessment(organization.uid);
-    await fixtures.access(elsewhere.uid, member.id);
-    await fixtures.testingSession(elsewhere.uid, member.id, START - 3_600_000, null);
+    const otherAssessment = await fixtures.assessment(organization.uid);
+    await fixtures.access(otherAssessment.uid, member.id);
+    await fixtures.testingSession(otherAssessment.uid, member.id, START - 3_600_000, null);
     expect((await decide(third.body.id, { status: 'failed' }, member)).status).toBe(403);
     expect((await decide(third.body.id, { status: 'failed' }, other)).status).toBe(200);
   });
@@ -259,9 +259,9 @@ describe('Operation 29: decide a retest', () => {
 
   it('returns 404 under the id of another vulnerability', async () => {
     const { body } = await requestRetest();
-    const elsewhere = await fixtures.vulnerability(assessment.uid);
+    const otherVulnerability = await fixtures.vulnerability(assessment.uid);
     const { token } = staff;
-    const response = await server.request('PATCH', path(body.id, elsewhere.id), {
+    const response = await server.request('PATCH', path(body.id, otherVulnerability.id), {
       token,
       body: { status: 'failed' },
     });

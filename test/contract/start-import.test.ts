@@ -390,10 +390,10 @@ describe('Operation 65: access', () => {
   });
 
   it('requires api and a scope that writes assets for a report of hosts', async () => {
-    const narrow = await fixtures.token(admin.id, { scopes: ['api', 'asset_or'] });
-    expectError(await start(undefined, {}, { ...admin, token: narrow.token }), 403, 'forbidden');
-    const wide = await fixtures.token(admin.id, { scopes: ['api', 'asset_client_ow'] });
-    expect((await start(undefined, {}, { ...admin, token: wide.token })).status).toBe(202);
+    const narrowToken = await fixtures.token(admin.id, { scopes: ['api', 'asset_or'] });
+    expectError(await start(undefined, {}, { ...admin, token: narrowToken.token }), 403, 'forbidden');
+    const wideToken = await fixtures.token(admin.id, { scopes: ['api', 'asset_client_ow'] });
+    expect((await start(undefined, {}, { ...admin, token: wideToken.token })).status).toBe(202);
   });
 
   it('without an assessment requires a scope that is not of a listing', async () => {
@@ -439,8 +439,8 @@ describe('Operation 65: access', () => {
       ];
     };
     expect(await openPorts(member)).toEqual(['23', 2, 2]);
-    const narrow = await fixtures.token(admin.id, { scopes: ['api', 'asset_client_lw'] });
-    expect(await openPorts(admin, narrow.token)).toEqual(['23', 0, 2]);
+    const narrowToken = await fixtures.token(admin.id, { scopes: ['api', 'asset_client_lw'] });
+    expect(await openPorts(admin, narrowToken.token)).toEqual(['23', 0, 2]);
     expect(await openPorts(admin)).toEqual(['234', 1, 1]);
     const boss = await fixtures.token(staff.id, { scopes: ['api', 'asset_boss_lw'] });
     expect(await openPorts(staff, boss.token)).toEqual(['1234', 1, 2]);
@@ -451,11 +451,15 @@ describe('Operation 65: access', () => {
     expectError(await start(undefined, {}, staff), 422, 'validation-failed');
     const named = await start(undefined, { organization_uid: organization.uid }, staff);
     expect([named.status, named.body.organization_uid]).toEqual([202, organization.uid]);
-    const other = await fixtures.organization();
-    const fields = { organization_uid: other.uid, assessment_id: assessment.uid };
+    const otherOrganization = await fixtures.organization();
+    const fields = { organization_uid: otherOrganization.uid, assessment_id: assessment.uid };
     const response = await start(undefined, fields, staff);
     expect([response.status, response.body.failedValidation[0].property]).toEqual([422, 'organization_uid']);
-    expectError(await start(undefined, { organization_uid: other.uid }), 422, 'validation-failed');
+    expectError(
+      await start(undefined, { organization_uid: otherOrganization.uid }),
+      422,
+      'validation-failed',
+    );
   });
 });
 
@@ -470,9 +474,9 @@ describe('Operation 65: queue limit', () => {
     expect(await imports()).toEqual(before);
     expect(await waitingContents()).toEqual([]);
     // Other organizations are not affected.
-    const other = await fixtures.organization();
-    const theirs = await fixtures.user({ organization: other.uid, admin: true });
-    expect((await start(undefined, {}, theirs)).status).toBe(202);
+    const otherOrganization = await fixtures.organization();
+    const foreignUser = await fixtures.user({ organization: otherOrganization.uid, admin: true });
+    expect((await start(undefined, {}, foreignUser)).status).toBe(202);
   });
 });
 
@@ -500,9 +504,12 @@ describe('Operation 65: Idempotency-Key', () => {
     const key = { 'idempotency-key': 'import-1' };
     const content = hosts('192.0.2.7');
     const first = await start(content, {}, admin, key);
-    const again = await start(content, {}, admin, key);
-    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([202, 'true']);
-    expect([again.body, again.headers.get('location')]).toEqual([first.body, first.headers.get('location')]);
+    const repeated = await start(content, {}, admin, key);
+    expect([repeated.status, repeated.headers.get('idempotency-replayed')]).toEqual([202, 'true']);
+    expect([repeated.body, repeated.headers.get('location')]).toEqual([
+      first.body,
+      first.headers.get('location'),
+    ]);
     expect(await imports()).toHaveLength(1);
     const other = await start(hosts('192.0.2.8'), {}, admin, key);
     expectError(other, 422, 'validation-failed');

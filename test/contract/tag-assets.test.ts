@@ -124,9 +124,11 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
   });
 
   it('attaches tags of a group to assets of any organization in it', async () => {
-    const other = (await fixtures.organization()).uid;
-    const group = (await fixtures.organizationGroup(`group${organization}`, [organization, other])).uid;
-    const [own, theirs] = [await newAsset(), (await fixtures.asset({ organization: other })).uid];
+    const otherOrganization = (await fixtures.organization()).uid;
+    const group = (
+      await fixtures.organizationGroup(`group${organization}`, [organization, otherOrganization])
+    ).uid;
+    const [own, theirs] = [await newAsset(), (await fixtures.asset({ organization: otherOrganization })).uid];
     const [tag] = await newTags(['shared'], [], group);
     const staff = await fixtures.user();
     const body = { uids: [tag], addEntities: references(own, theirs) };
@@ -143,8 +145,8 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
     it('returns 422 with the index of unknown tags', async () => {
       const asset = await newAsset();
       const [tag] = await newTags(['one']);
-      const other = (await fixtures.organization()).uid;
-      const [foreign] = await newTags(['one'], [], other);
+      const otherOrganization = (await fixtures.organization()).uid;
+      const [foreign] = await newTags(['one'], [], otherOrganization);
       const staff = await fixtures.user();
       const uids = [tag!, UNKNOWN_TAG, 'no uid', foreign!];
       const response = await change({ uids, addEntities: references(asset) }, staff.token);
@@ -165,9 +167,9 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
     });
 
     it('returns 422 for the tags of unknown organizations and those that the caller cannot see', async () => {
-      const other = (await fixtures.organization()).uid;
-      const [tag] = await newTags(['one'], [], other);
-      for (const uid of ['nobody', 'a'.repeat(60), other]) {
+      const otherOrganization = (await fixtures.organization()).uid;
+      const [tag] = await newTags(['one'], [], otherOrganization);
+      for (const uid of ['nobody', 'a'.repeat(60), otherOrganization]) {
         expectProblem(server, await change({ uids: [tag] }, admin.token, uid), {
           ...invalid,
           failedValidations: [
@@ -187,8 +189,8 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
     });
 
     it('returns 422 with the index of unknown entities in either list, and changes nothing', async () => {
-      const other = (await fixtures.organization()).uid;
-      const foreign = (await fixtures.asset({ organization: other })).uid;
+      const otherOrganization = (await fixtures.organization()).uid;
+      const foreign = (await fixtures.asset({ organization: otherOrganization })).uid;
       const [a, b] = [await newAsset(), await newAsset()];
       const [tag] = await newTags(['one'], [b]);
       const staff = await fixtures.user();

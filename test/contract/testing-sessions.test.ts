@@ -44,10 +44,10 @@ const hours = async () =>
 const setState = (state: string) =>
   server.request('PATCH', `/v1/assessments/${uid}`, { token: admin.token, body: { state } });
 const iso = (time: number) => new Date(time).toISOString();
-const logged = (from: number, to: number, more: object = {}) => ({
+const logged = (from: number, to: number, overrides: object = {}) => ({
   started_at: iso(START - from * HOUR),
   ended_at: iso(START - to * HOUR),
-  ...more,
+  ...overrides,
 });
 const events = async (action: string) =>
   (await fixtures.auditEvents({ ofJobs: true })).filter(
@@ -156,12 +156,16 @@ describe('Operation 49: start or log a testing session', () => {
     expectConflict(await post());
     expect((await post(logged(2, 1))).status).toBe(201);
     expect((await post({}, admin.token)).status).toBe(201);
-    const other = await fixtures.assessment(organization.uid);
-    await fixtures.access(other.uid, tester.id);
-    const elsewhere = await server.request('POST', `/v1/assessments/${other.uid}/testing_sessions`, {
-      token: tester.token,
-      body: {},
-    });
+    const otherAssessment = await fixtures.assessment(organization.uid);
+    await fixtures.access(otherAssessment.uid, tester.id);
+    const elsewhere = await server.request(
+      'POST',
+      `/v1/assessments/${otherAssessment.uid}/testing_sessions`,
+      {
+        token: tester.token,
+        body: {},
+      },
+    );
     expect(elsewhere.status).toBe(201);
   });
 
@@ -247,9 +251,9 @@ describe('Operation 49: start or log a testing session', () => {
 
     it('returns the same 422 for every other tester', async () => {
       const outsider = await fixtures.user({ organization: organization.uid });
-      const elsewhere = (await fixtures.organization()).uid;
-      const foreignAdmin = await fixtures.user({ organization: elsewhere, admin: true });
-      const assigned = await fixtures.user({ assignedTo: [elsewhere] });
+      const otherOrganization = (await fixtures.organization()).uid;
+      const foreignAdmin = await fixtures.user({ organization: otherOrganization, admin: true });
+      const assigned = await fixtures.user({ assignedTo: [otherOrganization] });
       const banned = await fixtures.user({ organization: organization.uid });
       await fixtures.access(uid, banned.id);
       await server.request('DELETE', `/v1/users/${banned.id}`, { token: admin.token });

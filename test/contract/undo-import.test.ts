@@ -147,8 +147,8 @@ describe('Operation 82: undo an import', () => {
       before.map((row) => (row[0] === 'mine' ? [row[0], 3, false, ...row.slice(3)] : row)),
     );
     // The import no longer counts as seen: the same bytes are applied again.
-    const again = await imported(nuclei(12, 'back'), { when_gone: 'fix' });
-    expect(again.result).toMatchObject({ findings_reopened: 1, findings_gone: 3 });
+    const repeated = await imported(nuclei(12, 'back'), { when_gone: 'fix' });
+    expect(repeated.result).toMatchObject({ findings_reopened: 1, findings_gone: 3 });
   });
 
   it('lists findings as gone (operation 15) until they are seen again or the import is undone', async () => {

@@ -44,14 +44,14 @@ const expectForbidden = (response: Response) =>
 
 describe('Operation 39: update an assessment', () => {
   it('updates the given fields and returns the assessment', async () => {
-    const other = await fixtures.group(organization.uid);
+    const otherGroup = await fixtures.group(organization.uid);
     const before = await get();
     const body = {
       name: ' New name ',
       description: 'Text',
       type: 'mobile',
       state: 'paused',
-      assessment_group_id: other.id,
+      assessment_group_id: otherGroup.id,
       starts_on: '2026-12-01',
       ends_on: '2026-12-31',
     };
@@ -75,7 +75,7 @@ describe('Operation 39: update an assessment', () => {
       description: 'Text',
       type: 'mobile',
       state: 'paused',
-      group_id: other.id,
+      group_id: otherGroup.id,
       starts_on: '2026-12-01',
       ends_on: '2026-12-31',
     });
@@ -170,13 +170,13 @@ describe('Operation 39: update an assessment', () => {
         (await fixtures.assessment(organization.uid)).uid,
         'Shared',
       );
-      const own = await fixtures.assessmentTag(uid, 'own');
+      const ownTag = await fixtures.assessmentTag(uid, 'own');
       expect((await update({ tags: [shared.id], tag_list: ['new'] })).body.tags).toEqual([
         { id: shared.id, name: 'Shared' },
         { id: expect.any(Number), name: 'new' },
       ]);
       expect((await update({ tag_list: [' sHARED', { id: 0, name: 'OWN' }] })).body.tag_ids).toEqual(
-        [shared.id, own.id].sort((a, b) => a - b),
+        [shared.id, ownTag.id].sort((a, b) => a - b),
       );
       const { tags } = await get();
       expect((await update({ tags })).body.tags).toEqual(tags);
@@ -184,18 +184,18 @@ describe('Operation 39: update an assessment', () => {
     });
 
     it('returns 422 for tags of another organization', async () => {
-      const theirs = await fixtures.assessmentTag(
+      const foreignTag = await fixtures.assessmentTag(
         (await fixtures.assessment((await fixtures.organization()).uid)).uid,
       );
-      expectInvalid(await update({ tags: [theirs.id] }), 'tags.0');
+      expectInvalid(await update({ tags: [foreignTag.id] }), 'tags.0');
     });
   });
 
   it('ends running sessions only if the assessment is no longer active', async () => {
-    const other = await fixtures.assessment(organization.uid);
+    const otherAssessment = await fixtures.assessment(organization.uid);
     const started = now - 3_600_000;
     await fixtures.testingSession(uid, admin.id, started, null);
-    await fixtures.testingSession(other.uid, admin.id, started, null);
+    await fixtures.testingSession(otherAssessment.uid, admin.id, started, null);
     await update({ name: 'x' });
     const running = async () =>
       (
@@ -236,18 +236,18 @@ describe('Operation 39: update an assessment', () => {
 
     it('requires a role of operation 38 in the target group', async () => {
       await fixtures.member(group.id, member.uid, 'assessment_operator');
-      const other = await fixtures.group(organization.uid);
-      const move = () => update({ assessment_group_id: other.id }, member.token);
+      const otherGroup = await fixtures.group(organization.uid);
+      const move = () => update({ assessment_group_id: otherGroup.id }, member.token);
       expectInvalid(await move(), 'assessment_group_id');
-      await fixtures.member(other.id, member.uid, 'assessment_creator');
+      await fixtures.member(otherGroup.id, member.uid, 'assessment_creator');
       // The current group is accepted.
       expect((await update({ assessment_group_id: group.id }, member.token)).status).toBe(200);
-      expect((await move()).body.assessment_group_id).toBe(other.id);
+      expect((await move()).body.assessment_group_id).toBe(otherGroup.id);
       const third = await fixtures.group(organization.uid);
       await fixtures.member(third.id, member.uid, 'assessment_operator');
       expectForbidden(await update({ assessment_group_id: third.id }, member.token));
-      const theirs = await fixtures.group((await fixtures.organization()).uid);
-      expectInvalid(await update({ assessment_group_id: theirs.id }), 'assessment_group_id');
+      const foreignGroup = await fixtures.group((await fixtures.organization()).uid);
+      expectInvalid(await update({ assessment_group_id: foreignGroup.id }), 'assessment_group_id');
     });
   });
 });

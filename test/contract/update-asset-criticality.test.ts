@@ -68,8 +68,8 @@ describe('Operation 10: update the criticality of many assets', () => {
 
   it('ignores unknown assets, uids with a valid prefix, and assets of other organizations', async () => {
     const [own] = await assets(1);
-    const other = await fixtures.organization();
-    const foreign = await fixtures.asset({ organization: other.uid });
+    const otherOrganization = await fixtures.organization();
+    const foreign = await fixtures.asset({ organization: otherOrganization.uid });
     const staff = await fixtures.user();
     const response = await update(change([UNKNOWN, `${own}0`, foreign.uid, own!]), staff.token);
     expect(response.body).toEqual({ updatedCount: 1 });
@@ -160,11 +160,11 @@ describe('Operation 10: update the criticality of many assets', () => {
     });
 
     it('returns the same error for unknown organizations, those of others, and organization groups', async () => {
-      const other = (await fixtures.organization()).uid;
+      const otherOrganization = (await fixtures.organization()).uid;
       const group = (await fixtures.organizationGroup(`group${organization}`, [organization])).uid;
-      const foreign = await fixtures.asset({ organization: other });
+      const foreign = await fixtures.asset({ organization: otherOrganization });
       const details = [];
-      for (const uid of ['nobody', other, group, 'a'.repeat(60)]) {
+      for (const uid of ['nobody', otherOrganization, group, 'a'.repeat(60)]) {
         const response = await update(change([foreign.uid], 'high', uid));
         expectProblem(server, response, errorFor(uid));
         details.push(response.body.detail);
@@ -174,13 +174,15 @@ describe('Operation 10: update the criticality of many assets', () => {
     });
 
     it('limits assigned staff with organization scopes to their organizations', async () => {
-      const other = (await fixtures.organization()).uid;
-      const staff = await fixtures.user({ assignedTo: [other] });
+      const otherOrganization = (await fixtures.organization()).uid;
+      const staff = await fixtures.user({ assignedTo: [otherOrganization] });
       const [own] = await assets(1);
       const token = await scoped(staff, 'asset_boss_ow');
       expectProblem(server, await update(change([own!]), token), errorFor(organization));
-      const foreign = await fixtures.asset({ organization: other });
-      expect((await update(change([foreign.uid], 'low', other), token)).body).toEqual({ updatedCount: 1 });
+      const foreign = await fixtures.asset({ organization: otherOrganization });
+      expect((await update(change([foreign.uid], 'low', otherOrganization), token)).body).toEqual({
+        updatedCount: 1,
+      });
     });
   });
 

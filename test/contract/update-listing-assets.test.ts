@@ -59,12 +59,12 @@ describe('Operation 11: add or remove assets of a listing', () => {
 
   it('adds and removes in one request, and removes scope rules only from this listing', async () => {
     const [a, b] = [await newAsset(), await newAsset()];
-    const elsewhere = (await fixtures.assessment(organization)).uid;
+    const otherAssessment = (await fixtures.assessment(organization)).uid;
     await fixtures.list(listing, a, ['old']);
-    await fixtures.list(elsewhere, a, ['other']);
+    await fixtures.list(otherAssessment, a, ['other']);
     expect((await change({ add: [{ assetUid: b }], remove: [a] })).status).toBe(204);
     expect(await listed()).toEqual({ [b]: [] });
-    expect(await listed(elsewhere)).toEqual({ [a]: ['other'] });
+    expect(await listed(otherAssessment)).toEqual({ [a]: ['other'] });
     expect((await change({ add: [{ assetUid: a }] })).status).toBe(204);
     expect(await listed()).toEqual({ [a]: [], [b]: [] });
   });
@@ -101,17 +101,17 @@ describe('Operation 11: add or remove assets of a listing', () => {
   });
 
   it('ignores unknown assets and those of other organizations in both lists', async () => {
-    const other = (await fixtures.organization()).uid;
-    const foreign = (await fixtures.asset({ organization: other })).uid;
-    const theirs = (await fixtures.assessment(other)).uid;
-    await fixtures.list(theirs, foreign);
-    const own = await newAsset();
+    const otherOrganization = (await fixtures.organization()).uid;
+    const foreign = (await fixtures.asset({ organization: otherOrganization })).uid;
+    const foreignAssessment = (await fixtures.assessment(otherOrganization)).uid;
+    await fixtures.list(foreignAssessment, foreign);
+    const ownAsset = await newAsset();
     const staff = await fixtures.user();
-    const add = [UNKNOWN, 'no uid', foreign, own].map((assetUid) => ({ assetUid }));
-    expect((await change({ add, remove: [`${own}0`, 'x'] }, staff.token)).status).toBe(204);
-    expect(await listed()).toEqual({ [own]: [] });
+    const add = [UNKNOWN, 'no uid', foreign, ownAsset].map((assetUid) => ({ assetUid }));
+    expect((await change({ add, remove: [`${ownAsset}0`, 'x'] }, staff.token)).status).toBe(204);
+    expect(await listed()).toEqual({ [ownAsset]: [] });
     expect((await change({ remove: [foreign, UNKNOWN, 'x', 'x'] }, staff.token)).status).toBe(204);
-    expect(await listed(theirs)).toEqual({ [foreign]: [] });
+    expect(await listed(foreignAssessment)).toEqual({ [foreign]: [] });
   });
 
   it.each([{}, { add: [] }, { remove: [] }, { add: [], remove: [] }, { anything: 1 }])(
@@ -195,13 +195,13 @@ describe('Operation 11: add or remove assets of a listing', () => {
       ['admin', 'asset_client_ow', ['client', 'any'], true],
       ['member', 'asset_client_lw', ['client', 'any'], false],
     ] as const)('%s with %s', async (who, scope, writable, unlistedToo) => {
-      const elsewhere = (await fixtures.assessment(organization)).uid;
+      const otherAssessment = (await fixtures.assessment(organization)).uid;
       const unreached = (await fixtures.assessment(organization)).uid;
       const user =
         who === 'staff'
           ? await fixtures.user()
           : await fixtures.user({ organization, admin: who === 'admin' });
-      if (who === 'member') for (const uid of [listing, elsewhere]) await fixtures.access(uid, user.id);
+      if (who === 'member') for (const uid of [listing, otherAssessment]) await fixtures.access(uid, user.id);
       const token = await scoped(user, scope);
 
       const expectedHere: string[] = [];
@@ -216,7 +216,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
           await newAsset({ writableBy }),
         ];
         await fixtures.list(listing, here);
-        await fixtures.list(elsewhere, inAnother);
+        await fixtures.list(otherAssessment, inAnother);
         await fixtures.list(unreached, inUnreached);
         remove.push(here);
         for (const assetUid of [inAnother, nowhere, inUnreached]) add.push({ assetUid });
@@ -230,17 +230,17 @@ describe('Operation 11: add or remove assets of a listing', () => {
     });
 
     it('returns the same error for unknown listings and those that the caller cannot see', async () => {
-      const other = (await fixtures.organization()).uid;
-      const theirs = (await fixtures.assessment(other)).uid;
+      const otherOrganization = (await fixtures.organization()).uid;
+      const foreignAssessment = (await fixtures.assessment(otherOrganization)).uid;
       const member = await fixtures.user({ organization });
-      const assigned = await fixtures.user({ assignedTo: [other] });
+      const assigned = await fixtures.user({ assignedTo: [otherOrganization] });
       const asset = await newAsset();
       const body = { add: [{ assetUid: asset }] };
       const responses = [
         await change(body, admin.token, 'nothing'),
         await change(body, admin.token, 'a'.repeat(60)),
         await change(body, admin.token, '-_9z'),
-        await change(body, admin.token, theirs),
+        await change(body, admin.token, foreignAssessment),
         await change(body, member.token),
         await change(body, await scoped(assigned, 'asset_boss_ow')),
         await change(body, await scoped(assigned, 'asset_boss_lw')),
@@ -249,7 +249,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
         expectProblem(server, response, { area: 'asset', status: 404, kind: 'not-found' });
       expect(new Set(responses.map(({ body: { detail } }) => detail)).size).toBe(1);
       expect(await listed()).toEqual({});
-      expect(await listed(theirs)).toEqual({});
+      expect(await listed(foreignAssessment)).toEqual({});
     });
   });
 
@@ -443,14 +443,14 @@ describe('Operation 11: add or remove assets of a listing', () => {
   });
 
   it('updates more assets than one statement handles, and records up to 300, and the number and a digest of more', async () => {
-    const large = await startTestServer();
+    const largeServer = await startTestServer();
     try {
-      const other = createFixtures(large);
+      const other = createFixtures(largeServer);
       const { uid, id } = await other.organization();
       const { token } = await other.user({ organization: uid, admin: true });
       const assessment = await other.assessment(uid);
       const uids = Array.from({ length: 1_203 }, (_, index) => index.toString(16).padStart(24, '0'));
-      await large.context.db.write(async (tx) => {
+      await largeServer.context.db.write(async (tx) => {
         for (let start = 0; start < uids.length; start += 500)
           await tx
             .insertInto('assets')
@@ -470,7 +470,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
             .execute();
       });
       const storedRules = async () =>
-        large.context.db.read.selectFrom('listing_assets').select('scope_rules').execute();
+        largeServer.context.db.read.selectFrom('listing_assets').select('scope_rules').execute();
       const recorded = async () => {
         const event = (await other.auditEvents()).at(-1);
         return [event?.before, event?.after].map((text) => JSON.parse(text ?? '').assets);
@@ -481,7 +481,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
           .update(list.map((asset) => `${asset} ${text}\n`).join(''))
           .digest('hex'),
       });
-      const send = (body: object) => large.request('PATCH', path(assessment.uid), { token, body });
+      const send = (body: object) => largeServer.request('PATCH', path(assessment.uid), { token, body });
       const add = uids.toReversed().map((assetUid) => ({ assetUid, scopeRules: rules('a', 'b') }));
       expect((await send({ add })).status).toBe(204);
       expect(await storedRules()).toEqual(uids.map(() => ({ scope_rules: '["a","b"]' })));
@@ -500,7 +500,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
         [['a', 'b'], null].map((was) => Object.fromEntries(uids.slice(1, 301).map((asset) => [asset, was]))),
       );
     } finally {
-      await large.close();
+      await largeServer.close();
     }
   });
 });

@@ -141,16 +141,16 @@ describe('Operation 56: update a user', () => {
     expect(response.status).toBe(403);
     expect((await whoAmI(admin.token)).body).toMatchObject({ admin: true, name: null });
     expect((await updateUser(banned.id, { admin: false })).status).toBe(200);
-    const other = await fixtures.user({ organization: organization.uid, admin: true });
-    expect((await updateUser(admin.id, { admin: false }, other.token)).status).toBe(200);
+    const otherUser = await fixtures.user({ organization: organization.uid, admin: true });
+    expect((await updateUser(admin.id, { admin: false }, otherUser.token)).status).toBe(200);
     expect((await updateUser(user.id, {}, admin.token)).status).toBe(403);
   });
 
   it('keeps an admin in an organization where none has signed in', async () => {
-    const own = await fixtures.organization();
+    const ownOrganization = await fixtures.organization();
     const [one, other] = [
-      await fixtures.invited({ organization: own.uid, admin: true }),
-      await fixtures.invited({ organization: own.uid, admin: true }),
+      await fixtures.invited({ organization: ownOrganization.uid, admin: true }),
+      await fixtures.invited({ organization: ownOrganization.uid, admin: true }),
     ];
     expect((await updateUser(one.id, { admin: false }, staff.token)).status).toBe(200);
     expect((await updateUser(other.id, { admin: false, name: 'Not kept' }, staff.token)).status).toBe(403);
@@ -159,16 +159,16 @@ describe('Operation 56: update a user', () => {
   });
 
   it('allows admins, and staff who can see the user', async () => {
-    const elsewhere = await fixtures.organization();
-    const other = await fixtures.user({ organization: elsewhere.uid, admin: true });
-    const assigned = await fixtures.user({ assignedTo: [elsewhere.uid] });
+    const otherOrganization = await fixtures.organization();
+    const otherUser = await fixtures.user({ organization: otherOrganization.uid, admin: true });
+    const assigned = await fixtures.user({ assignedTo: [otherOrganization.uid] });
     expect((await updateUser(user.id, { name: 'No' }, user.token)).status).toBe(403);
     expect((await updateUser(admin.id, { name: 'No' }, user.token)).status).toBe(403);
     // Validation comes before access.
     expect((await updateUser(admin.id, { name: ' ' }, user.token)).status).toBe(422);
-    expect((await updateUser(user.id, { name: ' ' }, other.token)).status).toBe(422);
+    expect((await updateUser(user.id, { name: ' ' }, otherUser.token)).status).toBe(422);
     for (const [id, token] of [
-      [user.id, other.token],
+      [user.id, otherUser.token],
       [user.id, assigned.token],
       [staff.id, admin.token],
       [assigned.id, staff.token],

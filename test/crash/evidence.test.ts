@@ -172,9 +172,9 @@ describe.each(STORES)('A server that is killed while it stores evidence in its %
     const unfinished = findingOf(WRITERS, 1);
     findings.push(unfinished);
     const { body } = await put(killed.origin, unfinished.report);
-    const [complete, half] = [Buffer.alloc(LARGE, 'complete'), Buffer.alloc(2 * LARGE, 'half')];
+    const [complete, halfSignedIn] = [Buffer.alloc(LARGE, 'complete'), Buffer.alloc(2 * LARGE, 'half')];
     unfinished.content = complete;
-    unfinished.upload = uploadOf(body.id, `${unfinished.title}-evidence`, [complete, half]);
+    unfinished.upload = uploadOf(body.id, `${unfinished.title}-evidence`, [complete, halfSignedIn]);
     const before = (await blobs()).length;
     const socket = await beginUpload(killed.origin, unfinished.upload, 2 * LARGE);
     await expect.poll(async () => (await blobs()).length).toBe(before + 2);

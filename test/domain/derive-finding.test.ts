@@ -6,7 +6,11 @@ import {
   type StoredDetection,
 } from '../../src/domain/imports/derive-finding.ts';
 
-const seen = (importId: number, seenAt: number, more: Partial<StoredDetection> = {}): StoredDetection => ({
+const seen = (
+  importId: number,
+  seenAt: number,
+  overrides: Partial<StoredDetection> = {},
+): StoredDetection => ({
   importId,
   firstSeenAt: seenAt,
   seenAt,
@@ -14,7 +18,7 @@ const seen = (importId: number, seenAt: number, more: Partial<StoredDetection> =
   createsVulnerability: true,
   isTimed: true,
   carriedStatusId: null,
-  ...more,
+  ...overrides,
 });
 const lacking = (importId: number, coveredAt: number, isFixing = false): CoveringScope => ({
   importId,

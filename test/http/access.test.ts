@@ -142,16 +142,16 @@ describe('Credentials', () => {
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;
     const forged = Buffer.from(JSON.stringify({ ...claims, exp: 9_999_999_999 })).toString('base64url');
     expect((await probe('v1', bearer(`${head}.${forged}.${signature}`))).status).toBe(401);
-    const other = await startTestServer({}, () => now);
+    const otherServer = await startTestServer({}, () => now);
     try {
-      const foreignUser = await createFixtures(other).user();
-      const foreign = await createFixtures(other).token(foreignUser.id, {
+      const foreignUser = await createFixtures(otherServer).user();
+      const foreign = await createFixtures(otherServer).token(foreignUser.id, {
         kind: 'jwt',
         expiresAt: now + 3_600_000,
       });
       expect((await probe('v1', bearer(foreign.token))).status).toBe(401);
     } finally {
-      await other.close();
+      await otherServer.close();
     }
   });
 

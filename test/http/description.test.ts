@@ -105,13 +105,13 @@ describe('API description', () => {
   ] as const)(
     'lists the server of the %s deployment first if it describes that deployment',
     async (deployment, v1) => {
-      const other = await startSecondServer(server, { ...ADDRESSES, deployment });
+      const otherServer = await startSecondServer(server, { ...ADDRESSES, deployment });
       try {
-        const { body } = await other.request('GET', '/openapi.json');
+        const { body } = await otherServer.request('GET', '/openapi.json');
         const { servers } = body.paths['/v1/users/{id}'] as { servers: { url: string }[] };
         expect(servers.map(({ url }) => url)).toEqual(v1);
       } finally {
-        await other.close();
+        await otherServer.close();
       }
     },
   );
@@ -136,12 +136,12 @@ describe('API description', () => {
   });
 
   it('omits the implicit flow if the deployment has none', async () => {
-    const other = await startSecondServer(server, { implicitFlow: false });
+    const otherServer = await startSecondServer(server, { implicitFlow: false });
     try {
-      const { body } = await other.request('GET', '/openapi.json');
+      const { body } = await otherServer.request('GET', '/openapi.json');
       expect(Object.keys(body.components.securitySchemes.oauth2.flows)).toEqual(['authorizationCode']);
     } finally {
-      await other.close();
+      await otherServer.close();
     }
   });
 
@@ -288,8 +288,8 @@ describe('API description', () => {
     const first = await server.request('GET', '/openapi.json');
     const etag = first.headers.get('etag') ?? '';
     expect(etag).toMatch(/^".+"$/);
-    const again = await server.request('GET', '/openapi.json', { headers: { 'if-none-match': etag } });
-    expect([again.status, again.text]).toEqual([304, '']);
+    const repeated = await server.request('GET', '/openapi.json', { headers: { 'if-none-match': etag } });
+    expect([repeated.status, repeated.text]).toEqual([304, '']);
   });
 });
 

@@ -207,11 +207,11 @@ describe('ETag', () => {
     expect(created.headers.get('etag')).toMatch(/^"1\.[\w-]{22}"$/);
     const banned = await server.request('DELETE', `/v1/users/${user.id}`, { token: admin.token });
     expect(banned.headers.get('etag')).toMatch(/^"2\./);
-    const again = await server.request('DELETE', `/v1/users/${user.id}`, {
+    const repeated = await server.request('DELETE', `/v1/users/${user.id}`, {
       token: admin.token,
       headers: { 'if-match': banned.headers.get('etag') ?? '' },
     });
-    expect([again.status, again.text]).toEqual([200, banned.text]);
+    expect([repeated.status, repeated.text]).toEqual([200, banned.text]);
   });
 
   it('is not returned for several objects', async () => {

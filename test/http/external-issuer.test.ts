@@ -56,18 +56,18 @@ let server: TestServer;
 let user: TestUser;
 const started: TestServer[] = [];
 
-const settings = (more: Partial<ExternalIssuerSettings> = {}): ExternalIssuerSettings => ({
+const settings = (overrides: Partial<ExternalIssuerSettings> = {}): ExternalIssuerSettings => ({
   issuer,
   keys: new URL('/keys', issuer),
   audience: AUDIENCE,
   claims: { user: 'sub', scope: 'scope', organization: undefined },
   scopes: undefined,
   trustEmail: false,
-  ...more,
+  ...overrides,
 });
 
-async function start(more: Partial<ExternalIssuerSettings> = {}): Promise<TestServer> {
-  const another = await startSecondServer(shared, { externalIssuer: settings(more) });
+async function start(overrides: Partial<ExternalIssuerSettings> = {}): Promise<TestServer> {
+  const another = await startSecondServer(shared, { externalIssuer: settings(overrides) });
   started.push(another);
   return another;
 }

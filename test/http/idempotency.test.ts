@@ -65,12 +65,12 @@ describe('Idempotency-Key', () => {
     expect([first.status, first.headers.get('idempotency-replayed')]).toEqual([201, null]);
     const events = (await fixtures.auditEvents()).length;
     for (let time = 0; time < 3; time += 1) {
-      const again = await createTag(key, 'retest');
-      expect([again.status, again.text]).toEqual([201, first.text]);
-      expect(again.headers.get('idempotency-replayed')).toBe('true');
-      expect(again.headers.get('etag')).toBe(first.headers.get('etag'));
-      expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
-      expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
+      const repeated = await createTag(key, 'retest');
+      expect([repeated.status, repeated.text]).toEqual([201, first.text]);
+      expect(repeated.headers.get('idempotency-replayed')).toBe('true');
+      expect(repeated.headers.get('etag')).toBe(first.headers.get('etag'));
+      expect(repeated.headers.get('content-type')).toBe(first.headers.get('content-type'));
+      expect(repeated.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
     }
     expect((await fixtures.auditEvents()).length).toBe(events);
     expect(await tagsNamed('retest')).toBe(1);
@@ -81,12 +81,12 @@ describe('Idempotency-Key', () => {
   it('returns the headers of the first response, including those of operation 8', async () => {
     const key = newKey();
     const first = await createAssetTags(key, ['a', 'b']);
-    const again = await createAssetTags(key, ['a', 'b']);
-    expect([again.status, again.text]).toEqual([201, first.text]);
+    const repeated = await createAssetTags(key, ['a', 'b']);
+    expect([repeated.status, repeated.text]).toEqual([201, first.text]);
     for (const name of ['link', 'pagination-limit', 'pagination-total-count', 'pagination-total-pages'])
-      expect([name, again.headers.get(name)]).toEqual([name, first.headers.get(name)]);
+      expect([name, repeated.headers.get(name)]).toEqual([name, first.headers.get(name)]);
     expect(first.headers.get('pagination-total-count')).toBe('2');
-    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(repeated.headers.get('idempotency-replayed')).toBe('true');
   });
 
   it('is separate for each account, path and key', async () => {
@@ -103,8 +103,8 @@ describe('Idempotency-Key', () => {
   it('reveals nothing to other organizations', async () => {
     const key = newKey();
     await createTag(key, 'secret');
-    const elsewhere = await fixtures.organization();
-    const foreignAdmin = await fixtures.user({ organization: elsewhere.uid, admin: true });
+    const otherOrganization = await fixtures.organization();
+    const foreignAdmin = await fixtures.user({ organization: otherOrganization.uid, admin: true });
     const response = await createTag(key, 'secret', foreignAdmin);
     expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([404, null]);
     expect(response.text).not.toContain(key);
@@ -154,8 +154,8 @@ describe('Idempotency-Key', () => {
     const send = (options: object) =>
       server.request('POST', '/v1/assessment_tags', { headers: { 'idempotency-key': key }, ...options });
     expect((await send({ raw: '{}' })).status).toBe(401);
-    const narrow = await fixtures.token(admin.id, { scopes: ['tag_or'] });
-    expect((await send({ token: narrow.token, raw: '{}' })).status).toBe(403);
+    const narrowToken = await fixtures.token(admin.id, { scopes: ['tag_or'] });
+    expect((await send({ token: narrowToken.token, raw: '{}' })).status).toBe(403);
     const text = { 'idempotency-key': key, 'content-type': 'text/plain' };
     expect((await send({ token: admin.token, raw: '{}', headers: text })).status).toBe(415);
     expect((await send({ token: admin.token, raw: '{' })).status).toBe(400);
@@ -232,9 +232,9 @@ describe('Idempotency-Key', () => {
     expect(row).toMatchObject({ body_is_gzip: 1, status: 201 });
     expect(Buffer.byteLength(first.text)).toBeGreaterThan(150_000);
     expect(row?.body.length).toBeLessThan(60_000);
-    const again = await createAssetTags(key, names);
-    expect(again.text === first.text).toBe(true);
-    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    const repeated = await createAssetTags(key, names);
+    expect(repeated.text === first.text).toBe(true);
+    expect(repeated.headers.get('idempotency-replayed')).toBe('true');
   });
 });
 
@@ -297,7 +297,7 @@ describe('Operations with an Idempotency-Key', () => {
   it('return Location, ETag and Assay-Ignored again, and 400 in areas without 422', async () => {
     const app = await appWith(true);
     const first = await app.post('a', { unknown: 1 });
-    const again = await app.post('a', { unknown: 1 });
+    const repeated = await app.post('a', { unknown: 1 });
     const { clientBaseUrl } = server.context.addresses;
     expect(first.headers).toMatchObject({
       location: `${clientBaseUrl}/api/assessment/things/1`,
@@ -305,8 +305,8 @@ describe('Operations with an Idempotency-Key', () => {
       'assay-ignored': 'unknown',
     });
     const { location, etag, 'assay-ignored': ignored } = first.headers;
-    expect(again.headers).toMatchObject({ location, etag, 'assay-ignored': ignored });
-    expect([again.statusCode, again.body]).toEqual([201, first.body]);
+    expect(repeated.headers).toMatchObject({ location, etag, 'assay-ignored': ignored });
+    expect([repeated.statusCode, repeated.body]).toEqual([201, first.body]);
     expect((await app.post('a', { unknown: 2 })).statusCode).toBe(400);
     await app.close();
   });
@@ -315,9 +315,9 @@ describe('Operations with an Idempotency-Key', () => {
     const app = await appWith({ omitted: ['secret'] });
     const first = await app.post('b');
     expect(first.json()).toMatchObject({ secret: 'secret 1' });
-    const again = await app.post('b');
-    expect([again.statusCode, again.headers['retry-after']]).toEqual([409, undefined]);
-    expect(again.body).not.toContain('secret 1');
+    const repeated = await app.post('b');
+    expect([repeated.statusCode, repeated.headers['retry-after']]).toEqual([409, undefined]);
+    expect(repeated.body).not.toContain('secret 1');
     expect(JSON.stringify(await storedResponsesOf(admin))).not.toContain('secret 1');
     await app.close();
   });
@@ -330,9 +330,9 @@ describe('Operations with an Idempotency-Key', () => {
     const first = await app.post('c');
     expect(first.json()).toMatchObject({ made_again: 'first 1' });
     expect((await storedResponsesOf(admin))[0]?.body).not.toContain('first 1');
-    const again = await app.post('c');
-    expect(again.body).toBe(first.body.replace('first 1', `again 1 for ${admin.id}`));
-    expect([again.statusCode, again.headers['idempotency-replayed']]).toEqual([201, 'true']);
+    const repeated = await app.post('c');
+    expect(repeated.body).toBe(first.body.replace('first 1', `again 1 for ${admin.id}`));
+    expect([repeated.statusCode, repeated.headers['idempotency-replayed']]).toEqual([201, 'true']);
     await app.close();
   });
 
@@ -340,9 +340,9 @@ describe('Operations with an Idempotency-Key', () => {
     const rule = { hashedByHandler: true } as const;
     const [app, other] = [await appWith(rule, undefined, 'parts'), await appWith(rule, undefined, 'others')];
     const first = await app.post('d', { name: 'boundary 1' });
-    const again = await app.post('d', { name: 'boundary 2' });
-    expect([again.statusCode, again.body]).toEqual([201, first.body]);
-    expect(again.headers['idempotency-replayed']).toBe('true');
+    const repeated = await app.post('d', { name: 'boundary 2' });
+    expect([repeated.statusCode, repeated.body]).toEqual([201, first.body]);
+    expect(repeated.headers['idempotency-replayed']).toBe('true');
     expect((await other.post('d')).statusCode).toBe(400);
     expect(other.runs()).toBe(0);
     await app.close();

@@ -79,13 +79,13 @@ describe('Requests without a valid credential', () => {
 
   it('do not limit valid tokens from the same address, cached or not', async () => {
     const fixtures = createFixtures(server);
-    const known = await fixtures.user();
-    expect((await send('192.0.2.2', `Bearer ${known.token}`)).status).toBe(404);
+    const knownUser = await fixtures.user();
+    expect((await send('192.0.2.2', `Bearer ${knownUser.token}`)).status).toBe(404);
     await spend('192.0.2.2');
     expect((await send('192.0.2.2')).status).toBe(429);
     const unknown = await fixtures.user();
     const jwt = await fixtures.token(unknown.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
-    for (const token of [known.token, unknown.token, jwt.token]) {
+    for (const token of [knownUser.token, unknown.token, jwt.token]) {
       const response = await send('192.0.2.2', `Bearer ${token}`);
       expect(response.status).toBe(404);
       expect(response.headers.get('ratelimit')).toMatch(/r=[1-4];/);

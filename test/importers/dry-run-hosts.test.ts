@@ -24,9 +24,9 @@ async function outcome(content: string, fields: Record<string, string>) {
 }
 
 /** Imports a report, first as a dry run. Returns both results. */
-async function imported(content: string, format = 'auto', more: Record<string, string> = {}) {
-  const dry = await outcome(content, { format, dry_run: 'true', ...more });
-  const run = await outcome(content, { format, ...more });
+async function imported(content: string, format = 'auto', overrides: Record<string, string> = {}) {
+  const dry = await outcome(content, { format, dry_run: 'true', ...overrides });
+  const run = await outcome(content, { format, ...overrides });
   expect(dry).toEqual(run);
   return run.result;
 }

@@ -11,13 +11,14 @@ import {
 } from '../../src/importers/targets.ts';
 import type { ReportedFinding } from '../../src/importers/report.ts';
 
-const finding = (more: Partial<ReportedFinding>): ReportedFinding => ({
+const finding = (overrides: Partial<ReportedFinding>): ReportedFinding => ({
   rule: 'R1',
   title: 'A title',
   severity: 'High',
-  ...more,
+  ...overrides,
 });
-const identity = (more: Partial<ReportedFinding>, source = 'zap') => identityOf(finding(more), source);
+const identity = (overrides: Partial<ReportedFinding>, source = 'zap') =>
+  identityOf(finding(overrides), source);
 
 describe('the asset of a finding', () => {
   it.each([

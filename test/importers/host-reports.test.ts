@@ -319,8 +319,8 @@ describe('a second scan', () => {
 
   it('changes no other organization', async () => {
     await imported(report(host('192.0.2.1', port(22))));
-    const other = await fixtures.organization();
-    await imported(report(host('192.0.2.1', port(80))), other);
+    const otherOrganization = await fixtures.organization();
+    await imported(report(host('192.0.2.1', port(80))), otherOrganization);
     expect(await states()).toEqual({ '22/tcp': 'open' });
   });
 });

@@ -140,8 +140,8 @@ describe.each(REPORTS)('The report $file of $format.name', ({ format, report }) 
     const first = await imported(format, report, place);
     expect(first.error).toBeNull();
     expect(first.result.findings_created).toBeGreaterThan(0);
-    const again = await imported(format, report, place);
-    expect(again.result).toMatchObject({
+    const repeated = await imported(format, report, place);
+    expect(repeated.result).toMatchObject({
       assets_created: 0,
       findings_created: 0,
       findings_seen_again: first.result.findings_created,
@@ -442,8 +442,8 @@ describe('A later report', () => {
       expect(first.error).toBeNull();
       const between = await imported(format, others(2), place, fix);
       expect([between.error, between.result.findings_gone]).toEqual([null, 0]);
-      const again = await imported(format, found(3), place, fix);
-      expect(again.result).toMatchObject({ findings_created: 0, findings_reopened: 0 });
+      const repeated = await imported(format, found(3), place, fix);
+      expect(repeated.result).toMatchObject({ findings_created: 0, findings_reopened: 0 });
       // Older checks of the same kind cover nothing that was seen since.
       expect((await imported(format, `${others(2)} `, place, fix)).result.findings_gone).toBe(0);
       now += DAY;
@@ -502,8 +502,8 @@ describe('A later report', () => {
         .execute(),
     );
     now += DAY;
-    const again = await imported(csv, report, place, { scannedAt: at });
-    expect(again.result.findings_reopened).toBe(0);
+    const repeated = await imported(csv, report, place, { scannedAt: at });
+    expect(repeated.result.findings_reopened).toBe(0);
     const other = await newPlace();
     await imported(csv, report, other, { scannedAt: at });
     const seen = await server.context.db.read

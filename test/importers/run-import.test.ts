@@ -69,14 +69,14 @@ const formatOf = (records: readonly (ReportRecord | Error)[]): ReportFormat => (
   },
 });
 
-const finding = (rule: string, more: Partial<ReportedFinding> = {}): ReportRecord => ({
+const finding = (rule: string, overrides: Partial<ReportedFinding> = {}): ReportRecord => ({
   kind: 'finding',
   finding: {
     rule,
     title: `Title of ${rule}`,
     severity: 'High',
     target: { url: 'https://shop.example/cart?id=1' },
-    ...more,
+    ...overrides,
   },
 });
 const at = (scannedAt: number): ReportRecord => ({ kind: 'report', scannedAt });
@@ -154,7 +154,11 @@ async function imported(
   return { job, ...(await run(job, records, start.run)) };
 }
 
-const run = (job: ImportJob, records: readonly (ReportRecord | Error)[], more: Partial<ImportRun> = {}) =>
+const run = (
+  job: ImportJob,
+  records: readonly (ReportRecord | Error)[],
+  overrides: Partial<ImportRun> = {},
+) =>
   runImport({
     db: server.context.db,
     source: async function* () {},
@@ -162,7 +166,7 @@ const run = (job: ImportJob, records: readonly (ReportRecord | Error)[], more: P
     job,
     clock: server.context.clock,
     signal: new AbortController().signal,
-    ...more,
+    ...overrides,
   });
 
 /** Returns the vulnerabilities of an assessment from the API. */
@@ -196,7 +200,7 @@ const setStatus = (id: number, status_id: number) =>
   server.request('PATCH', `/v1/vulnerabilities/${id}`, { token: staff.token, body: { status_id } });
 
 /** Returns all rows that an import may write, to compare them. */
-async function everything() {
+async function recordedText() {
   const { read } = server.context.db;
   const [vulnerabilities, findings, links, entries, taggings, contents] = await Promise.all([
     read
@@ -421,10 +425,10 @@ describe('a finding', () => {
 describe('the next report', () => {
   it('updates only the time of unchanged findings', async () => {
     await imported([at(FIRST), finding('xss')]);
-    const before = await everything();
+    const before = await recordedText();
     const { result, job } = await imported([at(SECOND), finding('xss', { evidence: ['Date: another'] })]);
     expect(result).toMatchObject({ findings_created: 0, findings_seen_again: 1 });
-    const after = await everything();
+    const after = await recordedText();
     expect({ ...after, findings: [] }).toEqual({ ...before, findings: [] });
     expect(await one('xss')).toMatchObject({
       first_seen_at: iso(FIRST),
@@ -440,11 +444,11 @@ describe('the next report', () => {
     await imported(records, { sha256 });
     now += 60_000;
     await setStatus((await one('fixed')).id, 5);
-    const before = await everything();
+    const before = await recordedText();
     now += DAY;
     const { result } = await imported([...records, SITE], { sha256, options: { whenGone: 'fix' } });
     expect(result).toMatchObject({ findings_seen_again: 2, findings_reopened: 0, findings_gone: 0 });
-    expect(await everything()).toEqual(before);
+    expect(await recordedText()).toEqual(before);
   });
 
   it('overwrites what the scanner changed, but not what a person changed, and reports both', async () => {
@@ -495,8 +499,8 @@ describe('the next report', () => {
     };
     await imported([at(FIRST), finding('seen')]);
     await remove();
-    const again = await imported([at(SECOND), finding('seen')]);
-    expect(again.result).toMatchObject({ assets_created: 1, findings_seen_again: 1 });
+    const repeated = await imported([at(SECOND), finding('seen')]);
+    expect(repeated.result).toMatchObject({ assets_created: 1, findings_seen_again: 1 });
     const [made] = await assets();
     expect(await one('seen')).toMatchObject({ asset_uids: [made.uid] });
     expect(made).toMatchObject({ location: 'https://shop.example/', vulnerabilityCount: 1 });
@@ -843,8 +847,8 @@ describe('assets', () => {
     const { result } = await imported(records);
     expect(result).toMatchObject({ assets_created: 2, assets_updated: 0, ports_opened: 4 });
     // The later observation of a port wins.
-    const again = await imported([...records, seen('192.0.2.7', 81), seen('192.0.2.7', 22, 'closed')]);
-    expect(again.result).toMatchObject({ assets_created: 0, ports_opened: 1 });
+    const repeated = await imported([...records, seen('192.0.2.7', 81), seen('192.0.2.7', 22, 'closed')]);
+    expect(repeated.result).toMatchObject({ assets_created: 0, ports_opened: 1 });
   });
 
   it('that the assessment does not list are changed by admins only', async () => {
@@ -887,7 +891,7 @@ describe('a dry run', () => {
     now = SECOND;
     await setStatus((await one('fixed')).id, 5);
     now = NOW;
-    const before = await everything();
+    const before = await recordedText();
     const many = Array.from({ length: 300 }, (_, n) =>
       finding(`new ${n}`, { target: { url: 'https://new.example/' } }),
     );
@@ -913,7 +917,7 @@ describe('a dry run', () => {
     expect(preview?.reopened).toEqual([{ title: 'Title of fixed', asset: 'https://shop.example/' }]);
     expect(preview?.gone).toEqual([{ title: 'Title of gone', asset: 'https://shop.example/' }]);
     expect(reportAt).toBeNull();
-    expect(await everything()).toEqual(before);
+    expect(await recordedText()).toEqual(before);
   });
 });
 
@@ -942,12 +946,12 @@ describe('an interrupted run', () => {
   const rules = Array.from({ length: 400 }, (_, n) => `rule ${n}`);
 
   it('has the same result when it runs again', async () => {
-    const other = await fixtures.organization();
+    const otherOrganization = await fixtures.organization();
     const results = [];
     for (const broken of [false, true]) {
       if (broken) {
-        organization = other;
-        assessment = await assessmentOf(other.uid);
+        organization = otherOrganization;
+        assessment = await assessmentOf(otherOrganization.uid);
       }
       await imported([at(FIRST), SITE, ...rules.slice(0, 100).map((rule) => finding(rule)), finding('gone')]);
       now = FIRST + 1;
@@ -980,8 +984,8 @@ describe('an interrupted run', () => {
         .sort();
       await expectCounted();
       results.push({ result, rows });
-      const again = await run(job, records);
-      expect(again.result).toEqual(result);
+      const repeated = await run(job, records);
+      expect(repeated.result).toEqual(result);
     }
     expect(results[1]).toEqual(results[0]);
     expect(results[0]?.result).toMatchObject({
@@ -1268,10 +1272,10 @@ describe('an undo', () => {
     await undo(third);
     expect(await goneImports()).toEqual([first.job.id]);
     expect((await one('goes')).gone_at).toBe(iso(FIRST + DAY));
-    const again = await imported([at(THIRD), SITE], fix);
+    const repeated = await imported([at(THIRD), SITE], fix);
     await undo(first);
-    expect(await goneImports()).toEqual([again.job.id]);
-    await undo(again);
+    expect(await goneImports()).toEqual([repeated.job.id]);
+    await undo(repeated);
     expect(await goneImports()).toEqual([second.job.id]);
     expect(await one('goes')).toMatchObject({ status_id: 1, gone_at: iso(SECOND) });
     await expectCounted();

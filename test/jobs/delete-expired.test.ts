@@ -194,13 +194,13 @@ describe('The audit log', () => {
     await removeAfter(1);
     now += HOUR;
     refuse(now);
-    const old = await fixtures.organization();
+    const oldOrganization = await fixtures.organization();
     now += 30 * DAY - 1;
     const young = await fixtures.organization();
     await removeAfter(30);
     expect(await remaining()).toEqual(expect.arrayContaining([['organization.create', now - 30 * DAY + 1]]));
     now += 1;
-    expect(old.id).not.toBe(young.id);
+    expect(oldOrganization.id).not.toBe(young.id);
     await removeAfter(30);
     expect(await remaining()).toEqual([
       ['demo.load', expect.any(Number)],

@@ -96,10 +96,10 @@ describe('An import that exceeds its memory limit', () => {
   it('fails without a retry, and the server continues', async () => {
     const small = await startTestServer({ importMemory: MEMORY });
     try {
-      const its = createFixtures(small);
-      const { uid: organization } = await its.organization();
-      const { uid } = await its.assessment(organization);
-      const { token } = await its.user({ organization, admin: true });
+      const smallFixtures = createFixtures(small);
+      const { uid: organization } = await smallFixtures.organization();
+      const { uid } = await smallFixtures.assessment(organization);
+      const { token } = await smallFixtures.user({ organization, admin: true });
       const { body } = await uploadReport(small, token, finding(1, 'x'.repeat(MEMORY * 1024 ** 2)), {
         assessment_id: uid,
       });
@@ -108,7 +108,9 @@ describe('An import that exceeds its memory limit', () => {
         state: 'failed',
         error: { message: expect.stringContaining(`its memory limit of ${MEMORY} MiB`) },
       });
-      expect(await its.auditEvents()).toContainEqual(expect.objectContaining({ action: 'import.end' }));
+      expect(await smallFixtures.auditEvents()).toContainEqual(
+        expect.objectContaining({ action: 'import.end' }),
+      );
       const jobs = await small.context.db.read
         .selectFrom('jobs')
         .select('id')
@@ -128,10 +130,10 @@ describe('An import that makes no progress', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const watched = await startTestServer({ attachments: gate.attachments });
     try {
-      const its = createFixtures(watched);
-      const { uid: organization } = await its.organization();
-      const { uid } = await its.assessment(organization);
-      const { token } = await its.user({ organization, admin: true });
+      const watchedFixtures = createFixtures(watched);
+      const { uid: organization } = await watchedFixtures.organization();
+      const { uid } = await watchedFixtures.assessment(organization);
+      const { token } = await watchedFixtures.user({ organization, admin: true });
       gate.hold();
       const { body } = await uploadReport(watched, token, HELD_REPORT, { assessment_id: uid });
       const applied = watched.context.db.read.selectFrom('assets').select('id');

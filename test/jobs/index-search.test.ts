@@ -101,17 +101,17 @@ describe.runIf(engine() === 'sqlite')('Beside a running import', () => {
     );
   const prepare = async (leaseEnds: number) => {
     let now = Date.UTC(2027, 0, 1);
-    const own = await startTestServer({}, () => now);
-    const { db } = own.context;
+    const ownServer = await startTestServer({}, () => now);
+    const { db } = ownServer.context;
     await runningImport(db, leaseEnds);
     await importInto(db, 'acme', 3);
-    const job = indexSearchJob(own.context);
+    const job = indexSearchJob(ownServer.context);
     return {
-      server: own,
+      server: ownServer,
       db,
       run: () => job.run({ signal: new AbortController().signal } as never),
       wait: (milliseconds: number) => void (now += milliseconds),
-      close: () => own.close(),
+      close: () => ownServer.close(),
     };
   };
 

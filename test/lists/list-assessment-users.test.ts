@@ -12,10 +12,10 @@ beforeAll(async () => {
   const { uid: organization } = await fixtures.organization();
   token = (await fixtures.user({ organization, admin: true })).token;
   uid = (await fixtures.assessment(organization)).uid;
-  const other = (await fixtures.assessment(organization)).uid;
+  const otherAssessment = (await fixtures.assessment(organization)).uid;
   for (let index = 0; index < 10; index += 1) {
     const { id } = await fixtures.user({ organization });
-    await fixtures.access(index % 3 === 0 ? other : uid, id);
+    await fixtures.access(index % 3 === 0 ? otherAssessment : uid, id);
     if (index % 3 !== 0) given.push(id);
   }
 });

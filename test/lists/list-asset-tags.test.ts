@@ -207,11 +207,11 @@ describe('Operation 71: get an asset tag', () => {
     expect([response.status, response.body]).toEqual([200, tag]);
     expect(response.headers.get('etag')).toMatch(/^"1\./);
     expect(response.headers.get('cache-control')).toBe('private, no-cache');
-    const again = await server.request('GET', `${path()}/${tag.uid}`, {
+    const repeated = await server.request('GET', `${path()}/${tag.uid}`, {
       token: admin.token,
       headers: { 'if-none-match': response.headers.get('etag') ?? '' },
     });
-    expect([again.status, again.text]).toEqual([304, '']);
+    expect([repeated.status, repeated.text]).toEqual([304, '']);
     const full = await get(`/${tag.uid}?includeEntities=true`, member.token);
     expect(full.body).toEqual({
       ...tag,

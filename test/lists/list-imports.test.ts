@@ -29,10 +29,10 @@ beforeAll(async () => {
     const { body } = await uploadReport(server, admin.token, content, fields);
     await waitForImport(server, admin.token, body.id);
   }
-  const other = await fixtures.organization();
-  const theirs = await fixtures.user({ organization: other.uid, admin: true });
-  const { body } = await uploadReport(server, theirs.token, complete);
-  await waitForImport(server, theirs.token, body.id);
+  const otherOrganization = await fixtures.organization();
+  const foreignUser = await fixtures.user({ organization: otherOrganization.uid, admin: true });
+  const { body } = await uploadReport(server, foreignUser.token, complete);
+  await waitForImport(server, foreignUser.token, body.id);
 });
 
 it('lists imports, newest first', async () => {

@@ -27,8 +27,13 @@ beforeAll(async () => {
   await fixtures.testingSession(assessments[0], testers[0].id, NOW - 2 * HOUR, null);
   // Past its maximum length, and not yet ended by the job.
   await fixtures.testingSession(assessments[1], testers[0].id, NOW - 30 * HOUR, null);
-  const other = await fixtures.organization();
-  await fixtures.testingSession((await fixtures.assessment(other.uid)).uid, testers[0].id, NOW - HOUR, null);
+  const otherOrganization = await fixtures.organization();
+  await fixtures.testingSession(
+    (await fixtures.assessment(otherOrganization.uid)).uid,
+    testers[0].id,
+    NOW - HOUR,
+    null,
+  );
 });
 
 const iso = (hours: number) => new Date(NOW - hours * HOUR).toISOString();

@@ -287,14 +287,14 @@ describe('Anonymous browsers', () => {
 
 describe('Server failures', () => {
   it('RFC 6749, 4.1.2.1: are returned to the client as server_error or temporarily_unavailable', async () => {
-    const own = await startTestServer();
-    const theirs = createFixtures(own);
+    const ownServer = await startTestServer();
+    const theirs = createFixtures(ownServer);
     const other = await theirs.account();
     const { id } = await theirs.client();
-    const browser = createFormClient(own);
+    const browser = createFormClient(ownServer);
     await browser.signIn(other.email, other.password);
     const page = await browser.open(authorizePath({ ...valid(), client_id: id }));
-    await own.context.db.write((tx) => tx.schema.dropTable('authorization_codes').execute());
+    await ownServer.context.db.write((tx) => tx.schema.dropTable('authorization_codes').execute());
     const response = await browser.submit(
       page,
       { decision: 'allow' },
@@ -304,9 +304,9 @@ describe('Server failures', () => {
       error: 'server_error',
       error_description: 'the server failed',
       state: 'abc',
-      iss: own.context.addresses.issuer,
+      iss: ownServer.context.addresses.issuer,
     });
-    expect(own.logs()).toContainEqual(expect.objectContaining({ msg: 'authorization failed' }));
-    await own.close();
+    expect(ownServer.logs()).toContainEqual(expect.objectContaining({ msg: 'authorization failed' }));
+    await ownServer.close();
   });
 });

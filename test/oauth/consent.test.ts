@@ -286,11 +286,11 @@ describe('Consent', () => {
       before: JSON.stringify({ user: account.id, scopes: ['tag_ow'] }),
       after: JSON.stringify({ codes: 1, refresh_tokens: 1, access_tokens: 1 }),
     });
-    const again = await visitor.post('/account/applications', {
+    const repeated = await visitor.post('/account/applications', {
       client,
       _csrf: /name="_csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '',
     });
-    expect(again.status).toBe(404);
+    expect(repeated.status).toBe(404);
   });
 
   it('that is revoked during a request leaves no token', async () => {

@@ -137,27 +137,27 @@ describe('Implicit flow', () => {
   });
 
   it('RFC 6749, 4.2.2.1: returns unsupported_response_type if it is disabled for the deployment, which keeps the code flow', async () => {
-    const own = await startSecondServer(server, { implicitFlow: false });
-    const other = await fixtures.account();
+    const ownServer = await startSecondServer(server, { implicitFlow: false });
+    const otherAccount = await fixtures.account();
     const { id } = await fixtures.client({ implicit: true });
-    const browser = createFormClient(own);
-    await browser.signIn(other.email, other.password);
+    const browser = createFormClient(ownServer);
+    await browser.signIn(otherAccount.email, otherAccount.password);
     const request = { ...valid(), client_id: id };
     const { fragment } = responseOf(await browser.get(authorizePath(request)));
     expect(fragment).toMatchObject({ error: 'unsupported_response_type', state: 'a b&c' });
     const path = authorizePath({ ...request, response_type: 'code', ...PKCE });
     expect(responseOf(await decide(browser, path, 'allow')).query).toHaveProperty('code');
-    await own.close();
+    await ownServer.close();
   });
 
   it('grants nothing to a user who is banned meanwhile, and revokes their tokens', async () => {
-    const other = await fixtures.account({ organization: 'acmeimplicit' });
+    const otherAccount = await fixtures.account({ organization: 'acmeimplicit' });
     const browser = createFormClient(server);
-    await browser.signIn(other.email, other.password);
+    await browser.signIn(otherAccount.email, otherAccount.password);
     const path = authorizePath({ ...valid(), scope: 'tag_lw' });
     const { fragment } = responseOf(await decide(browser, path, 'allow'));
     await server.context.db.write((tx) =>
-      tx.updateTable('users').set({ banned_at: now }).where('id', '=', other.id).execute(),
+      tx.updateTable('users').set({ banned_at: now }).where('id', '=', otherAccount.id).execute(),
     );
     expect((await browser.get(path)).location?.startsWith(`${server.origin}/sign-in`)).toBe(true);
     expect((await createTag(fragment['access_token'], 'banned')).status).toBe(401);

@@ -133,12 +133,12 @@ describe('Introspection endpoint', () => {
     expect(await introspect(app, used.refresh_token)).toEqual(INACTIVE);
     expect(await introspect(app, used.access_token)).toMatchObject({ active: true });
 
-    const other = await fixtures.user({ organization: 'acmeintrospection' });
-    const banned = await apps.tokens(app, other.id);
-    await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), other.id));
-    for (const token of [banned.access_token, banned.refresh_token, other.token])
+    const otherUser = await fixtures.user({ organization: 'acmeintrospection' });
+    const banned = await apps.tokens(app, otherUser.id);
+    await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), otherUser.id));
+    for (const token of [banned.access_token, banned.refresh_token, otherUser.token])
       expect(await introspect(app, token)).toEqual(INACTIVE);
-    expect(await introspect(staffs, other.token)).toEqual(INACTIVE);
+    expect(await introspect(staffs, otherUser.token)).toEqual(INACTIVE);
 
     const late = await apps.tokens(app, user.id);
     now += 3_600_000;

@@ -111,8 +111,8 @@ describe('Authorization code grant', () => {
     const other = await apps.tokens(client, user.id);
     expect(await apps.isAccepted(first.access_token)).toBe(true);
 
-    const again = await apps.redeem(client, given);
-    expect([again.status, again.body.error]).toEqual([400, 'invalid_grant']);
+    const repeated = await apps.redeem(client, given);
+    expect([repeated.status, repeated.body.error]).toEqual([400, 'invalid_grant']);
     expect(await apps.isAccepted(first.access_token)).toBe(false);
     expect(await apps.isAccepted(second.access_token)).toBe(false);
     expect((await apps.refresh(client, second.refresh_token)).body.error).toBe('invalid_grant');

@@ -170,8 +170,8 @@ describe('Refresh token grant', () => {
     const tokens = await oauth.processRefreshTokenResponse(as, self, response);
     expect(await apps.isAccepted(tokens.access_token)).toBe(true);
 
-    const again = await oauth.refreshTokenGrantRequest(as, self, proof, token, INSECURE);
-    await expect(oauth.processRefreshTokenResponse(as, self, again)).rejects.toMatchObject({
+    const repeated = await oauth.refreshTokenGrantRequest(as, self, proof, token, INSECURE);
+    await expect(oauth.processRefreshTokenResponse(as, self, repeated)).rejects.toMatchObject({
       error: 'invalid_grant',
     });
   });
