@@ -135,7 +135,7 @@ async function fillAssets(db: Database, organizationId: number): Promise<void> {
         uid: hostUid(size),
         type: 'host',
         name: `Host ${size}`,
-        // Not an address of a generated report.
+        // No generated report has this address.
         location: `192.0.2.${size % 256}`,
       })),
     ].map((asset) => ({ ...asset, organization_id: organizationId, created_at: START, updated_at: START })),

@@ -66,7 +66,7 @@ async function measureNuclei(imports: Imports, folder: string): Promise<Benchmar
   const name = `import-nuclei of ${NUCLEI_FINDINGS} findings`;
   const first = await importBesideOthers(imports, file, name, dataset.assessment);
   const repeated = await importBesideOthers(imports, file, `${name} again`, dataset.assessment);
-  // Of findings that another import has seen, and of findings that are deleted.
+  // The first undo keeps findings that another import has seen; the second deletes findings.
   const undos = [
     { of: `${name} again`, ...(await undoBesideOthers(imports, repeated.id, `undo of ${name} again`)) },
     { of: name, ...(await undoBesideOthers(imports, first.id, `undo of ${name}`)) },

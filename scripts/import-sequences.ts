@@ -55,8 +55,8 @@ try {
       seed: seed + done,
       count: Math.min(PER_DATABASE, count - done),
       mostFailures: maxFailures - failed,
-      least: Math.min(5, maxSteps),
-      most: maxSteps,
+      min: Math.min(5, maxSteps),
+      max: maxSteps,
       inOrder: values['in-order'],
       parallel: isPostgres ? 2 * availableParallelism() : 2,
       onProgress(finished) {

@@ -109,7 +109,7 @@ describe('A comment', () => {
         for (const [word] of text.replaceAll(COMMENT, ' ').matchAll(/\w+/g)) words.add(word);
       }
     expect(comments.length).toBeGreaterThan(4_000);
-    const named = comments.flatMap(({ file, text }) =>
+    const mentions = comments.flatMap(({ file, text }) =>
       [...text.matchAll(/`([A-Za-z]+[a-z][A-Z]\w*)(?:\(\))?`|@throws ([A-Z]\w+)/g)].map(
         ([, quoted, thrown]) => ({
           file,
@@ -117,8 +117,8 @@ describe('A comment', () => {
         }),
       ),
     );
-    expect(named.length).toBeGreaterThan(300);
-    expect(named.filter(({ name }) => !words.has(name))).toEqual([]);
+    expect(mentions.length).toBeGreaterThan(300);
+    expect(mentions.filter(({ name }) => !words.has(name))).toEqual([]);
   });
 });
 
@@ -130,9 +130,9 @@ describe('CONTRIBUTING', () => {
       ),
     );
     const text = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
-    const named = [...text.matchAll(/`([\w./-]+\.tsx?)`/g)].map(([, name = '']) => name);
-    expect(named.length).toBeGreaterThan(70);
-    const missing = named.filter((name) => !files.some((file) => file.endsWith(`/${name}`)));
+    const fileNames = [...text.matchAll(/`([\w./-]+\.tsx?)`/g)].map(([, name = '']) => name);
+    expect(fileNames.length).toBeGreaterThan(70);
+    const missing = fileNames.filter((name) => !files.some((file) => file.endsWith(`/${name}`)));
     expect(missing).toEqual([]);
   });
 });
@@ -152,8 +152,8 @@ describe('A command', () => {
     .filter((file) => file.endsWith('.ts'))
     .map((file) => `cli/${file}`)
     .toSorted();
-  const naming = (said: RegExp) =>
-    commands.filter((file) => said.test(readFileSync(join(SOURCES, file), 'utf8')));
+  const naming = (pattern: RegExp) =>
+    commands.filter((file) => pattern.test(readFileSync(join(SOURCES, file), 'utf8')));
 
   it('reads and writes what it was given, and leaves the process to `serve`', () => {
     expect(naming(/\bprocess\.(stdin|stdout|stderr|env|argv)\b|\bconsole\./)).toEqual([]);
@@ -162,7 +162,7 @@ describe('A command', () => {
       'cli/import/api.ts',
       'cli/serve.ts',
     ]);
-    // Without a second argument, it reads the environment of the process.
+    // `loadConfig` without a second argument reads the environment of the process.
     expect(naming(/\bloadConfig\([^,()]*\)/)).toEqual([]);
   });
 });
@@ -178,8 +178,8 @@ describe('A file of tests', () => {
     expect(tests.length).toBeGreaterThan(50);
     expect(tests.filter((file) => !isIn([EVERY_FILE], file))).toEqual([]);
     // Files with another suffix would not run.
-    const others = files.filter((file) => /\b(test|spec)\.\w+$/.test(file) && !tests.includes(file));
-    expect(others).toEqual([]);
+    const misnamed = files.filter((file) => /\b(test|spec)\.\w+$/.test(file) && !tests.includes(file));
+    expect(misnamed).toEqual([]);
     for (const pattern of ON_SQLITE_ALONE) {
       expect([pattern, tests.some((file) => isIn([pattern], file))]).toEqual([pattern, true]);
     }
@@ -190,7 +190,7 @@ describe('A file of tests', () => {
       conditionsIn(textOf(file))
         .filter((condition) => {
           // Needs a program that a machine may lack; `skipped-notice.ts` reports skipped tests.
-          if (/^(has\('(bash|zsh|fish|curl)'\)|HAS_TERMINAL)$/.test(condition)) return false;
+          if (/^(isInstalled\('(bash|zsh|fish|curl)'\)|HAS_TERMINAL)$/.test(condition)) return false;
           const [, name] = /^engine\(\) === '(sqlite|postgres)'$/.exec(condition) ?? [];
           return name === undefined || (name === 'postgres' && isIn(ON_SQLITE_ALONE, file));
         })
@@ -202,8 +202,8 @@ describe('A file of tests', () => {
   it('waits for what happens, and compares nothing with a clock', () => {
     const clocks =
       /vi\.waitFor|performance\.now|waitForTimeout|setTimeout as delay|pg_sleep\(\d\.|Date\.now\(\) - \w+At/;
-    const found = files.filter((file) => /\.tsx?$/.test(file) && clocks.test(textOf(file)));
-    expect(found.sort()).toEqual([
+    const clockReaders = files.filter((file) => /\.tsx?$/.test(file) && clocks.test(textOf(file)));
+    expect(clockReaders.sort()).toEqual([
       // This file.
       'test/architecture.test.ts',
       // Its limit is the minute for which a server keeps a connection.
@@ -233,6 +233,6 @@ describe('A file of tests', () => {
 
 /** The modifiers in a test file that skip tests: a word, or the condition of a `runIf`. */
 function conditionsIn(text: string): string[] {
-  const said = /\.(?:(skip|only|todo|fails|skipIf)\b|runIf\(\s*((?:[^()]|\([^()]*\))*?),?\s*\))/g;
-  return [...text.matchAll(said)].map(([, word, condition]) => word ?? condition ?? '');
+  const skips = /\.(?:(skip|only|todo|fails|skipIf)\b|runIf\(\s*((?:[^()]|\([^()]*\))*?),?\s*\))/g;
+  return [...text.matchAll(skips)].map(([, word, condition]) => word ?? condition ?? '');
 }

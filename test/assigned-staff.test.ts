@@ -67,10 +67,10 @@ async function assetTagOf(organization: string): Promise<string> {
   return (await as('POST', path, { tags: [{ name }] }, token)).body.tags[0].uid;
 }
 
-const rejected = async (things: Estate, token = staff.token) => {
+const rejected = async (estateToProbe: Estate, token = staff.token) => {
   const refusals: string[] = [];
-  const tag = await assetTagOf(things.organization);
-  for (const [method, path, body] of operations(things, tag)) {
+  const tag = await assetTagOf(estateToProbe.organization);
+  for (const [method, path, body] of operations(estateToProbe, tag)) {
     const { status } = await as(method, path, body, token);
     if (status >= 300) refusals.push(`${method} ${path}`);
   }
@@ -79,8 +79,8 @@ const rejected = async (things: Estate, token = staff.token) => {
 
 describe('Assigned staff', () => {
   it('act as staff in their organizations', async () => {
-    const mine = await estate('mine');
-    expect(await rejected(mine)).toEqual([]);
+    const assignedEstate = await estate('mine');
+    expect(await rejected(assignedEstate)).toEqual([]);
   });
 
   it('have no access to others', async () => {
@@ -103,22 +103,22 @@ describe('Assigned staff', () => {
 
   it('are restricted from the moment they are assigned, including their existing tokens', async () => {
     await fixtures.organization('third');
-    const late = await fixtures.user();
+    const newUser = await fixtures.user();
     const [before, after] = [await estate('other'), await estate('other')];
-    expect(await rejected(before, late.token)).toEqual([]);
+    expect(await rejected(before, newUser.token)).toEqual([]);
     const { db, clock } = server.context;
-    await db.write((tx) => assignStaff(tx, cliChangeContext(clock()), late.id, ['mine', 'third']));
-    expect((await rejected(after, late.token)).length).toBe(14);
-    expect(await rejected(await estate('third'), late.token)).toEqual([]);
+    await db.write((tx) => assignStaff(tx, cliChangeContext(clock()), newUser.id, ['mine', 'third']));
+    expect((await rejected(after, newUser.token)).length).toBe(14);
+    expect(await rejected(await estate('third'), newUser.token)).toEqual([]);
     const global = await as(
       'POST',
       '/api/asset/v2/bulk/assets/criticality:update',
       { organizationUid: 'other', criticality: 'high', assetUids: [after.asset.uid] },
-      late.token,
+      newUser.token,
     );
     expect(global.status).toBe(422);
-    await db.write((tx) => assignStaff(tx, cliChangeContext(clock()), late.id, []));
-    expect(await rejected(after, late.token)).toEqual([]);
+    await db.write((tx) => assignStaff(tx, cliChangeContext(clock()), newUser.id, []));
+    expect(await rejected(after, newUser.token)).toEqual([]);
     const assigned = (await fixtures.auditEvents()).filter(({ action }) => action === 'user.assign');
     expect(assigned.map((event) => [event.before, event.after])).toEqual([
       ['{"assigned_to":[]}', '{"assigned_to":["mine","third"]}'],
@@ -148,7 +148,7 @@ describe('Assigned staff', () => {
 
   it('cannot see users of other organizations', async () => {
     await fixtures.organization('second');
-    const two = await fixtures.user({ assignedTo: ['mine', 'second'] });
+    const doublyAssigned = await fixtures.user({ assignedTo: ['mine', 'second'] });
     const group = await fixtures.group('mine');
     const colleague = await fixtures.user();
     const [second, other] = [
@@ -159,7 +159,7 @@ describe('Assigned staff', () => {
       'POST',
       `/api/assessment/v1/assessment-groups/${group.id}/members/batchRemove`,
       { userUids: [second.uid, other.uid, colleague.uid] },
-      two.token,
+      doublyAssigned.token,
     );
     expect(body.results.map(({ errorCode }: { errorCode: string }) => errorCode)).toEqual([
       'user_not_in_org',

@@ -25,7 +25,7 @@ interface AuditedOperation {
   /** Requests that fail for staff. */
   rejectedForStaff?: readonly Attempt[];
   dryRun?: Attempt;
-  /** For operations that admins may not call. */
+  /** Whether staff calls the operation, because admins may not. */
   byStaff?: true;
   /** Users without access or of another organization who may call it too. */
   alsoFor?: readonly ('outsider' | 'otherTenant')[];
@@ -591,8 +591,8 @@ describe('The audit log', () => {
         unrecorded.push([JSON.stringify(attempt), await send(staff.token, attempt)]);
       if (operation.versioned && ['PATCH', 'PUT', 'DELETE'].includes(request.method))
         unrecorded.push(['another version', await send(token, request, { 'if-match': '"987654321-x"' })]);
-      for (const [who, { status, text }] of unrecorded)
-        expect([who, status, text]).toEqual([who, expect.toSatisfy((one: number) => one >= 400), text]);
+      for (const [cause, { status, text }] of unrecorded)
+        expect([cause, status, text]).toEqual([cause, expect.toSatisfy((code: number) => code >= 400), text]);
       if (dryRun !== undefined) unrecorded.push(['a dry run', await done(token, dryRun)]);
 
       const key = { 'idempotency-key': `key-${(count += 1)}` };
@@ -600,17 +600,18 @@ describe('The audit log', () => {
       if (operation.idempotent) unrecorded.push(['the repeat', await send(token, request, key)]);
       for (const attempt of unchanged ?? [request])
         unrecorded.push(['once more', await send(token, attempt)]);
-      for (const [who, one] of unrecorded) expect([who, await eventsOf(one)]).toEqual([who, []]);
+      for (const [cause, attempt] of unrecorded)
+        expect([cause, await eventsOf(attempt)]).toEqual([cause, []]);
 
       // Events of the job of a request have its id too.
       await expect.poll(async () => (await eventsOf(response)).map(({ action }) => action)).toEqual(actions);
       const events = await eventsOf(response);
       for (const { action, before, after } of events) {
-        const [was, is] = [parsed(before), parsed(after)];
+        const [old, current] = [parsed(before), parsed(after)];
         if (/\.(create|log|start)$/.test(action))
-          expect([action, was, is]).toEqual([action, null, expect.any(Object)]);
+          expect([action, old, current]).toEqual([action, null, expect.any(Object)]);
         else if (action.endsWith('.delete'))
-          expect([action, was, is]).toEqual([action, expect.any(Object), null]);
+          expect([action, old, current]).toEqual([action, expect.any(Object), null]);
       }
       const ids = events.map(({ id }) => id);
       expect({
@@ -633,12 +634,13 @@ describe('The audit log', () => {
 
   it('covers every operation that changes something', async () => {
     const titles = Object.values(AUDITED_OPERATIONS);
-    const tried = await Promise.all(titles.map(async (build) => (await build()).request));
+    const requests = await Promise.all(titles.map(async (build) => (await build()).request));
     const missing = operations.filter(
       ({ method, pattern }) =>
-        method !== 'GET' && !tried.some((one) => one.method === method && pattern.test(one.path)),
+        method !== 'GET' &&
+        !requests.some((request) => request.method === method && pattern.test(request.path)),
     );
-    expect(missing.map(({ name: one }) => one)).toEqual([]);
+    expect(missing.map(({ name: operation }) => operation)).toEqual([]);
     expect(operations.filter(({ method }) => method !== 'GET').length).toBeGreaterThan(40);
   });
 

@@ -134,7 +134,7 @@ interface Loss {
   only?: readonly string[];
 }
 
-/** By the lost right. */
+/** The cases by the right that is lost. */
 const LOSSES: Record<string, Loss> = {
   'staff lose the organization': {
     gain: ({ organization }) => fixtures.user({ assignedTo: [organization.uid] }),
@@ -189,36 +189,36 @@ describe.each(Object.entries(LOSSES))(
   'After %s, a replay',
   (_name, { gain, lose, only = Object.keys(OPERATIONS) }) => {
     it.each(only)('of %s gets what a first request gets', async (name) => {
-      const own = await estate();
-      const user = await gain(own);
-      const attempt = (OPERATIONS[name] as (typeof OPERATIONS)[string])(own);
+      const ownEstate = await estate();
+      const user = await gain(ownEstate);
+      const attempt = (OPERATIONS[name] as (typeof OPERATIONS)[string])(ownEstate);
       const first = await send(attempt, user, 'key');
       expect([first.status, first.text]).toEqual([expect.toSatisfy((status) => status < 300), first.text]);
       const replay = await send(attempt, user, 'key');
       expect([replay.status, replay.headers.get('idempotency-replayed')]).toEqual([first.status, 'true']);
 
-      await lose(own, user);
+      await lose(ownEstate, user);
       const rejected = await send(attempt, user, 'key');
-      const fresh = await send(attempt, user);
+      const newAttempt = await send(attempt, user);
       expect([403, 404, 422]).toContain(rejected.status);
       expect(rejected.headers.get('idempotency-replayed')).toBeNull();
-      expect([rejected.status, rejected.body.detail]).toEqual([fresh.status, fresh.body.detail]);
+      expect([rejected.status, rejected.body.detail]).toEqual([newAttempt.status, newAttempt.body.detail]);
     });
   },
 );
 
 it('With another token of the account, a replay gets what that token gets', async () => {
-  const own = await estate();
-  const user = await fixtures.user({ organization: own.organization.uid, admin: true });
-  const attempt = (OPERATIONS['createAssets'] as (typeof OPERATIONS)[string])(own);
+  const ownEstate = await estate();
+  const user = await fixtures.user({ organization: ownEstate.organization.uid, admin: true });
+  const attempt = (OPERATIONS['createAssets'] as (typeof OPERATIONS)[string])(ownEstate);
   const { body: created } = await send(attempt, user, 'key');
   await change((tx) =>
     tx.updateTable('assets').set({ writable_by: 'boss' }).where('uid', '=', created.uid).execute(),
   );
   const narrowToken = await fixtures.token(user.id, { scopes: ['asset_client_ow'] });
   const rejected = await send(attempt, { ...user, token: narrowToken.token }, 'key');
-  const fresh = await send(attempt, { ...user, token: narrowToken.token });
-  expect([rejected.status, rejected.body.detail]).toEqual([409, fresh.body.detail]);
+  const newAttempt = await send(attempt, { ...user, token: narrowToken.token });
+  expect([rejected.status, rejected.body.detail]).toEqual([409, newAttempt.body.detail]);
   expect((await send(attempt, user, 'key')).status).toBe(201);
   const events = (await fixtures.auditEvents()).filter(
     ({ action, user_id }) => action === 'location.refuse' && user_id === user.id,
@@ -228,6 +228,6 @@ it('With another token of the account, a replay gets what that token gets', asyn
 
 it('covers every operation with an idempotency key', async () => {
   const operations = await operationsOf(server);
-  const named = operations.filter(({ idempotent }) => idempotent).map(({ name }) => name);
-  expect([...Object.keys(OPERATIONS), ...WITHOUT_ROW].sort()).toEqual(named.sort());
+  const names = operations.filter(({ idempotent }) => idempotent).map(({ name }) => name);
+  expect([...Object.keys(OPERATIONS), ...WITHOUT_ROW].sort()).toEqual(names.sort());
 });

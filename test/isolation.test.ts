@@ -24,7 +24,7 @@ interface Names {
   spareAssessment: string;
   vulnerability: number;
   vulnerabilityTag: number;
-  /** Without a retest. */
+  /** The id of an open vulnerability without a retest. */
   openVulnerability: number;
   attachment: number;
   comment: number;
@@ -32,7 +32,7 @@ interface Names {
   assessmentTag: number;
   assetTag: string;
   asset: string;
-  /** Not in a listing. */
+  /** The uid of an asset that is in no listing. */
   spareAsset: string;
   group: number;
   testingSession: number;
@@ -714,18 +714,18 @@ let previousRows: string;
 /** All operations, from the routes. */
 let operations: RoutedOperation[];
 
-// Not the shared server, because each test compares all rows.
+// Each test compares all rows, so the server is not shared.
 const server = await useOwnServer();
 beforeAll(async () => {
   operations = await operationsOf(server);
   fixtures = createFixtures(server);
-  const one = await tenant('one');
-  const two = await tenant('two');
-  own = one.names;
-  other = two.names;
+  const firstTenant = await tenant('one');
+  const secondTenant = await tenant('two');
+  own = firstTenant.names;
+  other = secondTenant.names;
   // A missing scope is detected before any other query, so one engine is enough.
   const scopes = engine() === 'sqlite' ? Object.keys(SCOPES) : [];
-  for (const [role, userId] of Object.entries(one.users)) {
+  for (const [role, userId] of Object.entries(firstTenant.users)) {
     credentials.push({ name: `${role} with all scopes`, token: (await fixtures.token(userId)).token });
     for (const scope of scopes) {
       const issued = await fixtures.token(userId, { scopes: [scope] }).catch(() => undefined);
@@ -775,14 +775,17 @@ async function tenant(uid: string) {
     tagIds: [vulnerabilityTag.id],
   });
   const openVulnerability = await fixtures.vulnerability(assessment.uid);
-  const found = `/v1/vulnerabilities/${vulnerability.id}`;
+  const vulnerabilityPath = `/v1/vulnerabilities/${vulnerability.id}`;
   const { token } = admin;
-  const comment = await server.request('POST', `${found}/comments`, { token, body: { text: 'own' } });
-  const attachment = await server.request('POST', `${found}/attachments`, {
+  const comment = await server.request('POST', `${vulnerabilityPath}/comments`, {
+    token,
+    body: { text: 'own' },
+  });
+  const attachment = await server.request('POST', `${vulnerabilityPath}/attachments`, {
     token,
     ...fileBody('own'),
   });
-  const retest = await server.request('POST', `${found}/patch_verifications`, {
+  const retest = await server.request('POST', `${vulnerabilityPath}/patch_verifications`, {
     token,
     body: { message: 'own' },
   });
@@ -838,7 +841,7 @@ async function allRows() {
 }
 
 /** The response as the caller sees it, without the names from the request and the request id. */
-async function seen(credential: Credential, attempt: Attempt, names: Names) {
+async function responseTo(credential: Credential, attempt: Attempt, names: Names) {
   const { token } = credential;
   const response = await server.request(attempt.method, attempt.path, {
     token,
@@ -858,9 +861,11 @@ async function seen(credential: Credential, attempt: Attempt, names: Names) {
 
 function operationOf({ method, path }: Attempt): RoutedOperation {
   const [pathname = ''] = path.split('?', 1);
-  const found = operations.find((one) => one.method === method && one.pattern.test(pathname));
-  if (found === undefined) throw new Error(`No operation has ${method} ${path}.`);
-  return found;
+  const operation = operations.find(
+    (candidate) => candidate.method === method && candidate.pattern.test(pathname),
+  );
+  if (operation === undefined) throw new Error(`No operation has ${method} ${path}.`);
+  return operation;
 }
 
 describe('Tenant isolation', () => {
@@ -871,9 +876,9 @@ describe('Tenant isolation', () => {
     const accepted = credentials.filter(({ scope }) => scope === undefined || scopes.includes(scope));
     await Promise.all(
       accepted.map(async (credential) => {
-        const foreign = await seen(credential, build(other, own), other);
-        const nothing = await seen(credential, build(NOTHING, own), NOTHING);
-        expect([credential.name, foreign]).toEqual([credential.name, nothing]);
+        const foreign = await responseTo(credential, build(other, own), other);
+        const unknownResponse = await responseTo(credential, build(NOTHING, own), NOTHING);
+        expect([credential.name, foreign]).toEqual([credential.name, unknownResponse]);
         expect(foreign).not.toMatch(/^5/);
       }),
     );
@@ -884,10 +889,12 @@ describe('Tenant isolation', () => {
   });
 
   it('covers every operation', () => {
-    const tried = Object.values(OPERATIONS).map((build) => build(NOTHING, NOTHING));
+    const attempts = Object.values(OPERATIONS).map((build) => build(NOTHING, NOTHING));
     const missing = operations.filter(
       ({ method, pattern }) =>
-        !tried.some((one) => one.method === method && pattern.test(one.path.split('?', 1)[0] ?? '')),
+        !attempts.some(
+          (attempt) => attempt.method === method && pattern.test(attempt.path.split('?', 1)[0] ?? ''),
+        ),
     );
     expect(operations.length).toBeGreaterThanOrEqual(14);
     expect(missing.map(({ name }) => name)).toEqual([]);
@@ -899,7 +906,7 @@ describe('Tenant isolation', () => {
     // Removals, deletions and bans last, each in descending order of the operations: parts before what contains them,
     // users after everything that refers to them.
     const ending = (name: string) =>
-      [/^\d+ remove /, /^\d+ delete /, /^\d+ ban /].findIndex((one) => one.test(name));
+      [/^\d+ remove /, /^\d+ delete /, /^\d+ ban /].findIndex((pattern) => pattern.test(name));
     const number = (name: string) => (ending(name) < 0 ? 0 : -parseInt(name, 10));
     // Operations for staff only are tested elsewhere.
     const forAdmins = Object.entries(OPERATIONS).filter(([name]) => !name.startsWith('63 '));

@@ -109,7 +109,7 @@ function memoized(textOf: Hostile): Hostile {
   };
 }
 
-/** By prefix. */
+/** The hostile texts by prefix. */
 const HOSTILE = new Map(
   BEGINNINGS.map((beginning) => [
     beginning,
@@ -119,7 +119,7 @@ const HOSTILE = new Map(
   ]),
 );
 
-/** In characters. Exponential patterns are slow even for a text this short, and would not end for a longer one. */
+/** Characters. Exponential patterns are slow even for a text this short, and would not end for a longer one. */
 const SHORT = 22;
 
 /** @returns the first text for which work takes more than linear time, if any */

@@ -42,12 +42,12 @@ describe('Every form', () => {
   it('is rejected without its CSRF token, with that of another session, and with that from before the sign-in', async () => {
     const anonymous = createFormClient(server);
     const early = await tokenOn(anonymous, '/sign-in');
-    const others = await tokenOn(await signedIn(), '/account');
+    const sessionToken = await tokenOn(await signedIn(), '/account');
     const visitor = await signedIn();
     const secret = anonymous.cookies.get('assay-form') ?? '';
     expect(forms().length).toBeGreaterThan(25);
     for (const path of forms()) {
-      for (const token of ['', others, early]) {
+      for (const token of ['', sessionToken, early]) {
         const browser = createFormClient(server);
         for (const [name, value] of visitor.cookies) browser.cookies.set(name, value);
         if (token === early) browser.cookies.set('assay-form', secret);
@@ -128,8 +128,8 @@ describe('Every password field', () => {
       const fields = [...text.matchAll(/<input\b[^>]*>/g)]
         .map(([field]) => field)
         .filter((field) => /name="(current|password|proof)"/.test(field));
-      const found = fields.map((field) => /autocomplete="([^"]*)"/.exec(field)?.[1]).join(' ');
-      expect(`${path} ${found}`).toBe(`${path} ${autocomplete}`);
+      const autocompletes = fields.map((field) => /autocomplete="([^"]*)"/.exec(field)?.[1]).join(' ');
+      expect(`${path} ${autocompletes}`).toBe(`${path} ${autocomplete}`);
       for (const field of fields) expect(field).toContain('type="password"');
       expect(text).not.toMatch(/onpaste|readonly[^>]*type="password"/);
     }

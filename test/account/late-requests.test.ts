@@ -177,12 +177,12 @@ describe('Changes while a request waits', () => {
       .where('user_id', '=', account.id)
       .executeTakeFirstOrThrow();
     await db.write((tx) => endSessions(tx, cliChangeContext(now), owner(), null));
-    const late = db.write(async (tx) => {
+    const lateWrite = db.write(async (tx) => {
       const secret = generateTotpSecret();
       await addTotp(tx, cliChangeContext(now), owner(), keys.secret, { secret, step: 1 });
       return endOtherSessionsAndRotate(tx, cliChangeContext(now), { ...owner(), id });
     });
-    await expect(late).rejects.toThrow(SessionEnded);
+    await expect(lateWrite).rejects.toThrow(SessionEnded);
     expect((await secondFactorsOf(db.read, account.id)).totp).toBe(false);
   });
 });

@@ -153,11 +153,13 @@ describe('Adding a passkey', () => {
   });
 
   it("rejects the response to another session's challenge", async () => {
-    const [one, other] = [await signedIn(), await signedIn()];
-    const page = await one.owner.open(SECURITY);
-    const credential = new SoftwareAuthenticator(server).make(await passkeyOptions(other.owner, 'add'));
-    one.owner.cookies.set('assay-passkey', other.owner.cookies.get('assay-passkey') ?? '');
-    expect((await one.owner.submit(page, { credential, name: 'x' }, ADD)).status).toBe(409);
+    const [firstBrowser, secondBrowser] = [await signedIn(), await signedIn()];
+    const page = await firstBrowser.owner.open(SECURITY);
+    const credential = new SoftwareAuthenticator(server).make(
+      await passkeyOptions(secondBrowser.owner, 'add'),
+    );
+    firstBrowser.owner.cookies.set('assay-passkey', secondBrowser.owner.cookies.get('assay-passkey') ?? '');
+    expect((await firstBrowser.owner.submit(page, { credential, name: 'x' }, ADD)).status).toBe(409);
   });
 
   it.each(['', '{}', 'null', '{"id":1}', '[]'])('rejects %j', async (credential) => {
@@ -329,12 +331,12 @@ describe('Passkey as second factor', () => {
   });
 
   it("rejects another user's passkey and the response to a sign-in challenge", async () => {
-    const [one, other] = [await accountWithPasskey(), await accountWithPasskey()];
-    expect((await prove(one, other.device)).status).toBe(401);
+    const [first, second] = [await accountWithPasskey(), await accountWithPasskey()];
+    expect((await prove(first, second.device)).status).toBe(401);
     const visitor = createFormClient(server);
-    await visitor.signIn(one.email, one.password);
+    await visitor.signIn(first.email, first.password);
     const page = await visitor.open(SECOND_FACTOR);
-    const credential = one.device.use(await passkeyOptions(visitor, 'sign-in'));
+    const credential = first.device.use(await passkeyOptions(visitor, 'sign-in'));
     expect((await visitor.submit(page, { credential }, `${SECOND_FACTOR}/passkey`)).status).toBe(401);
   });
 
@@ -369,10 +371,10 @@ describe('Passkeys of an account', () => {
   });
 
   it('cannot be removed by others', async () => {
-    const [one, other] = [await accountWithPasskey(), await accountWithPasskey()];
-    const page = await one.owner.open(SECURITY);
-    const response = await one.owner.submit(page, { passkey: other.device.id }, `${ADD}/remove`);
+    const [first, second] = [await accountWithPasskey(), await accountWithPasskey()];
+    const page = await first.owner.open(SECURITY);
+    const response = await first.owner.submit(page, { passkey: second.device.id }, `${ADD}/remove`);
     expect(response.status).toBe(404);
-    expect((await use(other.device)).status).toBe(303);
+    expect((await use(second.device)).status).toBe(303);
   });
 });

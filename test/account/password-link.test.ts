@@ -62,9 +62,9 @@ describe('Password reset link', () => {
     const rejected = await createLink(invited);
     expect(rejected.status).toBe(422);
     expect(rejected.text).toContain('Renew the invitation instead.');
-    const own = await forceLink(admin);
-    expect(own.status).toBe(422);
-    expect(own.text).toContain('This is your own account.');
+    const ownLink = await forceLink(admin);
+    expect(ownLink.status).toBe(422);
+    expect(ownLink.text).toContain('This is your own account.');
     const user = await fixtures.account({ organization });
     await fixtures.ssoOnly(organization);
     expect((await createLink(user)).text).toContain('has no password here');

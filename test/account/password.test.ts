@@ -54,8 +54,8 @@ describe('Changing the password', () => {
       expect(page.text).not.toContain('Authenticator app');
       const wrong = await visitor.submit(page, { proof: '000000' }, `${SECURITY}/confirm`);
       expect(wrong.status).toBe(401);
-      const again = { ...wrong, url: page.url };
-      const right = await visitor.submit(again, { proof: totpCodeAt(secret, now) }, `${SECURITY}/confirm`);
+      const sameForm = { ...wrong, url: page.url };
+      const right = await visitor.submit(sameForm, { proof: totpCodeAt(secret, now) }, `${SECURITY}/confirm`);
       expect(right.location).toBe(`${server.origin}/account/password`);
       const changed = await change(account.password, NEXT);
       expect(changed.location).toBe(`${server.origin}/account/password?done=changed`);
@@ -131,10 +131,12 @@ describe('Changing the password', () => {
   });
 
   it('uses every character of a long password', async () => {
-    const long = randomText(256);
-    expect((await change(account.password, long)).status).toBe(303);
-    expect((await createFormClient(server).signIn(account.email, long.slice(0, -1))).status).toBe(401);
-    expect((await createFormClient(server).signIn(account.email, long)).status).toBe(303);
+    const longPassword = randomText(256);
+    expect((await change(account.password, longPassword)).status).toBe(303);
+    expect((await createFormClient(server).signIn(account.email, longPassword.slice(0, -1))).status).toBe(
+      401,
+    );
+    expect((await createFormClient(server).signIn(account.email, longPassword)).status).toBe(303);
   });
 
   it('counts a wrong current password as a failed sign-in, and locks the account', async () => {

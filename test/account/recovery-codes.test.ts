@@ -77,8 +77,8 @@ describe('Recovery codes', () => {
   });
 
   it('of another account are rejected', async () => {
-    const [one, other] = [await accountWithCodes(), await accountWithCodes()];
-    expect((await recover(one, other.codes[0] ?? '')).status).toBe(401);
+    const [first, second] = [await accountWithCodes(), await accountWithCodes()];
+    expect((await recover(first, second.codes[0] ?? '')).status).toBe(401);
   });
 
   it('are accepted once when submitted concurrently', async () => {

@@ -142,10 +142,10 @@ describe('Organizations that require a second factor', () => {
     const credential = device.make(await passkeyOptions(visitor, 'add'));
     await visitor.submit(page, { credential, name: 'Phone' }, `${SECURITY}/passkeys`);
     // Only one of two concurrent removals succeeds.
-    const both = await visitor.open(SECURITY);
+    const securityPage = await visitor.open(SECURITY);
     await Promise.all([
-      visitor.submit(both, {}, remove),
-      visitor.submit(both, {}, `${SECURITY}/passkeys/remove`),
+      visitor.submit(securityPage, {}, remove),
+      visitor.submit(securityPage, {}, `${SECURITY}/passkeys/remove`),
     ]);
     const { db } = server.context;
     const left = await Promise.all([
@@ -170,10 +170,10 @@ describe('Lost second factors', () => {
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     await setUpTotp(visitor, now);
-    const had = await server.context.db.write((tx) =>
+    const previous = await server.context.db.write((tx) =>
       resetSecondFactor(tx, cliChangeContext(now), account.id),
     );
-    expect(had).toMatchObject({ totp: true, passkeys: 0, recoveryCodes: 10 });
+    expect(previous).toMatchObject({ totp: true, passkeys: 0, recoveryCodes: 10 });
     expect((await visitor.get('/account')).status).toBe(303);
     expect((await createFormClient(server).signIn(account.email, account.password)).location).toBe(
       `${server.origin}/`,

@@ -104,7 +104,7 @@ describe('Password reset by mail', () => {
     const account = await fixtures.account();
     for (let count = 0; count < 20; count += 1) {
       await requestReset(`nobody${count}@example.com`);
-      // With more than twenty in the queue, it would not be processed.
+      // A queue of more than twenty mails would not be processed.
       await eventually(async () => expect(await mailsThatWait()).toEqual([]));
     }
     await requestReset(account.email);
@@ -156,14 +156,14 @@ describe('Mail server', () => {
     await eventually(async () => expect(await mails()).toMatchObject([{ attempts: 1, locked_by: null }]));
     await first.app.close();
 
-    const back = await startMailbox();
+    const restartedMailbox = await startMailbox();
     now += HOUR / 6;
-    const next = await listen(back.url);
-    expect((await back.next()).to).toEqual([account.email]);
+    const next = await listen(restartedMailbox.url);
+    expect((await restartedMailbox.next()).to).toEqual([account.email]);
     await next.app.close();
     expect(await mails()).toEqual([]);
     await firstServer.close();
-    await back.close();
+    await restartedMailbox.close();
   });
 
   it('receives a mail once if the end of its job could not be written', async () => {
@@ -178,7 +178,7 @@ describe('Mail server', () => {
     const visitor = createFormClient(sending);
     await visitor.submit(await visitor.open('/reset-password/request'), { email: account.email });
     await arrived;
-    // As after a lost lease: the end of this run changes nothing.
+    // Its lease is lost, so the end of this run changes nothing.
     const update = (holder: string | null) =>
       db.write((tx) =>
         tx
@@ -229,7 +229,7 @@ describe('Mail server', () => {
     const rude = await startMailbox();
     const failing = await startTestServer({ smtpUrl: rude.url }, () => now);
     const account = await createFixtures(failing).account({ email: 'somebody.secret@example.com' });
-    rude.refused.add(account.email);
+    rude.rejectedAddresses.add(account.email);
     const visitor = createFormClient(failing);
     await visitor.submit(await visitor.open('/reset-password/request'), { email: account.email });
     await eventually(() => expect(failing.logs().some(({ level }) => level === 50)).toBe(true));

@@ -75,9 +75,9 @@ describe('Password reset link', () => {
   });
 
   it('is recorded when it is created and used, by the user', async () => {
-    const someone = await fixtures.account();
+    const otherAccount = await fixtures.account();
     const visitor = createFormClient(server);
-    await visitor.signIn(someone.email, someone.password);
+    await visitor.signIn(otherAccount.email, otherAccount.password);
     const path = await newLink();
     await follow(path, NEXT, visitor);
     const events = (await fixtures.auditEvents()).filter(
@@ -206,11 +206,11 @@ describe('Password reset link', () => {
         .insertInto('oauth_consents')
         .values({ ...key, scopes: 'api', created_at: now })
         .execute();
-      const given = { ...key, scopes: 'api', grant_id: 'g', created_at: now, expires_at: now + HOUR };
+      const grantRow = { ...key, scopes: 'api', grant_id: 'g', created_at: now, expires_at: now + HOUR };
       await tx
         .insertInto('refresh_tokens')
         .values({
-          ...given,
+          ...grantRow,
           id: `r${account.id}`,
           secret_hash: `r${account.id}`,
           grant_expires_at: now + HOUR,
@@ -221,7 +221,7 @@ describe('Password reset link', () => {
       await tx
         .insertInto('tokens')
         .values({
-          ...given,
+          ...grantRow,
           id: `a${account.id}`,
           kind: 'jwt',
           secret_hash: null,
@@ -236,13 +236,13 @@ describe('Password reset link', () => {
     const ownToken = await fixtures.token(account.id);
     await follow(await newLink());
     const { read } = server.context.db;
-    const mine = await read
+    const ownTokens = await read
       .selectFrom('tokens')
       .select(['id', 'revoked_at'])
       .where('user_id', '=', account.id)
       .orderBy('client_id')
       .execute();
-    expect(Object.fromEntries(mine.map((token) => [token.id, token.revoked_at]))).toEqual({
+    expect(Object.fromEntries(ownTokens.map((token) => [token.id, token.revoked_at]))).toEqual({
       [`a${account.id}`]: now,
       [ownToken.id]: null,
     });

@@ -13,12 +13,12 @@ const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefo
 
 let now = Date.UTC(2026, 5, 1);
 let account: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
-let here: FormClient;
+let browser: FormClient;
 const server = await useSharedServer(() => now);
 const fixtures = createFixtures(server);
 beforeEach(async () => {
   account = await fixtures.account();
-  here = await signIn();
+  browser = await signIn();
 });
 
 async function signIn(by = account): Promise<FormClient> {
@@ -48,7 +48,7 @@ describe('Sessions page', () => {
       { _csrf: token, email: account.email, password: account.password },
       { 'user-agent': FIREFOX },
     );
-    const page = await here.open('/account/sessions');
+    const page = await browser.open('/account/sessions');
     const rows = [...page.text.matchAll(/<li><div class="what">(.*?)<\/li>/gs)].map(([, row = '']) => row);
     expect(rows).toHaveLength(2);
     const [first = '', second = ''] = rows.toSorted((a) => (a.includes('Firefox') ? -1 : 1));
@@ -63,66 +63,66 @@ describe('Sessions page', () => {
   it('ends another session', async () => {
     const other = await signIn();
     const ids = (await sessionsOf(account.id)).map(({ id }) => id);
-    const mine = await ownId(here);
-    const otherId = ids.find((id) => id !== mine) ?? '';
-    const response = await here.submit(
-      await here.open('/account/sessions'),
+    const ownSession = await ownId(browser);
+    const otherId = ids.find((id) => id !== ownSession) ?? '';
+    const response = await browser.submit(
+      await browser.open('/account/sessions'),
       { session: otherId },
       '/account/sessions/end',
     );
     expect(response.status).toBe(303);
-    expect((await here.open(response.location ?? '')).text).toContain('The browser was signed out.');
+    expect((await browser.open(response.location ?? '')).text).toContain('The browser was signed out.');
     expect(await isSignedIn(other)).toBe(false);
-    expect(await isSignedIn(here)).toBe(true);
+    expect(await isSignedIn(browser)).toBe(true);
     const events = (await fixtures.auditEvents()).filter(({ object_id }) => object_id === otherId);
     expect(events.at(-1)).toMatchObject({
       action: 'session.end',
       user_id: account.id,
-      credential_id: mine,
+      credential_id: ownSession,
     });
   });
 
   it('ends the current session and deletes its cookie', async () => {
-    const response = await here.submit(
-      await here.open('/account/sessions'),
-      { session: await ownId(here) },
+    const response = await browser.submit(
+      await browser.open('/account/sessions'),
+      { session: await ownId(browser) },
       '/account/sessions/end',
     );
     expect(response.location).toBe(`${server.origin}/sign-in`);
-    expect(here.cookies.has('assay-session')).toBe(false);
+    expect(browser.cookies.has('assay-session')).toBe(false);
   });
 
   it('does not end sessions of other users', async () => {
     const otherAccount = await fixtures.account();
-    const theirs = await signIn(otherAccount);
+    const otherBrowser = await signIn(otherAccount);
     const [session] = await sessionsOf(otherAccount.id);
-    const response = await here.submit(
-      await here.open('/account/sessions'),
+    const response = await browser.submit(
+      await browser.open('/account/sessions'),
       { session: session?.id ?? '' },
       '/account/sessions/end',
     );
     expect(response.status).toBe(404);
-    expect(await isSignedIn(theirs)).toBe(true);
+    expect(await isSignedIn(otherBrowser)).toBe(true);
   });
 
   it('signs out everywhere else', async () => {
-    const others = [await signIn(), await signIn()];
-    const page = await here.open('/account/sessions');
-    const response = await here.submit(page, { which: 'others' }, '/account/sessions/end-all');
-    expect((await here.open(response.location ?? '')).text).toContain('browsers were signed out');
-    for (const other of others) expect(await isSignedIn(other)).toBe(false);
-    expect(await isSignedIn(here)).toBe(true);
+    const otherBrowsers = [await signIn(), await signIn()];
+    const page = await browser.open('/account/sessions');
+    const response = await browser.submit(page, { which: 'others' }, '/account/sessions/end-all');
+    expect((await browser.open(response.location ?? '')).text).toContain('browsers were signed out');
+    for (const other of otherBrowsers) expect(await isSignedIn(other)).toBe(false);
+    expect(await isSignedIn(browser)).toBe(true);
   });
 
   it('signs out everywhere, including here', async () => {
     const other = await signIn();
-    const before = new Map(here.cookies);
-    const page = await here.open('/account/sessions');
-    const response = await here.submit(page, { which: 'all' }, '/account/sessions/end-all');
+    const before = new Map(browser.cookies);
+    const page = await browser.open('/account/sessions');
+    const response = await browser.submit(page, { which: 'all' }, '/account/sessions/end-all');
     expect(response.location).toBe(`${server.origin}/sign-in`);
     expect(await isSignedIn(other)).toBe(false);
-    for (const [name, value] of before) here.cookies.set(name, value);
-    expect(await isSignedIn(here)).toBe(false);
+    for (const [name, value] of before) browser.cookies.set(name, value);
+    expect(await isSignedIn(browser)).toBe(false);
     expect(await sessionsOf(account.id)).toEqual([]);
   });
 
@@ -130,25 +130,25 @@ describe('Sessions page', () => {
     const idle = server.context.config.sessionIdle;
     await signIn();
     now += idle;
-    here = await signIn();
-    const page = await here.open('/account/sessions');
+    browser = await signIn();
+    const page = await browser.open('/account/sessions');
     expect(page.text.match(/<div class="what">/g)).toHaveLength(1);
     expect(page.text).not.toContain('Sign out everywhere else');
   });
 
   it('rejects a form without its CSRF token', async () => {
-    expect((await here.post('/account/sessions/end-all', { which: 'all' })).status).toBe(403);
-    expect(await isSignedIn(here)).toBe(true);
+    expect((await browser.post('/account/sessions/end-all', { which: 'all' })).status).toBe(403);
+    expect(await isSignedIn(browser)).toBe(true);
   });
 });
 
 describe('Operator', () => {
   it('ends all sessions of one user', async () => {
-    const there = await signIn();
+    const otherBrowser = await signIn();
     const other = await signIn(await fixtures.account());
     const { db } = server.context;
     expect(await db.write((tx) => endUserSessions(tx, cliChangeContext(now), account.id))).toBe(2);
-    expect(await Promise.all([here, there, other].map(isSignedIn))).toEqual([false, false, true]);
+    expect(await Promise.all([browser, otherBrowser, other].map(isSignedIn))).toEqual([false, false, true]);
     expect((await fixtures.auditEvents()).at(-1)).toMatchObject({ action: 'session.end', user_id: null });
     await expect(db.write((tx) => endUserSessions(tx, cliChangeContext(now), 0))).rejects.toMatchObject({
       kind: 'not-found',
@@ -158,7 +158,7 @@ describe('Operator', () => {
 
 describe('Session', () => {
   it('has a cookie of 256 random bits, stored as a hash', async () => {
-    const secret = here.cookies.get('assay-session') ?? '';
+    const secret = browser.cookies.get('assay-session') ?? '';
     expect(secret).toMatch(/^\w{43}$/);
     const [row] = await sessionsOf(account.id);
     expect(row?.secret_hash).toBe(hashSecret(secret));
@@ -168,25 +168,25 @@ describe('Session', () => {
   it('ends after four hours without use', async () => {
     const start = now;
     now = start + 4 * HOUR - 1;
-    expect(await isSignedIn(here)).toBe(true);
+    expect(await isSignedIn(browser)).toBe(true);
     now += 4 * HOUR;
-    expect(await isSignedIn(here)).toBe(false);
+    expect(await isSignedIn(browser)).toBe(false);
   });
 
   it('ends after seven days, even if it is used', async () => {
     const end = now + 7 * 24 * HOUR;
-    for (now += 3 * HOUR; now < end; now += 3 * HOUR) expect(await isSignedIn(here)).toBe(true);
+    for (now += 3 * HOUR; now < end; now += 3 * HOUR) expect(await isSignedIn(browser)).toBe(true);
     now = end;
-    expect(await isSignedIn(here)).toBe(false);
+    expect(await isSignedIn(browser)).toBe(false);
   });
 
   it('ends on the server when its browser signs out', async () => {
-    const before = new Map(here.cookies);
-    const response = await here.submit(await here.open('/account'), {}, '/sign-out');
+    const before = new Map(browser.cookies);
+    const response = await browser.submit(await browser.open('/account'), {}, '/sign-out');
     expect(response.location).toBe(`${server.origin}/sign-in`);
-    expect(here.cookies.has('assay-session')).toBe(false);
-    for (const [name, value] of before) here.cookies.set(name, value);
-    expect(await isSignedIn(here)).toBe(false);
+    expect(browser.cookies.has('assay-session')).toBe(false);
+    for (const [name, value] of before) browser.cookies.set(name, value);
+    expect(await isSignedIn(browser)).toBe(false);
     expect((await fixtures.auditEvents()).at(-1)).toMatchObject({
       action: 'session.end',
       user_id: account.id,
@@ -195,7 +195,7 @@ describe('Session', () => {
 
   it('ends with a ban', async () => {
     await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), account.id));
-    expect(await isSignedIn(here)).toBe(false);
+    expect(await isSignedIn(browser)).toBe(false);
   });
 });
 

@@ -34,10 +34,13 @@ describe('The lock that further accounts share at an address', () => {
 
   it('keeps the failures of other accounts after a success', async () => {
     const address = '203.0.113.241';
-    const [own, other] = [await createFixtures(server).account(), await createFixtures(server).account()];
+    const [attacked, other] = [
+      await createFixtures(server).account(),
+      await createFixtures(server).account(),
+    ];
     await tryHundredAccounts(address);
     for (let index = 1; index <= 10; index += 1) {
-      expect(await attempt(address, own)).toBe('signed-in');
+      expect(await attempt(address, attacked)).toBe('signed-in');
       expect(await attempt(address, { ...other, ...wrong })).toBe('refused');
     }
     expect(await attempt(address, other)).toBe('locked');
@@ -45,16 +48,19 @@ describe('The lock that further accounts share at an address', () => {
 
   it('counts exactly the failures of concurrent attempts', async () => {
     const address = '203.0.113.242';
-    const [own, other] = [await createFixtures(server).account(), await createFixtures(server).account()];
+    const [attacked, other] = [
+      await createFixtures(server).account(),
+      await createFixtures(server).account(),
+    ];
     await tryHundredAccounts(address);
     const concurrent = await Promise.all(
-      [own, other, own, other, own, other, own, other].map((account) =>
+      [attacked, other, attacked, other, attacked, other, attacked, other].map((account) =>
         attempt(address, account === other ? { ...other, ...wrong } : account),
       ),
     );
     expect(concurrent.filter((outcome) => outcome === 'signed-in')).toHaveLength(4);
     for (let index = 5; index <= 10; index += 1)
       expect(await attempt(address, { ...other, ...wrong })).toBe('refused');
-    expect(await attempt(address, own)).toBe('locked');
+    expect(await attempt(address, attacked)).toBe('locked');
   });
 });

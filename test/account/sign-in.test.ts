@@ -106,7 +106,7 @@ describe('Sign-in with a password', () => {
     );
     const right = { ...attempt, password: account.password };
     const locked = await signInWithPassword(second, cliChangeContext(now), right);
-    const elsewhere = await signInWithPassword(second, cliChangeContext(now), {
+    const signedInElsewhere = await signInWithPassword(second, cliChangeContext(now), {
       ...right,
       address: '192.0.2.2',
     });
@@ -115,7 +115,7 @@ describe('Sign-in with a password', () => {
     expect(outcomes.filter(({ outcome }) => outcome === 'refused')).toHaveLength(10);
     expect(outcomes.filter(({ outcome }) => outcome === 'locked')).toHaveLength(40);
     expect(locked).toEqual({ outcome: 'locked', retryAfter: 600 });
-    expect(elsewhere.outcome).toBe('signed-in');
+    expect(signedInElsewhere.outcome).toBe('signed-in');
   });
 
   it('counts the addresses of an IPv6 network together', async () => {
@@ -221,10 +221,10 @@ describe('Sign-in with a password', () => {
     await visitor.signIn(account.email, account.password);
     await createFormClient(server).signIn('a secret typed as an address', 'x');
     const events = await fixtures.auditEvents();
-    const mine = events
+    const ownEvents = events
       .filter(({ object_id }) => object_id === String(account.id))
       .map(({ action, count }) => [action, count]);
-    expect(mine).toEqual([
+    expect(ownEvents).toEqual([
       ['user.create', 1],
       ['sign-in.refuse', 9],
       ['sign-in.lock', 1],

@@ -159,9 +159,9 @@ describe.each(TRUSTED)('An ID token without email_verified, of a provider %s,', 
     ['confirms another one', { email: 'other@acme.example', email_verified: true }, UNSTATED],
     ['denies another one', { email: 'other@acme.example', email_verified: false }, UNVERIFIED],
     ['denies without an address', { email: undefined, email_verified: 'false' }, UNVERIFIED],
-  ])('counts together with a userinfo response that %s', async (_what, more, untrusted) => {
+  ])('counts together with a userinfo response that %s', async (_what, claims, untrusted) => {
     const message = messageFor(untrusted, trustEmail);
-    idTokenProvider.tamper = (path, body) => (path === '/me' ? { ...body, ...more } : undefined);
+    idTokenProvider.tamper = (path, body) => (path === '/me' ? { ...body, ...claims } : undefined);
     expect(await signIn(idTokenProvider, { email: newAddress() })).toEqual(
       message === undefined ? 'in' : expect.stringMatching(message),
     );

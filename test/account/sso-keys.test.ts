@@ -8,8 +8,8 @@ import { startIdentityProvider, type TestIdentityProvider } from '../harness/ide
 import { useOwnServer } from '../harness/server.ts';
 
 /** How far the server's clock is ahead of the provider's, in ms. */
-let ahead = 0;
-const server = await useOwnServer({}, () => Date.now() + ahead);
+let clockOffset = 0;
+const server = await useOwnServer({}, () => Date.now() + clockOffset);
 
 /** Starts a provider for an organization of its own. */
 async function startProvider(organization: string): Promise<TestIdentityProvider> {
@@ -54,10 +54,10 @@ describe('Keys of a provider', () => {
     const provider = await startProvider('steady');
     for (let index = 0; index < 3; index += 1) {
       expect(await signIn('steady', provider)).toBe(303);
-      ahead += 60_000;
+      clockOffset += 60_000;
     }
     expect(countRequestsForKeys(provider)).toBe(1);
-    ahead += 300_000;
+    clockOffset += 300_000;
     expect(await signIn('steady', provider)).toBe(303);
     expect(countRequestsForKeys(provider)).toBe(2);
   });
@@ -66,7 +66,7 @@ describe('Keys of a provider', () => {
     const provider = await startProvider('rotating');
     expect(await signIn('rotating', provider)).toBe(303);
     for (const kid of ['second', 'third']) {
-      ahead += 10_000;
+      clockOffset += 10_000;
       await provider.rotateKey(kid);
       expect(await signIn('rotating', provider)).toBe(303);
     }
@@ -78,12 +78,12 @@ describe('Keys of a provider', () => {
     const provider = await startProvider('strange');
     expect(await signIn('strange', provider)).toBe(303);
     await provider.rotateKey('unpublished', false);
-    ahead += 10_000;
+    clockOffset += 10_000;
     const attempts = [1, 2, 3].map(() => signIn('strange', provider));
     expect(await Promise.all(attempts)).toEqual([502, 502, 502]);
     expect(await signIn('strange', provider)).toBe(502);
     expect(countRequestsForKeys(provider)).toBe(2);
-    ahead += 10_000;
+    clockOffset += 10_000;
     expect(await signIn('strange', provider)).toBe(502);
     expect(countRequestsForKeys(provider)).toBe(3);
   });
@@ -94,7 +94,7 @@ describe('Keys of a provider', () => {
     for (let index = 0; index < 2; index += 1) expect(await signIn('broken', provider)).toBe(502);
     expect(countRequestsForKeys(provider)).toBe(1);
     provider.tamper = () => undefined;
-    ahead += 10_000;
+    clockOffset += 10_000;
     expect(await signIn('broken', provider)).toBe(303);
   });
 });

@@ -16,12 +16,12 @@ import { createFormClient, type FormPage, type FormClient } from '../harness/for
 import { createFixtures } from '../harness/fixtures.ts';
 
 /** How far the server's clock is ahead of the provider's, in ms. */
-let ahead = 0;
+let clockOffset = 0;
 let acmeProvider: TestIdentityProvider;
 let otherProvider: TestIdentityProvider;
 let publicProvider: TestIdentityProvider;
 
-const server = await startTestServer({}, () => Date.now() + ahead);
+const server = await startTestServer({}, () => Date.now() + clockOffset);
 const fixtures = createFixtures(server);
 beforeAll(async () => {
   const callback = (organization: string) => callbackUrl(server.context.addresses, organization);
@@ -61,7 +61,7 @@ function name(
 }
 
 beforeEach(async () => {
-  ahead = 0;
+  clockOffset = 0;
   acmeProvider.tamper = () => undefined;
   otherProvider.tamper = () => undefined;
   await name('acme', acmeProvider);
@@ -225,7 +225,7 @@ describe('Redirect to the provider', () => {
     const before = acmeProvider.requests.length;
     await begin(createFormClient(server), 'a@acme.example');
     expect(acmeProvider.requests.length).toBe(before);
-    ahead = 601_000;
+    clockOffset = 601_000;
     await begin(createFormClient(server), 'a@acme.example');
     expect(acmeProvider.requests.slice(before)).toEqual(['/.well-known/openid-configuration']);
   });
@@ -240,9 +240,9 @@ describe('Redirect to the provider', () => {
   });
 
   it('reports an unreachable provider, and recovers', async () => {
-    const gone = await startIdentityProvider({ redirectUris: ['http://127.0.0.1/'] });
-    await gone.close();
-    await name('acme', gone);
+    const stoppedProvider = await startIdentityProvider({ redirectUris: ['http://127.0.0.1/'] });
+    await stoppedProvider.close();
+    await name('acme', stoppedProvider);
     const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in/organization');
     const before = await countDeniedSignIns();
@@ -277,7 +277,7 @@ describe('Failing provider', () => {
           status: 502,
           words: expect.stringMatching(/provider is invalid/),
         });
-        ahead += 10_001;
+        clockOffset += 10_001;
       }
       await failing.close();
     },
@@ -295,11 +295,11 @@ describe('Failing provider', () => {
     expect(await Promise.all([start(), start(), start(), start(), start()])).toEqual(Array(5).fill(502));
     expect(await start()).toBe(502);
     expect(countDiscoveries()).toBe(1);
-    ahead += 10_001;
+    clockOffset += 10_001;
     expect(await start()).toBe(502);
     expect(countDiscoveries()).toBe(2);
     failing.tamper = () => undefined;
-    ahead += 10_001;
+    clockOffset += 10_001;
     expect(await start()).toBe(303);
     await failing.close();
   });
@@ -594,12 +594,12 @@ describe('Later sign-in', () => {
     const visitor = createFormClient(server);
     const url = await begin(visitor, 'a@acme.example');
     await visitor.signIn(account.email, account.password);
-    const old = visitor.cookies.get('assay-session');
+    const oldCookie = visitor.cookies.get('assay-session');
     const providerUser = person();
     await visitor.get(await acmeProvider.visit(url, providerUser.sub));
     expect((await visitor.get('/account')).text).toContain(providerUser.email);
     const thief = createFormClient(server);
-    thief.cookies.set('assay-session', old ?? '');
+    thief.cookies.set('assay-session', oldCookie ?? '');
     expect(await isSignedIn(thief)).toBe(false);
   });
 });
@@ -706,7 +706,7 @@ describe('Groups', () => {
 describe('Rejected responses', () => {
   it('the user cancelled at the provider', async () => {
     // Uses a minute of its own.
-    ahead = 300_000;
+    clockOffset = 300_000;
     const visitor = createFormClient(server);
     const before = await countEvents();
     const response = await acmeProvider.visit(await begin(visitor, 'a@acme.example'), null);
@@ -729,7 +729,7 @@ describe('Rejected responses', () => {
     ['a code with the secret', 'an invalid error code', 480_000],
   ])('an error of the provider that repeats our secret: %s', async (error, described, minute) => {
     // Uses a minute of its own.
-    ahead = minute;
+    clockOffset = minute;
     const visitor = createFormClient(server);
     const providerUser = person();
     const response = new URL(
@@ -810,8 +810,8 @@ describe('Rejected responses', () => {
       ),
     );
     const thief = createFormClient(server);
-    const own = new URL(await begin(thief, 'a@acme.example'));
-    stolen.searchParams.set('state', own.searchParams.get('state') ?? '');
+    const ownRequest = new URL(await begin(thief, 'a@acme.example'));
+    stolen.searchParams.set('state', ownRequest.searchParams.get('state') ?? '');
     // The code has another challenge (RFC 7636, section 4.6).
     await expectDenied({ ...(await thief.get(stolen.href)), visitor: thief }, 502, /provider is invalid/);
   });
@@ -867,7 +867,7 @@ describe('Rejected responses', () => {
       await begin(visitor, providerUser.email ?? ''),
       providerUser.sub,
     );
-    ahead = 600_000;
+    clockOffset = 600_000;
     const page = await visitor.get(response);
     expect(page.status).toBe(400);
     expect(page.text).toContain('has expired');

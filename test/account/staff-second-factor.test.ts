@@ -31,7 +31,7 @@ async function startStrict(): Promise<TestServer> {
 const lax = await useSharedServer(() => now);
 const server = await startStrict();
 afterAll(async () => {
-  for (const one of started) await one.close();
+  for (const running of started) await running.close();
 });
 
 /** Completes the page to which a user without a factor is redirected. */

@@ -182,7 +182,7 @@ describe('Tokens page', () => {
 
   it('returns the same error for unknown tokens and those of others', async () => {
     const otherUser = await fixtures.user();
-    const [theirs] = await server.context.db.read
+    const [otherToken] = await server.context.db.read
       .selectFrom('tokens')
       .selectAll()
       .where('user_id', '=', otherUser.id)
@@ -190,7 +190,7 @@ describe('Tokens page', () => {
     await create();
     const page = await visitor.open('/account/tokens');
     const texts = [];
-    for (const token of [theirs?.id ?? '', 'no-such-token', otherUser.token]) {
+    for (const token of [otherToken?.id ?? '', 'no-such-token', otherUser.token]) {
       const response = await visitor.submit(page, { token }, '/account/tokens/revoke');
       expect(response.status).toBe(404);
       texts.push(response.text.replace(/<code>.*?<\/code>|value="[^"]*"/g, ''));

@@ -62,8 +62,12 @@ describe('Setting up an authenticator app', () => {
       location: `${server.origin}/`,
     });
 
-    const again = { ...wrong, url: form.url };
-    const done = await visitor.submit(again, { code: totpCodeAt(secret, now) }, `${SECURITY}/authenticator`);
+    const sameForm = { ...wrong, url: form.url };
+    const done = await visitor.submit(
+      sameForm,
+      { code: totpCodeAt(secret, now) },
+      `${SECURITY}/authenticator`,
+    );
     expect(done.status).toBe(200);
     expect(done.text).toContain('id="recovery-codes"');
     // The session was renewed and the others ended.
@@ -87,15 +91,15 @@ describe('Setting up an authenticator app', () => {
 
   it('rejects the form of another session and an expired one', async () => {
     const account = await createFixtures(server).account();
-    const [mine, other] = [await signInWithPassword(account), await signInWithPassword(account)];
-    const form = await mine.open(`${SECURITY}/authenticator`);
+    const [browser, otherBrowser] = [await signInWithPassword(account), await signInWithPassword(account)];
+    const form = await browser.open(`${SECURITY}/authenticator`);
     const setUp = /name="set_up" value="([^"]+)"/.exec(form.text)?.[1] ?? '';
     const code = totpCodeAt(setupKeyOn(form), now);
-    const foreign = await other.open(`${SECURITY}/authenticator`);
+    const foreign = await otherBrowser.open(`${SECURITY}/authenticator`);
     const path = `${SECURITY}/authenticator`;
-    expect((await other.submit(foreign, { set_up: setUp, code }, path)).status).toBe(422);
+    expect((await otherBrowser.submit(foreign, { set_up: setUp, code }, path)).status).toBe(422);
     now += 900_000;
-    const lateResponse = await mine.submit(form, { code: totpCodeAt(setupKeyOn(form), now) }, path);
+    const lateResponse = await browser.submit(form, { code: totpCodeAt(setupKeyOn(form), now) }, path);
     expect(lateResponse.status).toBe(403);
   });
 
@@ -168,8 +172,8 @@ describe('Sign-in with a code', () => {
     await rejected(-2 * STEP);
     await rejected(2 * STEP);
     expect((await sendCode(visitor, 'code', totpCodeAt(account.secret, now - STEP))).status).toBe(303);
-    const ahead = await signInWithPassword(account);
-    expect((await sendCode(ahead, 'code', totpCodeAt(account.secret, now + STEP))).status).toBe(303);
+    const fastBrowser = await signInWithPassword(account);
+    expect((await sendCode(fastBrowser, 'code', totpCodeAt(account.secret, now + STEP))).status).toBe(303);
   });
 
   it.each(['', '12345', '1234567', 'abcdef', '１２３４５６'])('rejects %j', async (code) => {
@@ -263,11 +267,11 @@ describe('Changing second factors', () => {
 
     const recent = await owner.open(SECURITY);
     now += 30_000;
-    const elsewhere = await signInWithPassword(account);
-    await sendCode(elsewhere, 'code', totpCodeAt(account.secret, now));
-    expect((await elsewhere.get('/account')).status).toBe(200);
+    const otherBrowser = await signInWithPassword(account);
+    await sendCode(otherBrowser, 'code', totpCodeAt(account.secret, now));
+    expect((await otherBrowser.get('/account')).status).toBe(200);
     expect((await owner.submit(recent, {}, remove)).status).toBe(303);
-    expect((await elsewhere.get('/account')).status).toBe(303);
+    expect((await otherBrowser.get('/account')).status).toBe(303);
     expect((await eventsOf(account.id)).map(({ action }) => action)).toContain('totp.delete');
     expect(await createFormClient(server).signIn(account.email, account.password)).toMatchObject({
       location: `${server.origin}/`,

@@ -3,7 +3,7 @@ import { emailHost, normalizeEmail, isEmail } from '../../src/auth/email-address
 import { isVisibleText, replaceHiddenCharacters } from '../../src/auth/visible-text.ts';
 import { isLinear } from '../harness/growth.ts';
 
-const long = (length: number) => 'a'.repeat(length);
+const repeatedLetter = (length: number) => 'a'.repeat(length);
 
 it.each([
   ['ada@example.com', 'ada@example.com'],
@@ -12,8 +12,8 @@ it.each([
   ['a@localhost', 'a@localhost'],
   ['a@xn--bcher-kva.example', 'a@xn--bcher-kva.example'],
   ['a@1.2.example', 'a@1.2.example'],
-  [`${long(64)}@example.com`, `${long(64)}@example.com`],
-  [`a@${long(63)}.example`, `a@${long(63)}.example`],
+  [`${repeatedLetter(64)}@example.com`, `${repeatedLetter(64)}@example.com`],
+  [`a@${repeatedLetter(63)}.example`, `a@${repeatedLetter(63)}.example`],
 ])('accepts the email address %j', (text, key) => {
   expect(normalizeEmail(text)).toBe(key);
   expect(isEmail(text.trim())).toBe(true);
@@ -51,9 +51,9 @@ it.each([
   'a@[192.0.2.1]',
   // The Kelvin sign has an ASCII lower case.
   'a@\u212aelvin.example',
-  `${long(65)}@example.com`,
-  `a@${long(64)}.example`,
-  `${long(64)}@${`${long(60)}.`.repeat(3)}${long(10)}`,
+  `${repeatedLetter(65)}@example.com`,
+  `a@${repeatedLetter(64)}.example`,
+  `${repeatedLetter(64)}@${`${repeatedLetter(60)}.`.repeat(3)}${repeatedLetter(10)}`,
 ])('rejects the email address %j', (text) => {
   expect(isEmail(text)).toBe(false);
   expect(emailHost(text)).toBe('');
@@ -69,7 +69,7 @@ it('rejects long hostile email addresses in linear time', () => {
 
 it('isVisibleText rejects invisible characters, and replaceHiddenCharacters replaces them', () => {
   for (const text of ['Ada', 'عادل', 'می‌خواهم', '👩‍💻']) expect(isVisibleText(text, 255)).toBe(true);
-  for (const text of ['', 'a\0', 'a\u202e', 'a\u2066', '\ud800', 'a\u2028', long(256)])
+  for (const text of ['', 'a\0', 'a\u202e', 'a\u2066', '\ud800', 'a\u2028', repeatedLetter(256)])
     expect(isVisibleText(text, 255)).toBe(false);
   expect(replaceHiddenCharacters('a\u202e\0b\u2029')).toBe('a b ');
 });

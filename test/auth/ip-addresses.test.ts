@@ -86,8 +86,8 @@ it.each<[string[], string[], string | undefined]>([
   [['1:2:3:4:5:6:7:8'], ['1:2:3:4:5:6:7:9'], '1:2:3:4:5:6:7:9'],
   // IPv4-compatible, not IPv4-mapped.
   [['192.0.2.1'], ['::192.0.2.1'], '::192.0.2.1'],
-])('firstBlockOutside: %j contains %j except %s', (outer, inner, beyond) => {
-  expect(firstBlockOutside(outer, inner)).toBe(beyond);
+])('firstBlockOutside: %j contains %j except %s', (outer, inner, outside) => {
+  expect(firstBlockOutside(outer, inner)).toBe(outside);
 });
 
 it.each([

@@ -126,7 +126,9 @@ describe('A token that was made with another one', () => {
     const app = await ofApplication();
     const other = await make(app.access, 'board job');
     const { body } = await server.request('GET', '/v1/tokens', { token: creator.token });
-    const creators = new Map(body.map((one: { id: string; made_by: unknown }) => [one.id, one.made_by]));
+    const creators = new Map(
+      body.map((token: { id: string; made_by: unknown }) => [token.id, token.made_by]),
+    );
     expect([child.id, other.id, creator.id].map((id) => creators.get(id))).toEqual([
       { kind: 'token', id: creator.id, name: 'deployment' },
       { kind: 'application', id: app.client.id, name: 'Board' },
@@ -135,7 +137,7 @@ describe('A token that was made with another one', () => {
     // A job deletes access tokens that have expired.
     await change((tx) => tx.deleteFrom('tokens').where('client_id', '=', app.client.id).execute());
     const later = await server.request('GET', '/v1/tokens', { token: creator.token });
-    expect(later.body.find((one: { id: string }) => one.id === other.id).made_by).toEqual(
+    expect(later.body.find((token: { id: string }) => token.id === other.id).made_by).toEqual(
       creators.get(other.id),
     );
     const visitor = createFormClient(server);

@@ -64,8 +64,8 @@ describeInBrowser('Authorization request', () => {
     await page.goto(request.href);
     await page.getByText('you are asked each time').waitFor();
     await page.getByRole('button', { name: 'Allow' }).click();
-    const again = new URLSearchParams((await application.redirectIn(page)).hash.slice(1));
-    expect(again.get('access_token')).toMatch(/^ey/);
+    const fragment = new URLSearchParams((await application.redirectIn(page)).hash.slice(1));
+    expect(fragment.get('access_token')).toMatch(/^ey/);
 
     await page.goto(`${server.origin}/account/applications`);
     await page.getByRole('button', { name: /^Remove access/ }).click();

@@ -182,7 +182,7 @@ describeInBrowser('Console: assessments', () => {
     const refresh = new Promise<void>((resolve) => (refreshed = resolve));
     let loads = 0;
     page.on('request', (request) => {
-      // Once with the page, once after the timer has started.
+      // The list is requested with the page, and again after the timer has started.
       if (isRunningList(new URL(request.url())) && (loads += 1) === 2) refreshed();
     });
     let requests = 0;

@@ -148,8 +148,8 @@ describeInBrowser('Console: assets', () => {
     await expectAccessibleInAllViews(page);
     await page.goto('/assets?sort=-vulnerabilityCount');
     await linksOf(page).first().click();
-    const found = page.getByRole('region', { name: 'Vulnerabilities' });
-    await found.getByRole('link', { name: 'show in list' }).click();
+    const section = page.getByRole('region', { name: 'Vulnerabilities' });
+    await section.getByRole('link', { name: 'show in list' }).click();
     await page.getByRole('grid', { name: 'Vulnerabilities' }).getByRole('link').first().waitFor();
   });
 

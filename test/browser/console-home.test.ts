@@ -26,11 +26,11 @@ describeInBrowser('Console: home page', () => {
     for (const age of ['8 to 30 days', 'Over 90 days']) {
       await page.goBack();
       const link = ages.getByRole('link', { name: age });
-      const old = numberIn(await link.textContent());
-      expect(old).toBeGreaterThan(0);
+      const oldNumber = numberIn(await link.textContent());
+      expect(oldNumber).toBeGreaterThan(0);
       await link.click();
       await page.waitForURL(/created_until/);
-      await page.getByText(`${old} found`).waitFor();
+      await page.getByText(`${oldNumber} found`).waitFor();
     }
     await page.goBack();
     await ages.getByRole('link', { name: 'Oldest first' }).click();
@@ -65,9 +65,9 @@ describeInBrowser('Console: home page', () => {
       localStorage.setItem('assay-last-seen', String(Date.now() - 30 * 24 * 3_600_000)),
     );
     await page.reload();
-    const fresh = page.locator('section', { hasText: 'New since your last visit' });
-    await fresh.getByText(/Last visit/).waitFor();
-    await fresh.getByRole('link').click();
+    const section = page.locator('section', { hasText: 'New since your last visit' });
+    await section.getByText(/Last visit/).waitFor();
+    await section.getByRole('link').click();
     await page.waitForURL(/created_since/);
     await page.getByText(/^[1-9]\d* found$/).waitFor();
   });
@@ -92,18 +92,18 @@ describeInBrowser('Console: home page', () => {
     const other = await open(assay.server().origin);
     await addSession(other, assay.server(), member);
     await other.goto('/');
-    const none = other.getByRole('heading', { name: 'You do not have access to any assessment yet' });
-    await none.waitFor();
+    const emptyHeading = other.getByRole('heading', { name: 'You do not have access to any assessment yet' });
+    await emptyHeading.waitFor();
     await other.getByText(`Ask an admin of ${organization} to give ${member.email} access`).waitFor();
     await expectAccessible(other);
     await other.getByRole('link', { name: 'Imports' }).click();
     await other.getByRole('heading', { name: 'Imports', level: 1 }).waitFor();
-    await none.waitFor();
+    await emptyHeading.waitFor();
     expect(await other.getByRole('main').getByRole('button').allTextContents()).toEqual(['Check again']);
     const assessment = await fixtures.assessment(uid);
     await fixtures.access(assessment.uid, member.id);
     await other.getByRole('button', { name: 'Check again' }).click();
-    await none.waitFor({ state: 'detached' });
+    await emptyHeading.waitFor({ state: 'detached' });
     await other.getByText('No imports yet').waitFor();
   });
 

@@ -50,8 +50,8 @@ describeInBrowser('Console: imports', () => {
   const assay = useConsole();
 
   const countFindings = async () => {
-    const found = await assay.call('admin', 'GET', '/v1/vulnerabilities?page[size]=200&fields=id');
-    return (found as unknown[]).length;
+    const vulnerabilities = await assay.call('admin', 'GET', '/v1/vulnerabilities?page[size]=200&fields=id');
+    return (vulnerabilities as unknown[]).length;
   };
 
   /** Expects rejected previews, and cancellations of previews that have just finished. */
@@ -181,7 +181,7 @@ describeInBrowser('Console: imports', () => {
 
   it('imports dropped reports with common options, without an event stream, and shows why others are rejected', async () => {
     const page = await enterImports();
-    // As behind a proxy that blocks the stream: the server responds 404.
+    // Responds with 404, like a proxy that blocks the stream.
     let streams = 0;
     await page.route('**/v1/imports/*/events', (route) => {
       streams += 1;

@@ -60,7 +60,7 @@ describeInBrowser('Console: Markdown', () => {
     const page = await assay.enter('admin', '/vulnerabilities');
     await page.route(/markdown-worker/, async (route) => {
       const response = await route.fetch();
-      // As in Firefox, where a stack overflow is an InternalError.
+      // Simulates Firefox, where a stack overflow is an InternalError.
       const body = `globalThis.RangeError = class extends Error {};\n${await response.text()}`;
       await route.fulfill({ response, body });
     });

@@ -10,7 +10,7 @@ import type { DemoAccount } from '../../src/demo/manifest.ts';
 
 describeInBrowser('Console: session', () => {
   const assay = useSharedConsole();
-  const account = (who: 'admin' | 'member') => assay.demo().users[who] as Required<DemoAccount>;
+  const account = (role: 'admin' | 'member') => assay.demo().users[role] as Required<DemoAccount>;
 
   /** Ends all sessions of a user, as an operator does. */
   const endSessions = async (email: string) => {
@@ -63,11 +63,11 @@ describeInBrowser('Console: session', () => {
       if (response.status() === 401) await renewed;
       await route.fulfill({ response });
     });
-    const answered = page.waitForResponse(
+    const pendingResponse = page.waitForResponse(
       (response) => response.url().includes('/v1/vulnerabilities/summary') && response.status() === 200,
     );
     await page.getByRole('link', { name: 'Home' }).click();
-    await answered;
+    await pendingResponse;
     expect(tokens).toHaveLength(1);
   });
 

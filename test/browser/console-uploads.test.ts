@@ -17,8 +17,8 @@ describeInBrowser('Console: uploads', () => {
   const assay = useSharedConsole();
 
   /** Handles each POST to a path with `answer`. */
-  const intercept = (page: Page, path: string, answer: (route: Route) => Promise<void>) =>
-    page.route(path, (route) => (route.request().method() === 'POST' ? answer(route) : route.continue()));
+  const intercept = (page: Page, path: string, handler: (route: Route) => Promise<void>) =>
+    page.route(path, (route) => (route.request().method() === 'POST' ? handler(route) : route.continue()));
 
   it('run two at a time, and are retried after a 429', async () => {
     const page = await assay.enter('admin', '/imports', { expectedStatuses: [404, 409, 422, 429] });

@@ -68,10 +68,10 @@ describeInBrowser('Account links', () => {
     const organization = await fixtures.organization();
     const admin = await fixtures.account({ organization: organization.uid, admin: true });
     const account = await fixtures.account({ organization: organization.uid });
-    const elsewhere = await open(server.origin);
-    await addSession(elsewhere, server, account);
-    await elsewhere.goto('/account');
-    await elsewhere.getByText(account.email).first().waitFor();
+    const otherPage = await open(server.origin);
+    await addSession(otherPage, server, account);
+    await otherPage.goto('/account');
+    await otherPage.getByText(account.email).first().waitFor();
 
     const office = await open(server.origin, { javaScriptEnabled: false });
     await addSession(office, server, admin);
@@ -84,10 +84,10 @@ describeInBrowser('Account links', () => {
     await page.getByLabel('New password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Set password and sign in' }).click();
     await page.waitForURL((url) => url.pathname === '/', { waitUntil: 'commit' });
-    await elsewhere.reload();
-    expect(new URL(elsewhere.url()).pathname).toBe('/sign-in');
-    await signIn(elsewhere, { email: account.email, password: PASSWORD });
-    await elsewhere.waitForURL('**/account');
+    await otherPage.reload();
+    expect(new URL(otherPage.url()).pathname).toBe('/sign-in');
+    await signIn(otherPage, { email: account.email, password: PASSWORD });
+    await otherPage.waitForURL('**/account');
   });
 
   it('the requests of the opened page do not contain the secret', async () => {

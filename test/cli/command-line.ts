@@ -91,7 +91,7 @@ export async function startCommandLine(
   const masterKey =
     database.databaseUrl === undefined || state === 'demo' ? undefined : randomBytes(32).toString('base64');
   const servers = new Set<ChildProcess>();
-  let here: Promise<TestServer> | undefined;
+  let directServer: Promise<TestServer> | undefined;
 
   const environment = (env: Record<string, string> = {}, data = database.dataDirectory) => ({
     PATH: process.env['PATH'],
@@ -128,7 +128,7 @@ export async function startCommandLine(
       return JSON.parse(stdout);
     },
     start(args, { env, data } = {}) {
-      const known = new Set(process.rawListeners('SIGINT'));
+      const earlierListeners = new Set(process.rawListeners('SIGINT'));
       const stdin = new PassThrough();
       const output = new CollectedOutput();
       const streams = { stdin, stdout: output, stderr: output, env: environment(env, data) };
@@ -137,7 +137,9 @@ export async function startCommandLine(
         output: () => output.text,
         interrupt: () =>
           eventually(() => {
-            const listeners = process.rawListeners('SIGINT').filter((listener) => !known.has(listener));
+            const listeners = process
+              .rawListeners('SIGINT')
+              .filter((listener) => !earlierListeners.has(listener));
             if (listeners.length === 0) throw new Error(`No command listens for SIGINT: ${output.text}`);
             for (const listener of listeners) listener.call(process, 'SIGINT');
           }),
@@ -167,7 +169,7 @@ export async function startCommandLine(
       };
     },
     serveHere: () =>
-      (here ??= serveOver(
+      (directServer ??= serveOver(
         { ...database, drop: async () => undefined },
         {
           attachments: parseAttachmentStore((name) => settings[name]),
@@ -183,7 +185,7 @@ export async function startCommandLine(
       }),
     async close() {
       for (const server of servers) server.kill('SIGKILL');
-      await (await here)?.close();
+      await (await directServer)?.close();
       await database.drop();
     },
   };

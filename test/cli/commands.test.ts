@@ -283,7 +283,7 @@ describe('assay user', () => {
 
   it.each(['0', '999999999', '99999999999999999999', 'unobody', 'nobody@example.com', ' '])(
     'says that there is no user "%s"',
-    (who) => expectRefusal(['user', 'ban', who], 1, `User "${who}" not found`),
+    (user) => expectRefusal(['user', 'ban', user], 1, `User "${user}" not found`),
   );
 
   it('does not ban the last admin', async () => {
@@ -303,7 +303,7 @@ describe('assay token', () => {
       expires_at: null,
     });
     expect(await listedUser(email)).toMatchObject({ invited: true });
-    const listed = (await assay.json('token', 'list')).find((one: { id: string }) => one.id === token.id);
+    const listed = (await assay.json('token', 'list')).find((entry: { id: string }) => entry.id === token.id);
     expect(listed).toEqual({
       id: token.id,
       name: null,
@@ -329,7 +329,7 @@ describe('assay token', () => {
   it('sets the given name', async () => {
     const { email } = await newUser('--organization', 'acme');
     const { id } = await assay.json('token', 'create', '--user', email, '--name', ' nightly sync ');
-    const listed = (await assay.json('token', 'list')).find((one: { id: string }) => one.id === id);
+    const listed = (await assay.json('token', 'list')).find((entry: { id: string }) => entry.id === id);
     expect(listed).toMatchObject({ name: 'nightly sync', user: email });
     expect((await assay.run(['token', 'list'])).stdout).toMatch(/^ID +NAME +KIND/);
     expect(await assay.run(['token', 'create', '--user', email, '--name', ' '])).toMatchObject({
@@ -369,8 +369,8 @@ describe('assay token', () => {
     expect(Number(exp) - Number(iat)).toBe(3_600);
     expect(Math.floor(Date.parse(hour.expires_at) / 1_000)).toBe(exp);
     const { token } = await assay.json('token', 'create', '--user', email, '--jwt', '--expires', '90s');
-    const short = decodeJwt(token);
-    expect(Number(short.exp) - Number(short.iat)).toBe(90);
+    const payload = decodeJwt(token);
+    expect(Number(payload.exp) - Number(payload.iat)).toBe(90);
   });
 
   it.each([

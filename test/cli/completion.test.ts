@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { has } from '../harness/machine.ts';
+import { isInstalled } from '../harness/machine.ts';
 import { startCommandLine } from './command-line.ts';
 
 const assay = await startCommandLine();
@@ -21,7 +21,7 @@ function feed(shell: string, args: readonly string[], input: string): Promise<st
   });
 }
 
-describe.runIf(has('bash'))('completion in bash', () => {
+describe.runIf(isInstalled('bash'))('completion in bash', () => {
   /** Returns bash's suggestions for the last word of each line. */
   async function suggestions(...lines: readonly (readonly string[])[]): Promise<string[][]> {
     const completions = lines.map(
@@ -91,7 +91,7 @@ describe('completion in other shells', () => {
     }
   }
 
-  it.runIf(has('zsh'))('zsh suggests commands, options and values', async () => {
+  it.runIf(isInstalled('zsh'))('zsh suggests commands, options and values', async () => {
     expect(
       await completedByZsh([
         'assay us',
@@ -103,21 +103,21 @@ describe('completion in other shells', () => {
     ).toEqual(['user', 'user create', 'user create --email', 'organization group add', 'completion fish']);
   });
 
-  it.runIf(has('zsh'))('zsh suggests files if no command matches', async () => {
+  it.runIf(isInstalled('zsh'))('zsh suggests files if no command matches', async () => {
     expect(
       await completedByZsh(['assay import openapi.js', 'assay import unde', 'assay import und']),
     ).toEqual(['import openapi.json', 'import unde', 'import undo']);
   });
 
-  it.runIf(has('fish'))('fish suggests commands and values', async () => {
+  it.runIf(isInstalled('fish'))('fish suggests commands and values', async () => {
     // fish cannot read a script from a pipe of Node.js, and this one is too long for an argument.
     const folder = mkdtempSync(join(tmpdir(), 'assay-completion-'));
     try {
       const file = join(folder, 'assay.fish');
-      const asked = ['assay user cr', 'assay vulnerability create --severity C', 'assay completion z'];
+      const inputs = ['assay user cr', 'assay vulnerability create --severity C', 'assay completion z'];
       writeFileSync(
         file,
-        [await script('fish'), ...asked.map((line) => `complete -C '${line}'`)].join('\n') + '\n',
+        [await script('fish'), ...inputs.map((line) => `complete -C '${line}'`)].join('\n') + '\n',
       );
       expect((await feed('fish', ['--no-config', file], '')).trimEnd().split('\n')).toEqual([
         expect.stringMatching(/^create\t/),

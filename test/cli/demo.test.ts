@@ -100,13 +100,13 @@ describe('assay demo', () => {
       expect(roles.reduce((sum, { members }) => sum + members, 0)).toBeGreaterThanOrEqual(60);
 
       const inAssessment = `select id from assessments where uid = '${manifest.assessment.uid}'`;
-      const { rows: found } = await query<Record<string, number>>(
+      const { rows: totals } = await query<Record<string, number>>(
         db,
         `select count(*) as all_of_them, count(distinct severity) as severities, count(distinct status_id) as statuses,
            count(cvss_score) as scored from vulnerabilities where assessment_id = (${inAssessment})`,
       );
-      expect(found[0]).toMatchObject({ all_of_them: 200, severities: 5, statuses: 9 });
-      expect(found[0]?.['scored']).toBeLessThan(200);
+      expect(totals[0]).toMatchObject({ all_of_them: 200, severities: 5, statuses: 9 });
+      expect(totals[0]?.['scored']).toBeLessThan(200);
       const { rows: testers } = await query(
         db,
         `select distinct tester_id from testing_sessions where assessment_id = (${inAssessment})`,
@@ -161,12 +161,12 @@ describe('assay demo', () => {
         'select key from blobs where key not in (select blob_key from files)',
       );
       expect(unkept).toEqual([]);
-      const { rows: ahead } = await query(
+      const { rows: future } = await query(
         db,
         `select id from timeline_entries where at > ${Date.now()}
          union all select id from retests where decided_at < created_at`,
       );
-      expect(ahead).toEqual([]);
+      expect(future).toEqual([]);
       const { rows: types } = await query(db, 'select distinct type from assets');
       expect(types).toHaveLength(5);
       const { rows: writers } = await query<{ uid: string; writable_by: string }>(
@@ -195,17 +195,17 @@ describe('assay demo', () => {
       send(server.origin, 'GET', `/v1/assessments/${uid}/testing_hours`, { token }).then(
         ({ status }) => status,
       );
-    for (const [here, there] of [
+    for (const [name, otherName] of [
       [manifest, manifest.other],
       [manifest.other, manifest],
     ] as const) {
-      const { admin, member, spare, outsider } = here.users;
+      const { admin, member, spare, outsider } = name.users;
       for (const { token } of [admin, member, spare])
-        expect(await hours(here.assessment.uid, token)).toBe(200);
-      expect(await hours(here.assessment.uid, outsider.token)).toBe(404);
-      expect(await hours(here.assessment.uid, manifest.users.staff.token)).toBe(200);
-      expect(await hours(here.assessment.uid, there.users.admin.token)).toBe(404);
-      const ports = `/api/streaming/v1/${here.organization.uid}/assets/${here.assets.host}/ports`;
+        expect(await hours(name.assessment.uid, token)).toBe(200);
+      expect(await hours(name.assessment.uid, outsider.token)).toBe(404);
+      expect(await hours(name.assessment.uid, manifest.users.staff.token)).toBe(200);
+      expect(await hours(name.assessment.uid, otherName.users.admin.token)).toBe(404);
+      const ports = `/api/streaming/v1/${name.organization.uid}/assets/${name.assets.host}/ports`;
       expect((await send(server.origin, 'GET', ports, { token: member.token })).status).toBe(200);
       const history = await send(server.origin, 'GET', `${ports}/history?per_page=1000`, {
         token: member.token,
@@ -264,10 +264,10 @@ describe('assay demo', () => {
   });
 
   it('adds the clients to a manifest of an earlier version without them', async () => {
-    const { oauthClients, ...old } = manifest;
-    writeFileSync(file, JSON.stringify(old));
+    const { oauthClients, ...oldManifest } = manifest;
+    writeFileSync(file, JSON.stringify(oldManifest));
     const now = await assay.json('demo');
-    expect(now).toEqual({ ...old, oauthClients: EXPECTED.oauthClients });
+    expect(now).toEqual({ ...oldManifest, oauthClients: EXPECTED.oauthClients });
     expect(now.oauthClients.confidential.client_id).toBe(oauthClients.confidential.client_id);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(now);
   });
@@ -277,8 +277,8 @@ describe('assay demo', () => {
     foreign.users.admin.uid = 'someoneelse';
     writeFileSync(file, JSON.stringify(foreign));
     chmodSync(file, 0o644);
-    const own = await assay.json('demo');
-    expect(own.users.admin.uid).toBe(manifest.users.admin.uid);
+    const ownManifest = await assay.json('demo');
+    expect(ownManifest.users.admin.uid).toBe(manifest.users.admin.uid);
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 });

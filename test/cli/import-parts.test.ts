@@ -95,19 +95,19 @@ describe('Reports to import', () => {
     };
     write('old.xml', 'x', 60_000);
     const ended = new AbortController();
-    const seen: string[] = [];
+    const requests: string[] = [];
     for await (const { name } of watchFolders([folder], ended.signal, 20)) {
-      seen.push(name);
+      requests.push(name);
       // Yielded after two intervals, also if its modification time is in the future.
-      if (seen.length === 1) write('new.xml', 'half', -3_600_000);
-      if (seen.length === 2) write('new.xml', 'whole', 50_000);
-      if (seen.length === 3) {
+      if (requests.length === 1) write('new.xml', 'half', -3_600_000);
+      if (requests.length === 2) write('new.xml', 'whole', 50_000);
+      if (requests.length === 3) {
         rmSync(join(folder, 'old.xml'));
         write('last.xml', 'x', 50_000);
       }
-      if (seen.length === 4) ended.abort();
+      if (requests.length === 4) ended.abort();
     }
-    expect(seen).toEqual(['old.xml', 'new.xml', 'new.xml', 'last.xml']);
+    expect(requests).toEqual(['old.xml', 'new.xml', 'new.xml', 'last.xml']);
   });
 
   it('in a watched folder are not yielded while they grow', async () => {
@@ -118,17 +118,17 @@ describe('Reports to import', () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
     const ended = new AbortController();
-    const seen: string[] = [];
+    const requests: string[] = [];
     // Called in each round, so that the file has grown since the last round on any machine.
     Object.defineProperty(ended.signal, 'aborted', {
       get() {
-        if (seen.length === 0) appendFileSync(growing, 'x');
+        if (requests.length === 0) appendFileSync(growing, 'x');
         vi.setSystemTime(Date.now() + interval);
-        return seen.length === 2;
+        return requests.length === 2;
       },
     });
-    for await (const { name } of watchFolders([folder], ended.signal, interval)) seen.push(name);
-    expect(seen).toEqual(['b-complete.xml', 'a-growing.xml']);
+    for await (const { name } of watchFolders([folder], ended.signal, interval)) requests.push(name);
+    expect(requests).toEqual(['b-complete.xml', 'a-growing.xml']);
   });
 });
 

@@ -84,8 +84,8 @@ describe('assay import of a CSV report with unrecognised columns', () => {
       severity: 'Wie schlimm',
       url: 'Wo',
     });
-    const again = ['import', report, '--assessment', 'web', '--mapping', join(folder, 'columns.json')];
-    expect(await assay.json(...again)).toMatchObject({ format: 'csv', result: { findings_seen_again: 2 } });
+    const command = ['import', report, '--assessment', 'web', '--mapping', join(folder, 'columns.json')];
+    expect(await assay.json(...command)).toMatchObject({ format: 'csv', result: { findings_seen_again: 2 } });
   });
 
   it.runIf(HAS_TERMINAL)('imports nothing if Ctrl-C interrupts the prompts', async () => {
@@ -140,9 +140,9 @@ const importNamed = (filename: string) =>
   db.read.selectFrom('imports').select(['id', 'state']).where('filename', '=', filename).executeTakeFirst();
 const importRuns = (filename: string) =>
   eventually(async () => {
-    const found = (await importNamed(filename)) as NonNullable<Awaited<ReturnType<typeof importNamed>>>;
-    expect(found?.state).toBe('running');
-    return found;
+    const importRow = (await importNamed(filename)) as NonNullable<Awaited<ReturnType<typeof importNamed>>>;
+    expect(importRow?.state).toBe('running');
+    return importRow;
   });
 
 describe('assay import as a process', () => {

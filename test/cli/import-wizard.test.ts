@@ -13,8 +13,8 @@ const ROWS = [
 async function runWizard(answers: string, rows = ROWS, signal?: AbortSignal) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   if (signal === undefined) input.end(answers);
-  const asked = promptMapping({ input, output }, rows, signal);
-  const mapping = await asked.catch((error: Error) => error.message);
+  const prompt = promptMapping({ input, output }, rows, signal);
+  const mapping = await prompt.catch((error: Error) => error.message);
   return { mapping, printed: String(output.read()) };
 }
 
@@ -46,22 +46,22 @@ describe('Prompts for the columns of a CSV report', () => {
     const { mapping, printed } = await runWizard('2\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n', rows);
     expect(mapping).toEqual({ title: 'Text', cvss_score: 'CVSS' });
     expect(printed).toContain(' severity [-]: ');
-    const taken = await runWizard('CVSS\n2\n\n', rows);
-    expect(taken.mapping).toEqual({ title: 'CVSS', severity: 'Text' });
+    const result = await runWizard('CVSS\n2\n\n', rows);
+    expect(result.mapping).toEqual({ title: 'CVSS', severity: 'Text' });
   });
 
   it('save the mapping to a file, but overwrite none', async () => {
     const folder = temporaryFolder();
-    const [there, wanted] = [join(folder, 'there.json'), join(folder, 'columns.json')];
-    writeFileSync(there, 'mine');
+    const [existingFile, mappingFile] = [join(folder, 'there.json'), join(folder, 'columns.json')];
+    writeFileSync(existingFile, 'mine');
     const { mapping, printed } = await runWizard(
-      `2\n\n1\n${there}\n${join(folder, 'none/x.json')}\n${wanted}\n`,
+      `2\n\n1\n${existingFile}\n${join(folder, 'none/x.json')}\n${mappingFile}\n`,
     );
-    expect(printed).toContain(`${there} already exists.`);
+    expect(printed).toContain(`${existingFile} already exists.`);
     expect(printed).toContain('none/x.json (ENOENT).');
-    expect(printed).toContain(`Saved. To use it: --mapping ${wanted}`);
-    expect(JSON.parse(readFileSync(wanted, 'utf8'))).toEqual(mapping);
-    expect(readFileSync(there, 'utf8')).toBe('mine');
+    expect(printed).toContain(`Saved. To use it: --mapping ${mappingFile}`);
+    expect(JSON.parse(readFileSync(mappingFile, 'utf8'))).toEqual(mapping);
+    expect(readFileSync(existingFile, 'utf8')).toBe('mine');
   });
 
   it('fail if interrupted', async () => {

@@ -20,12 +20,14 @@ const logIn = (folder: string, ...args: string[]) =>
   assay.run(['login', ...args, '--no-browser'], { env: { XDG_CONFIG_HOME: configFolder(folder) } });
 
 /** Starts a server that answers with the metadata of `server`, changed. */
-async function startImpostor(change: (own: string) => Record<string, unknown>): Promise<string> {
+async function startImpostor(change: (origin: string) => Record<string, unknown>): Promise<string> {
   const metadata = (await server.request('GET', '/.well-known/oauth-authorization-server')).text;
   const listener = createServer((request, response) => {
-    const own = `http://${request.headers.host}`;
-    const ours = JSON.parse(metadata.replaceAll(server.origin, own)) as object;
-    response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...ours, ...change(own) }));
+    const origin = `http://${request.headers.host}`;
+    const document = JSON.parse(metadata.replaceAll(server.origin, origin)) as object;
+    response
+      .setHeader('content-type', 'application/json')
+      .end(JSON.stringify({ ...document, ...change(origin) }));
   });
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void listener.close());

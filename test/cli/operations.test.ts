@@ -24,9 +24,9 @@ afterAll(async () => {
   await server.close();
 });
 
-const there = () => ({ ASSAY_SERVER: server.origin, ASSAY_TOKEN: admin.token });
+const serverEnvironment = () => ({ ASSAY_SERVER: server.origin, ASSAY_TOKEN: admin.token });
 const onServer = async (...args: string[]) => {
-  const { code, stdout, stderr } = await assay.run(args, { env: there() });
+  const { code, stdout, stderr } = await assay.run(args, { env: serverEnvironment() });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return stdout;
 };
@@ -58,8 +58,8 @@ describe('The help of a command', () => {
 describe('With the data folder, a command', () => {
   it('creates, updates, lists and deletes as the operator, without a token', async () => {
     const organization = (await assay.json('organization', 'list'))[0].id as number;
-    const of = ['--organization-profile-id', String(organization)];
-    const created = await assay.json('tag', 'create', '--name', 'to check', ...of);
+    const organizationFlag = ['--organization-profile-id', String(organization)];
+    const created = await assay.json('tag', 'create', '--name', 'to check', ...organizationFlag);
     expect(created).toMatchObject({ name: 'to check', organization_profile_id: organization });
     const id = String(created.id);
     expect(await assay.json('tag', 'update', id, '--name', 'checked')).toMatchObject({ name: 'checked' });
@@ -117,7 +117,7 @@ describe('pluralize', () => {
   it('uses the singular for one', () => {
     expect(
       ['findings gone', 'statuses set back', 'assets created', 'accesses', 'older', 'hours', 'days'].map(
-        (what) => [0, 1, 2].map((count) => pluralize(count, what)),
+        (noun) => [0, 1, 2].map((count) => pluralize(count, noun)),
       ),
     ).toEqual([
       ['0 findings gone', '1 finding gone', '2 findings gone'],
@@ -141,8 +141,8 @@ describe('With a server, a command', () => {
   it('acts as the owner of the token, with the same options', async () => {
     const created = JSON.parse(await onServer('tag', 'create', '--name', 'remote', '--json'));
     expect(created).toMatchObject({ name: 'remote' });
-    const shown = await onServer('tag', 'update', String(created.id), '--name', 'far away');
-    expect(shown).toMatch(/^name +far away$/m);
+    const updated = await onServer('tag', 'update', String(created.id), '--name', 'far away');
+    expect(updated).toMatch(/^name +far away$/m);
     const flags = ['--server', server.origin, '--token', admin.token];
     expect((await assay.run(['tag', 'list', ...flags])).stdout).toMatch(/^ID +NAME .*\n\d+ +far away /);
     expect(await assay.json('tag', 'list', ...flags)).toEqual([{ ...created, name: 'far away', count: 0 }]);
@@ -170,8 +170,8 @@ describe('With a server, a command', () => {
   });
 
   it('prints the result and the next command', async () => {
-    const found = await fixtures.vulnerability('acme-web', { title: 'Told in words' });
-    const id = String(found.id);
+    const vulnerability = await fixtures.vulnerability('acme-web', { title: 'Told in words' });
+    const id = String(vulnerability.id);
     const comment = await onServer('vulnerability', 'comment', 'create', id, '--text', 'Seen.');
     // The deprecated duplicates of `text` and `user` are not printed.
     expect(comment.match(/^\S+/gm)).toEqual(['id', 'text', 'internal', 'created_at', 'updated_at', 'user']);
@@ -195,7 +195,7 @@ describe('With a server, a command', () => {
     const user = await fixtures.user({ organization: 'acme' });
     expect(await onServer('user', 'ban', String(user.id))).toMatch(/^banned +yes$/m);
     expect(await onServer('user', 'unban', String(user.id), '--json')).toContain('"banned":false');
-    const rejected = await assay.run(['user', 'ban', '987654321'], { env: there() });
+    const rejected = await assay.run(['user', 'ban', '987654321'], { env: serverEnvironment() });
     expect([rejected.code, rejected.stderr]).toEqual([1, 'assay: Not found, or you do not have access.\n']);
   });
 
@@ -221,7 +221,7 @@ describe('With a server, a command', () => {
     expect(people.map(({ email }) => email)).toContain(admin.email);
     expect(await onServer('user', 'create', '--email', 'new@acme.example', '--json')).toContain('invite_url');
     const { code, stderr } = await assay.run(['user', 'create', '--email', 'staff@acme.example', '--staff'], {
-      env: there(),
+      env: serverEnvironment(),
     });
     expect([code, stderr]).toEqual([2, 'assay: --staff cannot be used with --server.\n']);
     // With an option that only the operation has, the data folder uses the operation too.
@@ -233,7 +233,7 @@ describe('With a server, a command', () => {
     writeFileSync(file, JSON.stringify({ name: 'from a file' }));
     expect(await onServer('tag', 'create', '--json-body', file)).toMatch(/^name +from a file$/m);
     const { stdout } = await assay.run(['tag', 'create', '--json-body', '-', '--name', 'on top'], {
-      env: there(),
+      env: serverEnvironment(),
       input: JSON.stringify({ name: 'below' }),
     });
     expect(stdout).toMatch(/^name +on top$/m);
@@ -253,8 +253,8 @@ describe('With a server, a command', () => {
       2,
       expect.stringContaining(`run "assay login ${server.origin}"`),
     ]);
-    const both = await assay.run(['tag', 'list', '--server', server.origin, '--data', 'x']);
-    expect(both.code).toBe(2);
+    const conflict = await assay.run(['tag', 'list', '--server', server.origin, '--data', 'x']);
+    expect(conflict.code).toBe(2);
   });
 });
 
@@ -297,7 +297,7 @@ describe('A tour of the commands with a server', () => {
     expect(await onServer('group', 'member', 'list', String(group.id))).toContain(tester.email);
     const nobody = JSON.stringify({ userUid: 'nobody', role: 'assessment_member' });
     const rejected = await assay.run(['group', 'member', 'add', String(group.id), '--members', nobody], {
-      env: there(),
+      env: serverEnvironment(),
     });
     expect([rejected.code, rejected.stderr]).toEqual([
       1,
@@ -307,20 +307,20 @@ describe('A tour of the commands with a server', () => {
   });
 
   it('lists assets and exports them to a file', async () => {
-    const of = ['--organization-uid', 'acme', '--asset-type'];
+    const assetFlags = ['--organization-uid', 'acme', '--asset-type'];
     const host = await json(
       'asset',
       'create',
-      ...of,
+      ...assetFlags,
       'host',
       '--location',
       '10.1.2.3',
       '--criticality',
       'high',
     );
-    await json('asset', 'create', ...of, 'host', '--location', '192.0.2.1');
+    await json('asset', 'create', ...assetFlags, 'host', '--location', '192.0.2.1');
     expect(host).toMatchObject({ location: '10.1.2.3', criticality: 'high' });
-    const found = await json(
+    const assets = await json(
       'asset',
       'list',
       '--ip-range',
@@ -330,7 +330,7 @@ describe('A tour of the commands with a server', () => {
       '--sort-dir',
       'desc',
     );
-    expect(found.map(({ uid }: { uid: string }) => uid)).toEqual([host.uid]);
+    expect(assets.map(({ uid }: { uid: string }) => uid)).toEqual([host.uid]);
     const csv = (await onServer('asset', 'list', '--csv', '--fields', 'uid,location'))
       .trimEnd()
       .split('\r\n');
@@ -373,7 +373,7 @@ describe('A tour of the commands with a server', () => {
       '--severity',
       'Hoch',
     ];
-    expect((await assay.run(wrong, { env: there() })).stderr).toMatch(/^assay: .*--severity/);
+    expect((await assay.run(wrong, { env: serverEnvironment() })).stderr).toMatch(/^assay: .*--severity/);
     const filters = [
       '--severity',
       'High',
@@ -384,11 +384,11 @@ describe('A tour of the commands with a server', () => {
       '--sort',
       '-updated_at',
     ];
-    const found = await json('vulnerability', 'list', ...filters, '--fields', 'id,title');
-    expect(found).toContainEqual({ id: created.id, title: 'Script in a name' });
+    const vulnerabilities = await json('vulnerability', 'list', ...filters, '--fields', 'id,title');
+    expect(vulnerabilities).toContainEqual({ id: created.id, title: 'Script in a name' });
     expect(await onServer('vulnerability', 'list', ...filters, '--csv')).toMatch(/^id,/);
-    const many = ['--ids', String(created.id), '--set', '{"status_id":2}'];
-    expect(await json('vulnerability', 'bulk-update', ...many)).toMatchObject({ updated_count: 1 });
+    const bulkFlags = ['--ids', String(created.id), '--set', '{"status_id":2}'];
+    expect(await json('vulnerability', 'bulk-update', ...bulkFlags)).toMatchObject({ updated_count: 1 });
     expect(await onServer('vulnerability', 'delete', String(created.id))).toBe('Deleted.\n');
   });
 
@@ -398,7 +398,7 @@ describe('A tour of the commands with a server', () => {
     });
     expect(await onServer('organization', 'list')).toMatch(/acme +Acme Ltd/);
     const rejected = await assay.run(['organization', 'create', 'second', '--name', 'Second'], {
-      env: there(),
+      env: serverEnvironment(),
     });
     expect([rejected.code, rejected.stderr]).toEqual([1, expect.stringMatching(/^assay: .*\n$/)]);
     // With the data folder, only the operation has the option --name.
@@ -453,8 +453,10 @@ describe('A tour of the commands with a server', () => {
     expect(Date.parse(created.expires_at) - Date.now()).toBeLessThanOrEqual(3_600_000);
     expect(await onServer('token', 'list')).toContain(created.id);
     await onServer('token', 'revoke', created.id);
-    const own = await assay.run(['token', 'create', '--name', 'x', '--user', admin.email], { env: there() });
-    expect([own.code, own.stderr]).toEqual([2, 'assay: --user cannot be used with --server.\n']);
+    const ownToken = await assay.run(['token', 'create', '--name', 'x', '--user', admin.email], {
+      env: serverEnvironment(),
+    });
+    expect([ownToken.code, ownToken.stderr]).toEqual([2, 'assay: --user cannot be used with --server.\n']);
     const without = await assay.run(['token', 'create']);
     expect(without.stderr).toContain("required option '--user <user>' not specified");
   });
@@ -479,8 +481,8 @@ describe('assay login', () => {
     const login = command('login', server.origin, '--no-browser');
     const address = await new Promise<string>((resolve, reject) => {
       login.stderr.on('data', () => {
-        const found = /^http\S+$/m.exec(login.texts.stderr)?.[0];
-        if (found !== undefined) resolve(found);
+        const url = /^http\S+$/m.exec(login.texts.stderr)?.[0];
+        if (url !== undefined) resolve(url);
       });
       void login.code.then((code) => reject(new Error(`It ended with ${code}: ${login.texts.stderr}`)));
     });
@@ -518,15 +520,18 @@ describe('assay login', () => {
     const headers = { authorization: `Bearer ${renewed.access_token}` };
     expect((await server.request('GET', '/v1/users/whoami', { headers })).status).toBe(401);
     expect(() => statSync(file)).toThrow('ENOENT');
-    const again = command('logout');
-    expect([await again.code, again.texts.stderr]).toEqual([1, 'assay: You are not signed in.\n']);
+    const secondLogout = command('logout');
+    expect([await secondLogout.code, secondLogout.texts.stderr]).toEqual([
+      1,
+      'assay: You are not signed in.\n',
+    ]);
   });
 });
 
 describe('A command that names a user', () => {
   it('accepts an email address, an id or a uid, with a server and the data folder', async () => {
     const email = 'Jo.Named@acme.example';
-    const on = {
+    const environment = {
       folder: await assay.json('user', 'create', '--email', email, '--organization', 'acme'),
       server: JSON.parse(await onServer('user', 'create', '--email', email, '--json')),
     };
@@ -535,7 +540,7 @@ describe('A command that names a user', () => {
       server: async (...args: string[]) => JSON.parse(await onServer('user', ...args, '--json')),
     };
     for (const mode of ['folder', 'server'] as const) {
-      const [user, { id, uid }] = [places[mode], on[mode]];
+      const [user, { id, uid }] = [places[mode], environment[mode]];
       expect(await user('get', email.toLowerCase())).toMatchObject({ id, uid });
       expect(await user('update', String(id), '--name', 'Jo')).toMatchObject({ id, name: 'Jo' });
       // A user with a token is banned, not deleted.
@@ -550,11 +555,11 @@ describe('A command that names a user', () => {
       stderr: expect.stringContaining('User "x@y.example" not found.'),
     };
     expect(await assay.run(['user', 'get', 'x@y.example'])).toEqual(nobody);
-    expect(await assay.run(['user', 'get', 'x@y.example'], { env: there() })).toEqual(nobody);
+    expect(await assay.run(['user', 'get', 'x@y.example'], { env: serverEnvironment() })).toEqual(nobody);
     const user = await fixtures.user({ organization: 'acme' });
-    const own = await assay.run(['user', 'get', user.email, '--json'], {
-      env: { ...there(), ASSAY_TOKEN: user.token },
+    const ownUser = await assay.run(['user', 'get', user.email, '--json'], {
+      env: { ...serverEnvironment(), ASSAY_TOKEN: user.token },
     });
-    expect(JSON.parse(own.stdout)).toMatchObject({ id: user.id });
+    expect(JSON.parse(ownUser.stdout)).toMatchObject({ id: user.id });
   });
 });

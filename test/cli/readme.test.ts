@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { has } from '../harness/machine.ts';
+import { isInstalled } from '../harness/machine.ts';
 import { temporaryFolder } from '../harness/temporary.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 import { startPastedCommands } from './pasted-commands.ts';
@@ -35,7 +35,7 @@ it('The tutorial imports scanner reports as written', async () => {
   expect(stdout.trim().split('\n').at(-1)).toMatch(/ Fixed +WAF Detection/);
 });
 
-it.runIf(has('curl'))('The tutorial with your own data runs as written', async () => {
+it.runIf(isInstalled('curl'))('The tutorial with your own data runs as written', async () => {
   const server = await assay.serve('--no-demo');
   const tutorial = readFileSync(join(import.meta.dirname, '../../docs/tutorial.md'), 'utf8');
   const [, story = ''] = /\n## Your own data\n(.*?)\n## /s.exec(tutorial) ?? [];

@@ -45,9 +45,9 @@ describe('assay serve on an empty database with --no-demo', () => {
     });
     // Ignored if the server in this data directory uses another database.
     writeFileSync(file, JSON.stringify({ ...JSON.parse(content), database: 'db.example/other' }));
-    const elsewhere = await create('ann');
-    expect(elsewhere.stdout).not.toContain(server.origin);
-    expect(elsewhere.stderr).toContain('The link assumes that');
+    const otherServer = await create('ann');
+    expect(otherServer.stdout).not.toContain(server.origin);
+    expect(otherServer.stderr).toContain('The link assumes that');
     writeFileSync(file, content);
     expect((await create('cyd')).stdout).toContain(server.origin);
     await server.stop();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DemoManifest } from '../../src/demo/manifest.ts';
 import { createFormClient } from '../harness/form-client.ts';
-import { has } from '../harness/machine.ts';
+import { isInstalled } from '../harness/machine.ts';
 import { engine, send } from '../harness/server.ts';
 import { type CommandLine, type RunningServe, startCommandLine } from './command-line.ts';
 
@@ -51,7 +51,7 @@ describe.runIf(engine() === 'postgres')('assay serve on an empty database', () =
     // The password that is printed is enough.
     const signedIn = await createFormClient(server).signIn(staff.email, staff.password ?? '');
     expect(signedIn.location).toBe(`${server.origin}/`);
-    for (const command of has('curl') ? curlCommands(server) : []) {
+    for (const command of isInstalled('curl') ? curlCommands(server) : []) {
       const { code, stdout } = await assay.shell(`${command} --fail-with-body`);
       expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\{.*\}\n$/) });
     }
@@ -185,12 +185,12 @@ describe('A command without a database', () => {
   afterAll(() => assay.close());
 
   it.runIf(engine() === 'sqlite')('creates one if it creates an organization', async () => {
-    const fresh = join(data, 'fresh');
+    const newFolder = join(data, 'fresh');
     const args = ['organization', 'create', 'acme', '--name', 'Acme'];
-    const { code, stderr } = await assay.run(args, { data: fresh });
+    const { code, stderr } = await assay.run(args, { data: newFolder });
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: `Created the database ${join(fresh, 'assay.db')}.\n`,
+      stderr: `Created the database ${join(newFolder, 'assay.db')}.\n`,
     });
   });
 

@@ -15,8 +15,8 @@ const FAMILIES = [...new Set(COMMANDS.map((command) => command.split(' ').slice(
 
 function commandsOf({ commands }: Command, path: readonly string[] = []): string[] {
   return commands.flatMap((command) => {
-    const own = [...path, command.name()];
-    return command.commands.length === 0 ? [own.join(' ')] : commandsOf(command, own);
+    const words = [...path, command.name()];
+    return command.commands.length === 0 ? [words.join(' ')] : commandsOf(command, words);
   });
 }
 

@@ -63,7 +63,7 @@ const events = async () =>
 type Response = Awaited<ReturnType<typeof send>>;
 const codes = (response: Response) => {
   expect(response.status).toBe(200);
-  return response.body.results.map((one: any) => one.errorCode ?? one.status);
+  return response.body.results.map((result: any) => result.errorCode ?? result.status);
 };
 const expectProblem = ({ status, body }: Response, expected: number, kind: string) =>
   expect([status, body.type]).toEqual([
@@ -214,11 +214,11 @@ describe('Operation 47: add members to an assessment group', () => {
       ['infra_admin', PLAIN],
     ])('lets a member with the role %s assign %j', async (role, giveable) => {
       const giver = await memberWith(role);
-      for (const given of [...PLAIN, 'rbac_group_admin', 'infra_admin']) {
+      for (const roleName of [...PLAIN, 'rbac_group_admin', 'infra_admin']) {
         const user = await fixtures.user({ organization: organization.uid });
-        expect([given, ...codes(await add([[user, given]], giver.token))]).toEqual([
-          given,
-          giveable.includes(given) ? 'added' : 'role_not_assignable',
+        expect([roleName, ...codes(await add([[user, roleName]], giver.token))]).toEqual([
+          roleName,
+          giveable.includes(roleName) ? 'added' : 'role_not_assignable',
         ]);
       }
       // A role that the caller cannot assign cannot be replaced either.
@@ -295,34 +295,36 @@ describe('Operation 47: add members to an assessment group', () => {
     });
 
     it('accepts 100 members and returns 413 for more', async () => {
-      const many = (count: number) =>
+      const newMembers = (count: number) =>
         send({
           members: Array.from({ length: count }, (_, index) => ({
             userUid: `nobody${index}`,
             role: 'assessment_member',
           })),
         });
-      expect((await many(101)).status).toBe(413);
-      expect((await many(100)).body.metadata.counts.error).toBe(100);
+      expect((await newMembers(101)).status).toBe(413);
+      expect((await newMembers(100)).body.metadata.counts.error).toBe(100);
     });
 
     it('writes a batch with the role and membership of each user and updates the counts', async () => {
-      const many = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 30 }, () => fixtures.invited({ organization: organization.uid })),
       );
-      const given = ['assessment_member', 'assessment_operator', 'assessment_creator'];
+      const roleNames = ['assessment_member', 'assessment_operator', 'assessment_creator'];
       const batch = (shift: number) => ({
-        members: many.map(({ uid }, index) => ({ userUid: uid, role: given[(index + shift) % 3] })).reverse(),
+        members: responses
+          .map(({ uid }, index) => ({ userUid: uid, role: roleNames[(index + shift) % 3] }))
+          .reverse(),
       });
       for (const [shift, body] of [batch(0), batch(1)].entries()) {
         const { results } = (await send(body)).body;
-        expect(results.map((one: any) => [one.userUid, one.role, one.status])).toEqual(
+        expect(results.map((result: any) => [result.userUid, result.role, result.status])).toEqual(
           body.members.map(({ userUid, role }) => [userUid, role, 'added']),
         );
         const { members } = await page();
         const ids = (rows: any[]) => new Map(rows.map(({ userUid, role, id }) => [userUid, `${role} ${id}`]));
         expect(ids(members)).toEqual(ids(results));
-        for (const role of given) {
+        for (const role of roleNames) {
           const path = `/api/assessment/v1/assessment-groups/${group.id}/members?role=${role}`;
           const { metadata } = (await server.request('GET', path, { token: admin.token })).body;
           expect([shift, role, metadata.pagination.total]).toEqual([shift, role, 10]);

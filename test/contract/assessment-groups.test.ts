@@ -110,13 +110,13 @@ describe('Operation 44: create an assessment group', () => {
   });
 
   it('returns 403 to users who are not admins, and requires an organization from staff', async () => {
-    const named = { name: 'x', organization_uid: organization.uid };
-    expectProblem(server, await create(member.token, named), { area: 'v1', status: 403, kind: 'forbidden' });
+    const body = { name: 'x', organization_uid: organization.uid };
+    expectProblem(server, await create(member.token, body), { area: 'v1', status: 403, kind: 'forbidden' });
     const staff = await fixtures.user();
     expect((await create(staff.token, { name: 'x' })).body.failedValidation).toEqual([
       { property: 'organization_uid', message: 'is required' },
     ]);
-    expect((await create(staff.token, named)).body.organization_uid).toBe(organization.uid);
+    expect((await create(staff.token, body)).body.organization_uid).toBe(organization.uid);
     const otherOrganization = (await fixtures.organization()).uid;
     expect((await create(admin.token, { name: 'x', organization_uid: otherOrganization })).status).toBe(422);
   });

@@ -81,8 +81,8 @@ describe('Operation 72: rename an asset tag', () => {
     const stale = await rename(tag, { name: 'Newer' }, { headers: { 'if-match': etag } });
     expectProblem(server, stale, { area: 'tagging', status: 412, kind: 'precondition-failed' });
     expect(await nameOf(tag)).toBe('New');
-    const gone = await rename(UNKNOWN_TAG, { name: 'Newer' }, { headers: { 'if-match': etag } });
-    expectSimpleError(gone, 404);
+    const missing = await rename(UNKNOWN_TAG, { name: 'Newer' }, { headers: { 'if-match': etag } });
+    expectSimpleError(missing, 404);
   });
 
   it.each(['Taken', 'tAKEN', ' taken '])(
@@ -117,16 +117,16 @@ describe('Operation 72: rename an asset tag', () => {
 
   it('returns 404 for tags and organizations that the caller cannot see', async () => {
     const otherOrganization = await fixtures.organization();
-    const theirs = await newTag('theirs', [], otherOrganization.uid);
+    const foreignTag = await newTag('theirs', [], otherOrganization.uid);
     for (const [tag, uid] of [
-      [theirs, organization.uid],
-      [theirs, otherOrganization.uid],
+      [foreignTag, organization.uid],
+      [foreignTag, otherOrganization.uid],
       [UNKNOWN_TAG, organization.uid],
       ['%00', organization.uid],
-      [theirs, 'nosuch'],
+      [foreignTag, 'nosuch'],
     ] as const)
       expectSimpleError(await rename(tag, { name: 'stolen' }, { uid }), 404);
-    expect(await nameOf(theirs, otherOrganization.uid)).toBe('theirs');
+    expect(await nameOf(foreignTag, otherOrganization.uid)).toBe('theirs');
   });
 
   it('requires a write scope', async () => {
@@ -169,14 +169,18 @@ describe('Operation 72: rename an asset tag', () => {
 describe('Operation 73: delete asset tags', () => {
   it('returns 204 and removes the tags from their assets', async () => {
     const asset = await newAsset();
-    const [one, two, remaining] = [
+    const [firstTag, secondTag, remainingTag] = [
       await newTag('one', [asset]),
       await newTag('two'),
       await newTag('kept', [asset]),
     ];
-    const response = await remove([one, two, one]);
+    const response = await remove([firstTag, secondTag, firstTag]);
     expect([response.status, response.text]).toEqual([204, '']);
-    expect([await isThere(one), await isThere(two), await isThere(remaining)]).toEqual([false, false, true]);
+    expect([await isThere(firstTag), await isThere(secondTag), await isThere(remainingTag)]).toEqual([
+      false,
+      false,
+      true,
+    ]);
     const rows = await server.context.db.read
       .selectFrom('asset_taggings')
       .innerJoin('assets', 'assets.id', 'asset_taggings.asset_id')
@@ -189,8 +193,8 @@ describe('Operation 73: delete asset tags', () => {
   it('returns 422 with the index of unknown tags, and deletes nothing', async () => {
     const otherOrganization = await fixtures.organization();
     const tag = await newTag('mine');
-    const theirs = await newTag('theirs', [], otherOrganization.uid);
-    expectProblem(server, await remove([tag, UNKNOWN_TAG, theirs, 'no uid'], { token: staff.token }), {
+    const foreignTag = await newTag('theirs', [], otherOrganization.uid);
+    expectProblem(server, await remove([tag, UNKNOWN_TAG, foreignTag, 'no uid'], { token: staff.token }), {
       ...invalid,
       failedValidations: [1, 2, 3].map((index) => ({
         index,
@@ -198,13 +202,13 @@ describe('Operation 73: delete asset tags', () => {
           {
             property: `uids.${index}`,
             message: 'is not the uid of a tag that you can access',
-            value: [UNKNOWN_TAG, theirs, 'no uid'][index - 1],
+            value: [UNKNOWN_TAG, foreignTag, 'no uid'][index - 1],
           },
         ],
       })),
     });
-    expect([await isThere(tag), await isThere(theirs, otherOrganization.uid)]).toEqual([true, true]);
-    expectSimpleError(await remove([theirs], { uid: otherOrganization.uid }), 404);
+    expect([await isThere(tag), await isThere(foreignTag, otherOrganization.uid)]).toEqual([true, true]);
+    expectSimpleError(await remove([foreignTag], { uid: otherOrganization.uid }), 404);
   });
 
   it('accepts 1 to 1,000 tags', async () => {
@@ -250,16 +254,16 @@ describe('Operations 72 and 73: listing scopes', () => {
     const [listed, also, unlisted] = [await newAsset(), await newAsset(), await newAsset()];
     await fixtures.list(listing, listed);
     await fixtures.list(listing, also);
-    const own = await newTag('own', [listed, also]);
+    const ownTag = await newTag('own', [listed, also]);
     const partly = await newTag('partly', [listed, unlisted]);
     const bare = await newTag('bare');
     for (const tag of [partly, bare]) {
       expectProblem(server, await rename(tag, { name: 'stolen' }, { token }), forbidden);
-      expectProblem(server, await remove([own, tag], { token }), forbidden);
+      expectProblem(server, await remove([ownTag, tag], { token }), forbidden);
     }
-    expect((await rename(own, { name: 'renamed' }, { token })).status).toBe(204);
-    expect((await remove([own], { token })).status).toBe(204);
-    expect([await isThere(partly), await isThere(bare), await isThere(own)]).toEqual([true, true, false]);
+    expect((await rename(ownTag, { name: 'renamed' }, { token })).status).toBe(204);
+    expect((await remove([ownTag], { token })).status).toBe(204);
+    expect([await isThere(partly), await isThere(bare), await isThere(ownTag)]).toEqual([true, true, false]);
   });
 
   it('return the error for an unknown tag before the one for a forbidden tag', async () => {

@@ -29,14 +29,14 @@ const scoped = async ({ id }: TestUser, ...scopes: string[]) => (await fixtures.
 describe('Operation 76: get an asset', () => {
   it('returns the asset with its tags and the listings that the caller can see', async () => {
     const member = await fixtures.user({ organization });
-    const one = await fixtures.assessment(organization);
-    const two = await fixtures.assessment(organization);
-    await fixtures.access(one.uid, member.id);
+    const firstAssessment = await fixtures.assessment(organization);
+    const secondAssessment = await fixtures.assessment(organization);
+    await fixtures.access(firstAssessment.uid, member.id);
     expect((await get(member.token)).status).toBe(404);
-    await fixtures.list(one.uid, asset.uid, ['at night']);
-    await fixtures.list(two.uid, asset.uid);
+    await fixtures.list(firstAssessment.uid, asset.uid, ['at night']);
+    await fixtures.list(secondAssessment.uid, asset.uid);
     expect((await get(member.token)).body.listings).toEqual([
-      { listingUid: one.uid, scopeRules: [{ rule: 'at night' }] },
+      { listingUid: firstAssessment.uid, scopeRules: [{ rule: 'at night' }] },
     ]);
     expect((await get()).body.listings).toHaveLength(2);
   });
@@ -89,10 +89,10 @@ describe('Operation 77: update an asset', () => {
       before: JSON.stringify({ location: '192.0.2.1', name: 'Mail', criticality: 'undefined' }),
       after: JSON.stringify({ location: 'mail.example', name: 'Mail server', criticality: 'high' }),
     });
-    const found = await server.request('GET', `${PATH}?search=mail.ex&ipRange[]=0.0.0.0/0`, {
+    const list = await server.request('GET', `${PATH}?search=mail.ex&ipRange[]=0.0.0.0/0`, {
       token: admin.token,
     });
-    expect(found.body).toEqual([]);
+    expect(list.body).toEqual([]);
   });
 
   it('resets fields to their defaults with null', async () => {

@@ -167,7 +167,7 @@ describe('Operation 21: attach files to a vulnerability', () => {
   it('stores identical files once per organization, never across organizations', async () => {
     const content = randomBytes(1_000);
     const before = (await blobs()).length;
-    const [one] = (
+    const [attachment] = (
       await upload([
         ['a', content],
         ['b', content],
@@ -179,11 +179,11 @@ describe('Operation 21: attach files to a vulnerability', () => {
     expect((await blobs()).length).toBe(before + 1);
     const otherOrganization = await fixtures.organization();
     const foreignAssessment = await fixtures.assessment(otherOrganization.uid);
-    const found = await fixtures.vulnerability(foreignAssessment.uid);
+    const foreignVulnerability = await fixtures.vulnerability(foreignAssessment.uid);
     const { token } = await fixtures.user();
-    await upload([['d', content]], { ...member, token }, { path: pathOf('', found.id) });
+    await upload([['d', content]], { ...member, token }, { path: pathOf('', foreignVulnerability.id) });
     expect((await blobs()).length).toBe(before + 2);
-    expect(Buffer.from(await (await download(one.id)).arrayBuffer()).equals(content)).toBe(true);
+    expect(Buffer.from(await (await download(attachment.id)).arrayBuffer()).equals(content)).toBe(true);
   });
 
   it('stores a file once when identical files are uploaded concurrently', async () => {
@@ -256,27 +256,30 @@ describe('Operation 21: attach files to a vulnerability', () => {
   });
 
   it('stores all files or none, and returns 413 for a large file and for too many files', async () => {
-    const large = await upload([
+    const largeUpload = await upload([
       ['fits', randomBytes(MAX_SIZE)],
       ['does not', randomBytes(MAX_SIZE + 1)],
     ]);
-    expect([large.status, large.body.type]).toEqual([413, expect.stringMatching(/body-too-large$/)]);
-    const many = await upload(
+    expect([largeUpload.status, largeUpload.body.type]).toEqual([
+      413,
+      expect.stringMatching(/body-too-large$/),
+    ]);
+    const manyFiles = await upload(
       Array.from({ length: 11 }, (_, number): File => [`${number}`, randomBytes(10)]),
     );
-    expect([many.status, many.body]).toEqual([
+    expect([manyFiles.status, manyFiles.body]).toEqual([
       413,
       expect.objectContaining({ maxBatchSize: 10, batchSize: 11 }),
     ]);
     expect(await attached()).toEqual([]);
     expect(await stored()).toEqual([]);
     expect(await waiting()).toEqual([]);
-    const most = Array.from({ length: 10 }, (_, number): File => [`${number}`, `${number}`]);
-    expect((await upload(most)).status).toBe(201);
+    const tenFiles = Array.from({ length: 10 }, (_, number): File => [`${number}`, `${number}`]);
+    expect((await upload(tenFiles)).status).toBe(201);
     expect(await attached()).toHaveLength(10);
-    const over = await upload(most.slice(0, 3));
+    const over = await upload(tenFiles.slice(0, 3));
     expect(over).toMatchObject({ status: 422, body: { failedValidation: [{ property: 'file' }] } });
-    expect((await upload(most.slice(0, 2))).status).toBe(201);
+    expect((await upload(tenFiles.slice(0, 2))).status).toBe(201);
     expect(await attached()).toHaveLength(MAX_ATTACHMENTS);
   });
 
@@ -620,18 +623,18 @@ describe('Operation 22: download an attachment', () => {
 
 describe('Operation 23: delete an attachment', () => {
   it('returns 403 to users other than the uploader, admins and staff', async () => {
-    const [one, two, three] = (
+    const [first, second, third] = (
       await upload([
         ['a', '1'],
         ['b', '2'],
         ['c', '3'],
       ])
     ).body;
-    expect((await remove(one.id, other)).status).toBe(403);
+    expect((await remove(first.id, other)).status).toBe(403);
     for (const [file, user] of [
-      [one, member],
-      [two, admin],
-      [three, await fixtures.user()],
+      [first, member],
+      [second, admin],
+      [third, await fixtures.user()],
     ]) {
       expect((await remove(file.id, user)).status).toBe(204);
       expect((await remove(file.id, user)).status).toBe(404);
@@ -653,49 +656,49 @@ describe('Operation 23: delete an attachment', () => {
 
   it('deletes the content with the last attachment that uses it', async () => {
     const content = randomBytes(2_000);
-    const [one, two] = (
+    const [firstRow, secondRow] = (
       await upload([
         ['a', content],
         ['b', content],
       ])
     ).body;
-    await remove(one.id);
+    await remove(firstRow.id);
     const remaining = await server.context.db.read
       .selectFrom('files')
       .select('blob_key')
       .where('organization_id', '=', organization.id)
       .executeTakeFirstOrThrow();
     expect(await stored()).toEqual([sha256(content)]);
-    expect((await download(two.id)).status).toBe(200);
-    await remove(two.id);
+    expect((await download(secondRow.id)).status).toBe(200);
+    await remove(secondRow.id);
     expect(await stored()).toEqual([]);
-    const gone = (await waiting()).find(({ key }) => key === remaining.blob_key);
-    expect(gone).toBeDefined();
+    const deletion = (await waiting()).find(({ key }) => key === remaining.blob_key);
+    expect(deletion).toBeDefined();
     expect(await deleteUnused(server.context)).toBe(0);
     now += DAY + 1;
     expect(await deleteUnused(server.context)).toBeGreaterThan(0);
     expect(await waiting()).toEqual([]);
-    const chunks = server.context.files.read(gone?.key ?? '', 0, 1_999);
+    const chunks = server.context.files.read(deletion?.key ?? '', 0, 1_999);
     const first = chunks[Symbol.asyncIterator]();
     await expect(first.next()).rejects.toThrow();
     // The same file can be uploaded again.
     now = START;
-    const [again] = (await upload([['a', content]])).body;
-    expect(Buffer.from(await (await download(again.id)).arrayBuffer()).equals(content)).toBe(true);
+    const [sameContent] = (await upload([['a', content]])).body;
+    expect(Buffer.from(await (await download(sameContent.id)).arrayBuffer()).equals(content)).toBe(true);
   });
 });
 
 describe('Operation 20: delete a vulnerability', () => {
   it('deletes the contents of its attachments unless others use them', async () => {
-    const [own, shared] = [randomBytes(1_000), randomBytes(1_000)];
+    const [ownContent, sharedContent] = [randomBytes(1_000), randomBytes(1_000)];
     await upload([
-      ['own', own],
-      ['again', own],
-      ['shared', shared],
+      ['own', ownContent],
+      ['again', ownContent],
+      ['shared', sharedContent],
     ]);
     const otherVulnerability = await fixtures.vulnerability(assessment.uid);
     const [remaining] = (
-      await upload([['shared', shared]], member, { path: pathOf('', otherVulnerability.id) })
+      await upload([['shared', sharedContent]], member, { path: pathOf('', otherVulnerability.id) })
     ).body;
     const keyOf = async (content: Buffer) =>
       server.context.db.read
@@ -704,10 +707,10 @@ describe('Operation 20: delete a vulnerability', () => {
         .where('organization_id', '=', organization.id)
         .where('sha256', '=', createHash('sha256').update(content).digest('hex'))
         .executeTakeFirst();
-    const key = (await keyOf(own))?.blob_key ?? '';
+    const key = (await keyOf(ownContent))?.blob_key ?? '';
     const path = `/v1/vulnerabilities/${vulnerability.id}`;
     expect((await server.request('DELETE', path, { token: admin.token })).status).toBe(204);
-    expect([await keyOf(own), await stored()]).toEqual([undefined, [sha256(shared)]]);
+    expect([await keyOf(ownContent), await stored()]).toEqual([undefined, [sha256(sharedContent)]]);
     expect((await waiting()).map((blob) => blob.key)).toContain(key);
     now += DAY + 1;
     await deleteUnused(server.context);
@@ -717,7 +720,7 @@ describe('Operation 20: delete a vulnerability', () => {
     now = START + 60_000;
     vulnerability = otherVulnerability;
     const content = await (await download(remaining.id)).arrayBuffer();
-    expect(Buffer.from(content).equals(shared)).toBe(true);
+    expect(Buffer.from(content).equals(sharedContent)).toBe(true);
   });
 });
 

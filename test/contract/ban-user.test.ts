@@ -347,9 +347,9 @@ describe('Operation 6: ban or delete a user', () => {
 
   it('bans an admin who never signed in as long as any other remains', async () => {
     const { uid } = await fixtures.organization();
-    const one = await fixtures.invited({ organization: uid, admin: true });
+    const lastAdmin = await fixtures.invited({ organization: uid, admin: true });
     const otherInvitation = await fixtures.invited({ organization: uid, admin: true });
-    expect((await ban(one.id, staff.token)).status).toBe(200);
+    expect((await ban(lastAdmin.id, staff.token)).status).toBe(200);
     expectBodiless(await ban(otherInvitation.id, staff.token), 403);
   });
 
@@ -374,13 +374,16 @@ describe('Operation 6: ban or delete a user', () => {
     it('keeps one of two admins who ban each other', async () => {
       for (let round = 0; round < 5; round += 1) {
         const { uid } = await fixtures.organization();
-        const one = await fixtures.user({ organization: uid, admin: true });
+        const lastAdmin = await fixtures.user({ organization: uid, admin: true });
         const otherUser = await fixtures.user({ organization: uid, admin: true });
-        const responses = await Promise.all([ban(otherUser.id, one.token), ban(one.id, otherUser.token)]);
+        const responses = await Promise.all([
+          ban(otherUser.id, lastAdmin.token),
+          ban(lastAdmin.id, otherUser.token),
+        ]);
         const statuses = responses.map(({ status }) => status).sort();
         // The second admin is either banned before authentication, or the last admin left.
         expect([[200, 401].join(), [200, 403].join()]).toContain(statuses.join());
-        expect([await isBanned(one.id), await isBanned(otherUser.id)].sort()).toEqual([false, true]);
+        expect([await isBanned(lastAdmin.id), await isBanned(otherUser.id)].sort()).toEqual([false, true]);
       }
     });
 

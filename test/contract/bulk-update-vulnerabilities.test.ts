@@ -211,13 +211,13 @@ describe('Operation 30: update many vulnerabilities', () => {
   });
 
   it('returns 422 with the index of ids that the caller cannot see, and changes nothing', async () => {
-    const [mine] = await make(1);
+    const [own] = await make(1);
     const otherOrganization = await fixtures.organization();
-    const [theirs] = await make(1, {}, (await fixtures.assessment(otherOrganization.uid)).uid);
+    const [foreign] = await make(1, {}, (await fixtures.assessment(otherOrganization.uid)).uid);
     const outsider = await fixtures.user({ organization: organization.uid });
-    expectProblem(server, await bulk({ ids: [mine, theirs, UNKNOWN_ID], set: { status_id: 2 } }), {
+    expectProblem(server, await bulk({ ids: [own, foreign, UNKNOWN_ID], set: { status_id: 2 } }), {
       ...invalid,
-      failedValidations: [theirs, UNKNOWN_ID].map((id, index) => ({
+      failedValidations: [foreign, UNKNOWN_ID].map((id, index) => ({
         index: index + 1,
         failedValidation: [
           {
@@ -228,8 +228,8 @@ describe('Operation 30: update many vulnerabilities', () => {
         ],
       })),
     });
-    expect((await bulk({ ids: [mine], set: { status_id: 2 } }, outsider.token)).status).toBe(422);
-    expect(await rowOf(mine as number)).toMatchObject({ status_id: 1, version: 1 });
+    expect((await bulk({ ids: [own], set: { status_id: 2 } }, outsider.token)).status).toBe(422);
+    expect(await rowOf(own as number)).toMatchObject({ status_id: 1, version: 1 });
   });
 
   it('returns 413 for too many tags or too long comments in all, while others write', async () => {
@@ -303,9 +303,9 @@ describe('Operation 30: update many vulnerabilities', () => {
   });
 
   it('filters again by what may change without the vulnerability', async () => {
-    const [seen, gone] = (await make(2)) as [number, number];
+    const [detected, goneId] = (await make(2)) as [number, number];
     const by = await insertImport(server, { organizationId: organization.id });
-    await insertGoneFindings(server, { ids: [seen, gone], by, at: now });
+    await insertGoneFindings(server, { ids: [detected, goneId], by, at: now });
     const { db } = server.context;
     const actor = operatorCaller('bulk');
     const prepared = await prepareBulkUpdate(
@@ -316,21 +316,21 @@ describe('Operation 30: update many vulnerabilities', () => {
       tx
         .updateTable('scanner_findings')
         .set({ gone_at: null, gone_import_id: null })
-        .where('vulnerability_id', '=', seen)
+        .where('vulnerability_id', '=', detected)
         .execute(),
     );
     const result = await db.write((tx) => bulkUpdateVulnerabilities(tx, { actor, now }, prepared));
-    expect(result).toEqual({ matched: 1, changed: [gone] });
+    expect(result).toEqual({ matched: 1, changed: [goneId] });
   });
 
   it('finds matches by 1,000 CVEs', async () => {
     const [id, other] = (await make(3)) as [number, number];
-    const setCves = (one: number, cves: string[]) =>
+    const setCves = (vulnerabilityId: number, cves: string[]) =>
       server.context.db.write((tx) =>
         tx
           .updateTable('vulnerabilities')
           .set({ cve_ids: JSON.stringify(cves) })
-          .where('id', '=', one)
+          .where('id', '=', vulnerabilityId)
           .execute(),
       );
     await setCves(id, ['CVE-2023-1111', 'CVE-2024-0999']);
@@ -448,7 +448,7 @@ describe('Operation 30: filter', () => {
     const [a, b] = (await make(2, { severity: 'Low' })) as [number, number];
     const [c] = (await make(1, { severity: 'Medium', title: 'Needle in it' })) as [number];
     const otherOrganization = await fixtures.organization();
-    const [theirs] = (await make(
+    const [foreign] = (await make(
       1,
       { severity: 'Low' },
       (await fixtures.assessment(otherOrganization.uid)).uid,
@@ -462,14 +462,14 @@ describe('Operation 30: filter', () => {
       truncated: false,
     });
     expect(bodyOf(await bulk({ filter: { search: 'NEEDLE' }, set: { status_id: 3 } })).ids).toEqual([c]);
-    expect(await rowOf(theirs)).toMatchObject({ status_id: 1 });
-    const none = await bulk({ filter: { id: [theirs, UNKNOWN_ID] }, set: { status_id: 3 } });
-    expect(bodyOf(none)).toMatchObject({ matched_count: 0, updated_count: 0, ids: [] });
+    expect(await rowOf(foreign)).toMatchObject({ status_id: 1 });
+    const noMatch = await bulk({ filter: { id: [foreign, UNKNOWN_ID] }, set: { status_id: 3 } });
+    expect(bodyOf(noMatch)).toMatchObject({ matched_count: 0, updated_count: 0, ids: [] });
     const narrowed = await bulk(
       { filter: { organization_uid: [otherOrganization.uid], severity: ['Low'] }, set: { status_id: 4 } },
       staff.token,
     );
-    expect(bodyOf(narrowed).ids).toEqual([theirs]);
+    expect(bodyOf(narrowed).ids).toEqual([foreign]);
   });
 
   it('supports each filter of the list', async () => {
@@ -510,8 +510,8 @@ describe('Operation 30: filter', () => {
         )
         .execute();
     });
-    const gone = await insertImport(server, { organizationId: organization.id });
-    await insertGoneFindings(server, { ids: [id], by: gone, at: now });
+    const importId = await insertImport(server, { organizationId: organization.id });
+    await insertGoneFindings(server, { ids: [id], by: importId, at: now });
     const filters: object[] = [
       { search: 'sÄRCH' },
       { search: 'DEEP' },
@@ -529,7 +529,7 @@ describe('Operation 30: filter', () => {
       { cve: ['cve-2021-44228'] },
       { import_id: [77] },
       { gone: true },
-      { gone_import_id: [gone] },
+      { gone_import_id: [importId] },
       { created_by: [admin.id] },
       { assignee_id: [admin.id] },
       { due_until: '2026-12-02' },
@@ -547,7 +547,7 @@ describe('Operation 30: filter', () => {
     for (const filter of [
       { due_until: '2026-12-01' },
       { gone: false, id: [id] },
-      { gone_import_id: [gone + 1] },
+      { gone_import_id: [importId + 1] },
       { search: 'de' },
       { tag: ['Find'] },
       { cve: ['CVE-2021-4422'] },
@@ -633,15 +633,20 @@ describe('Operation 30: filter', () => {
 
 describe('Operation 30: tags', () => {
   it('replaces tags by id, name and object', async () => {
-    const one = await fixtures.vulnerabilityTag(organization.uid, 'one');
-    const two = await fixtures.vulnerabilityTag(organization.uid, 'two');
-    const ids = await make(2, { tagIds: [one.id] });
+    const firstTag = await fixtures.vulnerabilityTag(organization.uid, 'one');
+    const secondTag = await fixtures.vulnerabilityTag(organization.uid, 'two');
+    const ids = await make(2, { tagIds: [firstTag.id] });
     await bulk({
       ids,
-      set: { tags: [{ id: two.id, name: 'two', editable: true }], tag_list: ['Three', { name: 'TWO' }] },
+      set: {
+        tags: [{ id: secondTag.id, name: 'two', editable: true }],
+        tag_list: ['Three', { name: 'TWO' }],
+      },
     });
     for (const id of ids) expect(await tagsOf(id)).toEqual(['two', 'Three']);
-    expect(bodyOf(await bulk({ ids, set: { tags: [two.id], tag_list: ['three'] } })).updated_count).toBe(0);
+    expect(
+      bodyOf(await bulk({ ids, set: { tags: [secondTag.id], tag_list: ['three'] } })).updated_count,
+    ).toBe(0);
     await bulk({ ids, set: { tags: [] } });
     for (const id of ids) expect(await tagsOf(id)).toEqual([]);
   });
@@ -661,20 +666,20 @@ describe('Operation 30: tags', () => {
 
   it('creates tags in the organization of each vulnerability', async () => {
     const otherOrganization = await fixtures.organization();
-    const [mine] = (await make(1)) as [number];
-    const [theirs] = (await make(1, {}, (await fixtures.assessment(otherOrganization.uid)).uid)) as [number];
-    await bulk({ ids: [mine, theirs], set: { add_tags: ['both'] } }, staff.token);
-    expect([await tagsOf(mine), await tagsOf(theirs)]).toEqual([['both'], ['both']]);
+    const [own] = (await make(1)) as [number];
+    const [foreign] = (await make(1, {}, (await fixtures.assessment(otherOrganization.uid)).uid)) as [number];
+    await bulk({ ids: [own, foreign], set: { add_tags: ['both'] } }, staff.token);
+    expect([await tagsOf(own), await tagsOf(foreign)]).toEqual([['both'], ['both']]);
   });
 
   it('returns 422 for the id of a tag outside the organization of a vulnerability', async () => {
     const otherOrganization = await fixtures.organization();
     const ownTag = await fixtures.vulnerabilityTag(organization.uid);
     const foreign = await fixtures.vulnerabilityTag(otherOrganization.uid);
-    const [mine] = (await make(1)) as [number];
+    const [own] = (await make(1)) as [number];
     const [theirs] = (await make(1, {}, (await fixtures.assessment(otherOrganization.uid)).uid)) as [number];
     for (const id of [foreign.id, UNKNOWN_ID])
-      expectProblem(server, await bulk({ ids: [mine], set: { status_id: 2, tags: [ownTag.id, id] } }), {
+      expectProblem(server, await bulk({ ids: [own], set: { status_id: 2, tags: [ownTag.id, id] } }), {
         ...invalid,
         failedValidation: [
           {
@@ -684,8 +689,8 @@ describe('Operation 30: tags', () => {
           },
         ],
       });
-    expect((await bulk({ ids: [mine, theirs], set: { tags: [ownTag.id] } }, staff.token)).status).toBe(422);
-    expect(await rowOf(mine)).toMatchObject({ status_id: 1, version: 1 });
+    expect((await bulk({ ids: [own, theirs], set: { tags: [ownTag.id] } }, staff.token)).status).toBe(422);
+    expect(await rowOf(own)).toMatchObject({ status_id: 1, version: 1 });
   });
 });
 
@@ -833,7 +838,7 @@ it('Operation 30: updates vulnerabilities with equal and different previous valu
       version: 2,
     });
     expect(await tagsOf(id)).toEqual(['new']);
-    const had = alike.includes(id) || id === lone ? [{ id: oldTag.id, name: 'old' }] : [];
+    const previousTags = alike.includes(id) || id === lone ? [{ id: oldTag.id, name: 'old' }] : [];
     expect(await timelineOf(id)).toEqual([
       {
         kind: 'edited',
@@ -849,7 +854,11 @@ it('Operation 30: updates vulnerabilities with equal and different previous valu
             },
           ]
         : []),
-      { kind: 'tags', before: { tags: had }, after: { tags: [{ id: expect.any(Number), name: 'new' }] } },
+      {
+        kind: 'tags',
+        before: { tags: previousTags },
+        after: { tags: [{ id: expect.any(Number), name: 'new' }] },
+      },
     ]);
   }
   const events = await eventsOf(idOf(done));
@@ -918,12 +927,15 @@ describe('Operation 30: undo', () => {
     const otherAssessment = await fixtures.assessment(organization.uid);
     await fixtures.access(assessment, member.id);
     await fixtures.access(otherAssessment.uid, member.id);
-    const [a, gone] = (await make(2, { tagIds: [tag.id] })) as [number, number];
-    const [far] = (await make(1, {}, otherAssessment.uid)) as [number];
-    const done = await bulk({ ids: [a, gone, far], set: { tags: [], status_id: 2 } }, member.token);
+    const [a, deleted] = (await make(2, { tagIds: [tag.id] })) as [number, number];
+    const [inOtherAssessment] = (await make(1, {}, otherAssessment.uid)) as [number];
+    const done = await bulk(
+      { ids: [a, deleted, inOtherAssessment], set: { tags: [], status_id: 2 } },
+      member.token,
+    );
     const { db } = server.context;
     await db.write(async (tx) => {
-      await tx.deleteFrom('vulnerabilities').where('id', '=', gone).execute();
+      await tx.deleteFrom('vulnerabilities').where('id', '=', deleted).execute();
       await tx.deleteFrom('assessment_access').where('assessment_id', '=', otherAssessment.id).execute();
     });
     await server.request('DELETE', `/v1/vulnerability_tags/${tag.id}`, { token: admin.token });
@@ -932,7 +944,9 @@ describe('Operation 30: undo', () => {
       ids: [a],
       kept_count: 2,
     });
-    expect([await tagsOf(a), (await rowOf(a)).status_id, (await rowOf(far)).status_id]).toEqual([[], 1, 2]);
+    expect([await tagsOf(a), (await rowOf(a)).status_id, (await rowOf(inOtherAssessment)).status_id]).toEqual(
+      [[], 1, 2],
+    );
   });
 
   it('skips an assignee who was banned or lost access', async () => {
@@ -947,11 +961,11 @@ describe('Operation 30: undo', () => {
     const [a, b, c] = (await Promise.all(
       [leaving, banned, staying].map(async ({ id }) => (await make(1, { assigneeId: id }))[0]),
     )) as [number, number, number];
-    const [elsewhere] = (await make(1, { assigneeId: leaving.id }, otherAssessment.uid)) as [number];
-    const [alone] = (await make(1, { assigneeId: leaving.id })) as [number];
-    const ids = [a, b, c, elsewhere];
+    const [inOtherAssessment] = (await make(1, { assigneeId: leaving.id }, otherAssessment.uid)) as [number];
+    const [single] = (await make(1, { assigneeId: leaving.id })) as [number];
+    const ids = [a, b, c, inOtherAssessment];
     const done = await bulk({ ids, set: { status_id: 2, assignee_id: null } });
-    const assigneeAlone = await bulk({ ids: [alone], set: { assignee_id: null } });
+    const assigneeAlone = await bulk({ ids: [single], set: { assignee_id: null } });
     await server.context.db.write(async (tx) => {
       await tx
         .deleteFrom('assessment_access')
@@ -976,11 +990,11 @@ describe('Operation 30: undo', () => {
 
   it('changes nothing if the update changed nothing', async () => {
     const ids = await make(1);
-    const none = { matched_count: 0, updated_count: 0, ids: [], kept_count: 0 };
-    const nothing = await bulk({ ids, set: { status_id: 1 } });
-    const undone = await bulk({ undo: idOf(nothing) });
-    expect(bodyOf(undone)).toMatchObject(none);
-    expect(bodyOf(await bulk({ undo: idOf(undone) }))).toMatchObject(none);
+    const noChange = { matched_count: 0, updated_count: 0, ids: [], kept_count: 0 };
+    const unchanged = await bulk({ ids, set: { status_id: 1 } });
+    const undone = await bulk({ undo: idOf(unchanged) });
+    expect(bodyOf(undone)).toMatchObject(noChange);
+    expect(bodyOf(await bulk({ undo: idOf(undone) }))).toMatchObject(noChange);
     expect(await rowOf(ids[0] as number)).toMatchObject({ status_id: 1, version: 1 });
   });
 

@@ -38,7 +38,7 @@ const actionsOf = async (id: number) =>
 describe('Operation 69: cancel an import', () => {
   it('cancels a queued import immediately, and a running one with the results applied so far', async () => {
     gate.hold();
-    const large = (await uploadReport(server, admin.token, HELD_REPORT)).body.id;
+    const largeImport = (await uploadReport(server, admin.token, HELD_REPORT)).body.id;
     // An organization runs one import at a time.
     const waiting = (await uploadReport(server, admin.token, HELD_REPORT)).body.id;
     await eventually(async () => expect(await countAssets()).toBeGreaterThan(0));
@@ -47,15 +47,15 @@ describe('Operation 69: cancel an import', () => {
     expect(before.body.finished_at).not.toBeNull();
     expect(await actionsOf(waiting)).toEqual(['import.start', 'import.cancel', 'import.end']);
 
-    const response = await cancel(large);
+    const response = await cancel(largeImport);
     expect([response.status, response.body.state]).toEqual([202, 'running']);
-    const ended = await waitForImport(server, admin.token, large);
+    const ended = await waitForImport(server, admin.token, largeImport);
     expect(ended.state).toBe('cancelled');
     const count = await countAssets();
     expect(ended.result.assets_created).toBe(count);
     expect(count).toBeLessThan(HELD_HOSTS);
-    expect(await actionsOf(large)).toEqual(['import.start', 'import.cancel', 'import.end']);
-    const repeated = await cancel(large);
+    expect(await actionsOf(largeImport)).toEqual(['import.start', 'import.cancel', 'import.end']);
+    const repeated = await cancel(largeImport);
     expect([repeated.status, repeated.body.detail]).toEqual([409, expect.stringContaining('cancelled')]);
     // The files of cancelled imports are deleted.
     const { db } = server.context;
@@ -77,17 +77,17 @@ describe('Operation 69: cancel an import', () => {
       assessmentId: assessment.id,
       createdBy: starter.id,
     };
-    const [one, two, three] = [
+    const [first, second, third] = [
       await insertImport(server, importMembers),
       await insertImport(server, importMembers),
       await insertImport(server, importMembers),
     ];
-    expect((await cancel(one, other)).status).toBe(403);
-    expect((await cancel(one, starter)).status).toBe(202);
-    expect((await cancel(two, admin)).status).toBe(202);
-    expect((await cancel(three, await fixtures.user())).status).toBe(202);
+    expect((await cancel(first, other)).status).toBe(403);
+    expect((await cancel(first, starter)).status).toBe(202);
+    expect((await cancel(second, admin)).status).toBe(202);
+    expect((await cancel(third, await fixtures.user())).status).toBe(202);
     const outsider = await fixtures.user({ organization: organization.uid });
-    expect((await cancel(one, outsider)).status).toBe(404);
+    expect((await cancel(first, outsider)).status).toBe(404);
   });
 
   it.each(['succeeded', 'failed', 'cancelled'] as const)(

@@ -244,8 +244,8 @@ describe('Operation 26: edit a comment', () => {
     await edit(created.id, { internal: false }, staff);
     expect(await list()).toHaveLength(1);
     expect(await timeline(member)).toEqual(['created', 'comment']);
-    const { body: own } = await comment({ text: 'x' });
-    expect((await edit(own.id, { internal: true })).status).toBe(403);
+    const { body: ownComment } = await comment({ text: 'x' });
+    expect((await edit(ownComment.id, { internal: true })).status).toBe(403);
   });
 
   it('deletes comments, for their author, admins and staff', async () => {

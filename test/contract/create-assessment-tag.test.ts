@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 const create = (body: unknown, token = admin.token) =>
   server.request('POST', '/v1/assessment_tags', { token, body });
-const named = (name: string) => ({ name, assessment_id: assessment.uid });
+const bodyOf = (name: string) => ({ name, assessment_id: assessment.uid });
 const tagsOf = (assessmentId: number) =>
   server.context.db.read
     .selectFrom('assessment_taggings')
@@ -31,20 +31,20 @@ const tagsOf = (assessmentId: number) =>
 
 describe('Operation 3: create an assessment tag', () => {
   it('returns 201 with the tag and adds it to the assessment', async () => {
-    const response = await create({ ...named(' Q4 '), id: 7 });
+    const response = await create({ ...bodyOf(' Q4 '), id: 7 });
     expect(response.body).toEqual({ id: expect.any(Number), name: 'Q4' });
     expect(response.status).toBe(201);
     expect(await tagsOf(assessment.id)).toEqual([response.body]);
   });
 
   it('allows staff', async () => {
-    expect((await create(named('by staff'), (await fixtures.user()).token)).status).toBe(201);
+    expect((await create(bodyOf('by staff'), (await fixtures.user()).token)).status).toBe(201);
   });
 
   it('returns 403 to users with access to the assessment who are not admins', async () => {
     const member = await fixtures.user({ organization: organization.uid });
     await fixtures.access(assessment.uid, member.id);
-    const response = await create(named('x'), member.token);
+    const response = await create(bodyOf('x'), member.token);
     expectProblem(server, response, { area: 'v1', status: 403, kind: 'forbidden' });
     expect(await tagsOf(assessment.id)).toEqual([]);
   });
@@ -56,7 +56,7 @@ describe('Operation 3: create an assessment tag', () => {
       admin: true,
     });
     for (const { token } of [outsider, foreignAdmin]) {
-      const response = await create(named('x'), token);
+      const response = await create(bodyOf('x'), token);
       expectProblem(server, response, { area: 'v1', status: 404, kind: 'not-found' });
     }
     expect(await tagsOf(assessment.id)).toEqual([]);
@@ -71,7 +71,7 @@ describe('Operation 3: create an assessment tag', () => {
   );
 
   it.each(INVALID_NAMES)('returns 422 for the name %j', async (name) => {
-    expectProblem(server, await create(named(name)), {
+    expectProblem(server, await create(bodyOf(name)), {
       area: 'v1',
       status: 422,
       kind: 'validation-failed',
@@ -152,17 +152,17 @@ describe('Operation 3: create an assessment tag', () => {
   it('accepts a name that another organization uses', async () => {
     const foreignAssessment = await fixtures.assessment((await fixtures.organization()).uid);
     await fixtures.assessmentTag(foreignAssessment.uid, 'Shared');
-    expect((await create(named('Shared'))).status).toBe(201);
+    expect((await create(bodyOf('Shared'))).status).toBe(201);
   });
 
   it('creates one tag when concurrent requests use the same name, and returns 409 to the others', async () => {
-    const responses = await Promise.all(Array.from({ length: 6 }, () => create(named('wanted'))));
+    const responses = await Promise.all(Array.from({ length: 6 }, () => create(bodyOf('wanted'))));
     expect(responses.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
     expect(await tagsOf(assessment.id)).toHaveLength(1);
   });
 
   it('records the tag and its assessment in the audit log', async () => {
-    const response = await create(named('Logged'));
+    const response = await create(bodyOf('Logged'));
     const events = (await fixtures.auditEvents()).filter(
       (event) => event.organization_id === organization.id,
     );

@@ -91,9 +91,9 @@ describe('Operation 38: create an assessment', () => {
   });
 
   it('applies defaults to absent and null properties', async () => {
-    const nothing = { uid: null, description: null, type: null, state: null, assessment_group_id: null };
-    const more = { starts_on: null, ends_on: null, tag_list: null, organization_uid: null };
-    for (const body of [{ name: 'x' }, { name: 'x', ...nothing, ...more }]) {
+    const nulls = { uid: null, description: null, type: null, state: null, assessment_group_id: null };
+    const moreNulls = { starts_on: null, ends_on: null, tag_list: null, organization_uid: null };
+    for (const body of [{ name: 'x' }, { name: 'x', ...nulls, ...moreNulls }]) {
       const created = await create(body);
       expect([created.status, created.body]).toEqual([
         201,
@@ -161,13 +161,13 @@ describe('Operation 38: create an assessment', () => {
     const ownAssessment = await fixtures.assessment(organization.uid);
     const foreignAssessment = await fixtures.assessment((await fixtures.organization()).uid);
     const inGroup = { assessment_group_id: group.id };
-    for (const [{ token }, more] of [
+    for (const [{ token }, body] of [
       [admin, {}],
       [member, inGroup],
       [assigned, { organization_uid: organization.uid }],
     ] as const) {
       for (const uid of [ownAssessment.uid, foreignAssessment.uid, `free-${organization.uid}`]) {
-        const response = await create({ name: 'x', uid, ...more }, token);
+        const response = await create({ name: 'x', uid, ...body }, token);
         expect([response.status, response.body.uid]).toEqual([
           201,
           expect.stringMatching(new RegExp(`^${uid}-[0-9a-z]{4}$`)),
@@ -238,10 +238,10 @@ describe('Operation 38: create an assessment', () => {
       expect(version).toBe(2);
       expect(await events('assessment.grant')).toHaveLength(1);
       // Only admins may create tags.
-      const known = await create({ name: 'y', tag_list: ['known'] });
+      const withKnownTag = await create({ name: 'y', tag_list: ['known'] });
       const tagged = (tag_list: unknown[]) =>
         create({ name: 'z', assessment_group_id: group.id, tag_list }, member.token);
-      expect((await tagged([' KNOWN'])).body.tag_ids).toEqual(known.body.tag_ids);
+      expect((await tagged([' KNOWN'])).body.tag_ids).toEqual(withKnownTag.body.tag_ids);
       expectInvalid(await tagged(['known', 'unknown']), 'tag_list.1');
     });
 

@@ -44,9 +44,9 @@ async function stored(uid = organization): Promise<Record<string, string[]>> {
     .where('organizations.uid', '=', uid)
     .orderBy('assets.uid', (order) => order.asc().nullsFirst())
     .execute();
-  const found: Record<string, string[]> = {};
-  for (const row of rows) (found[row.name] ??= []).push(...(row.uid === null ? [] : [row.uid]));
-  return found;
+  const tagsByAsset: Record<string, string[]> = {};
+  for (const row of rows) (tagsByAsset[row.name] ??= []).push(...(row.uid === null ? [] : [row.uid]));
+  return tagsByAsset;
 }
 
 const invalid = { area: 'tagging', status: 422, kind: 'validation-failed' } as const;
@@ -286,22 +286,22 @@ describe('Operation 8: create asset tags', () => {
       const group = (
         await fixtures.organizationGroup(`group${organization}`, [organization, otherOrganization])
       ).uid;
-      const [own, theirs] = [
+      const [ownAsset, foreignAsset] = [
         await newAsset(),
         (await fixtures.asset({ organization: otherOrganization })).uid,
       ];
       const staff = await fixtures.user();
-      const response = await create(tagged('shared', own, theirs), staff.token, group);
+      const response = await create(tagged('shared', ownAsset, foreignAsset), staff.token, group);
       expect(response.body.tags).toEqual([
         expect.objectContaining({ orgUid: group, entities: expect.arrayContaining([]) }),
       ]);
-      expect(await stored(group)).toEqual({ shared: [own, theirs].sort() });
+      expect(await stored(group)).toEqual({ shared: [ownAsset, foreignAsset].sort() });
       // Access to one organization gives access to the group's tags, but not to the other's assets.
-      expect((await create(tagged('mine', own), admin.token, group)).status).toBe(201);
+      expect((await create(tagged('mine', ownAsset), admin.token, group)).status).toBe(201);
       expectProblem(
         server,
-        await create(tagged('not mine', theirs), admin.token, group),
-        errorAt(0, 'tags.0.entities.0.uid', theirs),
+        await create(tagged('not mine', foreignAsset), admin.token, group),
+        errorAt(0, 'tags.0.entities.0.uid', foreignAsset),
       );
     });
 

@@ -265,9 +265,9 @@ describe('Operation 74: create assets', () => {
         { ...host(''), assetType: 'network', location: undefined, name: '192.0.2.1' },
       ];
       expect((await create(types)).status).toBe(201);
-      const taken = await create([host('192.0.2.2'), host('192.0.2.1')]);
-      expect(taken.status).toBe(409);
-      expect(taken.body.failedValidations).toMatchObject([{ index: 1 }]);
+      const conflict = await create([host('192.0.2.2'), host('192.0.2.1')]);
+      expect(conflict.status).toBe(409);
+      expect(conflict.body.failedValidations).toMatchObject([{ index: 1 }]);
       expect((await create(host('192.0.2.2'))).status).toBe(201);
     });
 

@@ -78,11 +78,11 @@ describe('Operation 58: create a token', () => {
     [{ allowed_addresses: ['10.0.0.0/7'] }],
     [{ allowed_addresses: ['127.0.0.1', '192.0.2.1'] }],
     [{ expires_at: iso(NOW + HOUR + 1) }],
-  ])('returns 403 for more than the creating credential has: %j', async (more) => {
+  ])('returns 403 for more than the creating credential has: %j', async (excess) => {
     const { token } = await confined();
-    expect((await create({ name: 'more', ...more }, token)).status).toBe(403);
+    expect((await create({ name: 'more', ...excess }, token)).status).toBe(403);
     // Validation comes first.
-    const { status } = await create({ name: 'more', ...more, scopes: ['none'] }, token);
+    const { status } = await create({ name: 'more', ...excess, scopes: ['none'] }, token);
     expect(status).toBe(422);
   });
 
@@ -147,10 +147,10 @@ describe('Operation 58: create a token', () => {
 
   it('records the token without its secret', async () => {
     const response = await create({ name: 'recorded', allowed_addresses: ['127.0.0.1'] });
-    const [event, ...more] = (await fixtures.auditEvents()).filter(
+    const [event, ...otherEvents] = (await fixtures.auditEvents()).filter(
       ({ request_id }) => request_id === response.headers.get('x-request-id'),
     );
-    expect([event?.action, event?.object_id, more]).toEqual(['token.create', response.body.id, []]);
+    expect([event?.action, event?.object_id, otherEvents]).toEqual(['token.create', response.body.id, []]);
     expect(JSON.parse(event?.after ?? '')).toEqual({
       user: user.uid,
       kind: 'personal',

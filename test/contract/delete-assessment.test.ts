@@ -75,8 +75,10 @@ describe('Operation 84: delete an assessment', () => {
     const used = await fixtures.assessment(organization);
     await fixtures.vulnerability(uid, { statusId: 5 });
     await fixtures.testingSession(used.uid, admin.id, 0, 1);
-    for (const one of [uid, used.uid]) {
-      const response = await server.request('DELETE', `/v1/assessments/${one}`, { token: admin.token });
+    for (const assessmentUid of [uid, used.uid]) {
+      const response = await server.request('DELETE', `/v1/assessments/${assessmentUid}`, {
+        token: admin.token,
+      });
       expectProblem(server, response, { area: 'v1', status: 409, kind: 'conflict' });
     }
     expect((await get()).status).toBe(200);
@@ -104,10 +106,10 @@ describe('Operation 84: delete an assessment', () => {
 
   it('serializes with the creation of a vulnerability in the assessment', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const { uid: one } = await fixtures.assessment(organization);
+      const { uid: deletedUid } = await fixtures.assessment(organization);
       const [removed, created] = await Promise.allSettled([
-        server.request('DELETE', `/v1/assessments/${one}`, { token: admin.token }),
-        fixtures.vulnerability(one),
+        server.request('DELETE', `/v1/assessments/${deletedUid}`, { token: admin.token }),
+        fixtures.vulnerability(deletedUid),
       ]);
       const status = removed.status === 'fulfilled' ? removed.value.status : 0;
       expect([status, created.status]).toEqual(status === 204 ? [204, 'rejected'] : [409, 'fulfilled']);

@@ -17,13 +17,13 @@ let assessment: { id: number; uid: string };
 let admin: TestUser;
 const following = new Set<ClientRequest>();
 /** How far the server's clock is ahead, in ms. */
-let ahead = 0;
+let clockOffset = 0;
 
-const server = await useSharedServer(() => Date.now() + ahead);
+const server = await useSharedServer(() => Date.now() + clockOffset);
 const fixtures = createFixtures(server);
 afterEach(() => {
   vi.useRealTimers();
-  ahead = 0;
+  clockOffset = 0;
   leave();
 });
 beforeEach(async () => {
@@ -51,7 +51,7 @@ async function follow(id: number, headers: Record<string, string> = {}, { token 
   };
 }
 const leave = () => {
-  for (const asked of following) asked.destroy();
+  for (const connection of following) connection.destroy();
   following.clear();
 };
 /** Parses the events of a stream into their fields. */
@@ -178,25 +178,25 @@ describe('Event streams', () => {
     const applications = applicationsOf(server);
     const application = await applications.client();
     const { access_token } = await applications.tokens(application, allowed.id);
-    const short = await fixtures.token(expired.id, { expiresAt: clock() + 60_000 });
+    const expiringToken = await fixtures.token(expired.id, { expiresAt: clock() + 60_000 });
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
     const streams = await Promise.all(
-      [revoked.token, short.token, banned.token, demoted.token, access_token, admin.token].map((token) =>
-        lasting(token, id),
+      [revoked.token, expiringToken.token, banned.token, demoted.token, access_token, admin.token].map(
+        (token) => lasting(token, id),
       ),
     );
     expect(streams.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
-    const [own] = (await server.request('GET', '/v1/tokens', { token: revoked.token })).body;
+    const [ownToken] = (await server.request('GET', '/v1/tokens', { token: revoked.token })).body;
     const { token } = admin;
     const endings = [
-      await server.request('DELETE', `/v1/tokens/${own.id}`, { token: revoked.token }),
+      await server.request('DELETE', `/v1/tokens/${ownToken.id}`, { token: revoked.token }),
       await server.request('DELETE', `/v1/users/${banned.id}`, { token }),
       await server.request('PUT', `/v1/users/${demoted.id}`, { token, body: { admin: false } }),
       await applications.postAs(application, '/oauth/revoke', { token: access_token }),
     ];
     expect(endings.map(({ status }) => status)).toEqual([204, 200, 200, 200]);
     const [live] = streams.splice(-1);
-    ahead = 60_000;
+    clockOffset = 60_000;
     vi.advanceTimersByTime(15_000);
     const lasted = await Promise.all(streams.map(({ ended }) => ended));
     for (const milliseconds of lasted) expect(milliseconds).toBeLessThanOrEqual(15_000);
@@ -228,8 +228,8 @@ describe('Events of an import', () => {
     const later: ImportView = { ...view, state: 'running' };
     const [one, two, ...more] = await first(undefined, 60_000, [view, view, later, later]);
     expect(more).toEqual([]);
-    const had = eventsIn(one ?? '')[0]?.['id'] as string;
-    expect(await first(had, 60_000, [view, view, later])).toEqual([two]);
+    const lastEventId = eventsIn(one ?? '')[0]?.['id'] as string;
+    expect(await first(lastEventId, 60_000, [view, view, later])).toEqual([two]);
   });
 
   it('are replaced by comments while nothing changes', async () => {

@@ -42,15 +42,15 @@ describe('Operation 52: get the current user', () => {
     const { uid } = await fixtures.organization();
     const admin = await fixtures.user({ organization: uid, admin: true });
     await fixtures.assessment(uid);
-    const given = await fixtures.assessment(uid);
-    await fixtures.access(given.uid, admin.id);
+    const assignedAssessment = await fixtures.assessment(uid);
+    await fixtures.access(assignedAssessment.uid, admin.id);
     const { body } = await whoAmI(admin.token);
     expect(body).toMatchObject({
       admin: true,
       invite_url: null,
       last_seen_at: null,
       second_factor: false,
-      assessment_ids: [given.uid],
+      assessment_ids: [assignedAssessment.uid],
     });
   });
 

@@ -72,9 +72,9 @@ describe('Operation 55: get a user', () => {
     const first = await read(user.id, admin.token);
     const etag = first.headers.get('etag') ?? '';
     expect((await read(user.id, admin.token, { 'if-none-match': etag })).status).toBe(304);
-    const own = (await read(user.id, user.token)).headers.get('etag') ?? '';
-    expect(own).not.toBe(etag);
-    expect(own.split('.')[0]).toBe(etag.split('.')[0]);
+    const ownEtag = (await read(user.id, user.token)).headers.get('etag') ?? '';
+    expect(ownEtag).not.toBe(etag);
+    expect(ownEtag.split('.')[0]).toBe(etag.split('.')[0]);
     const { uid } = await fixtures.assessment(organization.uid);
     await fixtures.access(uid, user.id);
     const later = await read(user.id, admin.token, { 'if-none-match': etag });

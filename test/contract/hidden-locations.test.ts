@@ -49,9 +49,9 @@ describe('A location of an asset that the caller cannot see', () => {
 
   it('returns 429 to the account after 20 within an hour, also when it moves an asset there', async () => {
     const { member, at } = await hidden(20);
-    const { body: own } = await create(at(200), member.token);
+    const { body: ownAsset } = await create(at(200), member.token);
     const move = (location: string) =>
-      server.request('PATCH', `/api/asset/v2/assets/${own.uid}`, {
+      server.request('PATCH', `/api/asset/v2/assets/${ownAsset.uid}`, {
         token: member.token,
         body: { location },
       });

@@ -37,7 +37,7 @@ const invalidProperties = ({ body }: { body: any }) =>
 
 describe('Operation 54: invite a user', () => {
   it('returns 201 with the user, the link and the Location', async () => {
-    const [one, two] = [
+    const [firstAssessment, secondAssessment] = [
       await fixtures.assessment(organization.uid),
       await fixtures.assessment(organization.uid),
     ];
@@ -46,7 +46,7 @@ describe('Operation 54: invite a user', () => {
       email,
       name: ' Ada ',
       admin: false,
-      assessments: [two.uid, one.uid, two.uid],
+      assessments: [secondAssessment.uid, firstAssessment.uid, secondAssessment.uid],
     });
     const { id } = response.body;
     expect([response.status, response.body]).toEqual([
@@ -57,7 +57,7 @@ describe('Operation 54: invite a user', () => {
         name: 'Ada',
         email,
         organization_uid: organization.uid,
-        assessment_ids: [one.uid, two.uid].sort(),
+        assessment_ids: [firstAssessment.uid, secondAssessment.uid].sort(),
         banned: false,
         staff: false,
         admin: false,
@@ -133,8 +133,8 @@ describe('Operation 54: invite a user', () => {
       })),
     ]);
     expect((await invite({ email })).status).toBe(201);
-    const many = { email: address(), assessments: Array(1_001).fill('a') };
-    expect((await invite(many)).status).toBe(413);
+    const tooMany = { email: address(), assessments: Array(1_001).fill('a') };
+    expect((await invite(tooMany)).status).toBe(413);
   });
 
   it('allows admins, in their own organization only', async () => {
@@ -145,8 +145,8 @@ describe('Operation 54: invite a user', () => {
       'email',
       'name',
     ]);
-    const own = await invite({ email: address(), organization_uid: organization.uid });
-    expect(own.status).toBe(201);
+    const inOwnOrganization = await invite({ email: address(), organization_uid: organization.uid });
+    expect(inOwnOrganization.status).toBe(201);
     const otherOrganization = await fixtures.organization();
     const rejected = await invite({ email: address(), organization_uid: otherOrganization.uid });
     expect([rejected.status, invalidProperties(rejected)]).toEqual([422, ['organization_uid']]);
@@ -155,16 +155,16 @@ describe('Operation 54: invite a user', () => {
   it('requires staff to name a visible organization', async () => {
     const staff = await fixtures.user();
     const assigned = await fixtures.user({ assignedTo: [(await fixtures.organization()).uid] });
-    const into = (token: string, organization_uid?: string) =>
+    const inviteInto = (token: string, organization_uid?: string) =>
       invite({ email: address(), organization_uid }, token);
-    expect((await into(staff.token, organization.uid)).body.organization_uid).toBe(organization.uid);
+    expect((await inviteInto(staff.token, organization.uid)).body.organization_uid).toBe(organization.uid);
     for (const response of [
-      await into(staff.token),
-      await into(staff.token, 'none'),
-      await into(assigned.token, organization.uid),
+      await inviteInto(staff.token),
+      await inviteInto(staff.token, 'none'),
+      await inviteInto(assigned.token, organization.uid),
     ])
       expect([response.status, invalidProperties(response)]).toEqual([422, ['organization_uid']]);
-    expect((await into(staff.token)).body.failedValidation).toEqual([
+    expect((await inviteInto(staff.token)).body.failedValidation).toEqual([
       { property: 'organization_uid', message: 'is required' },
     ]);
   });
@@ -221,10 +221,10 @@ describe('Operation 54: invite a user', () => {
         )
         .map(({ user_id, after }) => [user_id, JSON.parse(after ?? '').email]);
     /** Invites addresses of others until the status changes. */
-    async function exhaust(token: string, most: number) {
+    async function exhaust(token: string, limit: number) {
       const email = await foreign();
       const statuses = [];
-      for (let count = 0; count < most; count += 1) statuses.push((await invite({ email }, token)).status);
+      for (let count = 0; count < limit; count += 1) statuses.push((await invite({ email }, token)).status);
       expect(new Set(statuses)).toEqual(new Set([409]));
       return email;
     }

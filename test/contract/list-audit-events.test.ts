@@ -97,21 +97,21 @@ describe('Operation 60: list audit events', () => {
   it('returns events of their organization to admins, of visible organizations to staff, and none to others', async () => {
     const otherOrganization = await fixtures.organization();
     const assigned = await fixtures.user({ assignedTo: [organization.uid] });
-    const [own, foreign, ofNone] = [
+    const [ownEvent, foreign, ofNone] = [
       await event({ organization_id: organization.id }),
       await event({ organization_id: otherOrganization.id }),
       await event({ organization_id: null }),
     ];
     const anonymous = await event({ organization_id: organization.id, actor_kind: 'stranger' });
     const internal = await event({ organization_id: organization.id, object_type: 'internal-comment' });
-    const all = [own, foreign, ofNone, anonymous, internal];
+    const all = [ownEvent, foreign, ofNone, anonymous, internal];
     const visibleTo = async (token: string) => {
       const ids = await idsOf(token, '?page[size]=200');
       return all.filter((id) => ids.includes(id));
     };
     expect((await read(user.token)).status).toBe(403);
-    expect(await visibleTo(admin.token)).toEqual([own]);
-    expect(await visibleTo(assigned.token)).toEqual([own, internal]);
+    expect(await visibleTo(admin.token)).toEqual([ownEvent]);
+    expect(await visibleTo(assigned.token)).toEqual([ownEvent, internal]);
     expect(await visibleTo(staff.token)).toEqual(all);
     expect(await idsOf(admin.token, `?filter[organization_uid][]=${otherOrganization.uid}`)).toEqual([]);
     expect(await idsOf(staff.token, `?filter[organization_uid][]=${otherOrganization.uid}`)).toContain(
@@ -127,8 +127,8 @@ describe('Operation 60: list audit events', () => {
       await rename(user.id, name);
     }
     const between = async (since: number, until: number) => {
-      const [one, other] = [since, until].map((at) => new Date(at).toISOString());
-      const query = `?filter[since]=${one}&filter[until]=${other}&filter[user_id]=${user.id}`;
+      const [sinceText, untilText] = [since, until].map((at) => new Date(at).toISOString());
+      const query = `?filter[since]=${sinceText}&filter[until]=${untilText}&filter[user_id]=${user.id}`;
       const { body } = await read(admin.token, query.replace(/&filter.user_id.*/, ''));
       return body.map(({ after }: any) => after.name);
     };

@@ -50,9 +50,9 @@ function expectProblem(response: TestResponse, status: number, kind: string): vo
 
 describe('Operation 12: list members of an assessment group', () => {
   it('returns exactly the fields of the specification', async () => {
-    const named = await fixtures.invited({ organization, name: 'Ada Lovelace' });
+    const namedMember = await fixtures.invited({ organization, name: 'Ada Lovelace' });
     const nameless = await fixtures.invited({ organization });
-    await fixtures.member(group, named.uid, 'assessment_creator');
+    await fixtures.member(group, namedMember.uid, 'assessment_creator');
     now += 1;
     await fixtures.member(group, nameless.uid, 'infra_admin');
 
@@ -62,11 +62,11 @@ describe('Operation 12: list members of an assessment group', () => {
     expect(response.body).toEqual({
       members: [
         {
-          userUid: named.uid,
+          userUid: namedMember.uid,
           role: 'assessment_creator',
           id: expect.any(Number),
           createdAt: '2026-11-21T10:30:00.000Z',
-          userEmail: named.email,
+          userEmail: namedMember.email,
           userName: 'Ada Lovelace',
         },
         {
@@ -225,14 +225,14 @@ describe('Operation 12: list members of an assessment group', () => {
     });
 
     it('links lead through all pages', async () => {
-      const seen: string[] = [];
+      const uids: string[] = [];
       let path: string | undefined = `${pathOf(group)}?perPage=5&sortDir=desc&page=1`;
       while (path !== undefined) {
         const response: TestResponse = await server.request('GET', path, { token: admin.token });
-        seen.push(...uidsOf(response));
+        uids.push(...uidsOf(response));
         path = response.body.metadata.pagination.next?.slice(server.origin.length);
       }
-      expect(seen).toEqual(expected('createdAt', -1, undefined).map(({ userUid }) => userUid));
+      expect(uids).toEqual(expected('createdAt', -1, undefined).map(({ userUid }) => userUid));
     });
   });
 
@@ -245,10 +245,10 @@ describe('Operation 12: list members of an assessment group', () => {
   it('uses the public address of the gateway in links', async () => {
     const otherServer = await startSecondServer(server, { clientBaseUrl: 'https://gateway.example.com' });
     try {
-      const elsewhere = createFixtures(otherServer);
-      const { uid } = await elsewhere.organization();
-      const { id } = await elsewhere.group(uid);
-      const { token } = await elsewhere.user({ organization: uid, admin: true });
+      const otherFixtures = createFixtures(otherServer);
+      const { uid } = await otherFixtures.organization();
+      const { id } = await otherFixtures.group(uid);
+      const { token } = await otherFixtures.user({ organization: uid, admin: true });
       const { body } = await otherServer.request('GET', pathOf(id), { token });
       expect(body.metadata.pagination.self).toBe(`https://gateway.example.com${pathOf(id)}?page=1`);
       expect(body.metadata.actions[0].href).toBe(`https://gateway.example.com${pathOf(id)}/batchRemove`);

@@ -8,7 +8,7 @@ const UNKNOWN_ID = 987_654_321;
 
 let organization: { id: number; uid: string };
 let assessment: { id: number; uid: string };
-let elsewhere: { id: number; uid: string };
+let otherOrganization: { id: number; uid: string };
 let admin: TestUser;
 let staff: TestUser;
 let vulnerability: number;
@@ -19,7 +19,7 @@ beforeEach(async () => {
   await fixtures.together(async (batch) => {
     organization = await batch.organization();
     assessment = await batch.assessment(organization.uid);
-    elsewhere = await batch.assessment((await batch.organization()).uid);
+    otherOrganization = await batch.assessment((await batch.organization()).uid);
     admin = await batch.user({ organization: organization.uid, admin: true });
     staff = await batch.user();
     vulnerability = (await batch.vulnerability(assessment.uid, { title: 'Old' })).id;
@@ -65,8 +65,8 @@ const answerOf = async (send: Send, id: number) => {
 
 describe.each(OPERATIONS)('Operation %s', (_name, send, success) => {
   it('answers a client user who names unknown staff as for an unknown id', async () => {
-    await fixtures.vulnerability(elsewhere.uid, { assigneeId: staff.id });
-    await fixtures.testingSession(elsewhere.uid, staff.id, NOW - 2, NOW - 1);
+    await fixtures.vulnerability(otherOrganization.uid, { assigneeId: staff.id });
+    await fixtures.testingSession(otherOrganization.uid, staff.id, NOW - 2, NOW - 1);
     await comment(true);
     const unknown = await answerOf(send, UNKNOWN_ID);
     expect(unknown[0]).toBe(422);

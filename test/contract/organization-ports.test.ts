@@ -47,7 +47,7 @@ const scan = (...hosts: ScannedHost[]) =>
       tx,
       cliChangeContext((now += 1_000)),
       organization.id,
-      hosts.map((one) => ({ ...one, scannedPorts: EVERY })),
+      hosts.map((scannedHost) => ({ ...scannedHost, scannedPorts: EVERY })),
     ),
   );
 const read = (query = '', token: string = admin.token) =>
@@ -135,10 +135,10 @@ describe('Operation 80: list ports of an organization', () => {
     [`?product_name=${encodeURIComponent('CADDY ä')}`, ['443/tcp 2']],
     [`?product_name=${encodeURIComponent('caddy Ä')}&service_name=SSH`, ['443/tcp 1']],
     ['?service_name=ssh&number=22', ['22/tcp 1']],
-  ])('filters by %s', async (query, found) => {
+  ])('filters by %s', async (query, expected) => {
     await estate();
-    expect(await counts(query)).toEqual(found);
-    expect((await read(query)).body.meta.total).toBe(found.length);
+    expect(await counts(query)).toEqual(expected);
+    expect((await read(query)).body.meta.total).toBe(expected.length);
   });
 
   it("counts only the hosts that the user's assessments list", async () => {
@@ -157,8 +157,8 @@ describe('Operation 80: list ports of an organization', () => {
   });
 
   it('includes up to 100 hosts of each port on request', async () => {
-    const many = Array.from({ length: 120 }, (_, index) => host(`198.51.100.${index}`, [port(443)]));
-    await scan(...many, host('203.0.113.1', [port(8_443)]));
+    const manyHosts = Array.from({ length: 120 }, (_, index) => host(`198.51.100.${index}`, [port(443)]));
+    await scan(...manyHosts, host('203.0.113.1', [port(8_443)]));
     const { body } = await read('?include=assets');
     const [first, second] = body.data.attributes.ports;
     expect(first).toMatchObject({ number: 443, asset_count: 120 });

@@ -64,7 +64,7 @@ function expectProblem(response: TestResponse, status: number, kind: string): vo
 
 describe('Operation 13: remove users from an assessment group', () => {
   it('returns the result of each user in request order, and the counts', async () => {
-    const [first, stays, last] = [await member(), await member(), await member('assessment_creator')];
+    const [first, remaining, last] = [await member(), await member(), await member('assessment_creator')];
     const noMember = await colleague();
     const response = await remove([last, 'nobody_-9', noMember, first]);
     expect(response.status).toBe(200);
@@ -81,7 +81,7 @@ describe('Operation 13: remove users from an assessment group', () => {
         counts: { added: 0, removed: 2, noop: 1, error: 1 },
       },
     });
-    expect(await membersLeft()).toEqual([stays]);
+    expect(await membersLeft()).toEqual([remaining]);
     expect(await counted()).toBe(1);
     expect(await counted('&role=assessment_member')).toBe(1);
     expect(await counted('&role=assessment_creator')).toBe(0);
@@ -123,8 +123,8 @@ describe('Operation 13: remove users from an assessment group', () => {
     ];
     const before = (await events()).length;
     const response = await remove([reader, 'nobody', owner, remaining]);
-    const [event, ...more] = (await events()).slice(before);
-    expect(more).toEqual([]);
+    const [event, ...otherEvents] = (await events()).slice(before);
+    expect(otherEvents).toEqual([]);
     expect(event).toMatchObject({
       at: NOW,
       object_type: 'assessment-group',

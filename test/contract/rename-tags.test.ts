@@ -231,9 +231,9 @@ describe('Operation 2: update a vulnerability tag', () => {
   });
 
   it('allows users of the organization and staff', async () => {
-    for (const who of [user, admin, await fixtures.user()]) {
+    for (const caller of [user, admin, await fixtures.user()]) {
       const tag = await fixtures.vulnerabilityTag(organization.uid);
-      expect((await rename(tag.id, { name: `by ${who.id}` }, who.token)).status).toBe(200);
+      expect((await rename(tag.id, { name: `by ${caller.id}` }, caller.token)).status).toBe(200);
     }
   });
 

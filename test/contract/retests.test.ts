@@ -239,11 +239,11 @@ describe('Operation 29: decide a retest', () => {
   });
 
   it('lets only the requester, admins and staff cancel', async () => {
-    const { body: one } = await requestRetest();
-    expect((await decide(one.id, { status: 'cancelled' }, other)).status).toBe(403);
-    expect((await decide(one.id, { status: 'cancelled' }, member)).status).toBe(200);
-    const { body: two } = await requestRetest();
-    expect((await decide(two.id, { status: 'cancelled' }, admin)).status).toBe(200);
+    const { body: first } = await requestRetest();
+    expect((await decide(first.id, { status: 'cancelled' }, other)).status).toBe(403);
+    expect((await decide(first.id, { status: 'cancelled' }, member)).status).toBe(200);
+    const { body: second } = await requestRetest();
+    expect((await decide(second.id, { status: 'cancelled' }, admin)).status).toBe(200);
   });
 
   it.each([[{}], [{ status: 'requested' }], [{ status: 'Verified' }], [{ status: 'failed', message: '' }]])(
@@ -270,9 +270,9 @@ describe('Operation 29: decide a retest', () => {
 
   it('supports If-Match, after 403 and before 409', async () => {
     const requested = await requestRetest();
-    const old = { 'if-match': '"7.x"' };
-    expect((await decide(requested.body.id, { status: 'failed' }, member, old)).status).toBe(403);
-    expect((await decide(requested.body.id, { status: 'failed' }, staff, old)).status).toBe(412);
+    const oldVersion = { 'if-match': '"7.x"' };
+    expect((await decide(requested.body.id, { status: 'failed' }, member, oldVersion)).status).toBe(403);
+    expect((await decide(requested.body.id, { status: 'failed' }, staff, oldVersion)).status).toBe(412);
     const tag = { 'if-match': requested.headers.get('etag') ?? '' };
     expect((await decide(requested.body.id, { status: 'failed' }, staff, tag)).status).toBe(200);
     expect((await decide(requested.body.id, { status: 'failed' }, staff, tag)).status).toBe(412);

@@ -44,13 +44,13 @@ const imports = () =>
   read().selectFrom('imports').selectAll().where('organization_id', '=', organization.id).execute();
 const waitingContents = () => read().selectFrom('blobs').select('key').where('state', '<>', 1).execute();
 const addresses = async () => {
-  const found = await read()
+  const importRow = await read()
     .selectFrom('assets')
     .select('location')
     .where('organization_id', '=', organization.id)
     .orderBy('location')
     .execute();
-  return found.map(({ location }) => location);
+  return importRow.map(({ location }) => location);
 };
 function expectError({ status, body }: TestResponse, expected: number, kind: string) {
   expect([status, body?.type?.split('/').at(-1)]).toEqual([expected, kind]);
@@ -239,11 +239,11 @@ describe('Operation 65: import a report', () => {
   });
 
   it('returns 422 for a part after the file and for two files', async () => {
-    for (const [name, more] of [
+    for (const [name, fields] of [
       ['format', ['format', 'nmap']],
       ['file', ['file', 'x', 'b.xml']],
     ] as const) {
-      const response = await send([['file', hosts('192.0.2.1'), 'a.xml'], more as FormPart]);
+      const response = await send([['file', hosts('192.0.2.1'), 'a.xml'], fields as FormPart]);
       expectError(response, 422, 'validation-failed');
       expect(response.body.failedValidation[0]).toMatchObject({ property: name });
     }
@@ -342,8 +342,8 @@ describe('Operation 65: import a report', () => {
   });
 
   it('returns 413 for a large file, large or many fields, and too many items', async () => {
-    const large = report(host('192.0.2.1', LISTENING) + ' '.repeat(MAX_SIZE));
-    expectError(await start(large), 413, 'body-too-large');
+    const largeReport = report(host('192.0.2.1', LISTENING) + ' '.repeat(MAX_SIZE));
+    expectError(await start(largeReport), 413, 'body-too-large');
     const longField = await start('x', { mapping: 'x'.repeat(70_000) });
     expectError(longField, 422, 'validation-failed');
     // 16 names and values of 64 KiB together.
@@ -424,8 +424,8 @@ describe('Operation 65: access', () => {
       location: '192.0.2.4',
     });
     const scanned = hosts('192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4');
-    const openPorts = async (who: TestUser, token = who.token) => {
-      const { body } = await start(scanned, { assessment_id: assessment.uid }, { ...who, token });
+    const openPorts = async (caller: TestUser, token = caller.token) => {
+      const { body } = await start(scanned, { assessment_id: assessment.uid }, { ...caller, token });
       const { result, progress } = await waitForImport(server, admin.token, body.id);
       const { body: listed } = await server.request(
         'GET',
@@ -449,8 +449,11 @@ describe('Operation 65: access', () => {
   it('requires an organization from staff, which must be that of the assessment', async () => {
     const staff = await fixtures.user();
     expectError(await start(undefined, {}, staff), 422, 'validation-failed');
-    const named = await start(undefined, { organization_uid: organization.uid }, staff);
-    expect([named.status, named.body.organization_uid]).toEqual([202, organization.uid]);
+    const inNamedOrganization = await start(undefined, { organization_uid: organization.uid }, staff);
+    expect([inNamedOrganization.status, inNamedOrganization.body.organization_uid]).toEqual([
+      202,
+      organization.uid,
+    ]);
     const otherOrganization = await fixtures.organization();
     const fields = { organization_uid: otherOrganization.uid, assessment_id: assessment.uid };
     const response = await start(undefined, fields, staff);

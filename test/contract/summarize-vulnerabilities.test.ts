@@ -29,11 +29,14 @@ beforeAll(async () => {
   await at(20, 'Low', 3);
   await at(60, 'Low', 4, 'acme-api');
   await at(89, 'Low', 6, 'acme-api');
-  const old = await at(100, 'Critical', 2);
+  const oldCritical = await at(100, 'Critical', 2);
   await at(200, 'Low', 1);
   await at(0, 'Critical', 1, 'other-web');
   now = TODAY - 10 * DAY;
-  await server.request('PATCH', `/v1/vulnerabilities/${old}`, { token: admin.token, body: { status_id: 5 } });
+  await server.request('PATCH', `/v1/vulnerabilities/${oldCritical}`, {
+    token: admin.token,
+    body: { status_id: 5 },
+  });
   const retested = await at(1, 'Critical', 2);
   now = TODAY;
   await server.request('POST', `/v1/vulnerabilities/${retested}/patch_verifications`, {

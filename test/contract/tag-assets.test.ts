@@ -128,17 +128,22 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
     const group = (
       await fixtures.organizationGroup(`group${organization}`, [organization, otherOrganization])
     ).uid;
-    const [own, theirs] = [await newAsset(), (await fixtures.asset({ organization: otherOrganization })).uid];
+    const [ownAsset, foreignAsset] = [
+      await newAsset(),
+      (await fixtures.asset({ organization: otherOrganization })).uid,
+    ];
     const [tag] = await newTags(['shared'], [], group);
     const staff = await fixtures.user();
-    const body = { uids: [tag], addEntities: references(own, theirs) };
+    const body = { uids: [tag], addEntities: references(ownAsset, foreignAsset) };
     expect((await change(body, staff.token, group)).status).toBe(204);
-    expect(await entitiesOf(tag!)).toEqual([own, theirs].sort());
+    expect(await entitiesOf(tag!)).toEqual([ownAsset, foreignAsset].sort());
     // The tag belongs to the group, not to the organization.
     expect((await change(body, staff.token)).status).toBe(422);
-    expect((await change({ uids: [tag], delEntityUids: [own] }, admin.token, group)).status).toBe(204);
-    expect((await change({ uids: [tag], delEntityUids: [theirs] }, admin.token, group)).status).toBe(422);
-    expect(await entitiesOf(tag!)).toEqual([theirs]);
+    expect((await change({ uids: [tag], delEntityUids: [ownAsset] }, admin.token, group)).status).toBe(204);
+    expect((await change({ uids: [tag], delEntityUids: [foreignAsset] }, admin.token, group)).status).toBe(
+      422,
+    );
+    expect(await entitiesOf(tag!)).toEqual([foreignAsset]);
   });
 
   describe('Unknown objects', () => {
@@ -205,7 +210,7 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
       const lists = response.body.failedValidations as { index: number; failedValidation: unknown[] }[];
       expectProblem(server, response, { ...invalid, failedValidations: lists });
       const all = lists.flatMap(({ index, failedValidation }) =>
-        failedValidation.map((one) => ({ index, failedValidation: [one] })),
+        failedValidation.map((field) => ({ index, failedValidation: [field] })),
       );
       expect(all).toEqual([
         fieldError(1, 'addEntities.1.uid', foreign),

@@ -147,8 +147,8 @@ describe('Operation 49: start or log a testing session', () => {
   it('accepts 24 hours, an empty session, and up to a minute in the future as now', async () => {
     expect((await post(logged(25, 1))).body.hours).toBe(24);
     expect((await post(logged(1, 1))).body.hours).toBe(0);
-    const ahead = await post({ started_at: iso(START + 1), ended_at: iso(START + MINUTE) });
-    expect([ahead.body.started_at, ahead.body.ended_at]).toEqual([iso(START), iso(START)]);
+    const inFuture = await post({ started_at: iso(START + 1), ended_at: iso(START + MINUTE) });
+    expect([inFuture.body.started_at, inFuture.body.ended_at]).toEqual([iso(START), iso(START)]);
   });
 
   it('returns 409 while the tester has a running session of the assessment, unless it logs a past one', async () => {
@@ -158,7 +158,7 @@ describe('Operation 49: start or log a testing session', () => {
     expect((await post({}, admin.token)).status).toBe(201);
     const otherAssessment = await fixtures.assessment(organization.uid);
     await fixtures.access(otherAssessment.uid, tester.id);
-    const elsewhere = await server.request(
+    const inOtherAssessment = await server.request(
       'POST',
       `/v1/assessments/${otherAssessment.uid}/testing_sessions`,
       {
@@ -166,7 +166,7 @@ describe('Operation 49: start or log a testing session', () => {
         body: {},
       },
     );
-    expect(elsewhere.status).toBe(201);
+    expect(inOtherAssessment.status).toBe(201);
   });
 
   it('starts one session for concurrent requests', async () => {
@@ -341,16 +341,23 @@ describe('Operation 50: stop or correct a testing session', () => {
     expectConflict(await post());
     const { body: other } = await post(logged(4, 3));
     expectConflict(await patch(other.id, { ended_at: null }));
-    const { body: old } = await post(logged(30, 29));
-    expectInvalid(await patch(old.id, { ended_at: null }), 'started_at', expect.stringMatching(/24 hours/));
+    const { body: oldSession } = await post(logged(30, 29));
+    expectInvalid(
+      await patch(oldSession.id, { ended_at: null }),
+      'started_at',
+      expect.stringMatching(/24 hours/),
+    );
     await setState('paused');
     expectConflict(await patch(created.id, { ended_at: null }));
   });
 
   it('keeps the version if nothing changes, and returns 412 for a stale one', async () => {
     const { body: created } = await post(logged(2, 1));
-    const same = await patch(created.id, { ended_at: created.ended_at, note: '' });
-    expect([same.body, same.headers.get('etag')]).toEqual([created, expect.stringMatching(/^"1\./)]);
+    const unchanged = await patch(created.id, { ended_at: created.ended_at, note: '' });
+    expect([unchanged.body, unchanged.headers.get('etag')]).toEqual([
+      created,
+      expect.stringMatching(/^"1\./),
+    ]);
     expect(await events('testing-session.update')).toEqual([]);
     expectProblem(server, await patch(created.id, { note: 'x' }, tester.token, { 'if-match': '"2.x"' }), {
       area: 'v1',

@@ -72,7 +72,7 @@ async function findings() {
     .sort();
 }
 /** Returns title and mark of the findings that are gone or match a filter. */
-async function gone(filter = 'filter[gone]=true') {
+async function goneTitles(filter = 'filter[gone]=true') {
   const rows: any[] = await get(
     `/v1/vulnerabilities?filter[assessment_id][]=${assessment.uid}&${filter}&fields=title,gone_at,gone_import_id`,
   );
@@ -126,11 +126,11 @@ describe('Operation 82: undo an import', () => {
     );
     const set = async (template: string, status: number) => {
       const path = `/v1/vulnerabilities/${ids.get(`Title of ${template}`)}`;
-      const { status: answered } = await server.request('PATCH', path, {
+      const { status: patchStatus } = await server.request('PATCH', path, {
         token: admin.token,
         body: { status_id: status },
       });
-      expect(answered).toBe(200);
+      expect(patchStatus).toBe(200);
     };
     const fixed = await imported(nuclei(11, 'goes', 'goes-too', 'mine'), { when_gone: 'fix' });
     expect(fixed.result).toMatchObject({ findings_gone: 1 });
@@ -153,36 +153,36 @@ describe('Operation 82: undo an import', () => {
 
   it('lists findings as gone (operation 15) until they are seen again or the import is undone', async () => {
     await imported(nuclei(10, 'goes', 'goes-too', 'stays'));
-    expect(await gone()).toEqual([]);
+    expect(await goneTitles()).toEqual([]);
     const second = await imported(nuclei(11, 'stays'));
     expect(second.result).toMatchObject({ findings_gone: 2 });
     const at = '2025-11-11T10:00:00.000Z';
-    const both = [
+    const imports = [
       ['goes', at, second.id],
       ['goes-too', at, second.id],
     ];
-    expect(await gone()).toEqual(both);
-    expect(await gone('filter[gone]=false')).toEqual([['stays', null, null]]);
-    expect(await gone(`filter[gone_import_id][]=${second.id}`)).toEqual(both);
+    expect(await goneTitles()).toEqual(imports);
+    expect(await goneTitles('filter[gone]=false')).toEqual([['stays', null, null]]);
+    expect(await goneTitles(`filter[gone_import_id][]=${second.id}`)).toEqual(imports);
 
     // An import that fixes findings that were already gone lists all of them.
     const third = await imported(nuclei(12, 'goes'), { when_gone: 'fix' });
     expect(third.result).toMatchObject({ findings_seen_again: 1, findings_gone: 2 });
     const since = ['goes-too', 'stays'].map((title) => [title, '2025-11-12T10:00:00.000Z', third.id]);
-    expect(await gone(`filter[gone_import_id][]=${third.id}`)).toEqual(since);
-    expect(await gone()).toEqual(since);
-    expect(await gone(`filter[gone_import_id][]=${second.id}`)).toEqual([]);
+    expect(await goneTitles(`filter[gone_import_id][]=${third.id}`)).toEqual(since);
+    expect(await goneTitles()).toEqual(since);
+    expect(await goneTitles(`filter[gone_import_id][]=${second.id}`)).toEqual([]);
 
     const reopening = await imported(nuclei(13, 'goes-too', 'stays'));
     expect(reopening.result).toMatchObject({ findings_reopened: 2, findings_gone: 1 });
-    expect(await gone()).toEqual([['goes', '2025-11-13T10:00:00.000Z', reopening.id]]);
-    expect(await gone(`filter[gone_import_id][]=${third.id}`)).toEqual([]);
+    expect(await goneTitles()).toEqual([['goes', '2025-11-13T10:00:00.000Z', reopening.id]]);
+    expect(await goneTitles(`filter[gone_import_id][]=${third.id}`)).toEqual([]);
     await undone(reopening.id);
-    expect(await gone()).toEqual(since);
+    expect(await goneTitles()).toEqual(since);
     await undone(third.id);
-    expect(await gone()).toEqual(both);
+    expect(await goneTitles()).toEqual(imports);
     await undone(second.id);
-    expect(await gone()).toEqual([]);
+    expect(await goneTitles()).toEqual([]);
   });
 
   it('removes hosts that it created and keeps ports of other hosts', async () => {
@@ -208,8 +208,8 @@ describe('Operation 82: undo an import', () => {
     }
     const { id } = (await uploadReport(server, admin.token, report(host('10.0.0.1', port(80))))).body;
     await waitForImport(server, admin.token, id);
-    const both = await Promise.all([undo(id), undo(id)]);
-    expect(both.map(({ status }) => status).sort()).toEqual([202, 409]);
+    const responses = await Promise.all([undo(id), undo(id)]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([202, 409]);
     const { undone: counts } = await waitForImport(server, admin.token, id, (job) => job.undone !== null);
     expect(counts).toMatchObject({ assets: 1, kept: 0 });
     expectProblem(server, await undo(id), problem);

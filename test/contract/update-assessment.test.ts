@@ -80,10 +80,10 @@ describe('Operation 39: update an assessment', () => {
       ends_on: '2026-12-31',
     });
     // The search finds it by its new name.
-    const found = await server.request('GET', '/v1/assessments?filter[search]=NEW%20N', {
+    const list = await server.request('GET', '/v1/assessments?filter[search]=NEW%20N', {
       token: admin.token,
     });
-    expect(found.body).toHaveLength(1);
+    expect(list.body).toHaveLength(1);
   });
 
   it('resets fields with a default with null, and keeps the others', async () => {

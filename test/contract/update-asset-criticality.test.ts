@@ -67,21 +67,21 @@ describe('Operation 10: update the criticality of many assets', () => {
   });
 
   it('ignores unknown assets, uids with a valid prefix, and assets of other organizations', async () => {
-    const [own] = await assets(1);
+    const [ownAsset] = await assets(1);
     const otherOrganization = await fixtures.organization();
     const foreign = await fixtures.asset({ organization: otherOrganization.uid });
     const staff = await fixtures.user();
-    const response = await update(change([UNKNOWN, `${own}0`, foreign.uid, own!]), staff.token);
+    const response = await update(change([UNKNOWN, `${ownAsset}0`, foreign.uid, ownAsset!]), staff.token);
     expect(response.body).toEqual({ updatedCount: 1 });
     expect(await criticalityOf(foreign.uid)).toBe('undefined');
   });
 
   it('records one audit event with before and after, and none if nothing changes', async () => {
     const low = (await assets(2, { criticality: 'low' })).sort();
-    const [none] = await assets(1);
+    const [asset] = await assets(1);
     const before = (await events()).length;
-    const response = await update(change([...low, none!]));
-    await update(change([...low, none!]));
+    const response = await update(change([...low, asset!]));
+    await update(change([...low, asset!]));
     const written = (await events()).slice(before);
     expect(written).toEqual([
       expect.objectContaining({
@@ -100,7 +100,7 @@ describe('Operation 10: update the criticality of many assets', () => {
       }),
     ]);
     const previous = JSON.parse(written[0]!.before!);
-    expect({ ...previous, low: previous.low.sort() }).toEqual({ low, undefined: [none] });
+    expect({ ...previous, low: previous.low.sort() }).toEqual({ low, undefined: [asset] });
   });
 
   describe('Assets that a scope allows', () => {
@@ -113,7 +113,7 @@ describe('Operation 10: update the criticality of many assets', () => {
       ['admin', 'asset_client_ow', ['client', 'any']],
       ['member', 'asset_client_lw', ['client listed', 'any listed']],
       ['member without access', 'asset_client_lw', null],
-    ] as const)('%s with %s', async (who, scope, expected) => {
+    ] as const)('%s with %s', async (role, scope, expected) => {
       const listing = (await fixtures.assessment(organization)).uid;
       const uids = new Map<string, string>();
       for (const writableBy of WRITERS) {
@@ -123,10 +123,10 @@ describe('Operation 10: update the criticality of many assets', () => {
         await fixtures.list(listing, listed);
       }
       const user =
-        who === 'staff'
+        role === 'staff'
           ? await fixtures.user()
-          : await fixtures.user({ organization, admin: who === 'admin' });
-      if (who === 'member') await fixtures.access(listing, user.id);
+          : await fixtures.user({ organization, admin: role === 'admin' });
+      if (role === 'member') await fixtures.access(listing, user.id);
 
       const response = await update(change([...uids.values()]), await scoped(user, scope));
       if (expected === null) {
@@ -176,9 +176,9 @@ describe('Operation 10: update the criticality of many assets', () => {
     it('limits assigned staff with organization scopes to their organizations', async () => {
       const otherOrganization = (await fixtures.organization()).uid;
       const staff = await fixtures.user({ assignedTo: [otherOrganization] });
-      const [own] = await assets(1);
+      const [ownAsset] = await assets(1);
       const token = await scoped(staff, 'asset_boss_ow');
-      expectProblem(server, await update(change([own!]), token), errorFor(organization));
+      expectProblem(server, await update(change([ownAsset!]), token), errorFor(organization));
       const foreign = await fixtures.asset({ organization: otherOrganization });
       expect((await update(change([foreign.uid], 'low', otherOrganization), token)).body).toEqual({
         updatedCount: 1,
@@ -213,7 +213,7 @@ describe('Operation 10: update the criticality of many assets', () => {
   });
 
   describe('Validation', () => {
-    const good = () => change([UNKNOWN]);
+    const validChange = () => change([UNKNOWN]);
     const malformed = { area: 'asset', status: 400, kind: 'invalid-request' } as const;
 
     it.each(['not JSON', '{"organizationUid":', '[]', '"text"', 'null', '7', ''])(
@@ -234,7 +234,7 @@ describe('Operation 10: update the criticality of many assets', () => {
       ['assetUids', { 0: UNKNOWN }],
       ['assetUids', null],
     ])('returns 400 if %s has the wrong type: %j', async (property, value) => {
-      expectProblem(server, await update({ ...good(), [property]: value }), {
+      expectProblem(server, await update({ ...validChange(), [property]: value }), {
         ...malformed,
         failedValidation: [
           {
@@ -247,7 +247,7 @@ describe('Operation 10: update the criticality of many assets', () => {
     });
 
     it('returns 400 with the index of every item of the wrong type', async () => {
-      expectProblem(server, await update({ ...good(), assetUids: [UNKNOWN, 7, UNKNOWN, null] }), {
+      expectProblem(server, await update({ ...validChange(), assetUids: [UNKNOWN, 7, UNKNOWN, null] }), {
         ...malformed,
         failedValidations: [1, 3].map((index) => ({
           index,
@@ -263,7 +263,7 @@ describe('Operation 10: update the criticality of many assets', () => {
     });
 
     it.each(['organizationUid', 'criticality', 'assetUids'])('returns 422 without %s', async (property) => {
-      const { [property as keyof ReturnType<typeof good>]: _left, ...rest } = good();
+      const { [property as keyof ReturnType<typeof validChange>]: _left, ...rest } = validChange();
       expectProblem(server, await update(rest), {
         area: 'asset',
         status: 422,
@@ -283,7 +283,7 @@ describe('Operation 10: update the criticality of many assets', () => {
       ['criticality', 'critical'],
       ['assetUids', []],
     ])('returns 422 if %s is %j', async (property, value) => {
-      expectProblem(server, await update({ ...good(), [property]: value }), {
+      expectProblem(server, await update({ ...validChange(), [property]: value }), {
         area: 'asset',
         status: 422,
         kind: 'validation-failed',
@@ -339,7 +339,7 @@ describe('Operation 10: update the criticality of many assets', () => {
     it.each(['api', 'tag_ow', 'asset_or', 'asset_lr'])(
       'returns 403 to a token with only the scope %s',
       async (scope) => {
-        const response = await update(good(), await scoped(admin, scope));
+        const response = await update(validChange(), await scoped(admin, scope));
         expectProblem(server, response, { area: 'asset', status: 403, kind: 'forbidden' });
         expect(response.headers.get('www-authenticate')).toMatch(
           'error="insufficient_scope", scope="asset_gw asset_client_ow asset_boss_ow asset_client_lw asset_boss_lw"',

@@ -194,14 +194,15 @@ describe('Operation 11: add or remove assets of a listing', () => {
       ['staff', 'asset_boss_lw', ['boss', 'any'], false],
       ['admin', 'asset_client_ow', ['client', 'any'], true],
       ['member', 'asset_client_lw', ['client', 'any'], false],
-    ] as const)('%s with %s', async (who, scope, writable, unlistedToo) => {
+    ] as const)('%s with %s', async (role, scope, writable, unlistedToo) => {
       const otherAssessment = (await fixtures.assessment(organization)).uid;
       const unreached = (await fixtures.assessment(organization)).uid;
       const user =
-        who === 'staff'
+        role === 'staff'
           ? await fixtures.user()
-          : await fixtures.user({ organization, admin: who === 'admin' });
-      if (who === 'member') for (const uid of [listing, otherAssessment]) await fixtures.access(uid, user.id);
+          : await fixtures.user({ organization, admin: role === 'admin' });
+      if (role === 'member')
+        for (const uid of [listing, otherAssessment]) await fixtures.access(uid, user.id);
       const token = await scoped(user, scope);
 
       const expectedHere: string[] = [];
@@ -209,18 +210,18 @@ describe('Operation 11: add or remove assets of a listing', () => {
       const remove: string[] = [];
       for (const writableBy of WRITERS) {
         const isAllowed = (writable as readonly string[]).includes(writableBy);
-        const [here, inAnother, nowhere, inUnreached] = [
+        const [inListing, inAnother, nowhere, inUnreached] = [
           await newAsset({ writableBy }),
           await newAsset({ writableBy }),
           await newAsset({ writableBy }),
           await newAsset({ writableBy }),
         ];
-        await fixtures.list(listing, here);
+        await fixtures.list(listing, inListing);
         await fixtures.list(otherAssessment, inAnother);
         await fixtures.list(unreached, inUnreached);
-        remove.push(here);
+        remove.push(inListing);
         for (const assetUid of [inAnother, nowhere, inUnreached]) add.push({ assetUid });
-        if (!isAllowed) expectedHere.push(here);
+        if (!isAllowed) expectedHere.push(inListing);
         if (isAllowed) expectedHere.push(inAnother);
         if (isAllowed && unlistedToo) expectedHere.push(nowhere);
         if (isAllowed && scope !== 'asset_client_lw') expectedHere.push(inUnreached);
@@ -435,7 +436,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
     let state: Record<string, unknown> = Object.fromEntries(uids.map((uid) => [uid, null]));
     for (const event of (await events()).slice(first)) {
       const { assets: before } = JSON.parse(event.before!);
-      for (const [uid, had] of Object.entries(before)) expect(state[uid]).toEqual(had);
+      for (const [uid, previous] of Object.entries(before)) expect(state[uid]).toEqual(previous);
       state = { ...state, ...JSON.parse(event.after!).assets };
     }
     const expected = Object.fromEntries(Object.entries(state).filter(([, list]) => list !== null));
@@ -497,7 +498,9 @@ describe('Operation 11: add or remove assets of a listing', () => {
       expect((await send({ remove: uids.slice(1) })).status).toBe(204);
       expect(await storedRules()).toHaveLength(1);
       expect(await recorded()).toEqual(
-        [['a', 'b'], null].map((was) => Object.fromEntries(uids.slice(1, 301).map((asset) => [asset, was]))),
+        [['a', 'b'], null].map((previousTags) =>
+          Object.fromEntries(uids.slice(1, 301).map((asset) => [asset, previousTags])),
+        ),
       );
     } finally {
       await largeServer.close();

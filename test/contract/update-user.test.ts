@@ -27,15 +27,24 @@ const eventsOf = async (response: { headers: Headers }) =>
 
 describe('Operation 56: update a user', () => {
   it('updates the given fields and records before and after of each', async () => {
-    const [one, two] = [
+    const [firstAssessment, secondAssessment] = [
       await fixtures.assessment(organization.uid),
       await fixtures.assessment(organization.uid),
     ];
-    await fixtures.access(one.uid, user.id);
-    const response = await updateUser(user.id, { admin: true, name: ' Bea ', assessments: [two.uid] });
+    await fixtures.access(firstAssessment.uid, user.id);
+    const response = await updateUser(user.id, {
+      admin: true,
+      name: ' Bea ',
+      assessments: [secondAssessment.uid],
+    });
     expect([response.status, response.body]).toEqual([
       200,
-      expect.objectContaining({ id: user.id, name: 'Bea', admin: true, assessment_ids: [two.uid] }),
+      expect.objectContaining({
+        id: user.id,
+        name: 'Bea',
+        admin: true,
+        assessment_ids: [secondAssessment.uid],
+      }),
     ]);
     expect(await eventsOf(response)).toEqual([
       ['user.rename', { name: 'Ada' }, { name: 'Bea' }],
@@ -148,14 +157,14 @@ describe('Operation 56: update a user', () => {
 
   it('keeps an admin in an organization where none has signed in', async () => {
     const ownOrganization = await fixtures.organization();
-    const [one, other] = [
+    const [first, second] = [
       await fixtures.invited({ organization: ownOrganization.uid, admin: true }),
       await fixtures.invited({ organization: ownOrganization.uid, admin: true }),
     ];
-    expect((await updateUser(one.id, { admin: false }, staff.token)).status).toBe(200);
-    expect((await updateUser(other.id, { admin: false, name: 'Not kept' }, staff.token)).status).toBe(403);
-    expect((await updateUser(one.id, { admin: true }, staff.token)).status).toBe(200);
-    expect((await updateUser(other.id, { admin: false }, staff.token)).status).toBe(200);
+    expect((await updateUser(first.id, { admin: false }, staff.token)).status).toBe(200);
+    expect((await updateUser(second.id, { admin: false, name: 'Not kept' }, staff.token)).status).toBe(403);
+    expect((await updateUser(first.id, { admin: true }, staff.token)).status).toBe(200);
+    expect((await updateUser(second.id, { admin: false }, staff.token)).status).toBe(200);
   });
 
   it('allows admins, and staff who can see the user', async () => {
@@ -196,10 +205,10 @@ describe('Operation 56: update a user', () => {
     expect((await updateUser(user.id, { name: 'Two' }, admin.token, '', { 'if-match': etag })).status).toBe(
       200,
     );
-    const late = await updateUser(user.id, { name: 'Three', assessments: ['none'] }, admin.token, '', {
+    const lateUpdate = await updateUser(user.id, { name: 'Three', assessments: ['none'] }, admin.token, '', {
       'if-match': etag,
     });
-    expect(late.status).toBe(412);
+    expect(lateUpdate.status).toBe(412);
     now += 1;
   });
 });

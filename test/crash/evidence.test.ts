@@ -120,7 +120,7 @@ function multipart(contents: readonly Buffer[]): Pick<Sent, 'headers' | 'bytes'>
 /** An account may have four uploads running, of which one is never finished. */
 const uploads = new Semaphore({ permits: 3, createError: () => new Error('unreachable') });
 
-function put(origin: string, { path, key, headers, bytes }: Sent): Promise<TestResponse> {
+function putFile(origin: string, { path, key, headers, bytes }: Sent): Promise<TestResponse> {
   const options = { token, headers: { ...headers, 'idempotency-key': key }, bytes };
   const sendOnce = () => send(origin, 'POST', path, options);
   return path.endsWith('/attachments') ? uploads.run(sendOnce) : sendOnce();
@@ -171,7 +171,7 @@ describe.each(STORES)('A server that is killed while it stores evidence in its %
     // An upload without a row: its first file is stored completely, its second one half.
     const unfinished = findingOf(WRITERS, 1);
     findings.push(unfinished);
-    const { body } = await put(killed.origin, unfinished.report);
+    const { body } = await putFile(killed.origin, unfinished.report);
     const [complete, halfSignedIn] = [Buffer.alloc(LARGE, 'complete'), Buffer.alloc(2 * LARGE, 'half')];
     unfinished.content = complete;
     unfinished.upload = uploadOf(body.id, `${unfinished.title}-evidence`, [complete, halfSignedIn]);
@@ -181,7 +181,7 @@ describe.each(STORES)('A server that is killed while it stores evidence in its %
 
     let [acknowledged, interrupted] = [0, 0];
     const isAcknowledged = async (sent: Sent): Promise<TestResponse | undefined> => {
-      const response = await put(killed.origin, sent).catch(() => undefined);
+      const response = await putFile(killed.origin, sent).catch(() => undefined);
       if (response === undefined) interrupted += 1;
       if (response?.status !== 201) return undefined;
       sent.acknowledged = response.text;
@@ -205,16 +205,16 @@ describe.each(STORES)('A server that is killed while it stores evidence in its %
     expect(acknowledged).toBeGreaterThanOrEqual(ACKNOWLEDGED);
 
     // The database knows all contents in the store, and each file has its content.
-    const known = new Set(await blobs());
+    const knownBlobs = new Set(await blobs());
     const stored = await keysStored();
-    expect(stored.filter((key) => !known.has(key))).toEqual([]);
+    expect(stored.filter((key) => !knownBlobs.has(key))).toEqual([]);
     expect((await files()).filter(({ key }) => !stored.includes(key))).toEqual([]);
 
     const server = await release.serve();
     const repeat = async (finding: Finding): Promise<void> => {
-      const reported = await put(server.origin, finding.report);
+      const reported = await putFile(server.origin, finding.report);
       finding.upload ??= uploadOf(reported.body.id, `${finding.title}-evidence`, [finding.content]);
-      const uploaded = await put(server.origin, finding.upload);
+      const uploaded = await putFile(server.origin, finding.upload);
       for (const [sent, response] of [
         [finding.report, reported],
         [finding.upload, uploaded],
@@ -227,7 +227,7 @@ describe.each(STORES)('A server that is killed while it stores evidence in its %
         sent.acknowledged = response.text;
       }
     };
-    for (let again = 0; again < 2; again += 1) await Promise.all(findings.map(repeat));
+    for (let round = 0; round < 2; round += 1) await Promise.all(findings.map(repeat));
 
     const list = await send(server.origin, 'GET', '/v1/vulnerabilities?page[size]=200', { token });
     const rows = list.body as { id: number; title: string; attachments: { sha256: string; url: string }[] }[];

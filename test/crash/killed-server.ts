@@ -57,9 +57,9 @@ export function releaseOver(
 
   async function kill(child: ChildProcess): Promise<void> {
     if (!running.has(child)) return;
-    const gone = once(child, 'exit');
+    const exited = once(child, 'exit');
     child.kill('SIGKILL');
-    await gone;
+    await exited;
   }
 
   return {
@@ -77,8 +77,8 @@ export function releaseOver(
         let output = '';
         const read = (chunk: Buffer): void => {
           output += chunk.toString();
-          const found = /assay listening on (http:\/\/\S+)/.exec(output)?.[1];
-          if (found !== undefined) resolve(found);
+          const printedOrigin = /assay listening on (http:\/\/\S+)/.exec(output)?.[1];
+          if (printedOrigin !== undefined) resolve(printedOrigin);
         };
         child.stdout?.on('data', read);
         child.stderr?.on('data', read);

@@ -66,8 +66,8 @@ describe('Transaction', () => {
     const { id } = await db.write((tx) => insert(tx, 'returned'));
     expect(id).toBeTypeOf('number');
     const other = await open();
-    const found = await other.read.selectFrom('organizations').select('uid').where('id', '=', id).execute();
-    expect(found).toEqual([{ uid: 'returned' }]);
+    const rows = await other.read.selectFrom('organizations').select('uid').where('id', '=', id).execute();
+    expect(rows).toEqual([{ uid: 'returned' }]);
     await other.close();
   });
 
@@ -235,7 +235,7 @@ describe('Transaction', () => {
       db.write((tx) => sql`alter table planned add column ${sql.id(column)} int`.execute(tx));
     const select = sql`select * from planned where a is distinct from ${1}::int`;
     let attempts = 0;
-    // As many concurrent queries as connections, so that each connection has the plan.
+    // Runs as many concurrent queries as there are connections, so that each connection has the plan.
     const selectOnAll = () => {
       let arrived = 0;
       let meet: () => void;
@@ -370,15 +370,15 @@ describe.runIf(engine() === 'postgres')('Lost connection', () => {
   it('without a notification rejects its queries as unavailable, and is not reused', async () => {
     const network = await startNetworkProxy(new URL(testDatabase.databaseUrl!));
     const remote = await openDatabase({ ...testDatabase, databaseUrl: network.url, timeout: 100 });
-    const one = () => sql<{ one: number }>`select 1 as one`.execute(remote.read as QueryBuilder);
+    const selectOne = () => sql<{ one: number }>`select 1 as one`.execute(remote.read as QueryBuilder);
     const write = (uid: string) => remote.write((tx) => insert(tx, uid));
     await db.write((tx) => insert(tx, 'noisy'));
     /** May take longer than the timeout on a busy machine, and can be repeated. */
     const reach = (name: string) =>
-      eventually(() => Promise.all([one(), remote.write((tx) => rename(tx, 'noisy', name))]));
+      eventually(() => Promise.all([selectOne(), remote.write((tx) => rename(tx, 'noisy', name))]));
     await reach('before silence');
     network.silence();
-    for (const failure of await Promise.all([failureOf(one()), failureOf(write('in silence'))])) {
+    for (const failure of await Promise.all([failureOf(selectOne()), failureOf(write('in silence'))])) {
       expect(failure).toBeInstanceOf(StorageError);
       expect(failure).toMatchObject({ code: 'unavailable' });
     }

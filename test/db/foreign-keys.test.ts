@@ -25,7 +25,7 @@ const FOREIGN_KEYS = {
     from pg_constraint where contype = 'f'`,
 };
 
-/** With primary keys. */
+/** Includes primary keys. */
 const INDEXES = {
   sqlite: sql<Columns>`select t.name as "table", i.sql as condition, (select group_concat(name, ' ') from
         (select name from pragma_index_info(l.name) order by seqno)) as columns

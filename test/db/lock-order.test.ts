@@ -55,13 +55,13 @@ const CASES: Record<string, (fixtures: World) => Promise<Case>> = {
   async 'an asset, and vulnerabilities that get and lose it'(fixtures) {
     const [uid, id] = [await makeAsset(fixtures), await makeVulnerability(fixtures)];
     const path = `/v1/vulnerabilities/${id}`;
-    const put = { ...PUT, assessment_id: fixtures.home };
+    const replacement = { ...PUT, assessment_id: fixtures.home };
     return {
       deletes: ['DELETE', `${ASSETS}/${uid}`],
       uses: [
-        ['PUT', path, { ...put, asset_uids: [uid] }],
-        ['PUT', path, put],
-        ['PUT', path, { ...put, asset_uids: [uid] }],
+        ['PUT', path, { ...replacement, asset_uids: [uid] }],
+        ['PUT', path, replacement],
+        ['PUT', path, { ...replacement, asset_uids: [uid] }],
         ['PATCH', path, { status_id: 5 }],
       ],
     };
@@ -124,7 +124,7 @@ const CASES: Record<string, (fixtures: World) => Promise<Case>> = {
   },
   async 'a group, its members and its assessments'(fixtures) {
     const { id } = await fixtures.make.group(fixtures.organization);
-    const [one, other] = [await makeUser(fixtures), await makeUser(fixtures)];
+    const [first, second] = [await makeUser(fixtures), await makeUser(fixtures)];
     const uid = await makeAssessment(fixtures);
     const members = `/api/assessment/v1/assessment-groups/${id}/members`;
     const add = (...users: TestUser[]) => ({
@@ -133,9 +133,9 @@ const CASES: Record<string, (fixtures: World) => Promise<Case>> = {
     return {
       deletes: ['DELETE', `/v1/assessment_groups/${id}`],
       uses: [
-        ['POST', `${members}/batchAdd`, add(one, other)],
-        ['POST', `${members}/batchAdd`, add(other, one)],
-        ['POST', `${members}/batchRemove`, { userUids: [one.uid, other.uid] }],
+        ['POST', `${members}/batchAdd`, add(first, second)],
+        ['POST', `${members}/batchAdd`, add(second, first)],
+        ['POST', `${members}/batchRemove`, { userUids: [first.uid, second.uid] }],
         ['PATCH', `/v1/assessment_groups/${id}`, { name: 'Renamed' }],
         ['PATCH', `/v1/assessments/${uid}`, { assessment_group_id: id }],
         ['POST', '/v1/assessments', { name: 'New', assessment_group_id: id }],
@@ -202,15 +202,15 @@ const CASES: Record<string, (fixtures: World) => Promise<Case>> = {
   },
   async 'a tag, and assessments that get it'(fixtures) {
     const { name } = fixtures;
-    const [one, other] = [await makeAssessment(fixtures), await makeAssessment(fixtures)];
-    const tag = await fixtures.make.assessmentTag(one, name);
+    const [first, second] = [await makeAssessment(fixtures), await makeAssessment(fixtures)];
+    const tag = await fixtures.make.assessmentTag(first, name);
     return {
       deletes: ['DELETE', `/v1/assessment_tags/${tag.id}`],
       uses: [
-        ['PATCH', `/v1/assessments/${one}`, { tags: [tag.id] }],
-        ['PATCH', `/v1/assessments/${other}`, { tag_list: [name, 'one'] }],
-        ['PATCH', `/v1/assessments/${one}`, { tags: [] }],
-        ['POST', '/v1/assessment_tags', { name, assessment_id: other }],
+        ['PATCH', `/v1/assessments/${first}`, { tags: [tag.id] }],
+        ['PATCH', `/v1/assessments/${second}`, { tag_list: [name, 'one'] }],
+        ['PATCH', `/v1/assessments/${first}`, { tags: [] }],
+        ['POST', '/v1/assessment_tags', { name, assessment_id: second }],
         ['PUT', `/v1/assessment_tags/${tag.id}`, { name: `${name} renamed` }],
       ],
     };

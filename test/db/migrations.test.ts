@@ -145,10 +145,10 @@ describe('Migrations', () => {
   });
 
   it('are applied by one of several instances that start together', async () => {
-    const several = await Promise.all([open(), open(), open()]);
-    const applied = await Promise.all(several.map((db) => db.migrate()));
+    const databases = await Promise.all([open(), open(), open()]);
+    const applied = await Promise.all(databases.map((db) => db.migrate()));
     expect(applied.filter((names) => names.length > 0).length).toBe(1);
-    for (const db of several) await db.check(Date.now());
+    for (const db of databases) await db.check(Date.now());
   });
 
   it('are reported as missing in a new database', async () => {
@@ -216,12 +216,12 @@ describe('Migrations', () => {
         if (table === 'migrations' || DROPPED.includes(table)) continue;
         // A migration can drop columns.
         const [first = {}] = after[table] ?? [];
-        const kept = rows.map((row) =>
+        const expectedRows = rows.map((row) =>
           Object.fromEntries(Object.entries(row).filter(([name]) => name in first)),
         );
         expect({ table, rows: after[table] }).toEqual({
           table,
-          rows: kept.map((row) => expect.objectContaining(row)),
+          rows: expectedRows.map((row) => expect.objectContaining(row)),
         });
       }
       await db.check(Date.now());
@@ -282,10 +282,12 @@ describe('Migrations', () => {
       const [finding] = (
         await sql<{ id: number }>`select min(vulnerability_id) as id from scanner_findings`.execute(tx)
       ).rows;
-      const of = (n: number) => `vulnerability_id = ${(finding?.id ?? 0) + n}`;
+      const findingClause = (n: number) => `vulnerability_id = ${(finding?.id ?? 0) + n}`;
       const vulnerability = (n: number) => `id = ${(finding?.id ?? 0) + n}`;
       // Gone and set to Fixed by an import whose scan scope a later import replaced.
-      await run(`update scanner_findings set gone_at = 1795168801500, gone_import_id = 3 where ${of(0)}`);
+      await run(
+        `update scanner_findings set gone_at = 1795168801500, gone_import_id = 3 where ${findingClause(0)}`,
+      );
       await run(
         `update vulnerabilities set status_id = 5, closed_at = 1795168801500 where ${vulnerability(0)}`,
       );
@@ -296,10 +298,10 @@ describe('Migrations', () => {
       await run(`insert into import_status_changes
         select 101, id, organization_id, 5, 2, 1, 1, 2 from vulnerabilities where ${vulnerability(1)}`);
       await run(`update scanner_findings set last_import_id = 101, last_seen_at = last_seen_at + 5000,
-        previous_import_id = 3, previous_seen_at = last_seen_at + 2000 where ${of(1)}`);
+        previous_import_id = 3, previous_seen_at = last_seen_at + 2000 where ${findingClause(1)}`);
       // Last seen by an undone import, which earlier versions left there.
       await run(
-        `update scanner_findings set last_import_id = 102, last_seen_at = last_seen_at + 5000 where ${of(2)}`,
+        `update scanner_findings set last_import_id = 102, last_seen_at = last_seen_at + 5000 where ${findingClause(2)}`,
       );
     });
     await db.migrate();
@@ -321,16 +323,12 @@ describe('Migrations', () => {
       };
     };
     const before = await state();
-    const found = await db.read
+    const rows = await db.read
       .selectFrom('scanner_findings')
       .select(['vulnerability_id', 'organization_id', 'assessment_id'])
       .execute();
-    expect(found).toHaveLength(7);
-    for (const {
-      vulnerability_id: id,
-      organization_id: organizationId,
-      assessment_id: assessmentId,
-    } of found)
+    expect(rows).toHaveLength(7);
+    for (const { vulnerability_id: id, organization_id: organizationId, assessment_id: assessmentId } of rows)
       await db.write((tx) =>
         reconcileFindings(
           tx,
@@ -351,7 +349,7 @@ describe('Migrations', () => {
       .orderBy('vulnerability_id')
       .orderBy('import_id')
       .execute();
-    const first = Math.min(...found.map((row) => row.vulnerability_id));
+    const first = Math.min(...rows.map((row) => row.vulnerability_id));
     const importsOf = (n: number) =>
       detections.flatMap((row) => (row.vulnerability_id === first + n ? [row.import_id] : []));
     expect([importsOf(1), importsOf(2)]).toEqual([[1, 3, 101], [1]]);

@@ -15,15 +15,15 @@ import { useOwnDatabase } from '../harness/database.ts';
 
 const threads = pathToFileURL(`${inject('product')}/dist/`);
 const url = new URL('reader-worker.js', threads);
-const countSql = (many: number) =>
-  `with recursive n (v) as (select 1 union all select v + 1 from n where v < ${many}) select count(*) as many from n`;
-const countTo = (many: number) => sql<{ many: number }>`${sql.raw(countSql(many))}`;
+const countSql = (limit: number) =>
+  `with recursive n (v) as (select 1 union all select v + 1 from n where v < ${limit}) select count(*) as count from n`;
+const countTo = (limit: number) => sql<{ count: number }>`${sql.raw(countSql(limit))}`;
 const LONG = 1_500_000;
 /** The results of `LONG` and its multiples. */
 const ATTEMPTS = 8;
 
-const count = async (reader: ReadConnection, many: number) =>
-  (await countTo(many).execute(reader)).rows[0]?.many;
+const count = async (reader: ReadConnection, limit: number) =>
+  (await countTo(limit).execute(reader)).rows[0]?.count;
 
 const { db } = await useOwnDatabase({ workerDirectory: threads });
 
@@ -31,11 +31,11 @@ describe('Slow query', () => {
   it('does not delay later queries, here and on another thread', async () => {
     await count(db.readLong, 1);
     /** @returns the names of the finished queries, in order */
-    const orderWith = async (many: number): Promise<string[]> => {
+    const orderWith = async (limit: number): Promise<string[]> => {
       const order: string[] = [];
       const recordOrder = (name: string) => () => void order.push(name);
       await Promise.all([
-        count(db.readLong, many).then(recordOrder('long')),
+        count(db.readLong, limit).then(recordOrder('long')),
         count(db.read, 10).then(recordOrder('here')),
         count(db.readLong, 10).then(recordOrder('there')),
         new Promise((resolve) => setTimeout(resolve, 0)).then(recordOrder('timer')),
@@ -61,8 +61,8 @@ describe('Slow query', () => {
     const rows = await select(db.readLong);
     expect(rows).toHaveLength(1);
     expect(rows).toEqual(await select(db.read));
-    const given = [1, 2.5, 'ä', null];
-    const values = sql`select ${sql.join(given.map((value) => sql`${value} as ${sql.ref(`c_${String(value).replace('.', '')}`)}`))},
+    const inputs = [1, 2.5, 'ä', null];
+    const values = sql`select ${sql.join(inputs.map((value) => sql`${value} as ${sql.ref(`c_${String(value).replace('.', '')}`)}`))},
       (select sum(value) from json_each(${[1, 2, 3]})) as sum`;
     const { rows: responses } = await values.execute(db.readLong);
     expect(responses).toEqual([{ c_1: 1, c_25: 2.5, c_ä: 'ä', c_null: null, sum: 6 }]);
@@ -79,8 +79,8 @@ describe('Slow query', () => {
   it('is rejected while a thousand are queued', async () => {
     const queries = Array.from({ length: 1_003 }, () => count(db.readLong, 100));
     const settled = await Promise.allSettled(queries);
-    const refused = settled.filter(({ status }) => status === 'rejected');
-    expect(refused).toEqual([
+    const rejections = settled.filter(({ status }) => status === 'rejected');
+    expect(rejections).toEqual([
       { status: 'rejected', reason: expect.objectContaining({ name: 'StorageError', code: 'busy' }) },
     ]);
     expect(db.statistics().waiting).toBe(0);
@@ -91,7 +91,7 @@ describe('Reader pool', () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-threads-'));
   const path = join(folder, 'a.db');
   const start = () => new ReaderPool(url, { path, cacheSize: 1_024, timeout: 1_000 });
-  const one = { sql: 'select 1 as one', parameters: [] };
+  const message = { sql: 'select 1 as one', parameters: [] };
   beforeAll(() => new DatabaseSync(path).close());
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -100,42 +100,46 @@ describe('Reader pool', () => {
     expect(chunk.size).toBe(0);
     renameSync(path, `${path}.away`);
     // Every query that waits for a thread that does not start is rejected.
-    const failed = await Promise.allSettled([chunk.query(one), chunk.query(one), chunk.query(one)]);
+    const failed = await Promise.allSettled([
+      chunk.query(message),
+      chunk.query(message),
+      chunk.query(message),
+    ]);
     expect(failed).toEqual(
       Array.from({ length: 3 }, () => ({ status: 'rejected', reason: expect.any(StorageError) })),
     );
     renameSync(`${path}.away`, path);
-    expect(await chunk.query(one)).toEqual({ columns: ['one'], rows: [[1]] });
+    expect(await chunk.query(message)).toEqual({ columns: ['one'], rows: [[1]] });
     expect(chunk.size).toBe(1);
     await chunk.close();
   });
 
   it('finishes running queries on close, and rejects others', async () => {
     const chunk = start();
-    const queries = [1, 2, 3].map(() => chunk.query(one));
+    const queries = [1, 2, 3].map(() => chunk.query(message));
     const closed = chunk.close();
     const settled = await Promise.allSettled(queries);
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
     await closed;
     expect(chunk.size).toBe(0);
-    await expect(chunk.query(one)).rejects.toThrow(StorageError);
+    await expect(chunk.query(message)).rejects.toThrow(StorageError);
   });
 
   it('lets accounts take turns, and bounds what one of them has waiting', async () => {
     const chunk = start();
-    const orderWith = async (many: number): Promise<string[]> => {
+    const orderWith = async (limit: number): Promise<string[]> => {
       const order: string[] = [];
-      const query = (account: number, name: string, text = one.sql) =>
+      const query = (account: number, name: string, text = message.sql) =>
         chunk
           .query({ sql: text, parameters: [] }, { aborted: false, account })
           .then(() => void order.push(name));
       // Keeps one thread busy, so that the other one runs the rest one after another.
-      const long = query(1, 'long', countSql(many));
+      const longQuery = query(1, 'long', countSql(limit));
       const greedy = Array.from({ length: 101 }, (_, index) => query(1, `greedy ${index}`));
-      const refused = query(1, 'one more').catch((error: Error) => error.message);
+      const rejection = query(1, 'one more').catch((error: Error) => error.message);
       const other = query(2, 'other');
-      await Promise.all([long, ...greedy, other]);
-      expect(await refused).toContain('100 of this account');
+      await Promise.all([longQuery, ...greedy, other]);
+      expect(await rejection).toContain('100 of this account');
       return order;
     };
     let order: string[] = [];

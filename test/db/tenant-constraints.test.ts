@@ -4,8 +4,8 @@ import type { Tables } from '../../src/db/schema.ts';
 import { useOwnDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';
 
-let one: Tenant;
-let two: Tenant;
+let firstTenant: Tenant;
+let secondTenant: Tenant;
 /** An organization group that contains `one`. */
 let union: { id: number; tag: number };
 
@@ -14,10 +14,10 @@ type Tenant = Awaited<ReturnType<typeof tenant>>;
 
 const { db } = await useOwnDatabase();
 beforeAll(async () => {
-  one = await tenant('one');
-  two = await tenant('two');
+  firstTenant = await tenant('one');
+  secondTenant = await tenant('two');
   const id = await insert('organizations', { uid: 'union', kind: 'group', name: 'union', created_at: 1 });
-  await insertRow('organization_group_members', { group_id: id, organization_id: one.organization });
+  await insertRow('organization_group_members', { group_id: id, organization_id: firstTenant.organization });
   const tag = await insert('asset_tags', {
     uid: 'union',
     organization_id: id,
@@ -53,17 +53,23 @@ async function tenant(uid: string) {
     name: uid,
     created_at: 1,
   });
-  const own = { organization_id: organization };
-  const named = { ...own, name: uid, normalized_name: uid };
+  const tenantColumns = { organization_id: organization };
+  const nameColumns = { ...tenantColumns, name: uid, normalized_name: uid };
   const email = `${uid}@tenant.example`;
-  const user = await insert('users', { ...own, uid, email, normalized_email: email, created_at: 1 });
-  const group = await insert('assessment_groups', { ...own, name: uid, created_at: 1 });
-  const assessment = await insert('assessments', { ...own, uid, name: uid, created_at: 1 });
-  const assessmentTag = await insert('assessment_tags', named);
+  const user = await insert('users', {
+    ...tenantColumns,
+    uid,
+    email,
+    normalized_email: email,
+    created_at: 1,
+  });
+  const group = await insert('assessment_groups', { ...tenantColumns, name: uid, created_at: 1 });
+  const assessment = await insert('assessments', { ...tenantColumns, uid, name: uid, created_at: 1 });
+  const assessmentTag = await insert('assessment_tags', nameColumns);
   const vulnerability = await insert('vulnerabilities', vulnerabilityOf(organization, assessment));
-  const vulnerabilityTag = await insert('vulnerability_tags', named);
+  const vulnerabilityTag = await insert('vulnerability_tags', nameColumns);
   const asset = await insert('assets', {
-    ...own,
+    ...tenantColumns,
     uid,
     type: 'host',
     location: uid,
@@ -71,9 +77,9 @@ async function tenant(uid: string) {
     created_at: 1,
     updated_at: 1,
   });
-  const assetTag = await insert('asset_tags', { ...named, uid });
+  const assetTag = await insert('asset_tags', { ...nameColumns, uid });
   await insertRow('identity_providers', {
-    ...own,
+    ...tenantColumns,
     issuer: uid,
     client_id: uid,
     groups_claim: 'groups',
@@ -174,7 +180,7 @@ const JOINS: Partial<Record<keyof Tables, (o: Tenant, a: Tenant, b: Tenant) => R
   }),
 };
 
-const refused = { message: expect.stringMatching(/foreign key constraint|check constraint/i) };
+const constraintError = { message: expect.stringMatching(/foreign key constraint|check constraint/i) };
 const outcomeOf = (table: keyof Tables, row: Row) =>
   insertRow(table, row).then(
     () => 'accepted',
@@ -185,89 +191,96 @@ describe('Foreign keys prevent joins across organizations', () => {
   it.each(Object.keys(JOINS) as (keyof Tables)[])('in %s', async (table) => {
     const join = JOINS[table]!;
     const mixed = [
-      [one, two, two],
-      [two, one, one],
+      [firstTenant, secondTenant, secondTenant],
+      [secondTenant, firstTenant, firstTenant],
       ...(join.length === 2
         ? []
         : [
-            [one, one, two],
-            [one, two, one],
-            [two, one, two],
-            [two, two, one],
+            [firstTenant, firstTenant, secondTenant],
+            [firstTenant, secondTenant, firstTenant],
+            [secondTenant, firstTenant, secondTenant],
+            [secondTenant, secondTenant, firstTenant],
           ]),
     ] as [Tenant, Tenant, Tenant][];
     for (const outcome of await Promise.all(mixed.map(([o, a, b]) => outcomeOf(table, join(o, a, b)))))
-      expect(outcome).toMatchObject(refused);
-    expect(await outcomeOf(table, join(one, one, one))).toBe('accepted');
+      expect(outcome).toMatchObject(constraintError);
+    expect(await outcomeOf(table, join(firstTenant, firstTenant, firstTenant))).toBe('accepted');
   });
 
   it('in assessment_group_members with the uid of another user', async () => {
     const other = await insert('users', {
-      organization_id: two.organization,
+      organization_id: secondTenant.organization,
       uid: 'other',
       email: 'other@tenant.example',
       normalized_email: 'other@tenant.example',
       created_at: 1,
     });
-    const row = JOINS.assessment_group_members!(two, two, two);
-    expect(await outcomeOf('assessment_group_members', { ...row, user_uid: 'other' })).toMatchObject(refused);
-    expect(await outcomeOf('assessment_group_members', { ...row, user_id: other })).toMatchObject(refused);
+    const row = JOINS.assessment_group_members!(secondTenant, secondTenant, secondTenant);
+    expect(await outcomeOf('assessment_group_members', { ...row, user_uid: 'other' })).toMatchObject(
+      constraintError,
+    );
+    expect(await outcomeOf('assessment_group_members', { ...row, user_id: other })).toMatchObject(
+      constraintError,
+    );
     expect(await outcomeOf('assessment_group_members', row)).toBe('accepted');
   });
 
   it("in asset_taggings, except for tags of a group that contains the asset's organization", async () => {
     const tagging = (tag_id: number, asset: Tenant, organization_id: number, owner_id: number) =>
-      [null, union.id, one.organization, two.organization].map((group_id) => ({
+      [null, union.id, firstTenant.organization, secondTenant.organization].map((group_id) => ({
         tag_id,
         asset_id: asset.asset,
         organization_id,
         owner_id,
         group_id,
       }));
-    const organizations = [one.organization, two.organization, union.id];
+    const organizations = [firstTenant.organization, secondTenant.organization, union.id];
     const everyWay = (tag: number, asset: Tenant) =>
       organizations.flatMap((organization) =>
         organizations.flatMap((owner) => tagging(tag, asset, organization, owner)),
       );
     const wrong = [
-      ...everyWay(one.assetTag, two),
-      ...everyWay(two.assetTag, one),
-      ...everyWay(union.tag, two),
+      ...everyWay(firstTenant.assetTag, secondTenant),
+      ...everyWay(secondTenant.assetTag, firstTenant),
+      ...everyWay(union.tag, secondTenant),
     ];
     for (const outcome of await Promise.all(wrong.map((row) => outcomeOf('asset_taggings', row))))
-      expect(outcome).toMatchObject(refused);
+      expect(outcome).toMatchObject(constraintError);
     const right = {
       tag_id: union.tag,
-      asset_id: one.asset,
-      organization_id: one.organization,
+      asset_id: firstTenant.asset,
+      organization_id: firstTenant.organization,
       owner_id: union.id,
     };
-    expect(await outcomeOf('asset_taggings', { ...right, group_id: null })).toMatchObject(refused);
+    expect(await outcomeOf('asset_taggings', { ...right, group_id: null })).toMatchObject(constraintError);
     expect(await outcomeOf('asset_taggings', { ...right, group_id: union.id })).toBe('accepted');
     expect(
       await outcomeOf('asset_taggings', {
         ...right,
-        tag_id: one.assetTag,
-        owner_id: one.organization,
+        tag_id: firstTenant.assetTag,
+        owner_id: firstTenant.organization,
         group_id: null,
       }),
     ).toBe('accepted');
   });
 
   it('when one of the rows moves', async () => {
-    const vulnerability = await insert('vulnerabilities', vulnerabilityOf(one.organization, one.assessment));
+    const vulnerability = await insert(
+      'vulnerabilities',
+      vulnerabilityOf(firstTenant.organization, firstTenant.assessment),
+    );
     const move = (table: 'assessments' | 'vulnerabilities' | 'users', id: number) =>
       db
         .write((tx) =>
           tx
             .updateTable(table)
-            .set({ organization_id: two.organization } as never)
+            .set({ organization_id: secondTenant.organization } as never)
             .where('id' as never, '=', id as never)
             .execute(),
         )
         .catch((error: unknown) => error);
-    expect(await move('assessments', one.assessment)).toMatchObject(refused);
-    expect(await move('vulnerabilities', vulnerability)).toMatchObject(refused);
+    expect(await move('assessments', firstTenant.assessment)).toMatchObject(constraintError);
+    expect(await move('vulnerabilities', vulnerability)).toMatchObject(constraintError);
   });
 });
 
@@ -287,7 +300,7 @@ it('An organization with assigned staff cannot be deleted: without an assignment
   const assignments = () =>
     db.read.selectFrom('staff_organizations').selectAll().where('user_id', '=', user).execute();
 
-  await expect(remove('organizations', organization)).rejects.toMatchObject(refused);
+  await expect(remove('organizations', organization)).rejects.toMatchObject(constraintError);
   expect(await assignments()).toEqual([{ user_id: user, organization_id: organization }]);
   await remove('users', user);
   expect(await assignments()).toEqual([]);
@@ -331,9 +344,9 @@ it.runIf(engine() === 'sqlite')(
     const perChild = new Map<string, number>();
     for (const [{ child }] of [...references.values()] as [(typeof rows)[number]][])
       perChild.set(child, (perChild.get(child) ?? 0) + 1);
-    const loose = [...references.values()].filter(([first, ...others]) => {
+    const loose = [...references.values()].filter(([first, ...otherColumns]) => {
       const joins = tenants.has(first!.child) || perChild.get(first!.child)! > 1;
-      return joins && ![first!, ...others].some(({ to }) => to === 'organization_id');
+      return joins && ![first!, ...otherColumns].some(({ to }) => to === 'organization_id');
     });
     expect(loose.map(([row]) => `${row!.child} to ${row!.parent}`)).toEqual([]);
     expect(references.size).toBeGreaterThan(15);

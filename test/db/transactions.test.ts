@@ -19,10 +19,10 @@ const addWrong = (tx: Transaction, uid: string) => insert(tx, { uid, kind: 'wron
 const rename = preparePipelined<{ uid: string; name: string }>((tx, p) =>
   tx.updateTable('organizations').set({ name: p.name }).where('uid', '=', p.uid),
 );
-const named = prepareQuery<{ uid: string }, { name: string }>((reader, p) =>
+const selectName = prepareQuery<{ uid: string }, { name: string }>((reader, p) =>
   reader.selectFrom('organizations').select('name').where('uid', '=', p.uid),
 );
-const nameOf = async (uid: string) => (await named(db.read, { uid }))[0]?.name;
+const nameOf = async (uid: string) => (await selectName(db.read, { uid }))[0]?.name;
 const failureOf = (promise: Promise<unknown>) =>
   promise.then(
     () => undefined,
@@ -33,11 +33,11 @@ const isOfTable = { message: expect.stringMatching(/check constraint/i) };
 describe('Statement whose result is not awaited', () => {
   it('runs before the next one, and is durable with its transaction', async () => {
     const uids = Array.from({ length: 100 }, (_, index) => `ahead${index}`);
-    const found = await db.write(async (tx) => {
+    const row = await db.write(async (tx) => {
       for (const uid of uids) await add(tx, uid);
-      return Promise.all(uids.map((uid) => named(tx, { uid })));
+      return Promise.all(uids.map((uid) => selectName(tx, { uid })));
     });
-    expect(found.flat().map(({ name }) => name)).toEqual(uids);
+    expect(row.flat().map(({ name }) => name)).toEqual(uids);
     expect(await nameOf('ahead99')).toBe('ahead99');
   });
 
@@ -62,7 +62,7 @@ describe('Statement whose result is not awaited', () => {
   it('is the cause when later ones fail because of it', async () => {
     const transaction = db.write(async (tx) => {
       await addWrong(tx, 'reason');
-      await named(tx, { uid: 'reason' });
+      await selectName(tx, { uid: 'reason' });
     });
     expect(await failureOf(transaction)).toMatchObject(isOfTable);
   });
@@ -87,7 +87,7 @@ describe('Handle of a transaction', () => {
     });
     await failureOf(transaction);
     expect(await failureOf(add(ended!, `late ${outcome}`))).toBeInstanceOf(TransactionEnded);
-    expect(await failureOf(named(ended!, { uid: '' }))).toBeInstanceOf(TransactionEnded);
+    expect(await failureOf(selectName(ended!, { uid: '' }))).toBeInstanceOf(TransactionEnded);
     expect(await nameOf(`late ${outcome}`)).toBeUndefined();
   });
 
@@ -95,15 +95,15 @@ describe('Handle of a transaction', () => {
     'stops the siblings of a branch that failed, as the %s of its group',
     async (position) => {
       const uid = `sibling ${position}`;
-      const others: Promise<unknown>[] = [];
+      const otherWrites: Promise<unknown>[] = [];
       let release = (): void => undefined;
       const gate = new Promise<void>((resolve) => (release = resolve));
       let sibling: Promise<unknown> | undefined;
-      if (position === 'later') others.push(db.write((tx) => add(tx, `before ${uid}`)));
+      if (position === 'later') otherWrites.push(db.write((tx) => add(tx, `before ${uid}`)));
       const failing = db.write((tx) => {
         sibling = failureOf(
           (async () => {
-            await named(tx, { uid });
+            await selectName(tx, { uid });
             await gate;
             await add(tx, uid);
           })(),
@@ -115,19 +115,19 @@ describe('Handle of a transaction', () => {
         await add(tx, `other ${uid}`);
         release();
         await sibling;
-        await named(tx, { uid });
+        await selectName(tx, { uid });
       });
       expect(await failureOf(failing)).toMatchObject({ message: 'one branch' });
-      await Promise.all([other, ...others]);
+      await Promise.all([other, ...otherWrites]);
       expect(await sibling).toBeInstanceOf(TransactionEnded);
       expect([await nameOf(uid), await nameOf(`other ${uid}`)]).toEqual([undefined, `other ${uid}`]);
     },
   );
 
   it('differs from that of an attempt before', async () => {
-    const seen: Transaction[] = [];
-    for (let count = 0; count < 2; count += 1) await db.write(async (tx) => void seen.push(tx));
-    expect(seen[0]).not.toBe(seen[1]);
+    const transactions: Transaction[] = [];
+    for (let count = 0; count < 2; count += 1) await db.write(async (tx) => void transactions.push(tx));
+    expect(transactions[0]).not.toBe(transactions[1]);
   });
 });
 
@@ -137,8 +137,8 @@ describe.runIf(engine() === 'postgres')('Transaction on PostgreSQL', () => {
     const network = await startNetworkProxy(new URL(testDatabase.databaseUrl!));
     const remote = await openDatabase({ ...testDatabase, databaseUrl: network.url, timeout: 30_000 });
     // Opens the connections for writing and reading.
-    await remote.write((tx) => named(tx, { uid: '' }));
-    await named(remote.read, { uid: '' });
+    await remote.write((tx) => selectName(tx, { uid: '' }));
+    await selectName(remote.read, { uid: '' });
     return {
       network,
       remote,
@@ -160,15 +160,15 @@ describe.runIf(engine() === 'postgres')('Transaction on PostgreSQL', () => {
     expect(await turnsOf((tx) => add(tx, 'one turn'))).toBe(1);
     expect(
       await turnsOf(async (tx) => {
-        await named(tx, { uid: 'one turn' });
+        await selectName(tx, { uid: 'one turn' });
         await rename(tx, { uid: 'one turn', name: 'a' });
         await rename(tx, { uid: 'one turn', name: 'b' });
       }),
     ).toBe(2);
     expect(
       await turnsOf(async (tx) => {
-        await Promise.all([named(tx, { uid: 'one turn' }), named(tx, { uid: 'another' })]);
-        await named(tx, { uid: 'one turn' });
+        await Promise.all([selectName(tx, { uid: 'one turn' }), selectName(tx, { uid: 'another' })]);
+        await selectName(tx, { uid: 'one turn' });
       }),
     ).toBe(3);
     expect(await nameOf('one turn')).toBe('b');
@@ -263,7 +263,7 @@ describe.runIf(engine() === 'postgres')('Transaction on PostgreSQL', () => {
       db.write(async (tx) => {
         attempts += 1;
         await rename(tx, { uid: first, name });
-        await named(tx, { uid: first });
+        await selectName(tx, { uid: first });
         if ((arrived += 1) === 2) meet();
         await met;
         await rename(tx, { uid: second, name });

@@ -20,7 +20,7 @@ import { engine } from '../harness/server.ts';
 
 const { db } = await useOwnDatabase();
 
-const of = (subject: number, bucket: string, amount: number): CounterDelta => ({
+const deltaOf = (subject: number, bucket: string, amount: number): CounterDelta => ({
   kind: 'assessment',
   subject,
   bucket,
@@ -47,24 +47,31 @@ const foldAll = async (limit: number) => {
 };
 
 it('Counters: sums deltas, folded or not, and deletes zero rows', async () => {
-  await add(of(1, 'a', 1), of(1, 'a', 1), of(1, 'b', 1), of(2, 'a', 5), of(3, 'a', 1), of(3, 'a', -1));
+  await add(
+    deltaOf(1, 'a', 1),
+    deltaOf(1, 'a', 1),
+    deltaOf(1, 'b', 1),
+    deltaOf(2, 'a', 5),
+    deltaOf(3, 'a', 1),
+    deltaOf(3, 'a', -1),
+  );
   expect(await rows()).toEqual([3, 0]);
   expect(await sums(1, 2, 3)).toEqual({ 1: { a: 2, b: 1 }, 2: { a: 5 } });
   await foldAll(2);
   expect(await rows()).toEqual([0, 3]);
-  await add(of(1, 'a', -1), of(1, 'b', -1));
+  await add(deltaOf(1, 'a', -1), deltaOf(1, 'b', -1));
   expect(await sums(1)).toEqual({ 1: { a: 1, b: 0 } });
   expect(await sums(2)).toEqual({ 2: { a: 5 } });
   await foldAll(100);
   expect(await rows()).toEqual([0, 2]);
-  await add(of(2, 'b', 1));
+  await add(deltaOf(2, 'b', 1));
   await db.write((tx) => deleteCounters(tx, 'assessment', 2));
   expect(await sums(1, 2)).toEqual({ 1: { a: 1 } });
 });
 
 it('Counters: count concurrent writes while they are folded', async () => {
   const writers = Array.from({ length: 16 }, async (_, writer) => {
-    for (let n = 0; n < 10; n += 1) await add(of(100, String(writer % 4), 1), of(101, 'all', 1));
+    for (let n = 0; n < 10; n += 1) await add(deltaOf(100, String(writer % 4), 1), deltaOf(101, 'all', 1));
   });
   const folding = Promise.all([foldAll(7), foldAll(7)]);
   await Promise.all([...writers, folding]);
@@ -92,12 +99,12 @@ describe.runIf(engine() === 'postgres')('Concurrent transactions that write the 
           assets.map((id) => [id, 1]),
         ),
     ],
-  ])('do not deadlock: %s', async (what, write) => {
+  ])('do not deadlock: %s', async (title, write) => {
     const uids = await db.write(async (tx) => {
       const by = cliChangeContext(1);
       const { uid: organization } = await createOrganization(tx, by, {
-        uid: `org${what.length}`,
-        name: what,
+        uid: `org${title.length}`,
+        name: title,
       });
       const input = ['first', 'second', 'third'].map((name) => ({
         organization,
@@ -107,8 +114,8 @@ describe.runIf(engine() === 'postgres')('Concurrent transactions that write the 
       }));
       return unwrapOutcome(await createAssets(tx, by, input, () => '')).map(({ uid }) => uid);
     });
-    const found = await db.read.selectFrom('assets').select('id').where('uid', 'in', uids).execute();
-    const ids = found.map(({ id }) => id).sort((one, other) => one - other);
+    const createdRows = await db.read.selectFrom('assets').select('id').where('uid', 'in', uids).execute();
+    const ids = createdRows.map(({ id }) => id).sort((one, other) => one - other);
     const waiting = CompiledQuery.raw(
       "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
     );
@@ -136,7 +143,12 @@ describe.runIf(engine() === 'postgres')('Concurrent transactions that write the 
 
 it('Counters: are written in the order of their subjects as numbers', async () => {
   const accumulator = new DeltaAccumulator();
-  accumulator.add([of(10, 'a', 1), of(9, 'b', 1), of(9, 'a', 1), { ...of(8, 'a', 1), kind: 'organization' }]);
+  accumulator.add([
+    deltaOf(10, 'a', 1),
+    deltaOf(9, 'b', 1),
+    deltaOf(9, 'a', 1),
+    { ...deltaOf(8, 'a', 1), kind: 'organization' },
+  ]);
   expect(accumulator.rows()).toEqual([
     ['assessment', 9, 'a', 1],
     ['assessment', 9, 'b', 1],

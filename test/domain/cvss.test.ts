@@ -10,10 +10,10 @@ const COMPLETE_VECTORS = [
 
 it('CVSS: the console scores complete, truncated and invalid vectors as the server does', () => {
   for (const vector of COMPLETE_VECTORS) {
-    const others = ['/', '/X:1', '/E:Z', '/E', '/AV:N', '/C:H:H', '/mav:N', ' '].map((end) => vector + end);
+    const variants = ['/', '/X:1', '/E:Z', '/E', '/AV:N', '/C:H:H', '/mav:N', ' '].map((end) => vector + end);
     const cut = Array.from({ length: vector.length }, (_, length) => vector.slice(0, length));
     const odd = [vector.toLowerCase(), vector.replace('CVSS:', ''), vector.replace(/CVSS:.../, 'CVSS:2.0')];
-    for (const typed of [vector, ...cut, ...others, ...odd])
+    for (const typed of [vector, ...cut, ...variants, ...odd])
       expect([typed, scoreWhileTyped(typed)]).toEqual([typed, calculateCvssScore(typed.trim())]);
   }
 });

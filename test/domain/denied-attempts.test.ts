@@ -50,10 +50,11 @@ const instances = () => [new DeniedAttempts(server.context.db), new DeniedAttemp
 
 describe('Denied attempts', () => {
   it('have one row per minute, action and address, also for concurrent ones on two instances', async () => {
-    const both = instances();
+    const instancePair = instances();
     for (let round = 0; round < 5; round += 1) {
-      for (let index = 0; index < 40; index += 1) both[index % 2]?.record(from('192.0.2.1'), deniedAttempt());
-      await Promise.all(both.map((one) => one.flush()));
+      for (let index = 0; index < 40; index += 1)
+        instancePair[index % 2]?.record(from('192.0.2.1'), deniedAttempt());
+      await Promise.all(instancePair.map((instance) => instance.flush()));
     }
     expect(await rows()).toMatchObject([
       { action: 'client.refuse', object_id: 'app', address: '192.0.2.1', actor_kind: 'stranger', count: 200 },
@@ -61,19 +62,19 @@ describe('Denied attempts', () => {
   });
 
   it('count an IPv6 network as one address, and separate other addresses, actions and minutes', async () => {
-    const [one] = instances();
-    one.record(from('2001:db8::1'), deniedAttempt());
-    one.record(from('2001:db8::ffff:1'), deniedAttempt());
-    one.record(from('2001:db8:0:1::1'), deniedAttempt());
-    one.record(from('192.0.2.1'), deniedAttempt());
-    one.record(from('192.0.2.1'), {
+    const [instance] = instances();
+    instance.record(from('2001:db8::1'), deniedAttempt());
+    instance.record(from('2001:db8::ffff:1'), deniedAttempt());
+    instance.record(from('2001:db8:0:1::1'), deniedAttempt());
+    instance.record(from('192.0.2.1'), deniedAttempt());
+    instance.record(from('192.0.2.1'), {
       action: 'sign-in.refuse',
       object: ['user', null],
       organizationId: null,
       details: null,
     });
-    one.record({ ...from('192.0.2.1'), now: now + MINUTE }, deniedAttempt());
-    await one.flush();
+    instance.record({ ...from('192.0.2.1'), now: now + MINUTE }, deniedAttempt());
+    await instance.flush();
     expect((await rows()).map(({ action, address, count }) => [action, address, count])).toEqual([
       ['client.refuse', '2001:db8:0:0::/64', 2],
       ['client.refuse', '2001:db8:0:1::/64', 1],
@@ -85,25 +86,25 @@ describe('Denied attempts', () => {
   });
 
   it('in a shared row keep only common details, in memory and in the database', async () => {
-    const [one, two] = instances();
-    one.record(from('192.0.2.1', 'first'), { ...deniedAttempt('a'), details: { why: 'x' } });
-    await one.flush();
+    const [first, second] = instances();
+    first.record(from('192.0.2.1', 'first'), { ...deniedAttempt('a'), details: { why: 'x' } });
+    await first.flush();
     expect(await rows()).toMatchObject([
       { object_id: 'a', request_id: 'first', after: '{"why":"x"}', count: 1 },
     ]);
-    two.record(from('192.0.2.1', 'second'), { ...deniedAttempt('a'), details: { why: 'x' } });
-    await two.flush();
+    second.record(from('192.0.2.1', 'second'), { ...deniedAttempt('a'), details: { why: 'x' } });
+    await second.flush();
     expect(await rows()).toMatchObject([
       { object_id: 'a', request_id: null, after: '{"why":"x"}', count: 2 },
     ]);
-    one.record(from('192.0.2.1', 'third'), deniedAttempt('b'));
-    one.record(from('192.0.2.1', 'third'), deniedAttempt('c'));
-    await one.flush();
+    first.record(from('192.0.2.1', 'third'), deniedAttempt('b'));
+    first.record(from('192.0.2.1', 'third'), deniedAttempt('c'));
+    await first.flush();
     expect(await rows()).toMatchObject([{ object_id: null, request_id: null, after: null, count: 4 }]);
   });
 
   it('of anonymous requests have no organization, and details of one organization are not shown to others', async () => {
-    const [one] = instances();
+    const [instance] = instances();
     const changeContext = from('192.0.2.9');
     const wrong = (user: number, organizationId: number): DeniedAttempt => ({
       action: 'second-factor.refuse',
@@ -111,7 +112,7 @@ describe('Denied attempts', () => {
       organizationId,
       details: null,
     });
-    one.record(changeContext, {
+    instance.record(changeContext, {
       action: 'sign-in.refuse',
       object: ['user', 7],
       organizationId: 1,
@@ -121,14 +122,14 @@ describe('Denied attempts', () => {
       ...changeContext,
       actor: { ...changeContext.actor, kind: 'user', userId },
     });
-    one.record(by(7), wrong(7, 1));
-    await one.flush();
+    instance.record(by(7), wrong(7, 1));
+    await instance.flush();
     expect(await rows()).toMatchObject([
       { action: 'sign-in.refuse', organization_id: null },
       { action: 'second-factor.refuse', organization_id: 1, user_id: 7, actor_kind: 'user' },
     ]);
-    one.record(by(8), wrong(8, 2));
-    await one.flush();
+    instance.record(by(8), wrong(8, 2));
+    await instance.flush();
     expect((await rows())[1]).toMatchObject({
       organization_id: null,
       user_id: null,
@@ -138,15 +139,15 @@ describe('Denied attempts', () => {
   });
 
   it('are limited to a thousand rows per minute across instances, and all are counted', async () => {
-    const both = instances();
+    const instancePair = instances();
     const networks = 2_600;
     for (let index = 0; index < networks; index += 1)
-      both[index % 2]?.record(from(`10.1.${index >> 8}.${index & 255}`), deniedAttempt());
-    await Promise.all(both.map((one) => one.flush()));
-    // Those with a row are still counted in it.
-    both[1].record(from('10.1.0.0'), deniedAttempt());
-    both[0].record(from('10.9.9.9'), deniedAttempt());
-    await Promise.all(both.map((one) => one.flush()));
+      instancePair[index % 2]?.record(from(`10.1.${index >> 8}.${index & 255}`), deniedAttempt());
+    await Promise.all(instancePair.map((instance) => instance.flush()));
+    // Attempts with a row are still counted in it.
+    instancePair[1].record(from('10.1.0.0'), deniedAttempt());
+    instancePair[0].record(from('10.9.9.9'), deniedAttempt());
+    await Promise.all(instancePair.map((instance) => instance.flush()));
     const stored = await rows();
     expect(stored).toHaveLength(1_000);
     expect(stored.reduce((sum, { count }) => sum + count, 0)).toBe(networks + 2);
@@ -159,36 +160,36 @@ describe('Denied attempts', () => {
         stored.filter(({ action }) => action === 'client.refuse').reduce((sum, { count }) => sum + count, 0),
     });
     now += MINUTE;
-    both[0].record(from('10.9.9.9'), deniedAttempt());
-    await both[0].flush();
+    instancePair[0].record(from('10.9.9.9'), deniedAttempt());
+    await instancePair[0].flush();
     expect(await rows()).toHaveLength(1);
   });
 
   it('wait while they cannot be written, and are not counted twice', async () => {
-    const [one] = instances();
+    const [instance] = instances();
     const { db } = server.context;
     const rename = (a: string, b: string) =>
       db.write((tx) => sql`alter table ${sql.table(a)} rename to ${sql.table(b)}`.execute(tx));
     await rename('denied_attempt_minutes', 'elsewhere');
     try {
-      one.record(from('192.0.2.1'), deniedAttempt());
-      await expect(one.flush()).rejects.toThrow();
-      one.record(from('192.0.2.1'), deniedAttempt());
-      await expect(one.flush()).rejects.toThrow();
+      instance.record(from('192.0.2.1'), deniedAttempt());
+      await expect(instance.flush()).rejects.toThrow();
+      instance.record(from('192.0.2.1'), deniedAttempt());
+      await expect(instance.flush()).rejects.toThrow();
     } finally {
       await rename('elsewhere', 'denied_attempt_minutes');
     }
-    await one.flush();
-    await one.flush();
+    await instance.flush();
+    await instance.flush();
     expect(await rows()).toMatchObject([{ count: 2 }]);
   });
 
   it('are written periodically and on shutdown', async () => {
-    const [one, two] = instances();
-    one.record(from('192.0.2.1'), deniedAttempt());
+    const [first, second] = instances();
+    first.record(from('192.0.2.1'), deniedAttempt());
     await expect.poll(async () => (await rows()).length).toBe(1);
-    two.record(from('192.0.2.2'), deniedAttempt());
-    await two.close();
+    second.record(from('192.0.2.2'), deniedAttempt());
+    await second.close();
     expect(await rows()).toHaveLength(2);
   });
 });
@@ -224,7 +225,7 @@ describe('Anonymous requests', () => {
 
   it('for many accounts from one address share a lock, which does not affect others', async () => {
     const { context } = server;
-    const known = await createFixtures(server).account();
+    const account = await createFixtures(server).account();
     const attempt = (email: string, password: string, address: string) =>
       signInWithPassword(context, from(address), { email, password, address });
     const spray = async (address: string, count: number) => {
@@ -233,7 +234,7 @@ describe('Anonymous requests', () => {
         outcomes.push((await attempt(`${address}${index}@example.com`, 'guess', address)).outcome);
       return outcomes;
     };
-    expect((await attempt(known.email, 'wrong', '192.0.2.50')).outcome).toBe('refused');
+    expect((await attempt(account.email, 'wrong', '192.0.2.50')).outcome).toBe('refused');
     // Inserts earlier attempts directly, so that no passwords are hashed.
     await context.db.write((tx) =>
       tx
@@ -259,8 +260,8 @@ describe('Anonymous requests', () => {
       .execute();
     expect(stored).toHaveLength(101);
     // Accounts tried before the flood have their own count, as do other addresses.
-    expect((await attempt(known.email, known.password, '192.0.2.50')).outcome).toBe('signed-in');
-    expect((await attempt(known.email, known.password, '192.0.2.51')).outcome).toBe('signed-in');
+    expect((await attempt(account.email, account.password, '192.0.2.50')).outcome).toBe('signed-in');
+    expect((await attempt(account.email, account.password, '192.0.2.51')).outcome).toBe('signed-in');
     now += 10 * MINUTE;
     expect((await attempt('late@example.com', 'guess', '192.0.2.50')).outcome).toBe('refused');
   });

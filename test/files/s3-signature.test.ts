@@ -25,7 +25,7 @@ interface Seen {
 
 let server: Server;
 let endpoint: string;
-let seen: Seen[] = [];
+let requests: Seen[] = [];
 
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -35,7 +35,7 @@ beforeAll(async () => {
       const { method = '', url = '', headers } = request;
       const body = Buffer.concat(chunks);
       const errors = verifySignature({ method, url, headers, body }, SECRET);
-      seen.push({ method, url, headers, body, errors });
+      requests.push({ method, url, headers, body, errors });
       response.statusCode = errors.length > 0 ? 403 : ({ PUT: 200, GET: 206, DELETE: 204 }[method] ?? 405);
       response.end(method === 'GET' ? 'content' : '');
     });
@@ -44,7 +44,7 @@ beforeAll(async () => {
   endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 afterAll(() => new Promise((resolve) => server.close(resolve)));
-beforeEach(() => void (seen = []));
+beforeEach(() => void (requests = []));
 
 const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex');
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();
@@ -141,7 +141,7 @@ async function use(
 
 describe('Verification of signatures', () => {
   // AWS Signature Version 4 for S3, "Examples: GET object" and "PUT object".
-  const of = {
+  const getObject = {
     scope: '20130524/us-east-1/s3/aws4_request',
     secret: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
   };
@@ -151,10 +151,10 @@ describe('Verification of signatures', () => {
     expect(
       signatureOf(
         { method: 'GET', url: '/test.txt', headers: get },
-        { ...of, signed: ['host', 'range', 'x-amz-content-sha256', 'x-amz-date'] },
+        { ...getObject, signed: ['host', 'range', 'x-amz-content-sha256', 'x-amz-date'] },
       ),
     ).toBe('f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41');
-    const put = {
+    const putObject = {
       ...headers,
       date: 'Fri, 24 May 2013 00:00:00 GMT',
       'x-amz-storage-class': 'REDUCED_REDUNDANCY',
@@ -162,8 +162,11 @@ describe('Verification of signatures', () => {
     };
     expect(
       signatureOf(
-        { method: 'PUT', url: '/test%24file.text', headers: put },
-        { ...of, signed: ['date', 'host', 'x-amz-content-sha256', 'x-amz-date', 'x-amz-storage-class'] },
+        { method: 'PUT', url: '/test%24file.text', headers: putObject },
+        {
+          ...getObject,
+          signed: ['date', 'host', 'x-amz-content-sha256', 'x-amz-date', 'x-amz-storage-class'],
+        },
       ),
     ).toBe('98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd');
   });
@@ -174,19 +177,19 @@ describe('S3 store signs its requests', () => {
     const key = randomUUID();
     const content = Buffer.alloc(300_000, 'evidence ');
     await use(storeOf(), key, content);
-    expect(seen.map(({ method, url, errors }) => [method, url, errors])).toEqual([
+    expect(requests.map(({ method, url, errors }) => [method, url, errors])).toEqual([
       ['PUT', `/evidence/${key}`, []],
       ['GET', `/evidence/${key}`, []],
       ['DELETE', `/evidence/${key}`, []],
     ]);
-    expect(seen[0]?.body.equals(content)).toBe(true);
-    expect(seen[0]?.headers['content-length']).toBe(String(content.length));
-    expect(seen[1]?.headers.range).toBe('bytes=1-5');
+    expect(requests[0]?.body.equals(content)).toBe(true);
+    expect(requests[0]?.headers['content-length']).toBe(String(content.length));
+    expect(requests[1]?.headers.range).toBe('bytes=1-5');
   });
 
   it('for empty content', async () => {
     await storeOf().write(randomUUID(), chunksOf(Buffer.alloc(0)));
-    expect(seen.map(({ method, errors }) => [method, errors])).toEqual([['PUT', []]]);
+    expect(requests.map(({ method, errors }) => [method, errors])).toEqual([['PUT', []]]);
   });
 
   it.each([
@@ -201,15 +204,17 @@ describe('S3 store signs its requests', () => {
   ])('under the prefix %s', async (prefix) => {
     const key = randomUUID();
     await use(storeOf({ ASSAY_ATTACHMENTS: `s3://evidence/${prefix}` }), key);
-    expect(seen.flatMap(({ errors }) => errors)).toEqual([]);
+    expect(requests.flatMap(({ errors }) => errors)).toEqual([]);
     const path = decodeURIComponent(new URL(`s3://evidence/${prefix}`).pathname);
-    expect(seen.map(({ url }) => decodeURIComponent(url))).toEqual(Array(3).fill(`/evidence${path}/${key}`));
+    expect(requests.map(({ url }) => decodeURIComponent(url))).toEqual(
+      Array(3).fill(`/evidence${path}/${key}`),
+    );
   });
 
   it('with the signed token of temporary credentials', async () => {
     await use(storeOf({ AWS_SESSION_TOKEN: 'FQoGZXIvYXdzEBYaD+/=token' }));
-    expect(seen.map(({ errors }) => errors)).toEqual([[], [], []]);
-    for (const { headers } of seen) {
+    expect(requests.map(({ errors }) => errors)).toEqual([[], [], []]);
+    for (const { headers } of requests) {
       expect(headers['x-amz-security-token']).toBe('FQoGZXIvYXdzEBYaD+/=token');
       expect(headers.authorization).toContain('x-amz-security-token');
     }
@@ -217,8 +222,8 @@ describe('S3 store signs its requests', () => {
 
   it('for the configured region', async () => {
     await use(storeOf({ AWS_REGION: 'eu-central-1' }));
-    expect(seen.map(({ errors }) => errors)).toEqual([[], [], []]);
-    for (const { headers } of seen)
+    expect(requests.map(({ errors }) => errors)).toEqual([[], [], []]);
+    for (const { headers } of requests)
       expect(headers.authorization).toMatch(/\/\d{8}\/eu-central-1\/s3\/aws4_request,/);
   });
 
@@ -228,6 +233,6 @@ describe('S3 store signs its requests', () => {
       chunksOf(Buffer.from('x')),
     );
     await expect(write).rejects.toThrow(/with 403/);
-    expect(seen.map(({ errors }) => errors)).toEqual([['another signature']]);
+    expect(requests.map(({ errors }) => errors)).toEqual([['another signature']]);
   });
 });

@@ -136,17 +136,17 @@ describe.each(['folder', 'database', 's3', 'usual'])('Attachment store: %s', (na
     const key = await newKey();
     const chunk = randomBytes(64 * 1024);
     const size = 100 * chunk.length;
-    async function* many() {
+    async function* chunks() {
       for (let count = 0; count < 100; count += 1) yield chunk;
     }
-    await store.write(key, many());
-    let seen = 0;
+    await store.write(key, chunks());
+    let consumed = 0;
     let largest = 0;
     for await (const part of store.read(key, 0, size - 1)) {
-      seen += part.length;
+      consumed += part.length;
       largest = Math.max(largest, part.length);
     }
-    expect(seen).toBe(size);
+    expect(consumed).toBe(size);
     expect(largest).toBeLessThanOrEqual(262_144);
   });
 });
@@ -207,9 +207,9 @@ it.each([
 
 it('The S3 store retries while S3 is busy, and then fails as unavailable', async () => {
   let refusals = 2;
-  let seen = 0;
+  let size = 0;
   const proxy: Server = createServer((request, response) => {
-    seen += 1;
+    size += 1;
     request.resume();
     request.on('end', () => {
       response.statusCode = refusals > 0 ? 503 : 200;
@@ -219,7 +219,7 @@ it('The S3 store retries while S3 is busy, and then fails as unavailable', async
   });
   const store = await openStoreAt(proxy);
   await store.write(randomUUID(), chunksOf(Buffer.from('x'), 1));
-  expect(seen).toBe(3);
+  expect(size).toBe(3);
   refusals = 3;
   await expect(store.write(randomUUID(), chunksOf(Buffer.from('x'), 1))).rejects.toMatchObject({
     name: 'StorageError',

@@ -37,16 +37,16 @@ export async function expectAccessible(page: Page, part?: Locator): Promise<void
  */
 export async function expectAccessibleInAllViews(page: Page): Promise<void> {
   const size = page.viewportSize();
-  const found = await violationsOn(page);
+  const violations = await violationsOn(page);
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.setViewportSize({ width: 360, height: HEIGHT });
-  found.push(
+  violations.push(
     ...(await violationsOn(page, undefined, RULES_OF_APPEARANCE)).map(
       (violation) => `dark, narrow: ${violation}`,
     ),
   );
   await page.emulateMedia({ colorScheme: 'light' });
-  expect(found).toEqual([]);
+  expect(violations).toEqual([]);
   await expectReflow(page);
   if (size !== null) await page.setViewportSize(size);
 }
@@ -72,7 +72,7 @@ async function violationsOn(page: Page, part?: Locator, rules?: readonly string[
       const result = await axe.run(element ?? document, only ? { ...options, runOnly: [...only] } : options);
       return result.violations.flatMap(({ id, nodes }) =>
         nodes.map(
-          ({ element: found, target }) => `${id}: ${found?.outerHTML.slice(0, 300) ?? target.join(' ')}`,
+          ({ element: node, target }) => `${id}: ${node?.outerHTML.slice(0, 300) ?? target.join(' ')}`,
         ),
       );
     },

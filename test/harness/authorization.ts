@@ -12,7 +12,7 @@ export const CALLBACK = 'https://app.example/callback';
 export function authorizePath(parameters: Record<string, string | string[] | undefined>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters))
-    for (const one of [value ?? []].flat()) query.append(name, one);
+    for (const item of [value ?? []].flat()) query.append(name, item);
   return `/oauth/authorize?${query}`;
 }
 

@@ -22,8 +22,8 @@ const INSTALL_PATHS = [
 
 /** Finds the Chromium or Chrome of this machine, or the one that ASSAY_TEST_BROWSER names. Downloads nothing. */
 export function findBrowser(): string | undefined {
-  const named = process.env['ASSAY_TEST_BROWSER'];
-  if (named !== undefined && named !== '') return named;
+  const configured = process.env['ASSAY_TEST_BROWSER'];
+  if (configured !== undefined && configured !== '') return configured;
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
   const paths = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)));
   return [...paths, ...INSTALL_PATHS].find(isExecutable);

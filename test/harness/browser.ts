@@ -145,8 +145,8 @@ async function reset(profile: Profile): Promise<void> {
   const { context, keepsCookies, used, idle } = profile;
   const pages = used.splice(0);
   if (pages.length === 0) return;
-  const others = context.pages().filter((page) => !pages.includes(page) && !idle.includes(page));
-  await Promise.all(others.map((page) => page.close()));
+  const popups = context.pages().filter((page) => !pages.includes(page) && !idle.includes(page));
+  await Promise.all(popups.map((page) => page.close()));
   if (!keepsCookies) await context.clearCookies();
   for (const page of pages) {
     if (page.isClosed()) continue;

@@ -40,7 +40,7 @@ export const compiledModules = {
     if (source === '#client') return compiled(CLIENT);
     if (importer === undefined || !source.startsWith('.')) return undefined;
     const path = join(dirname(importer), source);
-    return SOURCES.some((ours) => path.startsWith(ours)) ? compiled(path) : undefined;
+    return SOURCES.some((folder) => path.startsWith(folder)) ? compiled(path) : undefined;
   },
 };
 

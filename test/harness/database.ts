@@ -20,14 +20,14 @@ export type InitialState = 'unmigrated' | 'migrated' | 'demo';
 /**
  * Creates a database: a copy of the run's migrated, empty template, or with `'unmigrated'` one without tables. With
  * `'demo'` it has the demo data, and the folder has the master key, the attachments and `demo.json`.
- * @param within the parent folder, whose removal also removes the database
+ * @param folder the parent folder, whose removal also removes the database
  */
 export async function createTestDatabase(
   state: InitialState = 'migrated',
-  within?: string,
+  folder?: string,
 ): Promise<TestDatabase> {
   const demo = state === 'demo' ? await demoTemplate() : undefined;
-  const dataDirectory = temporaryFolder(within);
+  const dataDirectory = temporaryFolder(folder);
   const removeFolder = () => rmSync(dataDirectory, { recursive: true, force: true });
   if (demo !== undefined) cpSync(demo.dataDirectory, dataDirectory, { recursive: true });
   if (inject('engine') === 'sqlite') {

@@ -32,7 +32,7 @@ const CALLER = operatorCaller('an import');
 export async function importDirectly(
   db: Database,
   { organizationId, assessment }: ImportPlace,
-  { format: name, report, options: given, at }: Upload,
+  { format: name, report, options: overrides, at }: Upload,
   caller: Caller = CALLER,
 ): Promise<ImportOutcome & { id: number }> {
   const format = findFormat(name);
@@ -45,7 +45,7 @@ export async function importDirectly(
     tags: [],
     carry: false,
     dryRun: false,
-    ...given,
+    ...overrides,
   };
   const sha256 = createHash('sha256').update(report).digest('hex');
   const { id } = await db.write((tx) =>

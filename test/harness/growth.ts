@@ -6,7 +6,7 @@ const [LIMIT, CLEAR] = [4, 8];
 const LONGEST = 8;
 /** Rounds until work counts as linear, and until it does not. Other processes slow down some rounds, but never all. */
 const [MIN_ROUNDS, MAX_ROUNDS] = [3, 12];
-/** In microseconds. Quadratic work cannot process a text of the tests in this time. */
+/** Microseconds. Quadratic work cannot process a text of the tests in this time. */
 const TRIFLE = 3_000;
 
 /** @returns the processor time of this process in microseconds, which excludes other processes */
@@ -38,14 +38,14 @@ export function isLinear(
 
 /** @returns the time for a text divided by the time for its pieces; stops early once it is below `LIMIT` */
 function growth(work: (text: string) => unknown, textOf: (length: number) => string, length: number): number {
-  const whole = textOf(length);
+  const fullText = textOf(length);
   let piece: string | undefined;
   let wholeTime = Number.POSITIVE_INFINITY;
   let pieceTime = Number.POSITIVE_INFINITY;
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
     wholeTime = Math.min(
       wholeTime,
-      processorTime(() => work(whole)),
+      processorTime(() => work(fullText)),
     );
     if (wholeTime < TRIFLE) return 1;
     const part = (piece ??= textOf(length / PIECES));

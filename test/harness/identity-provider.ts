@@ -20,7 +20,7 @@ export interface TestIdentityProvider {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** By subject. Changes apply from the next sign-in. */
+  /** The users by subject. Changes apply from the next sign-in. */
   people: Map<string, IdentityProviderUser>;
   /** Adds an account or changes its claims. */
   add(person: IdentityProviderUser): IdentityProviderUser;
@@ -44,7 +44,7 @@ export interface TestIdentityProvider {
 }
 
 interface ProviderOptions {
-  /** As registered by an operator. */
+  /** The redirect URIs that an operator registered. */
   redirectUris: string[];
   /** Whether the ID token contains the claims too, not only the userinfo response. */
   claimsInIdToken?: boolean;
@@ -195,8 +195,8 @@ export async function startIdentityProvider(options: ProviderOptions): Promise<T
       if (tampered['error'] === undefined) ctx.status = 200;
     }
   });
-  const answer = provider.callback();
-  server.on('request', (request, response) => void answer(request, response));
+  const callback = provider.callback();
+  server.on('request', (request, response) => void callback(request, response));
   return state;
 }
 

@@ -21,7 +21,7 @@ const DRIP_INTERVAL = 250;
 export interface ImportGate {
   /** Environment variables of processes that store their files behind the gate. */
   environment: Record<string, string>;
-  /** The same for the configuration of a server in this process. */
+  /** The store in the configuration of a server in this process. */
   attachments: AttachmentStoreConfig;
   /** From now on, an import receives the first half of its report and waits for the rest. */
   hold(): void;
@@ -42,12 +42,12 @@ export async function startImportGate(): Promise<ImportGate> {
   let isHolding = false;
 
   function giveHalf(response: ServerResponse, bytes: Buffer): void {
-    let given = Math.floor(bytes.length / 2);
-    response.write(bytes.subarray(0, given));
+    let released = Math.floor(bytes.length / 2);
+    response.write(bytes.subarray(0, released));
     const drip = setInterval(() => {
-      if (given + 1 < bytes.length) response.write(bytes.subarray(given, (given += 1)));
+      if (released + 1 < bytes.length) response.write(bytes.subarray(released, (released += 1)));
     }, DRIP_INTERVAL);
-    const giveRest = (): void => void response.end(bytes.subarray(given));
+    const giveRest = (): void => void response.end(bytes.subarray(released));
     held.add(giveRest);
     response.on('close', () => {
       clearInterval(drip);
@@ -57,7 +57,7 @@ export async function startImportGate(): Promise<ImportGate> {
 
   const server = createServer((request, response) => {
     const { method, url: path = '', headers } = request;
-    const answer = async (): Promise<void> => {
+    const respond = async (): Promise<void> => {
       const sent = await buffer(request);
       if (method === 'PUT') files.set(path, sent);
       else if (method === 'DELETE') files.delete(path);
@@ -70,7 +70,7 @@ export async function startImportGate(): Promise<ImportGate> {
       }
       response.end();
     };
-    answer().catch(() => response.destroy());
+    respond().catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const environment: Record<string, string> = {

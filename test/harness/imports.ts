@@ -41,7 +41,7 @@ export async function waitForImport(
 ): Promise<any> {
   // Polling the database is cheaper than requests.
   const { read } = server.context.db;
-  let seen: string | undefined;
+  let lastRow: string | undefined;
   return eventually(async () => {
     const row = await read
       .selectFrom('imports')
@@ -49,9 +49,9 @@ export async function waitForImport(
       .where('id', '=', id)
       .executeTakeFirst();
     const now = JSON.stringify(row);
-    if (now === seen) throw new Error(`Import ${id} is still ${now}.`);
+    if (now === lastRow) throw new Error(`Import ${id} is still ${now}.`);
     const { body } = await server.request('GET', `/v1/imports/${id}`, { token });
-    seen = now;
+    lastRow = now;
     expect({ body, hasEnded: hasEnded(body) }).toMatchObject({ hasEnded: true });
     return body;
   });
@@ -59,11 +59,11 @@ export async function waitForImport(
 
 /**
  * Inserts an import without a job, so that it never runs.
- * @param has values other than the defaults
+ * @param columns values other than the defaults
  */
 export async function insertImport(
   { context }: TestServer,
-  has: { organizationId: number } & Partial<{
+  columns: { organizationId: number } & Partial<{
     assessmentId: number | null;
     createdBy: number;
     state: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
@@ -77,10 +77,10 @@ export async function insertImport(
     tx
       .insertInto('imports')
       .values({
-        organization_id: has.organizationId,
-        assessment_id: has.assessmentId ?? null,
-        created_by: has.createdBy ?? null,
-        state: has.state ?? 'queued',
+        organization_id: columns.organizationId,
+        assessment_id: columns.assessmentId ?? null,
+        created_by: columns.createdBy ?? null,
+        state: columns.state ?? 'queued',
         format: 'nmap',
         filename: 'own.xml',
         size: 1,
@@ -91,11 +91,11 @@ export async function insertImport(
         result: null,
         preview: null,
         error: null,
-        undone: has.undone ?? null,
+        undone: columns.undone ?? null,
         report_at: null,
         created_at: 1,
-        started_at: has.startedAt ?? null,
-        finished_at: has.finishedAt ?? null,
+        started_at: columns.startedAt ?? null,
+        finished_at: columns.finishedAt ?? null,
       })
       .returning('id')
       .executeTakeFirstOrThrow(),
@@ -115,10 +115,10 @@ export async function insertGoneFindings(
       .where((eb) => inList(tx, eb.ref('id'), ids))
       .returning(['id as vulnerability_id', 'organization_id', 'assessment_id'])
       .execute();
-    const seen = { source: 'zap', content_hash: '', tags: null, cover_key: null, cover_host: null };
+    const defaults = { source: 'zap', content_hash: '', tags: null, cover_key: null, cover_host: null };
     const values = rows.map((row) => ({
       ...row,
-      ...seen,
+      ...defaults,
       identity_hash: String(row.vulnerability_id),
       gone_at: at,
       gone_import_id: by,

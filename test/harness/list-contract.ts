@@ -19,7 +19,7 @@ export interface ListContract {
   key: string;
   /** The parameters of pages, and the place of the total. */
   style: 'v1' | 'flat' | 'log';
-  /** By parameter. Each filter of the list has a case that excludes some rows and includes others. */
+  /** The cases by parameter. Each filter has one that excludes some rows and includes others. */
   filters: Readonly<Record<string, FilterCase>>;
   /** Parameters that change the representation and do not filter. */
   responseOnly?: readonly string[];
@@ -47,23 +47,27 @@ export async function verifyListContract(server: TestServer, walk: ListContract)
   if (walk.style !== 'log') expectSame(all, await readByPage(server, walk, {}, 3));
 
   const cases = Object.entries(walk.filters);
-  const whole = [...all];
+  const allRows = [...all];
   for (const [parameter, { value, hides }] of cases)
-    if (hides === true) whole.push(...(await readByCursor(server, walk, { [parameter]: value }, 5)));
+    if (hides === true) allRows.push(...(await readByCursor(server, walk, { [parameter]: value }, 5)));
   const rowsOf = (...chosen: FilterCase[]) =>
-    whole.filter((row) =>
-      cases.every(([, one]) => (chosen.includes(one) ? one.fits(row) : one.hides !== true || !one.fits(row))),
+    allRows.filter((row) =>
+      cases.every(([, filterCase]) =>
+        chosen.includes(filterCase)
+          ? filterCase.fits(row)
+          : filterCase.hides !== true || !filterCase.fits(row),
+      ),
     );
-  for (const [parameter, one] of cases) {
-    const fitting = rowsOf(one);
-    expect(fitting.length, `${parameter} lets nothing through`).toBeGreaterThan(0);
-    expect(fitting.length, `${parameter} lets everything through`).toBeLessThan(whole.length);
-    await expectRows(server, walk, { [parameter]: one.value }, fitting);
+  for (const [parameter, filterCase] of cases) {
+    const matching = rowsOf(filterCase);
+    expect(matching.length, `${parameter} lets nothing through`).toBeGreaterThan(0);
+    expect(matching.length, `${parameter} lets everything through`).toBeLessThan(allRows.length);
+    await expectRows(server, walk, { [parameter]: filterCase.value }, matching);
   }
-  for (const [index, [parameter, one]] of cases.entries()) {
-    for (const [other, two] of cases.slice(index + 1)) {
-      const fitting = rowsOf(one, two);
-      await expectRows(server, walk, { [parameter]: one.value, [other]: two.value }, fitting);
+  for (const [index, [parameter, filterCase]] of cases.entries()) {
+    for (const [other, otherCase] of cases.slice(index + 1)) {
+      const matching = rowsOf(filterCase, otherCase);
+      await expectRows(server, walk, { [parameter]: filterCase.value, [other]: otherCase.value }, matching);
     }
   }
   for (const [order, valueOf] of Object.entries(walk.orders)) {
@@ -85,10 +89,10 @@ async function expectFullCoverage(
   { operation, filters, orders, style, responseOnly = [] }: ListContract,
 ) {
   const { body: document } = await server.request('GET', '/openapi.json');
-  const found = Object.values<any>(document.paths)
+  const lists = Object.values<any>(document.paths)
     .flatMap((methods) => Object.values<any>(methods))
     .find(({ operationId }) => operationId === operation);
-  const names: string[] = found.parameters
+  const names: string[] = lists.parameters
     .filter((parameter: any) => parameter.in === 'query')
     .map(({ name }: any) => name);
   const paging = new Set([
@@ -106,7 +110,7 @@ async function expectFullCoverage(
   expect(names.filter((name) => !paging.has(name)).sort()).toEqual(
     [...Object.keys(filters), ...responseOnly].sort(),
   );
-  const sort = found.parameters.find(({ name }: any) => name === 'sort');
+  const sort = lists.parameters.find(({ name }: any) => name === 'sort');
   const sorts: string[] = (sort?.schema.enum ?? []).filter((name: string) => !name.startsWith('-'));
   expect(sorts.sort()).toEqual(Object.keys(orders).sort());
 }
@@ -114,9 +118,9 @@ async function expectFullCoverage(
 type Query = Readonly<Record<string, string | readonly string[]>>;
 
 async function expectRows(server: TestServer, walk: ListContract, query: Query, rows: readonly Row[]) {
-  const found = await readByCursor(server, walk, query, 5);
-  expect({ query, rows: sortedKeys(found, walk) }).toEqual({ query, rows: sortedKeys(rows, walk) });
-  if (walk.style !== 'log') expectSame(found, await readByPage(server, walk, query, 5));
+  const listed = await readByCursor(server, walk, query, 5);
+  expect({ query, rows: sortedKeys(listed, walk) }).toEqual({ query, rows: sortedKeys(rows, walk) });
+  if (walk.style !== 'log') expectSame(listed, await readByPage(server, walk, query, 5));
 }
 
 function orderQuery({ style }: ListContract, order: string, descending: boolean): Query {
@@ -134,13 +138,17 @@ async function readByPage(
   const [pageName, sizeName] = PAGE[walk.style];
   const rows: Row[] = [];
   for (let page = 1; ; page += 1) {
-    const answer = await get(server, walk, { ...query, [pageName]: String(page), [sizeName]: String(size) });
-    rows.push(...(answer.body as Row[]));
-    const { total, pages } = totalsOf(answer, walk);
+    const response = await get(server, walk, {
+      ...query,
+      [pageName]: String(page),
+      [sizeName]: String(size),
+    });
+    rows.push(...(response.body as Row[]));
+    const { total, pages } = totalsOf(response, walk);
     expect(pages).toBe(Math.max(1, Math.ceil(total / size)));
-    const next = linkOf(answer, 'next');
+    const next = linkOf(response, 'next');
     if (page < pages) {
-      expect(answer.body).toHaveLength(size);
+      expect(response.body).toHaveLength(size);
       expect(next).toBeDefined();
       continue;
     }
@@ -152,8 +160,8 @@ async function readByPage(
 
 function totalsOf({ headers }: TestResponse, { style }: ListContract): { total: number; pages: number } {
   if (style === 'v1') {
-    const told = JSON.parse(headers.get('x-pagination') ?? '{}') as Record<string, number>;
-    return { total: told['total_entries'] ?? -1, pages: told['total_pages'] ?? -1 };
+    const pagination = JSON.parse(headers.get('x-pagination') ?? '{}') as Record<string, number>;
+    return { total: pagination['total_entries'] ?? -1, pages: pagination['total_pages'] ?? -1 };
   }
   return {
     total: Number(headers.get('pagination-total-count')),
@@ -171,13 +179,13 @@ async function readByCursor(
   const rows: Row[] = [];
   let path: string | undefined = pathOf(walk, { ...query, 'page[after]': '', [sizeName]: String(size) });
   while (path !== undefined) {
-    const answer: TestResponse = await server.request('GET', path, { token: walk.token });
-    expect(answer.status, `${path}: ${answer.text}`).toBe(200);
-    expect(answer.headers.get('x-pagination')).toBeNull();
-    expect(answer.headers.get('pagination-total-count')).toBeNull();
-    expect((answer.body as Row[]).length).toBeLessThanOrEqual(size);
-    rows.push(...(answer.body as Row[]));
-    const next = linkOf(answer, 'next');
+    const response: TestResponse = await server.request('GET', path, { token: walk.token });
+    expect(response.status, `${path}: ${response.text}`).toBe(200);
+    expect(response.headers.get('x-pagination')).toBeNull();
+    expect(response.headers.get('pagination-total-count')).toBeNull();
+    expect((response.body as Row[]).length).toBeLessThanOrEqual(size);
+    rows.push(...(response.body as Row[]));
+    const next = linkOf(response, 'next');
     const head: TestResponse = await server.request('HEAD', path, { token: walk.token });
     expect([head.status, linkOf(head, 'next')]).toEqual([200, next]);
     path = next === undefined ? undefined : next.slice(new URL(next).origin.length);
@@ -196,17 +204,17 @@ export function linkOf({ headers }: TestResponse, relation: string): string | un
 }
 
 async function get(server: TestServer, walk: ListContract, query: Query): Promise<TestResponse> {
-  const answer = await server.request('GET', pathOf(walk, query), { token: walk.token });
-  expect({ status: answer.status, path: answer.status === 200 ? '' : answer.text }).toEqual({
+  const response = await server.request('GET', pathOf(walk, query), { token: walk.token });
+  expect({ status: response.status, path: response.status === 200 ? '' : response.text }).toEqual({
     status: 200,
     path: '',
   });
-  return answer;
+  return response;
 }
 
 function pathOf({ path }: ListContract, query: Query): string {
   const parameters = Object.entries(query).flatMap(([name, value]) =>
-    [value].flat().map((one): [string, string] => [name, one]),
+    [value].flat().map((item): [string, string] => [name, item]),
   );
   return `${path}?${new URLSearchParams(parameters)}`;
 }
@@ -221,9 +229,9 @@ function expectSame(one: readonly unknown[], other: readonly unknown[]): void {
 
 /** Compares by code point, like both engines; `null` is last in both directions. */
 function sortValues(values: readonly (string | number | null)[], descending: boolean) {
-  const known = values.filter((value) => value !== null).sort(compare);
-  if (descending) known.reverse();
-  return [...known, ...values.filter((value) => value === null)];
+  const nonNull = values.filter((value) => value !== null).sort(compare);
+  if (descending) nonNull.reverse();
+  return [...nonNull, ...values.filter((value) => value === null)];
 }
 
 function compare(one: string | number, other: string | number): number {

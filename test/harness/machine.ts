@@ -9,7 +9,7 @@ export const PROGRAMS = {
 } as const;
 
 /** @returns whether the machine has a program */
-export const has = (program: keyof typeof PROGRAMS): boolean =>
+export const isInstalled = (program: keyof typeof PROGRAMS): boolean =>
   spawnSync(program, ['--version']).status === 0;
 
 /** `script` of util-linux runs a command on a terminal; those of other systems have other options. */

@@ -12,13 +12,13 @@ export interface ReceivedMail {
 
 /** A mail server that stores the mail it receives. */
 export interface Mailbox {
-  /** For `ASSAY_SMTP_URL`. */
+  /** The value of `ASSAY_SMTP_URL`. */
   url: string;
   received: ReceivedMail[];
   /** Resolves with the next mail. */
   next(): Promise<ReceivedMail>;
   /** Recipients that are rejected, with an error that contains the address. */
-  refused: Set<string>;
+  rejectedAddresses: Set<string>;
   close(): Promise<void>;
 }
 
@@ -29,18 +29,18 @@ export interface Mailbox {
 export async function startMailbox(accept: () => Promise<void> = async () => undefined): Promise<Mailbox> {
   const received: ReceivedMail[] = [];
   const waiting: ((mail: ReceivedMail) => void)[] = [];
-  const refused = new Set<string>();
+  const rejectedAddresses = new Set<string>();
   let delivered = 0;
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['AUTH', 'STARTTLS'],
     onRcptTo({ address }, _session, done) {
-      done(refused.has(address) ? new Error(`There is no mailbox ${address} here`) : undefined);
+      done(rejectedAddresses.has(address) ? new Error(`There is no mailbox ${address} here`) : undefined);
     },
     onData(stream, { envelope }, done) {
       let raw = '';
       stream.setEncoding('utf8').on('data', (chunk: string) => (raw += chunk));
-      const keep = async (): Promise<void> => {
+      const store = async (): Promise<void> => {
         const content = raw
           .replace(/=\r\n/g, '')
           .replace(/=([0-9A-F]{2})/g, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
@@ -56,7 +56,7 @@ export async function startMailbox(accept: () => Promise<void> = async () => und
         if (waiting.length > 0) delivered += 1;
         waiting.shift()?.(mail);
       };
-      stream.on('end', () => void keep());
+      stream.on('end', () => void store());
     },
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -64,7 +64,7 @@ export async function startMailbox(accept: () => Promise<void> = async () => und
   return {
     url: `smtp://127.0.0.1:${port}`,
     received,
-    refused,
+    rejectedAddresses,
     next() {
       const mail = received[delivered];
       if (mail === undefined) return new Promise((resolve) => waiting.push(resolve));

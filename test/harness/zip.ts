@@ -10,7 +10,7 @@ export function entry(
   { described = false, method = 8, flags = 0 } = {},
 ): Buffer {
   const data = Buffer.from(contents);
-  const packed = method === 8 ? deflateRawSync(data) : data;
+  const content = method === 8 ? deflateRawSync(data) : data;
   const header = Buffer.alloc(30);
   header.writeUInt32LE(0x04034b50, 0);
   header.writeUInt16LE(flags | (described ? 8 : 0), 6);
@@ -18,11 +18,11 @@ export function entry(
   header.writeUInt16LE(Buffer.byteLength(name), 26);
   const sizes = Buffer.alloc(12);
   sizes.writeUInt32LE(crc32(data), 0);
-  sizes.writeUInt32LE(packed.length, 4);
+  sizes.writeUInt32LE(content.length, 4);
   sizes.writeUInt32LE(data.length, 8);
   if (!described) sizes.copy(header, 14);
   const descriptor = Buffer.concat([Buffer.from('PK\x07\x08', 'latin1'), sizes]);
-  return Buffer.concat([header, Buffer.from(name), packed, described ? descriptor : Buffer.alloc(0)]);
+  return Buffer.concat([header, Buffer.from(name), content, described ? descriptor : Buffer.alloc(0)]);
 }
 
 const DIRECTORY = Buffer.concat([Buffer.from('PK\x01\x02', 'latin1'), Buffer.alloc(60)]);

@@ -5,7 +5,7 @@ import { entry, zip } from '../harness/zip.ts';
 /** The targets of an attacker, with and without access. */
 export interface Target {
   client: Client;
-  /** Without a credential. */
+  /** A client without a credential. */
   stranger: Client;
   assessment: string;
   vulnerability: number;
@@ -69,8 +69,8 @@ function trivyReport(id: string): object {
 }
 
 function skippedEntries(count: number, size: number): Buffer[] {
-  const one = entry('__MACOSX/a', '\0'.repeat(size), { described: true });
-  return Array.from({ length: count }, () => one);
+  const entryBytes = entry('__MACOSX/a', '\0'.repeat(size), { described: true });
+  return Array.from({ length: count }, () => entryBytes);
 }
 
 /** Every attack by its name. Each runs with an account that has access and with one that has none. */
@@ -184,8 +184,8 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   },
 };
 
-let turn = 0;
+let attempt = 0;
 function pick<T>(from: readonly T[], index: number): T {
-  if (index === 0) turn += 1;
-  return from[(turn + index) % from.length] as T;
+  if (index === 0) attempt += 1;
+  return from[(attempt + index) % from.length] as T;
 }

@@ -111,10 +111,10 @@ async function run(): Promise<boolean> {
   ].every(Boolean);
 }
 
-function check(what: string, measured: number, limit: number): boolean {
+function check(name: string, measured: number, limit: number): boolean {
   const isWithin = measured <= limit;
   console.log(
-    `  ${isWithin ? 'ok  ' : 'FAIL'}  ${what.padEnd(26)} ${String(measured).padStart(6)} of at most ${limit}`,
+    `  ${isWithin ? 'ok  ' : 'FAIL'}  ${name.padEnd(26)} ${String(measured).padStart(6)} of at most ${limit}`,
   );
   return isWithin;
 }
@@ -125,9 +125,9 @@ function tokenOf({ uid, token }: { uid: string; token?: string }): string {
 }
 
 async function prepare(member: Client, assessment: string): Promise<void> {
-  const large = { description: LARGE_TEXT, impact: LARGE_TEXT, recommended_fix: LARGE_TEXT };
+  const largeTexts = { description: LARGE_TEXT, impact: LARGE_TEXT, recommended_fix: LARGE_TEXT };
   for (let count = 0; count < LARGE; count += 1) {
-    const body = { title: `Large ${count}`, assessment_id: assessment, severity: 'Low', ...large };
+    const body = { title: `Large ${count}`, assessment_id: assessment, severity: 'Low', ...largeTexts };
     const { status, text } = await member.json('POST', '/v1/vulnerabilities', body);
     if (status !== 201) throw new Error(`A vulnerability could not be created: ${status} ${text}`);
   }

@@ -34,9 +34,9 @@ const fixtures = createFixtures(server);
 await fixtures.organization('acmeaccess');
 const staff = await fixtures.user();
 
-function probe(area: Area, headers: Record<string, string>, on: TestServer = server) {
+function probe(area: Area, headers: Record<string, string>, target: TestServer = server) {
   const [method, path, body] = PROBES[area];
-  return on.request(method, path, { headers, body });
+  return target.request(method, path, { headers, body });
 }
 
 const bearer = (token: string, scheme = 'Bearer') => ({ authorization: `${scheme} ${token}` });
@@ -276,12 +276,12 @@ describe('Scopes', () => {
   const everyone = async () => [staff, await fixtures.user({ organization: 'acmeaccess', admin: true })];
 
   it.each(AREAS)('%s accepts each of its scopes and no other', async (area) => {
-    const tried = new Set<string>();
+    const areas = new Set<string>();
     for (const user of await everyone()) {
       for (const scope of Object.keys(SCOPES) as Scope[]) {
         const issued = await fixtures.token(user.id, { scopes: [scope] }).catch(() => undefined);
         if (issued === undefined) continue;
-        tried.add(scope);
+        areas.add(scope);
         const response = await probe(area, bearer(issued.token));
         if (ACCEPTED[area].includes(scope)) {
           expect([scope, response.status]).toEqual([scope, PROBES[area][3]]);
@@ -293,7 +293,7 @@ describe('Scopes', () => {
         }
       }
     }
-    expect([...tried].sort()).toEqual(Object.keys(SCOPES).sort());
+    expect([...areas].sort()).toEqual(Object.keys(SCOPES).sort());
   });
 
   it('strictScopes rejects read scopes for writing tags', async () => {
@@ -322,14 +322,14 @@ describe('Scopes', () => {
     await server.context.db.write(async (tx) => {
       await tx.updateTable('users').set({ admin: 0 }).where('id', '=', admin.id).execute();
     });
-    const fresh = await buildApp(server.context);
-    const response = await fresh.inject({
+    const newApp = await buildApp(server.context);
+    const response = await newApp.inject({
       method: 'PATCH',
       url: PROBES.tagging[1],
       headers: bearer(token),
       payload: PROBES.tagging[2],
     });
-    await fresh.close();
+    await newApp.close();
     expect(response.statusCode).toBe(403);
   });
 });
@@ -340,23 +340,23 @@ describe('Rate limit', () => {
     const limited = await startSecondServer(server, { rateLimit: 3 }, () => time);
     try {
       const limitedWorld = createFixtures(limited);
-      const one = await limitedWorld.user();
+      const user = await limitedWorld.user();
       const other = await limitedWorld.user();
       for (const remaining of [2, 1, 0]) {
-        const response = await probe('v1', bearer(one.token), limited);
+        const response = await probe('v1', bearer(user.token), limited);
         expect(response.status).toBe(404);
         expect(response.headers.get('ratelimit-policy')).toBe('"default";q=3;w=60');
         expect(response.headers.get('ratelimit')).toBe(`"default";r=${remaining};t=60`);
       }
       for (const area of AREAS) {
-        const rejected = await probe(area, bearer(one.token), limited);
+        const rejected = await probe(area, bearer(user.token), limited);
         expect(rejected.status).toBe(429);
         expect(rejected.headers.get('retry-after')).toBe('60');
       }
       expect((await probe('v1', {}, limited)).status).toBe(401);
       expect((await probe('v1', bearer(other.token), limited)).status).toBe(404);
       time += 60_000;
-      expect((await probe('v1', bearer(one.token), limited)).status).toBe(404);
+      expect((await probe('v1', bearer(user.token), limited)).status).toBe(404);
     } finally {
       await limited.close();
     }

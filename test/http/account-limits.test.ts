@@ -10,8 +10,8 @@ it.each(Object.keys(CONCURRENCY_LIMITS) as (keyof typeof CONCURRENCY_LIMITS)[])(
   (name) => {
     const { perAccount, perOrganization } = CONCURRENCY_LIMITS[name];
     const organizationId = -1;
-    const acquire = (userId: number, of: number | null = organizationId) =>
-      acquireSlot(server.context, { userId, organizationId: of }, name);
+    const acquire = (userId: number, organization: number | null = organizationId) =>
+      acquireSlot(server.context, { userId, organizationId: organization }, name);
     const releases: (() => void)[] = [];
     for (let count = 0; count < perOrganization; count += 1)
       releases.push(acquire(-1 - Math.floor(count / perAccount)));

@@ -142,8 +142,8 @@ describe('The rate limit of an address', () => {
 
   it.each(['/healthz', '/readyz', '/metrics'])('does not count %s', async (path) => {
     const strict = await start(1);
-    const get = async (where: string) =>
-      (await strict.request('GET', where, { headers: { 'x-forwarded-for': '127.0.0.1' } })).status;
+    const get = async (target: string) =>
+      (await strict.request('GET', target, { headers: { 'x-forwarded-for': '127.0.0.1' } })).status;
     for (let sent = 0; sent < 4; sent += 1) expect(await get(path)).toBe(200);
     expect(await get('/nothing')).toBe(404);
     expect(await get('/nothing')).toBe(429);

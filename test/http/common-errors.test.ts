@@ -31,7 +31,7 @@ interface Operation {
   emptyErrorStatuses: readonly number[];
 }
 
-/** In bytes; less than the limit of any operation. */
+/** Bytes; less than the limit of any operation. */
 const BODY_LIMIT = 4_096;
 const TOO_LARGE = JSON.stringify({ more: 'x'.repeat(BODY_LIMIT) });
 const PLAIN = { 'content-type': 'text/plain' };
@@ -40,7 +40,7 @@ let server: TestServer;
 let limited: TestServer;
 let staff: TestUser;
 let admin: TestUser;
-let elsewhere: string;
+let otherVulnerability: string;
 let scopeless: Map<Scope, string>;
 const methods = new Map<string, Set<string>>();
 const operations: Operation[] = [];
@@ -56,7 +56,7 @@ beforeAll(async () => {
   const { uid: organization } = await fixtures.organization();
   staff = await fixtures.user();
   admin = await fixtures.user({ organization, admin: true });
-  elsewhere = (await fixtures.token(staff.id, { allowedAddresses: ['192.0.2.0/24'] })).token;
+  otherVulnerability = (await fixtures.token(staff.id, { allowedAddresses: ['192.0.2.0/24'] })).token;
   scopeless = new Map();
   for (const scope of Object.keys(SCOPES) as Scope[]) {
     // Admins of an organization may use scopes that staff may not.
@@ -75,9 +75,9 @@ function collect({ method, url, config, schema }: RouteOptions): void {
     .split('::')
     .map((part) => part.replace(/:\w+/g, '987654321'))
     .join(':');
-  const known = methods.get(path) ?? new Set();
-  methods.set(path, known);
-  for (const name of [method].flat()) known.add(name);
+  const pathMethods = methods.get(path) ?? new Set();
+  methods.set(path, pathMethods);
+  for (const name of [method].flat()) pathMethods.add(name);
   if (typeof config?.access !== 'object' || method === 'HEAD') return;
   operations.push({
     name: config.operation,
@@ -91,8 +91,8 @@ function collect({ method, url, config, schema }: RouteOptions): void {
   });
 }
 
-const send = ({ method, path }: Operation, options: RequestOptions, on = server) =>
-  on.request(method, path, options);
+const send = ({ method, path }: Operation, options: RequestOptions, target = server) =>
+  target.request(method, path, options);
 
 /** A token that may call the operation. */
 const tokenFor = ({ access }: Operation) => scopeless.get(access.scopes[0] as Scope) as string;
@@ -123,7 +123,12 @@ const SOURCES: Partial<Record<ProblemTypeName, string>> = {
 };
 
 /** Checks every member of an error against the shape of its area. */
-function expectError(operation: Operation, response: TestResponse, kind: ProblemTypeName, on = server): void {
+function expectError(
+  operation: Operation,
+  response: TestResponse,
+  kind: ProblemTypeName,
+  target = server,
+): void {
   const { status } = PROBLEM_TYPES[kind];
   expect([response.status, response.text]).toEqual([status, expect.any(String)]);
   if (operation.emptyErrorStatuses.includes(status)) {
@@ -136,7 +141,7 @@ function expectError(operation: Operation, response: TestResponse, kind: Problem
   const detail = expect.stringMatching(/^\S.*\.$/);
   const { title } = PROBLEM_TYPES[kind];
   const source = SOURCES[kind] ?? expect.any(String);
-  const type = `${on.context.addresses.errorTypeBase}/${area.name}/${kind}`;
+  const type = `${target.context.addresses.errorTypeBase}/${area.name}/${kind}`;
   expect(response.body).toEqual(
     {
       simple: { id, error: detail },
@@ -208,8 +213,8 @@ describe('Every operation', () => {
 
   it('returns 400 for several schemes if it accepts every scheme', () =>
     forEach(ofAllSchemes(), async (operation) => {
-      const several = { token: staff.token, headers: { 'x-auth': staff.token } };
-      expectError(operation, await send(operation, several), 'invalid-request');
+      const twoCredentials = { token: staff.token, headers: { 'x-auth': staff.token } };
+      expectError(operation, await send(operation, twoCredentials), 'invalid-request');
     }));
 
   it('returns 403 for each other scope and names the accepted ones', () =>
@@ -232,14 +237,14 @@ describe('Every operation', () => {
         const response = await send(operation, { token, ...(operation.takesBody ? { raw: '{' } : {}) });
         // Unfiltered lists return 200, and forms without a file are validated.
         const isForm = operation.method === 'POST' && !operation.path.includes('987654321');
-        const found = operation.method === 'GET' && response.status === 200 ? 200 : isForm ? 422 : 404;
-        expect([scope, response.status]).toEqual([scope, operation.takesBody ? 400 : found]);
+        const expected = operation.method === 'GET' && response.status === 200 ? 200 : isForm ? 422 : 404;
+        expect([scope, response.status]).toEqual([scope, operation.takesBody ? 400 : expected]);
       }
     }));
 
   it('returns 403 for an address outside the allow list', () =>
     forEach(all(), async (operation) => {
-      const response = await send(operation, { token: elsewhere });
+      const response = await send(operation, { token: otherVulnerability });
       expectError(operation, response, 'forbidden');
       expect(challengeOf(response)).toBeNull();
     }));
@@ -255,12 +260,12 @@ describe('Every operation', () => {
 
   it('returns 405 with Allow for every other method of its path', () =>
     forEach(all(), async (operation) => {
-      const known = methods.get(operation.path) as Set<string>;
+      const pathMethods = methods.get(operation.path) as Set<string>;
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-        if (known.has(method)) continue;
+        if (pathMethods.has(method)) continue;
         const response = await send({ ...operation, method }, { token: staff.token });
         expectError({ ...operation, emptyErrorStatuses: [] }, response, 'method-not-allowed');
-        expect(response.headers.get('allow')).toBe([...known].sort().join(', '));
+        expect(response.headers.get('allow')).toBe([...pathMethods].sort().join(', '));
       }
     }));
 });

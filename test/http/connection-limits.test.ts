@@ -48,8 +48,8 @@ const closings = ({ logs }: TestServer) => logs().filter((line) => line['msg'] =
 describe('Connections of an address', () => {
   it('are closed at once beyond the maximum, until another one ends', async () => {
     const strict = await start({ maxConnectionsPerAddress: 3 });
-    const [first, ...others] = [open(strict), open(strict), open(strict)];
-    for (const socket of [first, ...others]) expect(await sendRequest(socket as Socket)).toBe('200');
+    const [first, ...otherSockets] = [open(strict), open(strict), open(strict)];
+    for (const socket of [first, ...otherSockets]) expect(await sendRequest(socket as Socket)).toBe('200');
     for (let sent = 0; sent < 3; sent += 1) expect(await sendRequest(open(strict))).toBeUndefined();
     expect(closings(strict)).toMatchObject([
       { reason: 'connections of the address', address: '127.0.0.1', count: 1 },
@@ -117,8 +117,8 @@ describe('Connections of the process', () => {
     [128, 64],
     [64, 1],
     [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
-  ])('leave some of %d open files to everything else: at most %d', (files, most) => {
-    expect(maxConnections(files)).toBe(most);
+  ])('leave some of %d open files to everything else: at most %d', (files, limit) => {
+    expect(maxConnections(files)).toBe(limit);
   });
 
   it.each([

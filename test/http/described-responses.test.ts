@@ -62,18 +62,18 @@ describe('Response schema check', () => {
 
   it('checks every response of the tests', async () => {
     // A year of five digits has another format.
-    const late = await startTestServer({}, () => Date.UTC(12_026, 0));
+    const lateServer = await startTestServer({}, () => Date.UTC(12_026, 0));
     try {
-      const fixtures = createFixtures(late);
+      const fixtures = createFixtures(lateServer);
       const { uid } = await fixtures.organization();
       const assessment = await fixtures.assessment(uid);
       const { token } = await fixtures.user({ organization: uid, admin: true });
       const path = `/v1/assessments/${assessment.uid}/testing_hours`;
-      await expect(late.request('GET', path, { token })).rejects.toThrow(
+      await expect(lateServer.request('GET', path, { token })).rejects.toThrow(
         /getTestingHours is not as described/,
       );
     } finally {
-      await late.close();
+      await lateServer.close();
     }
   });
 });

@@ -15,23 +15,23 @@ beforeAll(async () => {
 });
 
 interface Place {
-  where: string;
+  path: string;
   schema: any;
 }
 
 /** Lists a schema and all schemas in it, following references. */
-function parts(where: string, schema: any, above: readonly string[] = []): Place[] {
+function parts(path: string, schema: any, above: readonly string[] = []): Place[] {
   const { $ref, properties = {}, items, anyOf = [], oneOf = [], allOf = [], additionalProperties } = schema;
   if ($ref !== undefined) {
     const name = ($ref as string).split('/').at(-1) ?? '';
-    return above.includes(name) ? [] : parts(where, document.components.schemas[name], [...above, name]);
+    return above.includes(name) ? [] : parts(path, document.components.schemas[name], [...above, name]);
   }
   return [
-    { where, schema },
-    ...Object.entries(properties).flatMap(([name, one]) => parts(`${where}.${name}`, one, above)),
-    ...(items === undefined ? [] : parts(`${where}[]`, items, above)),
-    ...[...anyOf, ...oneOf, ...allOf].flatMap((one: any) => parts(where, one, above)),
-    ...(typeof additionalProperties === 'object' ? parts(`${where}{}`, additionalProperties, above) : []),
+    { path, schema },
+    ...Object.entries(properties).flatMap(([name, property]) => parts(`${path}.${name}`, property, above)),
+    ...(items === undefined ? [] : parts(`${path}[]`, items, above)),
+    ...[...anyOf, ...oneOf, ...allOf].flatMap((variant: any) => parts(path, variant, above)),
+    ...(typeof additionalProperties === 'object' ? parts(`${path}{}`, additionalProperties, above) : []),
   ];
 }
 
@@ -65,12 +65,12 @@ const ofBodies = (operation: any, name: string): Place[] =>
 
 describe('Schemas of the API description', () => {
   it('have no defaults in changes, where an absent member stays as it is', () => {
-    const found = operations()
+    const undescribed = operations()
       .filter(({ method }) => method === 'patch' || method === 'put')
       .flatMap(({ name, operation }) => ofBodies(operation, name))
       .filter(({ schema }) => 'default' in schema)
-      .map(({ where }) => where);
-    expect(found).toEqual([]);
+      .map(({ path }) => path);
+    expect(undescribed).toEqual([]);
   });
 
   it('have no names that are words or types of a language', () => {
@@ -88,9 +88,9 @@ describe('Schemas of the API description', () => {
       ].map(([, type = '']) => type.toLowerCase()),
     );
     expect(types).toContain('comment');
-    const taken = new Set([...words.split(' '), ...types]);
+    const reserved = new Set([...words.split(' '), ...types]);
     const names = Object.keys(document.components.schemas);
-    expect(names.filter((name) => taken.has(name.toLowerCase()))).toEqual([]);
+    expect(names.filter((name) => reserved.has(name.toLowerCase()))).toEqual([]);
   });
 
   it('have no limits of files and enumerations, and no null in an enumeration', () => {
@@ -101,24 +101,24 @@ describe('Schemas of the API description', () => {
         (schema.maxLength !== undefined || schema.minLength !== undefined),
     );
     const withNull = schemas.filter(({ schema }) => schema.enum?.includes(null));
-    expect([...limited, ...withNull].map(({ where }) => where)).toEqual([]);
+    expect([...limited, ...withNull].map(({ path }) => path)).toEqual([]);
     expect(schemas.filter(({ schema }) => schema.enum !== undefined).length).toBeGreaterThan(50);
   });
 
   it('have no keywords of the server', () => {
-    const found = everySchema().flatMap(({ where, schema }) =>
+    const unlimited = everySchema().flatMap(({ path, schema }) =>
       Object.keys(schema)
         .filter((key) => key.startsWith('x-'))
-        .map((key) => `${where} ${key}`),
+        .map((key) => `${path} ${key}`),
     );
-    expect(found).toEqual([]);
+    expect(unlimited).toEqual([]);
   });
 
   it('make an object nullable by an alternative', () => {
-    const found = everySchema().filter(
+    const matches = everySchema().filter(
       ({ schema }) => schema.properties !== undefined && Array.isArray(schema.type),
     );
-    expect(found.map(({ where }) => where)).toEqual([]);
+    expect(matches.map(({ path }) => path)).toEqual([]);
   });
 
   it('reject the texts in bodies that the rules reject, and no others', async () => {
@@ -138,14 +138,14 @@ describe('Schemas of the API description', () => {
           token,
           body,
         });
-        const where = `${name} ${at.filter((key) => !/^\d+$/.test(key)).join('.')}`;
+        const location = `${name} ${at.filter((key) => !/^\d+$/.test(key)).join('.')}`;
         const isNamed = status === 422 && text.includes(`"property":"${at.join('.')}"`);
         if (isNamed) rejected += 1;
         if (!validate(body)) {
           // Requests with several members return a result for each.
-          if (status < 400 && !text.includes('"role_invalid"')) accepted.push(where);
+          if (status < 400 && !text.includes('"role_invalid"')) accepted.push(location);
         } else if (isNamed && !UNKNOWN_OBJECT.test(text) && !ADDRESSES.test(at.join('.'))) {
-          undescribed.push(`${where}: ${text}`);
+          undescribed.push(`${location}: ${text}`);
         }
       }
     }

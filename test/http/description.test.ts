@@ -184,7 +184,8 @@ describe('API description', () => {
       '/api/streaming/': () => ['api'],
     };
     const ofV1 = [{ bearerAuth: [] }, { basicAuth: [] }, { apiKeyAuth: [] }, { oauth2: ['api'] }];
-    const inOrder = (security: readonly object[]) => security.map((one) => JSON.stringify(one)).sort();
+    const inOrder = (security: readonly object[]) =>
+      security.map((requirement) => JSON.stringify(requirement)).sort();
     for (const { path, method, operation } of operations()) {
       const [, scopes] = Object.entries(expected).find(([prefix]) => path.startsWith(prefix)) ?? [];
       const security = scopes === undefined ? ofV1 : anyOf(scopes(method));
@@ -214,13 +215,16 @@ describe('API description', () => {
     for (const { path, method, operation } of operations()) {
       for (const [status, response] of Object.entries<any>(operation.responses)) {
         const { headers, content, description } = resolve(response);
-        const where = `${method} ${path} ${status}`;
-        expect([where, Object.keys(headers)]).toEqual([where, expect.arrayContaining(['X-Request-Id'])]);
-        expect([where, description]).not.toEqual([where, 'Default Response']);
+        const location = `${method} ${path} ${status}`;
+        expect([location, Object.keys(headers)]).toEqual([
+          location,
+          expect.arrayContaining(['X-Request-Id']),
+        ]);
+        expect([location, description]).not.toEqual([location, 'Default Response']);
         if (status === '401') expect(headers).toHaveProperty('WWW-Authenticate');
         if (status === '429' || status === '503') expect(headers).toHaveProperty('Retry-After');
         for (const media of Object.values<any>(content ?? {})) {
-          expect([where, media.example]).toEqual([where, expect.anything()]);
+          expect([location, media.example]).toEqual([location, expect.anything()]);
           if (Number(status) >= 400) expect(media.schema.$ref).toMatch(/^#\/components\/schemas\//);
         }
       }
@@ -239,23 +243,23 @@ describe('API description', () => {
       validators.set(text, validate);
       return validate;
     };
-    const check = (where: string, schema: any, example: unknown) => {
+    const check = (location: string, schema: any, example: unknown) => {
       const validate = validatorOf(schema);
-      expect([where, validate(example), validate.errors]).toEqual([where, true, null]);
-      // As a value, not as a name.
+      expect([location, validate(example), validate.errors]).toEqual([location, true, null]);
+      // Matches values, not names.
       expect(JSON.stringify(example)).not.toMatch(new RegExp(`"${FALLBACK_EXAMPLE}"(?!:)`));
       checked += 1;
     };
     for (const { path, method, operation } of operations()) {
-      const where = `${method} ${path}`;
+      const location = `${method} ${path}`;
       for (const media of Object.values<any>(operation.requestBody?.content ?? {}))
-        check(where, media.schema, media.example);
+        check(location, media.schema, media.example);
       for (const parameter of operation.parameters ?? []) {
-        if (parameter.example !== undefined) check(where, parameter.schema, parameter.example);
+        if (parameter.example !== undefined) check(location, parameter.schema, parameter.example);
       }
       for (const response of Object.values<any>(operation.responses)) {
         for (const media of Object.values<any>(resolve(response).content ?? {}))
-          check(where, media.schema, media.example);
+          check(location, media.schema, media.example);
       }
     }
     expect(checked).toBeGreaterThan(100);

@@ -45,7 +45,7 @@ function expectFailure(
   { status, headers, body, text }: TestResponse,
   expected: number,
   kind: string,
-  on = server,
+  target = server,
 ): void {
   expect([status, text]).toEqual([expected, expect.stringMatching(/./)]);
   const id = headers.get('x-request-id');
@@ -53,7 +53,7 @@ function expectFailure(
   const sentence = expect.stringMatching(/^[A-Z].*\.$/);
   const title = expect.stringMatching(/./);
   const shape = (area === 'server' ? SERVER_AREA : AREAS[area]).errorBodyFormatOf(expected);
-  const type = `${on.context.addresses.errorTypeBase}/${area}/${kind}`;
+  const type = `${target.context.addresses.errorTypeBase}/${area}/${kind}`;
   const bodies = {
     simple: { id, error: sentence },
     problem: { type, title, status, detail: sentence, instance: id },
@@ -70,9 +70,9 @@ function expectFailure(
   );
 }
 
-function probe(area: keyof typeof PROBES, options: RequestOptions = {}, on = server) {
+function probe(area: keyof typeof PROBES, options: RequestOptions = {}, target = server) {
   const [method, path, body] = PROBES[area];
-  return on.request(method, path, {
+  return target.request(method, path, {
     token: staff.token,
     ...(body === undefined ? {} : { body }),
     ...options,
@@ -135,9 +135,20 @@ const ALLOWED = {
 
 describe.each([...AREA_NAMES, 'server'] as const)('Known paths of %s', (area) => {
   const path = area === 'server' ? '/healthz' : PROBES[area][1];
-  const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH', 'LOCK'];
+  const otherMethods = [
+    'GET',
+    'POST',
+    'PUT',
+    'PATCH',
+    'DELETE',
+    'OPTIONS',
+    'TRACE',
+    'PROPFIND',
+    'SEARCH',
+    'LOCK',
+  ];
 
-  it.each(others.filter((method) => !ALLOWED[area].includes(method)))(
+  it.each(otherMethods.filter((method) => !ALLOWED[area].includes(method)))(
     'return 405 for %s with the allowed methods',
     async (method) => {
       const response = await sendRaw(method, path);
@@ -254,11 +265,11 @@ describe('Server failures', () => {
     const lonely = await startTestServer();
     try {
       const { user } = createFixtures(lonely);
-      const [known, unknown] = [await user(), await user()];
-      for (const area of AREA_NAMES) await probe(area, { token: known.token }, lonely);
+      const [knownUser, unknownUser] = [await user(), await user()];
+      for (const area of AREA_NAMES) await probe(area, { token: knownUser.token }, lonely);
       const bringBack = await takeAway(lonely);
       for (const area of AREA_NAMES) {
-        for (const { token } of [known, unknown]) {
+        for (const { token } of [knownUser, unknownUser]) {
           const response = await probe(area, { token }, lonely);
           expectFailure(area, response, 503, 'unavailable', lonely);
           expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
@@ -270,7 +281,7 @@ describe('Server failures', () => {
       if (bringBack === undefined) return;
       await bringBack();
       expect((await lonely.request('GET', '/readyz')).status).toBe(200);
-      expect((await probe('asset', { token: known.token }, lonely)).status).toBe(404);
+      expect((await probe('asset', { token: knownUser.token }, lonely)).status).toBe(404);
     } finally {
       await lonely.close();
     }

@@ -37,7 +37,7 @@ interface Attempt {
   path: string;
   body?: unknown;
   /** A body that changes nothing on the same object. */
-  same?: unknown;
+  unchanged?: unknown;
   /** A body that changes it again. */
   other?: unknown;
   table: 'vulnerability_tags' | 'assessment_tags' | 'vulnerabilities' | 'users';
@@ -56,7 +56,7 @@ const ATTEMPTS: Record<string, () => Promise<Attempt>> = {
       method: 'PUT',
       path: `/v1/vulnerability_tags/${id}`,
       body: { name: 'after' },
-      same: { name: 'after' },
+      unchanged: { name: 'after' },
       other: { name: 'once more' },
       table: 'vulnerability_tags',
       id,
@@ -68,7 +68,7 @@ const ATTEMPTS: Record<string, () => Promise<Attempt>> = {
       method: 'PUT',
       path: `/v1/assessment_tags/${id}`,
       body: { name: 'after' },
-      same: { name: 'after' },
+      unchanged: { name: 'after' },
       other: { name: 'once more' },
       table: 'assessment_tags',
       id,
@@ -80,7 +80,7 @@ const ATTEMPTS: Record<string, () => Promise<Attempt>> = {
       method: 'PATCH',
       path: `/v1/vulnerabilities/${id}`,
       body: { status_id: 2, tag_list: ['one'] },
-      same: { tag_list: ['one'] },
+      unchanged: { tag_list: ['one'] },
       other: { tag_list: ['two'] },
       table: 'vulnerabilities',
       id,
@@ -112,38 +112,39 @@ const versionOf = async ({ table, id }: Pick<Attempt, 'table' | 'id'>) =>
 
 describe('If-Match', () => {
   it.each(names)('%s: returns 412 in shape B for a stale version, and changes nothing', async (name) => {
-    const one = await attempt(name);
+    const attempted = await attempt(name);
     const events = (await fixtures.auditEvents()).length;
     for (const stale of ['"2.x"', 'W/"7.abc"', '"1"', 'garbage', '""', '']) {
-      const rejected = await send(one, one.body, stale);
+      const rejected = await send(attempted, attempted.body, stale);
       expectProblem(server, rejected, { area: 'v1', status: 412, kind: 'precondition-failed' });
       expect(rejected.headers.get('etag')).toBeNull();
     }
-    expect(await versionOf(one)).toBe(1);
+    expect(await versionOf(attempted)).toBe(1);
     expect((await fixtures.auditEvents()).length).toBe(events);
   });
 
   it.each(names)('%s: accepts a list with the current version, weak or strong', async (name) => {
-    for (const good of ['"1.anything"', 'W/"1.x-gzip"', '"9.a", W/"1.b" ,"3.c"', '*', undefined]) {
-      const one = await attempt(name);
+    for (const validator of ['"1.anything"', 'W/"1.x-gzip"', '"9.a", W/"1.b" ,"3.c"', '*', undefined]) {
+      const attempted = await attempt(name);
       // Names must be unique.
-      const body = name.startsWith('2') || name.startsWith('4') ? { name: `after ${good}` } : one.body;
-      const { status } = await send(one, body, good);
-      expect([good, status]).toEqual([good, status < 300 ? status : 'refused']);
+      const body =
+        name.startsWith('2') || name.startsWith('4') ? { name: `after ${validator}` } : attempted.body;
+      const { status } = await send(attempted, body, validator);
+      expect([validator, status]).toEqual([validator, status < 300 ? status : 'refused']);
     }
   });
 
   it.each(WITH_BODY)('%s: accepts the ETag of the previous response once', async (name) => {
-    const one = await attempt(name);
-    const first = await send(one, one.body);
+    const attempted = await attempt(name);
+    const first = await send(attempted, attempted.body);
     const etag = first.headers.get('etag') ?? '';
     expect(etag).toMatch(/^"2\.[\w-]{22}"$/);
-    const same = await send(one, one.same, etag);
-    expect([same.status, same.headers.get('etag')]).toEqual([200, etag]);
-    const next = await send(one, one.other, etag);
+    const unchangedResponse = await send(attempted, attempted.unchanged, etag);
+    expect([unchangedResponse.status, unchangedResponse.headers.get('etag')]).toEqual([200, etag]);
+    const next = await send(attempted, attempted.other, etag);
     expect(next.headers.get('etag')).toMatch(/^"3\./);
-    expect((await send(one, one.body, etag)).status).toBe(412);
-    expect(await versionOf(one)).toBe(3);
+    expect((await send(attempted, attempted.body, etag)).status).toBe(412);
+    expect(await versionOf(attempted)).toBe(3);
   });
 
   it('is checked after 404 and 403 and before database constraints', async () => {
@@ -153,8 +154,8 @@ describe('If-Match', () => {
     });
     const headers = { 'if-match': '"7.x"' };
     for (const name of names) {
-      const one = await attempt(name);
-      const { method, path, body } = one;
+      const attempted = await attempt(name);
+      const { method, path, body } = attempted;
       for (const value of ['"7.x"', '*', 'garbage'])
         expect(
           (
@@ -177,25 +178,25 @@ describe('If-Match', () => {
     expect(itself.status).toBe(403);
     await fixtures.vulnerabilityTag(organization.uid, 'taken');
     const { id } = await fixtures.vulnerabilityTag(organization.uid, 'other');
-    const taken = { token: user.token, body: { name: 'taken' } };
+    const conflicting = { token: user.token, body: { name: 'taken' } };
     const clash = `/v1/vulnerability_tags/${id}`;
-    expect((await server.request('PUT', clash, { ...taken, headers })).status).toBe(412);
-    expect((await server.request('PUT', clash, taken)).status).toBe(409);
-    const one = await attempt('5 update a vulnerability');
-    expect((await send(one, { tags: [987_654_321] }, '"7.x"')).status).toBe(412);
-    expect((await send(one, { status_id: 99 }, '"7.x"')).status).toBe(422);
+    expect((await server.request('PUT', clash, { ...conflicting, headers })).status).toBe(412);
+    expect((await server.request('PUT', clash, conflicting)).status).toBe(409);
+    const attempted = await attempt('5 update a vulnerability');
+    expect((await send(attempted, { tags: [987_654_321] }, '"7.x"')).status).toBe(412);
+    expect((await send(attempted, { status_id: 99 }, '"7.x"')).status).toBe(422);
   });
 
   it('accepts one of concurrent updates of the same version', async () => {
-    const one = await attempt('5 update a vulnerability');
+    const attempted = await attempt('5 update a vulnerability');
     const statuses = await Promise.all(
       Array.from(
         { length: 8 },
-        async (_, index) => (await send(one, { tag_list: [`tag ${index}`] }, '"1.x"')).status,
+        async (_, index) => (await send(attempted, { tag_list: [`tag ${index}`] }, '"1.x"')).status,
       ),
     );
     expect(statuses.toSorted()).toEqual([200, ...Array.from({ length: 7 }, () => 412)]);
-    expect(await versionOf(one)).toBe(2);
+    expect(await versionOf(attempted)).toBe(2);
   });
 });
 
@@ -216,42 +217,42 @@ describe('ETag', () => {
 
   it('is not returned for several objects', async () => {
     const tags = `/api/tagging/v1.0/organizations/${organization.uid}/tags`;
-    const several = await server.request('POST', tags, {
+    const duplicates = await server.request('POST', tags, {
       token: admin.token,
       body: { tags: [{ name: 'a' }] },
     });
     const hours = await server.request('GET', `/v1/assessments/${assessment.uid}/testing_hours`, {
       token: admin.token,
     });
-    for (const { headers } of [several, hours])
+    for (const { headers } of [duplicates, hours])
       expect([headers.get('etag'), headers.get('location')]).toEqual([null, null]);
   });
 
   it('keeps the version of a vulnerability when one of its tags is deleted', async () => {
-    const one = await attempt('5 update a vulnerability');
-    const { body } = await send(one, one.body);
+    const attempted = await attempt('5 update a vulnerability');
+    const { body } = await send(attempted, attempted.body);
     await server.request('DELETE', `/v1/vulnerability_tags/${body.tags[0].id}`, { token: admin.token });
-    expect(await versionOf(one)).toBe(2);
+    expect(await versionOf(attempted)).toBe(2);
   });
 
   it('has a version of a user that counts name, access and invitation, but not passwords and tokens', async () => {
     const { db } = server.context;
     const invited = await fixtures.invited({ organization: organization.uid });
-    const of = { table: 'users', id: invited.id } as const;
+    const userRow = { table: 'users', id: invited.id } as const;
     const changeContext = cliChangeContext(Date.now());
     await db.write((tx) => renewInvitation(tx, changeContext, invited.id));
-    expect(await versionOf(of)).toBe(2);
+    expect(await versionOf(userRow)).toBe(2);
     await db.write((tx) => renameUser(tx, changeContext, invited.id, 'Ada'));
     await fixtures.access(assessment.uid, invited.id);
-    expect(await versionOf(of)).toBe(4);
+    expect(await versionOf(userRow)).toBe(4);
     const target = { ...assessment, organizationId: organization.id };
     await fixtures.access(assessment.uid, invited.id);
     await db.write((tx) => revokeAssessmentAccess(tx, changeContext, target, invited.id));
     await db.write((tx) => revokeAssessmentAccess(tx, changeContext, target, invited.id));
-    expect(await versionOf(of)).toBe(5);
+    expect(await versionOf(userRow)).toBe(5);
     await fixtures.token(invited.id);
     await db.write((tx) => setPassword(tx, changeContext, invited.id, 'hash'));
-    expect(await versionOf(of)).toBe(5);
+    expect(await versionOf(userRow)).toBe(5);
   });
 });
 
@@ -280,8 +281,11 @@ describe('If-None-Match', () => {
       app.decorateRequest(name, undefined);
     allowOperator(app);
     registerArea(app, AREAS.v1, [operationsOf('v1', [declare])], server.context);
-    const read = (as: string, known?: string) =>
-      app.inject({ url: `/v1/things/${as}`, headers: known === undefined ? {} : { 'if-none-match': known } });
+    const read = (as: string, ifNoneMatch?: string) =>
+      app.inject({
+        url: `/v1/things/${as}`,
+        headers: ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch },
+      });
     const complete = await read('admin');
     const etag = String(complete.headers.etag);
     expect([complete.statusCode, complete.body]).toEqual([200, '{"seen":"admin"}']);
@@ -291,15 +295,15 @@ describe('If-None-Match', () => {
       'content-type': 'application/json; charset=utf-8',
       'content-length': '16',
     });
-    for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
-      const response = await read('admin', known);
-      expect([known, response.statusCode, response.body]).toEqual([known, 304, '']);
+    for (const ifNoneMatch of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+      const response = await read('admin', ifNoneMatch);
+      expect([ifNoneMatch, response.statusCode, response.body]).toEqual([ifNoneMatch, 304, '']);
       expect(response.headers).toMatchObject({ etag, 'cache-control': 'private, no-cache' });
       expect(response.headers['content-length']).toBeUndefined();
     }
     // The version matches, but not the representation.
-    for (const known of ['"3.other"', '"3"', etag.slice(1), `${etag}x`, ''])
-      expect([known, (await read('admin', known)).statusCode]).toEqual([known, 200]);
+    for (const ifNoneMatch of ['"3.other"', '"3"', etag.slice(1), `${etag}x`, ''])
+      expect([ifNoneMatch, (await read('admin', ifNoneMatch)).statusCode]).toEqual([ifNoneMatch, 200]);
     const other = await read('client', etag);
     expect([other.statusCode, other.headers.etag === etag]).toEqual([200, false]);
     const head = await app.inject({ method: 'HEAD', url: '/v1/things/admin' });

@@ -17,7 +17,7 @@ describe('Examples of the API description', () => {
       ([path, { servers: _servers, ...methods }]) =>
         Object.entries<any>(methods).map(([method, operation]) => ({ path, method, operation })),
     );
-    // In the order of their numbers: no operation deletes what a later one uses.
+    // Runs the operations in the order of their numbers: none deletes what a later one uses.
     operations.sort(
       (one, other) => parseInt(one.operation.summary, 10) - parseInt(other.operation.summary, 10),
     );
@@ -66,7 +66,7 @@ describe('Examples of the API description', () => {
 function partsOf({ file, ...fields }: Record<string, unknown>): FormPart[] {
   return [
     ...Object.entries(fields).flatMap(([name, value]) =>
-      [value].flat().map((one): FormPart => [name, String(one)]),
+      [value].flat().map((item): FormPart => [name, String(item)]),
     ),
     ['file', String([file].flat()[0]), 'a'],
   ];

@@ -35,15 +35,15 @@ const keyServer = createServer(async (_request, response) => {
 let issuer: string;
 
 /** Holds the next response of the issuer until `release` is called; `asked` resolves when it is requested. */
-function holdNextResponse(): { asked: Promise<void>; release: () => void } {
+function holdNextResponse(): { requested: Promise<void>; release: () => void } {
   let release = () => {};
-  const asked = new Promise<void>((resolve) => {
+  const requested = new Promise<void>((resolve) => {
     keyServer.prependOnceListener('request', () => {
       held = new Promise((open) => (release = open));
       resolve();
     });
   });
-  return { asked, release: () => release() };
+  return { requested, release: () => release() };
 }
 
 async function newKey(kid: string, alg = 'ES256') {
@@ -82,7 +82,7 @@ beforeAll(async () => {
   user = await createFixtures(server).user({ organization: 'acmeissuer', admin: true });
 });
 afterAll(async () => {
-  for (const one of started) await one.close();
+  for (const running of started) await running.close();
   keyServer.close();
 });
 beforeEach(() => {
@@ -120,9 +120,9 @@ function sign(
 const TAGS = '/api/tagging/v1.0/organizations/acmeissuer/tags';
 let counter = 0;
 /** Calls operation 8, which `tag_ow` allows admins: returns 201 for a valid token. */
-const use = (token: string, on = server) =>
-  on.request('POST', TAGS, { token, body: { tags: [{ name: `tag ${(counter += 1)}` }] } });
-const status = async (token: string, on = server) => (await use(token, on)).status;
+const use = (token: string, target = server) =>
+  target.request('POST', TAGS, { token, body: { tags: [{ name: `tag ${(counter += 1)}` }] } });
+const status = async (token: string, target = server) => (await use(token, target)).status;
 
 describe('External token', () => {
   it('authenticates its account with its scopes, and is named in the audit log', async () => {
@@ -215,8 +215,8 @@ describe('Validation (RFC 9068, section 4)', () => {
   });
 
   it('rejects a token that claims our issuer', async () => {
-    const ours = server.context.addresses.issuer;
-    expect(await status(await sign({ iss: ours, aud: ours }))).toBe(401);
+    const ownIssuer = server.context.addresses.issuer;
+    expect(await status(await sign({ iss: ownIssuer, aud: ownIssuer }))).toBe(401);
   });
 });
 
@@ -312,20 +312,20 @@ describe('Keys of the external issuer', () => {
   it('that are known are used while one that is not known cannot be fetched', async () => {
     const another = await start();
     const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
-    const known = (jti: string) => sign({ sub: admin.uid, jti }).then((token) => status(token, another));
-    expect(await known('before')).toBe(201);
+    const statusOf = (jti: string) => sign({ sub: admin.uid, jti }).then((token) => status(token, another));
+    expect(await statusOf('before')).toBe(201);
     now += 60_000;
     responses = 'error';
     const before = fetched;
     for (const kid of ['a', 'b']) expect(await status(await sign({}, { kid }), another)).toBe(503);
-    expect(await known('after')).toBe(201);
+    expect(await statusOf('after')).toBe(201);
     now += 59_999;
     expect(await status(await sign({}, { kid: 'c' }), another)).toBe(503);
     expect(fetched).toBe(before + 1);
-    expect(await known('later')).toBe(201);
+    expect(await statusOf('later')).toBe(201);
     // Ten minutes after the last response.
     now += 480_001;
-    expect(await known('last')).toBe(503);
+    expect(await statusOf('last')).toBe(503);
   });
 
   it('that are known are used while another one is being fetched', async () => {
@@ -333,9 +333,9 @@ describe('Keys of the external issuer', () => {
     const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
     expect(await status(await sign({ sub: admin.uid }), another)).toBe(201);
     now += 60_000;
-    const { asked, release } = holdNextResponse();
+    const { requested, release } = holdNextResponse();
     const waiting = ['a', 'b'].map(async (kid) => status(await sign({}, { kid }), another));
-    await asked;
+    await requested;
     const before = fetched;
     expect(await status(await sign({ sub: admin.uid, jti: 'meanwhile' }), another)).toBe(201);
     release();
@@ -360,10 +360,10 @@ describe('Keys of the external issuer', () => {
     const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
     const statusOf = async (key: Signing['key'], jti: string) =>
       status(await sign({ sub: admin.uid, jti }, { ...(key && { key }) }), another);
-    const [first, ...others] = keys;
+    const [first, ...otherKeys] = keys;
     const third = await newKey('third');
     onTestFinished(() => {
-      keys = first === undefined ? [] : [first, ...others];
+      keys = first === undefined ? [] : [first, ...otherKeys];
     });
     expect(await statusOf(first, 'a')).toBe(201);
     keys = [third];
@@ -375,14 +375,14 @@ describe('Keys of the external issuer', () => {
   it('that the issuer has removed are rejected after ten minutes', async () => {
     const another = await start();
     const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
-    const [removed, ...others] = keys;
+    const [removed, ...otherKeys] = keys;
     onTestFinished(() => {
-      keys = removed === undefined ? [] : [removed, ...others];
+      keys = removed === undefined ? [] : [removed, ...otherKeys];
     });
     const statusOf = async (jti: string) =>
       status(await sign({ sub: admin.uid, jti }, { ...(removed && { key: removed }) }), another);
     expect(await statusOf('a')).toBe(201);
-    keys = others;
+    keys = otherKeys;
     now += 599_999;
     expect(await statusOf('b')).toBe(201);
     now += 1;
@@ -417,7 +417,8 @@ describe('Claims', () => {
     });
     const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
     const claims = { email: admin.email.toUpperCase(), scp: ['tag_ow'], sub: 'anything' };
-    const statusWith = async (more: JWTPayload) => status(await sign({ ...claims, ...more }), another);
+    const statusWith = async (overrides: JWTPayload) =>
+      status(await sign({ ...claims, ...overrides }), another);
     for (const verified of [true, 'true']) expect(await statusWith({ email_verified: verified })).toBe(201);
     for (const unverified of [false, 'false', 0, 1, 'TRUE', ''])
       expect(await statusWith({ email_verified: unverified })).toBe(401);

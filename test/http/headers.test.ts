@@ -59,7 +59,7 @@ describe('Problem types', () => {
     const { status, headers, text } = await server.request('GET', `/problems/${area}/${kind}`);
     const {
       title,
-      meaning,
+      meaning: described,
       onlyArea = area,
     }: ProblemType = PROBLEM_TYPES[kind as keyof typeof PROBLEM_TYPES];
     const renamed = area !== 'server' && Object.keys(AREAS[area].problemTypes ?? {}).includes(kind);
@@ -69,7 +69,7 @@ describe('Problem types', () => {
     expect(list.includes(`/problems/${area}/${kind}\n`)).toBe(sent);
     if (!sent) return;
     expect(text).toContain(title);
-    expect(text).toContain(meaning);
+    expect(text).toContain(described);
     expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(headers.get('content-security-policy')).toBe(CLOSED);
   });
@@ -102,8 +102,8 @@ describe('Problem types', () => {
       title: 'Conflict with the current state',
       meaning: PROBLEM_TYPES.conflict.meaning,
     });
-    const one = await server.request('GET', '/problems/v1/conflict', accept('application/json'));
-    expect(one.body).toEqual(conflict);
+    const problemPage = await server.request('GET', '/problems/v1/conflict', accept('application/json'));
+    expect(problemPage.body).toEqual(conflict);
   });
 
   it('that do not exist are a page for browsers, and a problem for programs', async () => {

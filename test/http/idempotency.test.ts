@@ -32,9 +32,9 @@ beforeEach(async () => {
 });
 
 const newKey = () => randomBytes(8).toString('hex');
-const createTag = (key: string | undefined, name: string, who = admin) =>
+const createTag = (key: string | undefined, name: string, user = admin) =>
   server.request('POST', '/v1/assessment_tags', {
-    token: who.token,
+    token: user.token,
     body: { name, assessment_id: assessment.uid },
     headers: key === undefined ? {} : { 'idempotency-key': key },
   });
@@ -74,7 +74,7 @@ describe('Idempotency-Key', () => {
     }
     expect((await fixtures.auditEvents()).length).toBe(events);
     expect(await tagsNamed('retest')).toBe(1);
-    // Without the key it is a new request.
+    // A request without the key is a new one.
     expect((await createTag(undefined, 'retest')).status).toBe(409);
   });
 
@@ -93,8 +93,8 @@ describe('Idempotency-Key', () => {
     const key = newKey();
     await createTag(key, 'mine');
     const colleague = await fixtures.user({ organization: organization.uid, admin: true });
-    const theirs = await createTag(key, 'theirs', colleague);
-    expect([theirs.status, theirs.headers.get('idempotency-replayed')]).toEqual([201, null]);
+    const colleagueTag = await createTag(key, 'theirs', colleague);
+    expect([colleagueTag.status, colleagueTag.headers.get('idempotency-replayed')]).toEqual([201, null]);
     expect((await createAssetTags(key, ['of another path'])).status).toBe(201);
     const other = await createTag(newKey(), 'mine');
     expect([other.status, other.headers.get('idempotency-replayed')]).toEqual([409, null]);
@@ -391,14 +391,19 @@ describe('Operations with an Idempotency-Key', () => {
   });
 
   it('return the response of another instance that finished meanwhile', async () => {
-    const [one, other] = [await appWith(true), await appWith(true)];
+    const [first, second] = [await appWith(true), await appWith(true)];
     // Each instance knows only its own requests, so the database decides.
-    const responses = await Promise.all([one.post('g'), other.post('g'), one.post('g'), other.post('g')]);
+    const responses = await Promise.all([
+      first.post('g'),
+      second.post('g'),
+      first.post('g'),
+      second.post('g'),
+    ]);
     const done = responses.filter(({ statusCode }) => statusCode === 201);
     expect(done.filter(({ headers }) => headers['idempotency-replayed'] === undefined)).toHaveLength(1);
     expect(new Set(done.map(({ body }) => body)).size).toBe(1);
     expect(responses.every(({ statusCode }) => [201, 409].includes(statusCode))).toBe(true);
-    await one.close();
-    await other.close();
+    await first.close();
+    await second.close();
   });
 });

@@ -73,9 +73,9 @@ describe.each(OPERATIONS)('The body of operation %i', (_number, method, path, li
 
   it('is parsed up to its limit only', async () => {
     const { token } = staff;
-    const fits = await watched(method, path, { token, raw: padded(limit) }, 'xxxx');
-    expect(fits.parsed).toBe(true);
-    expect(fits.response.status).not.toBe(413);
+    const accepted = await watched(method, path, { token, raw: padded(limit) }, 'xxxx');
+    expect(accepted.parsed).toBe(true);
+    expect(accepted.response.status).not.toBe(413);
     const over = await watched(method, path, { token, raw: padded(limit + 1) }, 'xxxx');
     expect([over.response.status, over.parsed]).toEqual([413, false]);
   });
@@ -83,8 +83,8 @@ describe.each(OPERATIONS)('The body of operation %i', (_number, method, path, li
   it(`is parsed up to a depth of ${MAX_NESTING} only`, async () => {
     const { token } = staff;
     const body = (depth: number) => `{"ignored":${nested(depth - 1, 'depth-marker')}}`;
-    const fits = await watched(method, path, { token, raw: body(MAX_NESTING) }, 'depth-marker');
-    expect(fits.parsed).toBe(true);
+    const accepted = await watched(method, path, { token, raw: body(MAX_NESTING) }, 'depth-marker');
+    expect(accepted.parsed).toBe(true);
     const over = await watched(method, path, { token, raw: body(MAX_NESTING + 1) }, 'depth-marker');
     expect([over.response.status, over.parsed]).toEqual([400, false]);
     expect(over.response.text).toContain(`nested more than ${MAX_NESTING} levels deep`);

@@ -65,14 +65,14 @@ describe('Lists of large rows', () => {
     expect(ids.slice(0, COUNT)).toEqual(ids.slice(COUNT));
     expect(new Set(ids).size).toBe(COUNT);
     let path: string | undefined = '/v1/vulnerabilities?page[size]=33&page[after]=';
-    const found: number[] = [];
+    const listedIds: number[] = [];
     while (path !== undefined) {
       const { body, headers } = await server.request('GET', path, admin);
-      found.push(...body.map(({ id }: { id: number }) => id));
+      listedIds.push(...body.map(({ id }: { id: number }) => id));
       const next = /<([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
       path = next && new URL(next).pathname + new URL(next).search;
     }
-    expect(found).toEqual(ids.slice(0, COUNT));
+    expect(listedIds).toEqual(ids.slice(0, COUNT));
   });
 
   it('are not read for HEAD', async () => {

@@ -38,8 +38,8 @@ const created = await server.request('POST', ASSET_TAGS, {
 expect(created.status).toBeLessThan(300);
 afterAll(() => server.close());
 
-const get = (path: string, query = '', who = token) =>
-  server.request('GET', query === '' ? path : `${path}?${query}`, { token: who });
+const get = (path: string, query = '', credential = token) =>
+  server.request('GET', query === '' ? path : `${path}?${query}`, { token: credential });
 const names = ({ body }: TestResponse) => (body as { name: string }[]).map(({ name }) => name);
 const pagination = ({ headers }: TestResponse) => headers.get('x-pagination');
 
@@ -75,8 +75,8 @@ describe('Pages', () => {
   it('have no links past the ends, and there is at least one page', async () => {
     const complete = await get(TAGS);
     expect([linkOf(complete, 'prev'), linkOf(complete, 'next')]).toEqual([undefined, undefined]);
-    const none = await get(TAGS, 'filter[search]=nothing+like+it');
-    expect([none.body, pagination(none)]).toEqual([
+    const empty = await get(TAGS, 'filter[search]=nothing+like+it');
+    expect([empty.body, pagination(empty)]).toEqual([
       [],
       '{"current_page":1,"per_page":50,"total_pages":1,"total_entries":0}',
     ]);
@@ -90,22 +90,22 @@ describe('Pages', () => {
     ['of a log', EVENTS, 'page[size]=1'],
   ])('%s lead to the next page, even with a long query', async (_how, path, query) => {
     const pad = (length: number) => `${query}&x=`.padEnd(length, 'x');
-    const short = await get(path, pad(400));
-    const next = linkOf(short, 'next') ?? '';
+    const shortQuery = await get(path, pad(400));
+    const next = linkOf(shortQuery, 'next') ?? '';
     expect(next).not.toBe('');
     const position = new URL(next).searchParams.get(
       /page%5Bafter%5D/.test(next) ? 'page[after]' : nameOf(query),
     );
-    const none = [undefined, undefined, undefined];
-    const others = (response: TestResponse) =>
+    const noLinks = [undefined, undefined, undefined];
+    const otherLinks = (response: TestResponse) =>
       ['first', 'prev', 'last'].map((name) => linkOf(response, name));
 
-    const long = await get(path, pad(2_000));
-    expect(others(long)).toEqual(none);
-    expect(linkOf(long, 'next')).toContain('x'.repeat(1_900));
+    const longQuery = await get(path, pad(2_000));
+    expect(otherLinks(longQuery)).toEqual(noLinks);
+    expect(linkOf(longQuery, 'next')).toContain('x'.repeat(1_900));
     const tooLong = await get(path, pad(9_000));
     expect(tooLong.headers.get('link')).toBeNull();
-    expect([short, long, tooLong].map(({ headers }) => headers.get('x-next-cursor'))).toEqual([
+    expect([shortQuery, longQuery, tooLong].map(({ headers }) => headers.get('x-next-cursor'))).toEqual([
       null,
       null,
       position,
@@ -192,7 +192,7 @@ describe('Invalid parameters', () => {
 });
 
 describe('Query strings', () => {
-  const found = async (query: string) => names(await get(TAGS, query));
+  const namesFor = async (query: string) => names(await get(TAGS, query));
 
   it('accept raw and percent-encoded brackets, and skip empty parts', async () => {
     for (const query of [
@@ -202,7 +202,7 @@ describe('Query strings', () => {
       '&filter[search]=b&',
       '&&page[size]=1&&filter[search]=b',
     ])
-      expect([query, await found(query)]).toEqual([query, ['b']]);
+      expect([query, await namesFor(query)]).toEqual([query, ['b']]);
   });
 
   it('accept arrays with or without trailing brackets, once or repeatedly', async () => {
@@ -243,7 +243,7 @@ describe('Query strings', () => {
   });
 
   it('may contain unknown parameters and unknown values', async () => {
-    expect(await found('unknown[]=1&filter[unknown]=2')).toHaveLength(5);
+    expect(await namesFor('unknown[]=1&filter[unknown]=2')).toHaveLength(5);
     const ignoredOf = async (list: string, query: string) =>
       (await get(list, query, list === EVENTS ? staffToken : token)).headers.get('assay-ignored');
     expect(await ignoredOf(TAGS, 'filter[serach]=a&page[size]=2&sort_by=x&a%0d%0ab=c')).toBe(
@@ -266,13 +266,13 @@ describe('Query strings', () => {
 });
 
 describe('Cursors', () => {
-  const cursorOf = async (path: string, query = '', who = token) => {
-    const response = await get(path, `${query}&page[after]=&page[size]=2`, who);
+  const cursorOf = async (path: string, query = '', credential = token) => {
+    const response = await get(path, `${query}&page[after]=&page[size]=2`, credential);
     expect(response.status).toBe(200);
     return new URL(linkOf(response, 'next') ?? '').searchParams.get('page[after]') ?? '';
   };
-  const behind = (path: string, cursor: string, query = '', who = token) =>
-    get(path, `${query}&page[size]=2&page[after]=${encodeURIComponent(cursor)}`, who);
+  const behind = (path: string, cursor: string, query = '', credential = token) =>
+    get(path, `${query}&page[size]=2&page[after]=${encodeURIComponent(cursor)}`, credential);
 
   it('continue at their position without a total', async () => {
     const response = await behind(TAGS, await cursorOf(TAGS));
@@ -332,14 +332,14 @@ describe('Cursors', () => {
       {},
       ['a'],
     ];
-    for (const [path, query, who] of orders) {
-      const [print] = JSON.parse(Buffer.from(await cursorOf(path, query, who), 'base64url').toString()) as [
-        string,
-      ];
+    for (const [path, query, credential] of orders) {
+      const [print] = JSON.parse(
+        Buffer.from(await cursorOf(path, query, credential), 'base64url').toString(),
+      ) as [string];
       for (const value of values) {
         for (const id of value === 'text' ? values : [1]) {
           const forged = Buffer.from(JSON.stringify([print, value, id])).toString('base64url');
-          const { status } = await behind(path, forged, query, who);
+          const { status } = await behind(path, forged, query, credential);
           expect([path, value, id, status < 500]).toEqual([path, value, id, true]);
         }
       }

@@ -30,7 +30,7 @@ it('Every path answers 405 with Allow for the methods that it lacks', async () =
   expect(paths.size).toBeGreaterThan(100);
   for (const [path, methods] of paths) {
     const allow = [...methods].sort().join(', ');
-    for (const method of METHODS.filter((one) => !methods.has(one))) {
+    for (const method of METHODS.filter((candidate) => !methods.has(candidate))) {
       const { status, headers, text } = await server.request(method, path);
       expect(`${method} ${path} ${status} ${headers.get('allow')}`).toBe(`${method} ${path} 405 ${allow}`);
       if (method !== 'HEAD') expect(text).not.toBe('');

@@ -48,7 +48,7 @@ describe('Operations in process', () => {
       await fixtures.list(assessment_id, asset.uid);
       const member = await fixtures.user({ organization: uid });
       const tags = `/api/tagging/v1.0/organizations/${uid}/tags`;
-      const named = [{ name: 'by command', entities: [{ uid: asset.uid }] }];
+      const newTags = [{ name: 'by command', entities: [{ uid: asset.uid }] }];
       const criticality = { organizationUid: uid, criticality: 'high', assetUids: [asset.uid] };
       const responses = [
         await operations.request({
@@ -59,7 +59,7 @@ describe('Operations in process', () => {
         }),
         await operations.request({ url: `/v1/assessments/${assessment_id}/testing_hours` }),
         await operations.request({ method: 'DELETE', url: `/v1/users/${member.id}` }),
-        await operations.request({ method: 'POST', url: tags, payload: { tags: named } }),
+        await operations.request({ method: 'POST', url: tags, payload: { tags: newTags } }),
         await operations.request({
           method: 'POST',
           url: '/api/asset/v2/bulk/assets/criticality:update',

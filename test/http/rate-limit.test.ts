@@ -7,16 +7,16 @@ const NOW = Date.UTC(2026, 10, 21);
 describe('Rate limiter', () => {
   it('allows requests up to the limit and returns what remains', () => {
     const limiter = new RateLimiter(3);
-    const taken = [0, 10, 20_500, 59_999].map((after) => limiter.consume('user:1', NOW + after));
-    expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, true, false]);
-    expect(taken.map(({ headers }) => headers['ratelimit'])).toEqual([
+    const results = [0, 10, 20_500, 59_999].map((after) => limiter.consume('user:1', NOW + after));
+    expect(results.map(({ allowed }) => allowed)).toEqual([true, true, true, false]);
+    expect(results.map(({ headers }) => headers['ratelimit'])).toEqual([
       '"default";r=2;t=60',
       '"default";r=1;t=60',
       '"default";r=0;t=40',
       '"default";r=0;t=1',
     ]);
-    for (const { headers } of taken) expect(headers['ratelimit-policy']).toBe('"default";q=3;w=60');
-    expect(taken.map(({ headers }) => headers['retry-after'])).toEqual([
+    for (const { headers } of results) expect(headers['ratelimit-policy']).toBe('"default";q=3;w=60');
+    expect(results.map(({ headers }) => headers['retry-after'])).toEqual([
       undefined,
       undefined,
       undefined,

@@ -40,7 +40,7 @@ const server = await useSharedServer();
 const app = await buildApp(server.context, (route) => void routes.push(route));
 await app.close();
 
-const shown = () => routes.filter(({ schema, method }) => schema?.hide !== true && method !== 'HEAD');
+const publicRoutes = () => routes.filter(({ schema, method }) => schema?.hide !== true && method !== 'HEAD');
 const nameOf = ({ method, url }: RouteOptions) => `${[method].flat().join('|')} ${url}`;
 /** A path as in the specification; Fastify escapes a colon as `::`. */
 const specified = (url: string) =>
@@ -71,17 +71,19 @@ describe('Every route', () => {
   it.each(SPECIFIED.map(([method, path], index) => [index + 1, method, path] as const))(
     'operation %i is %s %s',
     (number, method, path) => {
-      const found = shown().filter((route) => route.method === method && specified(route.url) === path);
-      expect(found).toHaveLength(1);
-      expect(found[0]?.schema?.summary).toMatch(new RegExp(`^${number}\\. `));
+      const matches = publicRoutes().filter(
+        (route) => route.method === method && specified(route.url) === path,
+      );
+      expect(matches).toHaveLength(1);
+      expect(matches[0]?.schema?.summary).toMatch(new RegExp(`^${number}\\. `));
     },
   );
 
   it('has a schema for every error it can return', () => {
-    const lacking = shown().flatMap((route) => {
+    const lacking = publicRoutes().flatMap((route) => {
       const hasBody = route.schema?.body !== undefined;
       const invalidIsMalformed = /^\/api\/(assessment|streaming)\//.test(route.url);
-      const needed = [
+      const required = [
         401,
         403,
         404,
@@ -92,7 +94,7 @@ describe('Every route', () => {
         ...(hasBody && !invalidIsMalformed ? [422] : []),
       ];
       const responses = Object.keys((route.schema?.response ?? {}) as object);
-      return needed
+      return required
         .filter((status) => !responses.includes(String(status)))
         .map((status) => `${nameOf(route)} ${status}`);
     });
@@ -100,7 +102,7 @@ describe('Every route', () => {
   });
 
   it('limits every string and array of its schemas', () => {
-    const unlimited = shown().flatMap((route) => {
+    const unlimited = publicRoutes().flatMap((route) => {
       const { params, querystring, body, response } = route.schema ?? {};
       const parts = { params, querystring, body, ...responseSchemas(response) };
       return Object.entries(parts).flatMap(([part, schema]) =>
@@ -129,15 +131,16 @@ describe('Every route', () => {
 
 /** The schemas of a route's response bodies by status and media type. */
 function responseSchemas(response: unknown): Record<string, JsonSchema> {
-  const found: Record<string, JsonSchema> = {};
+  const schemasByName: Record<string, JsonSchema> = {};
   for (const [status, described] of Object.entries((response ?? {}) as Record<string, any>)) {
-    if (described.content === undefined) found[status] = described;
+    if (described.content === undefined) schemasByName[status] = described;
     else
       for (const [type, media] of Object.entries<any>(described.content))
         // Downloads are as long as the list.
-        if (type !== 'text/csv' && type !== 'application/x-ndjson') found[`${status} ${type}`] = media.schema;
+        if (type !== 'text/csv' && type !== 'application/x-ndjson')
+          schemasByName[`${status} ${type}`] = media.schema;
   }
-  return found;
+  return schemasByName;
 }
 
 /** Where a schema allows strings or arrays of any length, or any value. */

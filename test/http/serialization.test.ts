@@ -16,13 +16,13 @@ const { paths, components } = JSON.parse(
 ) as Description;
 
 /** The schemas of all responses and those that they reference. */
-function answered(): JsonSchema[] {
-  const found = new Set<JsonSchema>();
+function responseSchemas(): JsonSchema[] {
+  const schemas = new Set<JsonSchema>();
   const referred = (schema: JsonSchema): JsonSchema => {
-    const one = components.schemas[String(schema['$ref']).replace('#/components/schemas/', '')];
-    if (one !== undefined && !found.has(one)) {
-      found.add(one);
-      mapSchema(one, referred);
+    const referenced = components.schemas[String(schema['$ref']).replace('#/components/schemas/', '')];
+    if (referenced !== undefined && !schemas.has(referenced)) {
+      schemas.add(referenced);
+      mapSchema(referenced, referred);
     }
     return schema;
   };
@@ -32,24 +32,24 @@ function answered(): JsonSchema[] {
     .map(({ content }) => content?.['application/json']?.schema)
     .filter((schema) => schema !== undefined);
   for (const schema of direct) mapSchema(schema, referred);
-  return [...direct, ...found];
+  return [...direct, ...schemas];
 }
 
 it('Response schemas contain no unions except an object or null, and an object or an array, which are serialized without Ajv', () => {
-  const seen = { null: 0, array: 0 };
-  const others: unknown[] = [];
-  for (const schema of answered()) {
+  const counts = { null: 0, array: 0 };
+  const otherSchemas: unknown[] = [];
+  for (const schema of responseSchemas()) {
     const { anyOf, ...rest } = schema;
     const isEither = (anyOf as JsonSchema[] | undefined)?.[1]?.['type'] === 'array';
-    if (isEither) seen.array += 1;
-    mapSchema(isEither ? rest : schema, (one) => {
-      const forms = (one['anyOf'] ?? one['oneOf'] ?? one['allOf']) as JsonSchema[] | undefined;
-      if (forms?.length === 2 && forms[1]?.['type'] === 'null') seen.null += 1;
-      else if (forms !== undefined) others.push(forms);
-      return one;
+    if (isEither) counts.array += 1;
+    mapSchema(isEither ? rest : schema, (nested) => {
+      const forms = (nested['anyOf'] ?? nested['oneOf'] ?? nested['allOf']) as JsonSchema[] | undefined;
+      if (forms?.length === 2 && forms[1]?.['type'] === 'null') counts.null += 1;
+      else if (forms !== undefined) otherSchemas.push(forms);
+      return nested;
     });
   }
-  expect(others).toEqual([]);
-  expect(seen.null).toBeGreaterThan(5);
-  expect(seen.array).toBe(1);
+  expect(otherSchemas).toEqual([]);
+  expect(counts.null).toBeGreaterThan(5);
+  expect(counts.array).toBe(1);
 });

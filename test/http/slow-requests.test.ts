@@ -57,14 +57,14 @@ describe('A body that never arrives', () => {
     const before = hasty.logs().length;
     for (const rest of ['Content-Length: 10\r\n\r\n{', 'Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n']) {
       const arriving = nextRequest();
-      const answered = sendPart(
+      const answer = sendPart(
         hasty.origin,
         `${line} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n${headers}\r\n${rest}`,
       );
       const request = await arriving;
       await eventually(() => expect(request.readableFlowing).toBe(true));
       vi.advanceTimersByTime(6_000);
-      const response = await answered;
+      const response = await answer;
       expect(response).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
       expect(response.toLowerCase()).toContain('\r\nconnection: close\r\n');
       expect(response).toContain(body);
@@ -92,13 +92,13 @@ describe('A body that never arrives', () => {
     app.post('/', { config: { operation: 'test', access: 'unlimited' } }, async () => 'done');
     app.setErrorHandler(async (error, _request, reply) => reply.code(toProblem(error).status).send());
     const origin = await app.listen({ host: '127.0.0.1', port: 0 });
-    const answered = sendPart(
+    const response = sendPart(
       origin,
       `POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${JSON_TYPE}\r\nContent-Length: 10\r\n\r\n{`,
     );
     await started;
     vi.advanceTimersByTime(6_000);
-    expect(await answered).toMatch(/^HTTP\/1\.1 503 /);
+    expect(await response).toMatch(/^HTTP\/1\.1 503 /);
   });
 });
 

@@ -134,11 +134,11 @@ describe('A token without its scheme', () => {
     async (path) => {
       const { token, id } = await createFixtures(server).user();
       const jwt = await createFixtures(server).token(id, { kind: 'jwt', expiresAt: now + 3_600_000 });
-      for (const alone of [token, jwt.token]) {
-        const response = await send('192.0.2.6', alone, path);
+      for (const credential of [token, jwt.token]) {
+        const response = await send('192.0.2.6', credential, path);
         expect(response.status).toBe(401);
         expect(response.body.detail).toContain('Authorization: Bearer <token>');
-        expect(response.text).not.toContain(alone);
+        expect(response.text).not.toContain(credential);
         expect(response.headers.get('www-authenticate')).toBe('Bearer realm="assay"');
       }
     },

@@ -26,8 +26,8 @@ const schema = Type.Object({
   ),
 });
 type ValidationResult = { value?: unknown; error?: Problem };
-const validatorOf = (of: object, httpPart: string) =>
-  compileValidator({ schema: of as never, httpPart, method: 'POST', url: '/' }) as (
+const validatorOf = (definition: object, httpPart: string) =>
+  compileValidator({ schema: definition as never, httpPart, method: 'POST', url: '/' }) as (
     input: unknown,
   ) => ValidationResult;
 const validate = validatorOf(schema, 'body');
@@ -198,8 +198,8 @@ describe('Bodies', () => {
 });
 
 describe('Names', () => {
-  const named = validatorOf(Type.Object({ name: nameSchema('x') }), 'body');
-  const wide = '\u{1f512}';
+  const validateName = validatorOf(Type.Object({ name: nameSchema('x') }), 'body');
+  const surrogatePair = '\u{1f512}';
 
   it.each([
     [
@@ -209,22 +209,22 @@ describe('Names', () => {
       'a b',
       'x'.repeat(255),
       `\u3000${'x'.repeat(255)}\n`,
-      wide.repeat(255),
-      `a\n${wide}\ufeff`,
+      surrogatePair.repeat(255),
+      `a\n${surrogatePair}\ufeff`,
     ],
     [
       '',
       ' ',
       '\t\u00a0\ufeff',
       'x'.repeat(256),
-      wide.repeat(256),
+      surrogatePair.repeat(256),
       ` ${'x '.repeat(128)}x`,
       ' '.repeat(2_048),
     ],
   ])('are validated before lookups: %j and others', (...names) => {
     for (const name of names) {
       const fieldError = validateNameLength('name', name);
-      expect(named({ name }).error?.details.fieldErrors).toEqual(
+      expect(validateName({ name }).error?.details.fieldErrors).toEqual(
         fieldError && [describeFieldError(fieldError)],
       );
     }
@@ -234,7 +234,7 @@ describe('Names', () => {
     ['longer than any text', 'x'.repeat(2_049), 'must have at most 2048 characters'],
     ['not storable text', ' \0', 'must not contain a NUL character or half of a surrogate pair'],
   ])('that are %s return only that error', (_name, name, message) => {
-    expect(named({ name }).error?.details.fieldErrors).toMatchObject([{ property: 'name', message }]);
+    expect(validateName({ name }).error?.details.fieldErrors).toMatchObject([{ property: 'name', message }]);
   });
 });
 
@@ -291,8 +291,8 @@ describe('Boolean and list parameters', () => {
     [{ port: '80' }, { port: [80] }],
     [{ port: ['80', '443'] }, { port: [80, 443] }],
     [{ name: 'true' }, { name: 'true' }],
-  ])('parse %j as %j', (given, value) => {
-    expect(parameters(given)).toEqual({ value });
+  ])('parse %j as %j', (text, value) => {
+    expect(parameters(text)).toEqual({ value });
   });
 
   it.each([
@@ -303,8 +303,8 @@ describe('Boolean and list parameters', () => {
     { port: ['80', '0'] },
     { port: ['1', '2', '3', '4'] },
     { name: ['a', 'b'] },
-  ])('reject %j', (given) => {
-    expect(parameters(given).error?.type).toBe('invalid-request');
+  ])('reject %j', (text) => {
+    expect(parameters(text).error?.type).toBe('invalid-request');
   });
 });
 

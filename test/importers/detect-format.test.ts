@@ -34,8 +34,8 @@ describe('readSample: the beginning of a report', () => {
     ['[{"a":1},\n]', [{ a: 1 }]],
     ['"text"', undefined],
   ])('parses the first value of %j', async (text, json) => {
-    const found = await sample(text);
-    expect(found.json).toEqual(json);
+    const format = await sample(text);
+    expect(format.json).toEqual(json);
   });
 
   it('stops where brackets are nested too deep', async () => {
@@ -43,9 +43,9 @@ describe('readSample: the beginning of a report', () => {
   });
 
   it('reads at most 256 KiB', async () => {
-    const found = await sample(`{"a":1,"b":["${'é'.repeat(200_000)}"]}`);
-    expect(found.json).toEqual({ a: 1, b: [] });
-    expect(found.text.length).toBeLessThan(140_000);
+    const format = await sample(`{"a":1,"b":["${'é'.repeat(200_000)}"]}`);
+    expect(format.json).toEqual({ a: 1, b: [] });
+    expect(format.text.length).toBeLessThan(140_000);
   });
 });
 
@@ -63,8 +63,8 @@ describe('readSample: hostile reports', () => {
     ['text', '<?a?>', '&<'],
   ])('stops after a few errors in %s', async (_what, start, unit) => {
     const errors = vi.spyOn(SaxesParser.prototype, 'fail');
-    const found = await sample(start + unit.repeat(MIB / unit.length), 65_536);
-    expect(found.root).toBeUndefined();
+    const format = await sample(start + unit.repeat(MIB / unit.length), 65_536);
+    expect(format.root).toBeUndefined();
     expect(errors.mock.calls.length).toBeLessThanOrEqual(20);
   });
 

@@ -51,10 +51,10 @@ const MANY = Array.from({ length: 1_500 }, (_, index) => `10.1.${index >> 8}.${i
 describe('A dry run has the result of the run', () => {
   it.each(REPORTS)('of a report of %s: %s', async (format, name) => {
     const content = readFileSync(join(FIXTURES, format, name), 'utf8');
-    const into = { assessment_id: assessment.uid };
-    await imported(content, format, into);
+    const scope = { assessment_id: assessment.uid };
+    await imported(content, format, scope);
     // Again: the hosts are known.
-    expect(await imported(content, format, into)).toMatchObject({ assets_created: 0, ports_opened: 0 });
+    expect(await imported(content, format, scope)).toMatchObject({ assets_created: 0, ports_opened: 0 });
   });
 
   it('that lists a port of a host twice', async () => {
@@ -78,8 +78,8 @@ describe('A dry run has the result of the run', () => {
   });
 
   it('that has several records of whole hosts far apart', async () => {
-    const round = (ports: string, seen: number) =>
-      MANY.map((address) => host(address, ports, { seen })).join('');
+    const round = (ports: string, seenAt: number) =>
+      MANY.map((address) => host(address, ports, { seen: seenAt })).join('');
     const content = report(
       round(port(22) + port(80), SEEN) + round(port(22), SEEN + 60) + round(port(22) + port(80), SEEN + 120),
     );

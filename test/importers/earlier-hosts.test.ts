@@ -108,7 +108,7 @@ const ssh = (version: string) =>
   port(22, 'open', `<service name="ssh" product="OpenSSH" version="${version}" method="probed"/>`);
 const web = (product: string, method: string) =>
   port(80, 'open', `<service name="http"${product} method="${method}"/>`);
-const many = Array.from({ length: 6_000 }, (_, index) => port(index + 1)).join('');
+const manyPorts = Array.from({ length: 6_000 }, (_, index) => port(index + 1)).join('');
 
 const REPORTS = {
   day1: report(host(A, ssh('7') + port(25), { seen: SEEN + DAY })),
@@ -135,7 +135,10 @@ const REPORTS = {
   ),
   first: FIRST,
   second: SECOND,
-  large3: report(host(A, many, { seen: SEEN + 3 * DAY }), '<scaninfo protocol="tcp" services="1-6000"/>'),
+  large3: report(
+    host(A, manyPorts, { seen: SEEN + 3 * DAY }),
+    '<scaninfo protocol="tcp" services="1-6000"/>',
+  ),
   large5: report(
     host(A, port(22) + port(5_000, 'filtered'), { seen: SEEN + 5 * DAY }),
     '<scaninfo protocol="tcp" services="1-5999"/>',
@@ -178,10 +181,10 @@ describe('Reports of hosts', () => {
       ['large5', 'large3'],
     ],
   ])('give the same as %j when they are imported as %j', async (inOrder, mixed) => {
-    const [one, other] = [await createScope(), await createScope()];
-    await one.imports(inOrder);
-    await other.imports(mixed);
-    expect(await other.state()).toEqual(await one.state());
+    const [first, second] = [await createScope(), await createScope()];
+    await first.imports(inOrder);
+    await second.imports(mixed);
+    expect(await second.state()).toEqual(await first.state());
   });
 
   it.each<[Name[], Name[], Name[]]>([
@@ -203,45 +206,45 @@ describe('Reports of hosts', () => {
     ],
     [['large5', 'large3'], ['large3'], ['large5']],
     [['large3', 'large5'], ['large5'], ['large3']],
-  ])('imported as %j, of which %j are undone, leave what %j give', async (imported, undone, standing) => {
-    const [one, other] = [await createScope(), await createScope()];
-    await one.imports(imported);
-    for (const name of undone) await one.undo(name);
-    await other.imports(standing);
-    expect(await one.state()).toEqual(await other.state());
+  ])('imported as %j, of which %j are undone, leave what %j give', async (imported, undone, remaining) => {
+    const [first, second] = [await createScope(), await createScope()];
+    await first.imports(imported);
+    for (const name of undone) await first.undo(name);
+    await second.imports(remaining);
+    expect(await first.state()).toEqual(await second.state());
   });
 
   it('of a host whose scans were not stored keep its ports and their history', async () => {
-    const [one, other] = [await createScope(), await createScope()];
-    for (const scope of [one, other]) await scope.imports(['day3']);
-    // As a database of an earlier version.
+    const [first, second] = [await createScope(), await createScope()];
+    for (const scope of [first, second]) await scope.imports(['day3']);
+    // Removes what a database of an earlier version lacks.
     await server.context.db.write(async (tx) => {
       const hosts = tx.selectFrom('assets').select('id').where('location', 'in', [A, B]);
       await tx.deleteFrom('host_detections').where('asset_id', 'in', hosts).execute();
       await tx.deleteFrom('host_observations').where('asset_id', 'in', hosts).execute();
     });
-    const before = await one.state();
-    await one.imports(['day1', 'day5']);
-    await other.imports(['day5', 'day1']);
-    const after = await one.state();
-    expect(after).toEqual(await other.state());
+    const before = await first.state();
+    await first.imports(['day1', 'day5']);
+    await second.imports(['day5', 'day1']);
+    const after = await first.state();
+    expect(after).toEqual(await second.state());
     const day3 = (state: typeof before) =>
       state.hosts.flatMap(({ events }) => events.filter((event: any) => event.import_id === 'day3'));
     expect(day3(after)).toEqual(day3(before));
     expect(after.hosts[0].closed.map(({ number }: any) => number)).toEqual([25, 80]);
-    for (const name of ['day5', 'day1'] as const) await one.undo(name);
-    expect(await one.state()).toEqual(before);
+    for (const name of ['day5', 'day1'] as const) await first.undo(name);
+    expect(await first.state()).toEqual(before);
   });
 
   it('change nothing when they are applied again', async () => {
-    const [one, other] = [await createScope(), await createScope()];
-    await one.imports(['day5', 'day3']);
-    await other.imports(['day5', 'day3']);
-    const before = await one.state();
-    await one.repeat('day3');
-    expect(await one.state()).toEqual(before);
-    await one.undo('day3');
-    await other.undo('day3');
-    expect(await one.state()).toEqual(await other.state());
+    const [first, second] = [await createScope(), await createScope()];
+    await first.imports(['day5', 'day3']);
+    await second.imports(['day5', 'day3']);
+    const before = await first.state();
+    await first.repeat('day3');
+    expect(await first.state()).toEqual(before);
+    await first.undo('day3');
+    await second.undo('day3');
+    expect(await first.state()).toEqual(await second.state());
   });
 });

@@ -42,11 +42,17 @@ describe('the asset of a finding', () => {
 describe('the identity of a finding', () => {
   it('depends on source, rule, asset and location only', () => {
     const target = { host: '192.0.2.1', port: 443 };
-    const one = identity({ target });
-    expect(one).toMatch(/^[\w-]{22}$/);
-    const same = { title: 'Another', severity: 'Low', description: 'x', evidence: ['y'], seenAt: 5 } as const;
-    expect(identity({ target: { ...target, protocol: 'tcp' }, ...same })).toBe(one);
-    const others = [
+    const original = identity({ target });
+    expect(original).toMatch(/^[\w-]{22}$/);
+    const irrelevant = {
+      title: 'Another',
+      severity: 'Low',
+      description: 'x',
+      evidence: ['y'],
+      seenAt: 5,
+    } as const;
+    expect(identity({ target: { ...target, protocol: 'tcp' }, ...irrelevant })).toBe(original);
+    const variants = [
       identity({ target }, 'burp'),
       identity({ target, rule: 'R2' }),
       identity({ target: { ...target, port: 80 } }),
@@ -57,7 +63,7 @@ describe('the identity of a finding', () => {
       identity({ target: { url: 'https://192.0.2.1/' } }),
       identity({ target: undefined }),
     ];
-    expect(new Set([one, ...others]).size).toBe(10);
+    expect(new Set([original, ...variants]).size).toBe(10);
   });
 
   it('is the same for all instances on one site', () => {
@@ -67,10 +73,10 @@ describe('the identity of a finding', () => {
   });
 
   it('is the fingerprint, if there is one', () => {
-    const one = identity({ fingerprint: 'f', target: { host: '192.0.2.1' } });
-    expect(identity({ fingerprint: 'f', target: { host: '192.0.2.2' }, rule: 'R2' })).toBe(one);
-    expect(identity({ fingerprint: 'g' })).not.toBe(one);
-    expect(identity({ fingerprint: 'f' }, 'other')).not.toBe(one);
+    const original = identity({ fingerprint: 'f', target: { host: '192.0.2.1' } });
+    expect(identity({ fingerprint: 'f', target: { host: '192.0.2.2' }, rule: 'R2' })).toBe(original);
+    expect(identity({ fingerprint: 'g' })).not.toBe(original);
+    expect(identity({ fingerprint: 'f' }, 'other')).not.toBe(original);
   });
 
   it('distinguishes locations with one and two parts', () => {

@@ -185,8 +185,8 @@ function shuffledJson(text: string, random: Random): string | undefined {
       return undefined;
     }
   };
-  const whole = parse(text);
-  if (whole !== undefined) return JSON.stringify(shuffle(whole.value), null, 2);
+  const allRecords = parse(text);
+  if (allRecords !== undefined) return JSON.stringify(shuffle(allRecords.value), null, 2);
   const lines = text.split('\n').flatMap((line) => parse(line) ?? []);
   if (lines.length < 2 || !text.startsWith('{"')) return undefined;
   return inRandomOrder(lines, random)
@@ -262,8 +262,8 @@ function mutated(bytes: Uint8Array, random: Random): Uint8Array {
 /** Replaces the next string, number or word. */
 function withoutValue(report: Buffer, at: number, value: Uint8Array): Buffer {
   const text = report.subarray(at, at + 2_000).toString('latin1');
-  const found = /"[^"]*"|\b[\w.-]+\b/.exec(text);
-  if (found === null) return report;
-  const start = at + found.index;
-  return Buffer.concat([report.subarray(0, start), value, report.subarray(start + found[0].length)]);
+  const token = /"[^"]*"|\b[\w.-]+\b/.exec(text);
+  if (token === null) return report;
+  const start = at + token.index;
+  return Buffer.concat([report.subarray(0, start), value, report.subarray(start + token[0].length)]);
 }

@@ -19,13 +19,13 @@ beforeEach(async () => {
 });
 
 /** Runs the report as an import without an assessment. */
-async function run(text: string, into = organization): Promise<ImportOutcome> {
+async function run(text: string, organizationUid = organization): Promise<ImportOutcome> {
   const caller = operatorCaller('an import');
   const row = await server.context.db.write((tx) =>
     tx
       .insertInto('imports')
       .values({
-        organization_id: into.id,
+        organization_id: organizationUid.id,
         assessment_id: null,
         created_by: null,
         format: 'nmap',
@@ -53,7 +53,7 @@ async function run(text: string, into = organization): Promise<ImportOutcome> {
     format: nmap,
     job: {
       id: row.id,
-      organizationId: into.id,
+      organizationId: organizationUid.id,
       assessment: null,
       caller,
       canWriteAssets: true,
@@ -75,8 +75,8 @@ async function run(text: string, into = organization): Promise<ImportOutcome> {
 }
 
 /** Imports a complete report and returns the result for its hosts. */
-async function imported(text: string, into = organization) {
-  const { error, result } = await run(text, into);
+async function imported(text: string, organizationUid = organization) {
+  const { error, result } = await run(text, organizationUid);
   expect(error).toBeNull();
   const { assets_created, assets_updated, ports_opened, ports_closed } = result;
   return { created: assets_created, updated: assets_updated, opened: ports_opened, closed: ports_closed };
@@ -122,10 +122,10 @@ const states = async () =>
   Object.fromEntries((await ports()).map((row) => [`${row.number}/${row.protocol}`, row.observed_state]));
 
 async function events(action: string) {
-  const found = (await fixtures.auditEvents()).filter(
+  const auditEvents = (await fixtures.auditEvents()).filter(
     (event) => event.action === action && event.organization_id === organization.id,
   );
-  return found.map((event) => ({
+  return auditEvents.map((event) => ({
     ...event,
     before: event.before === null ? null : JSON.parse(event.before),
     after: event.after === null ? null : JSON.parse(event.after),
@@ -312,8 +312,8 @@ describe('a second scan', () => {
     const [before] = await assets();
     const names = '<hostnames><hostname name="mail.example.com"/></hostnames>';
     await imported(report(host('192.0.2.1', port(25), { inner: names })));
-    const seen = { first_seen: SEEN * 1_000, last_seen: SEEN * 1_000 };
-    expect(await assets()).toEqual([{ ...before, ...seen }]);
+    const times = { first_seen: SEEN * 1_000, last_seen: SEEN * 1_000 };
+    expect(await assets()).toEqual([{ ...before, ...times }]);
     expect(await states()).toEqual({ '25/tcp': 'open' });
   });
 
@@ -328,9 +328,9 @@ describe('a second scan', () => {
 describe('a port that is no longer listed', () => {
   const later = (inner: string, scaninfo?: string, attributes = '') =>
     report(host('192.0.2.1', inner, { seen: SEEN + 60, attributes }), scaninfo);
-  const known = port(22) + port(80, 'filtered') + port(2_000) + port(53, 'open|filtered', '', 'udp');
+  const knownPorts = port(22) + port(80, 'filtered') + port(2_000) + port(53, 'open|filtered', '', 'udp');
   const all = { '22/tcp': 'open', '53/udp': 'open|filtered', '80/tcp': 'filtered', '2000/tcp': 'open' };
-  beforeEach(() => imported(report(host('192.0.2.1', known))));
+  beforeEach(() => imported(report(host('192.0.2.1', knownPorts))));
 
   it.each<[string, string, object, number]>([
     ['is closed where the scan covered it', later(''), { ...all, '22/tcp': 'closed', '80/tcp': 'closed' }, 2],
@@ -366,15 +366,15 @@ describe('a port that is no longer listed', () => {
 });
 
 describe('a host that is down', () => {
-  const down = (seen: number) =>
+  const downReport = (seenAt: number) =>
     report(
-      `<host endtime="${seen}"><status state="down"/><address addr="192.0.2.1" addrtype="ipv4"/></host>`,
+      `<host endtime="${seenAt}"><status state="down"/><address addr="192.0.2.1" addrtype="ipv4"/></host>`,
       '<scaninfo type="syn" protocol="tcp" services="443"/>',
     );
 
   it('closes all of its ports at that time', async () => {
     await imported(report(host('192.0.2.1', port(22) + port(80, 'filtered') + port(81, 'closed'))));
-    expect(await imported(down(SEEN + 60))).toEqual({ ...NOTHING, closed: 2 });
+    expect(await imported(downReport(SEEN + 60))).toEqual({ ...NOTHING, closed: 2 });
     expect(await states()).toEqual({ '22/tcp': 'closed', '80/tcp': 'closed', '81/tcp': 'closed' });
     for (const { last_seen } of await ports()) expect(last_seen).toBe((SEEN + 60) * 1_000);
     const [event] = await events('asset.scan');
@@ -383,13 +383,13 @@ describe('a host that is down', () => {
 
   it('does not change what a later scan saw', async () => {
     await imported(report(host('192.0.2.1', port(22))));
-    await imported(down(SEEN - 60));
+    await imported(downReport(SEEN - 60));
     expect(await states()).toEqual({ '22/tcp': 'open' });
     expect(await events('asset.scan')).toEqual([]);
   });
 
   it('does not become an asset', async () => {
-    expect(await imported(down(SEEN))).toEqual(NOTHING);
+    expect(await imported(downReport(SEEN))).toEqual(NOTHING);
     expect(await assets()).toEqual([]);
   });
 });
@@ -444,8 +444,8 @@ describe('the service of a port', () => {
 describe('an older report', () => {
   it('updates when a port was first seen, and closes what later ones no longer list', async () => {
     await imported(report(host('192.0.2.1', port(22, 'open', '<service name="ssh" method="probed"/>'))));
-    const old = port(22, 'closed') + port(23);
-    await imported(report(host('192.0.2.1', old, { seen: SEEN - 60 })));
+    const oldPorts = port(22, 'closed') + port(23);
+    await imported(report(host('192.0.2.1', oldPorts, { seen: SEEN - 60 })));
     expect(await ports()).toMatchObject([
       {
         number: 22,
@@ -481,22 +481,22 @@ describe('a report', () => {
   });
 
   it('of a host with very many ports has the same result as one of few', async () => {
-    const many = (state: (number: number) => string | undefined, seen: number) => {
+    const portReport = (state: (number: number) => string | undefined, seenAt: number) => {
       let text = '';
       for (let number = 1; number <= 6_000; number += 1) {
         const portState = state(number);
         if (portState !== undefined) text += port(number, portState);
       }
       const scaninfo = '<scaninfo type="syn" protocol="tcp" services="1-5999"/>';
-      return report(host('192.0.2.1', text, { seen }), scaninfo);
+      return report(host('192.0.2.1', text, { seen: seenAt }), scaninfo);
     };
     const open = () => 'open';
-    expect(await imported(many(open, SEEN))).toEqual({ ...NOTHING, created: 1, opened: 6_000 });
+    expect(await imported(portReport(open, SEEN))).toEqual({ ...NOTHING, created: 1, opened: 6_000 });
     expect(await ports()).toHaveLength(6_000);
-    expect(await imported(many(open, SEEN))).toEqual(NOTHING);
+    expect(await imported(portReport(open, SEEN))).toEqual(NOTHING);
     // Covered ports that it no longer lists are closed, in every part of the report; others keep their state.
     const few = (number: number) => (number === 3_000 ? 'filtered' : undefined);
-    expect(await imported(many(few, SEEN + 60))).toEqual({ ...NOTHING, updated: 1, closed: 5_998 });
+    expect(await imported(portReport(few, SEEN + 60))).toEqual({ ...NOTHING, updated: 1, closed: 5_998 });
     const after = await states();
     expect([after['1/tcp'], after['3000/tcp'], after['5999/tcp'], after['6000/tcp']]).toEqual([
       'closed',
@@ -504,7 +504,7 @@ describe('a report', () => {
       'closed',
       'open',
     ]);
-    expect(await imported(many(open, SEEN + 120))).toEqual({ ...NOTHING, updated: 1, opened: 5_999 });
+    expect(await imported(portReport(open, SEEN + 120))).toEqual({ ...NOTHING, updated: 1, opened: 5_999 });
     const isDown = `<host endtime="${SEEN + 180}"><status state="down"/><address addr="192.0.2.1" addrtype="ipv4"/></host>`;
     expect(await imported(report(isDown))).toEqual({ ...NOTHING, closed: 6_000 });
   });

@@ -75,10 +75,10 @@ describe.each(REPORT_FORMATS.filter(({ hasFindings }) => hasFindings))('$name', 
   const files = readdirSync(folder).filter((file) => !file.endsWith('.records.json'));
 
   it.each(files)('keeps host, port and protocol of every target: %s', async (file) => {
-    for (const found of await findingsOf(format, readFileSync(new URL(file, folder)))) {
-      const { target } = found;
+    for (const imported of await findingsOf(format, readFileSync(new URL(file, folder)))) {
+      const { target } = imported;
       if (target === undefined || !('host' in target)) continue;
-      const { locations } = normalizeFinding(found);
+      const { locations } = normalizeFinding(imported);
       expect(locations.length).toBeGreaterThan(0);
       for (const location of locations) {
         if (location.type === 'url') continue;

@@ -31,8 +31,8 @@ beforeEach(async () => {
 
 const upload = async (format: string, text: string, options: Partial<ImportOptions>, isWide = false) => {
   now += 60_000;
-  const place = { organizationId, assessment: isWide ? null : assessment };
-  const outcome = await importDirectly(server.context.db, place, { format, report: text, options, at: now });
+  const scope = { organizationId, assessment: isWide ? null : assessment };
+  const outcome = await importDirectly(server.context.db, scope, { format, report: text, options, at: now });
   expect(outcome).toMatchObject({ state: 'succeeded', error: null });
   return outcome;
 };
@@ -87,8 +87,8 @@ async function findings(): Promise<Vulnerability[]> {
   return Promise.all(rows.map(({ id }) => readVulnerability(read, operatorCaller('a test'), id)));
 }
 const onlyFinding = async (): Promise<Vulnerability> => {
-  const [finding, ...others] = await findings();
-  expect([finding, others]).toEqual([expect.anything(), []]);
+  const [finding, ...otherFindings] = await findings();
+  expect([finding, otherFindings]).toEqual([expect.anything(), []]);
   return finding as Vulnerability;
 };
 const assets = () =>
@@ -116,14 +116,14 @@ describe('A report that is older than one without its finding', () => {
     await importZap(day(2), [], 'fix');
     expect(await onlyFinding()).toMatchObject({ statusId: STATUS.fixed });
     const newest = await importZap(day(4), [], 'fix');
-    const late = await importZap(day(3), [R], 'fix');
+    const lateImport = await importZap(day(3), [R], 'fix');
     expect(await onlyFinding()).toMatchObject({
       statusId: STATUS.fixed,
       goneAt: day(4),
       goneImportId: newest.id,
       firstSeenAt: day(1),
       lastSeenAt: day(3),
-      lastImportId: late.id,
+      lastImportId: lateImport.id,
     });
   });
 
@@ -140,14 +140,14 @@ describe('A report that is older than one without its finding', () => {
     const first = await importZap(day(1), [R]);
     await importZap(day(2), []);
     const newest = await importZap(day(4), []);
-    const late = await importZap(day(3), [R]);
+    const lateImport = await importZap(day(3), [R]);
     expect(await onlyFinding()).toMatchObject({
       statusId: STATUS.pendingReview,
       goneAt: day(4),
       goneImportId: newest.id,
       importId: first.id,
       lastSeenAt: day(3),
-      lastImportId: late.id,
+      lastImportId: lateImport.id,
     });
   });
 
@@ -268,25 +268,26 @@ describe('Undos from the last import to the first', () => {
   it.each(['keep', 'fix'] as const)(
     'leave covered what a report that stands covered (%s)',
     async (whenGone) => {
-      const [stands, ...others] = [
+      const [remaining, ...otherImports] = [
         await importZap(day(5), [], whenGone),
         await importZap(day(6), [], whenGone),
         await importZap(day(7), [], whenGone),
       ];
-      for (const { id } of others.reverse()) await undo(id);
+      for (const { id } of otherImports.reverse()) await undo(id);
       await importZap(day(4), [R], whenGone);
       expect(await onlyFinding()).toMatchObject({
         statusId: whenGone === 'fix' ? STATUS.fixed : STATUS.pendingReview,
         closedAt: whenGone === 'fix' ? day(5) : null,
         goneAt: day(5),
-        goneImportId: stands.id,
+        goneImportId: remaining.id,
       });
     },
   );
 });
 
 /** A scan of the first thousand ports of a host. */
-const nmap = (at: number, found: string): string => report(host('192.0.2.1', found, { seen: at / 1_000 }));
+const nmap = (at: number, portElements: string): string =>
+  report(host('192.0.2.1', portElements, { seen: at / 1_000 }));
 
 describe('A finding that a person deletes', () => {
   const stored = async () => {

@@ -136,11 +136,11 @@ const REPORTS = FORMATS.flatMap((format) => {
 
 describe.each(REPORTS)('The report $file of $format.name', ({ format, report }) => {
   it('creates each finding once, and changes nothing when imported again', async () => {
-    const place = await newPlace();
-    const first = await imported(format, report, place);
+    const scope = await newPlace();
+    const first = await imported(format, report, scope);
     expect(first.error).toBeNull();
     expect(first.result.findings_created).toBeGreaterThan(0);
-    const repeated = await imported(format, report, place);
+    const repeated = await imported(format, report, scope);
     expect(repeated.result).toMatchObject({
       assets_created: 0,
       findings_created: 0,
@@ -179,19 +179,19 @@ describe('A later report', () => {
       .execute();
 
   it('of Trivy fixes missing findings, and the next one reopens those that are back', async () => {
-    const place = await newPlace();
+    const scope = await newPlace();
     const fix = { whenGone: 'fix' } as const;
-    await imported(trivy, trivyReport(MONDAY, 'CVE-2030-0001', 'CVE-2030-0002'), place, fix);
-    const tuesday = await imported(trivy, trivyReport(TUESDAY, 'CVE-2030-0001'), place, fix);
+    await imported(trivy, trivyReport(MONDAY, 'CVE-2030-0001', 'CVE-2030-0002'), scope, fix);
+    const tuesday = await imported(trivy, trivyReport(TUESDAY, 'CVE-2030-0001'), scope, fix);
     expect(tuesday.result).toMatchObject({ findings_seen_again: 1, findings_gone: 1 });
-    expect(await statuses(place)).toEqual([
+    expect(await statuses(scope)).toEqual([
       { title: 'CVE-2030-0001 in one', status_id: 1 },
       { title: 'CVE-2030-0002 in one', status_id: 5 },
     ]);
     const wednesday = await imported(
       trivy,
       trivyReport(WEDNESDAY, 'CVE-2030-0001', 'CVE-2030-0002'),
-      place,
+      scope,
       fix,
     );
     expect(wednesday.result).toMatchObject({
@@ -199,10 +199,10 @@ describe('A later report', () => {
       findings_reopened: 1,
       findings_gone: 0,
     });
-    expect((await statuses(place))[1]).toMatchObject({ status_id: 2 });
+    expect((await statuses(scope))[1]).toMatchObject({ status_id: 2 });
     now += DAY;
-    const late = await imported(trivy, `${trivyReport(MONDAY)} `, place, fix);
-    expect(late.result).toMatchObject({ findings_gone: 0 });
+    const lateImport = await imported(trivy, `${trivyReport(MONDAY)} `, scope, fix);
+    expect(lateImport.result).toMatchObject({ findings_gone: 0 });
   });
 
   const zapReport = (day: number, alerts: string) =>
@@ -227,7 +227,7 @@ describe('A later report', () => {
   ])(
     'of $name fixes missing findings of its host or site, and reopens them',
     async (format, reportOf, finding) => {
-      const place = await newPlace();
+      const scope = await newPlace();
       const fix = { whenGone: 'fix' } as const;
       const results = [];
       for (const text of [
@@ -236,7 +236,7 @@ describe('A later report', () => {
         reportOf(2, finding),
         reportOf(4, finding),
       ]) {
-        const { result, error } = await imported(format, text, place, fix);
+        const { result, error } = await imported(format, text, scope, fix);
         expect(error).toBeNull();
         results.push([result.findings_created, result.findings_gone, result.findings_reopened]);
       }
@@ -246,7 +246,7 @@ describe('A later report', () => {
         [0, 0, 0],
         [0, 0, 1],
       ]);
-      expect(await statuses(place)).toEqual([{ title: 'A', status_id: 2 }]);
+      expect(await statuses(scope)).toEqual([{ title: 'A', status_id: 2 }]);
     },
   );
 
@@ -293,9 +293,9 @@ describe('A later report', () => {
       'matched-at': 'https://a.example/',
       timestamp: day(number),
     });
-  const wapitiOf = (number: number, category: string, ...found: object[]) =>
+  const wapitiOf = (number: number, category: string, ...vulnerabilities: object[]) =>
     json({
-      vulnerabilities: { [category]: found },
+      vulnerabilities: { [category]: vulnerabilities },
       classifications: { [category]: {} },
       infos: { version: 'wapiti', target: 'https://a.example/', date: day(number), scope: 'domain' },
     });
@@ -435,19 +435,19 @@ describe('A later report', () => {
     ],
   ])(
     'with other checks marks nothing as gone, and one with the same does: %s',
-    async (_what, format, found, others, empty, options = {}) => {
-      const place = await newPlace();
+    async (_what, format, report, laterReports, empty, options = {}) => {
+      const scope = await newPlace();
       const fix = { whenGone: 'fix', ...options } as const;
-      const first = await imported(format, found(1), place, fix);
+      const first = await imported(format, report(1), scope, fix);
       expect(first.error).toBeNull();
-      const between = await imported(format, others(2), place, fix);
+      const between = await imported(format, laterReports(2), scope, fix);
       expect([between.error, between.result.findings_gone]).toEqual([null, 0]);
-      const repeated = await imported(format, found(3), place, fix);
+      const repeated = await imported(format, report(3), scope, fix);
       expect(repeated.result).toMatchObject({ findings_created: 0, findings_reopened: 0 });
       // Older checks of the same kind cover nothing that was seen since.
-      expect((await imported(format, `${others(2)} `, place, fix)).result.findings_gone).toBe(0);
+      expect((await imported(format, `${laterReports(2)} `, scope, fix)).result.findings_gone).toBe(0);
       now += DAY;
-      const last = await imported(format, empty(4), place, fix);
+      const last = await imported(format, empty(4), scope, fix);
       expect(last.result.findings_gone).toBeGreaterThan(0);
     },
   );
@@ -474,77 +474,77 @@ describe('A later report', () => {
     ],
     ['decides day and month both ways', csv, csvOf('03/04/2024', '22/03/2024', '03/22/2024'), {}, 1],
   ])('that %s (%j) reopens nothing', async (_what, format, report, options, unclear) => {
-    const place = await newPlace();
-    await imported(format, report.replace('some day', day(1)), place, { scannedAt: NOW - 20 * DAY });
+    const scope = await newPlace();
+    await imported(format, report.replace('some day', day(1)), scope, { scannedAt: NOW - 20 * DAY });
     await server.context.db.write((tx) =>
       tx
         .updateTable('vulnerabilities')
         .set({ status_id: 5, closed_at: NOW - DAY })
-        .where('assessment_id', '=', place.assessment.id)
+        .where('assessment_id', '=', scope.assessment.id)
         .execute(),
     );
-    const { result, skips, error } = await imported(format, `${report}\n`, place, options);
+    const { result, skips, error } = await imported(format, `${report}\n`, scope, options);
     expect([error, result.findings_created, result.findings_reopened]).toEqual([null, 0, 0]);
     const notes = skips.filter(({ reason }) => /^(time not understood|day or month first)/.test(reason));
     expect(notes.map(({ count }) => count)).toEqual(unclear === 0 ? [] : [unclear]);
   });
 
   it('whose time is not understood has the given time, also if the same bytes were imported without it', async () => {
-    const place = await newPlace();
+    const scope = await newPlace();
     const report = csvOf('some day', day(1));
-    await imported(csv, report, place);
+    await imported(csv, report, scope);
     const at = NOW - 5 * DAY;
     await server.context.db.write((tx) =>
       tx
         .updateTable('vulnerabilities')
         .set({ status_id: 5, closed_at: NOW - DAY })
-        .where('assessment_id', '=', place.assessment.id)
+        .where('assessment_id', '=', scope.assessment.id)
         .execute(),
     );
     now += DAY;
-    const repeated = await imported(csv, report, place, { scannedAt: at });
+    const repeated = await imported(csv, report, scope, { scannedAt: at });
     expect(repeated.result.findings_reopened).toBe(0);
     const other = await newPlace();
     await imported(csv, report, other, { scannedAt: at });
-    const seen = await server.context.db.read
+    const detections = await server.context.db.read
       .selectFrom('scanner_findings')
       .innerJoin('detections', 'detections.vulnerability_id', 'scanner_findings.vulnerability_id')
       .select('seen_at')
       .where('assessment_id', '=', other.assessment.id)
       .orderBy('scanner_findings.vulnerability_id')
       .execute();
-    expect(seen.map((row) => row.seen_at)).toEqual([at, Date.parse(day(1))]);
+    expect(detections.map((row) => row.seen_at)).toEqual([at, Date.parse(day(1))]);
   });
 
   it('of which one record of a finding has a time that is not understood reopens nothing, in any order', async () => {
     const rows = ['Title 0,Low,some day', 'Title 0,Low,2030-01-30'];
     for (const order of [rows, rows.toReversed()]) {
-      const place = await newPlace();
-      await imported(csv, csvOf(day(1)), place);
+      const scope = await newPlace();
+      await imported(csv, csvOf(day(1)), scope);
       await server.context.db.write((tx) =>
         tx
           .updateTable('vulnerabilities')
           .set({ status_id: 5, closed_at: NOW - 10 * DAY })
-          .where('assessment_id', '=', place.assessment.id)
+          .where('assessment_id', '=', scope.assessment.id)
           .execute(),
       );
-      const { result } = await imported(csv, `Title,Severity,Date\n${order.join('\n')}\n`, place);
+      const { result } = await imported(csv, `Title,Severity,Date\n${order.join('\n')}\n`, scope);
       expect(result).toMatchObject({ findings_seen_again: 1, findings_reopened: 0 });
     }
   });
 
   it('whose time is not understood marks nothing as gone, unless the time is given', async () => {
-    const place = await newPlace();
+    const scope = await newPlace();
     const fix = { whenGone: 'fix' } as const;
-    await imported(zap, zapReport(1, zapAlert), place, fix);
-    const unclear = await imported(zap, zapAt('some day', ''), place, fix);
+    await imported(zap, zapReport(1, zapAlert), scope, fix);
+    const unclear = await imported(zap, zapAt('some day', ''), scope, fix);
     expect(unclear.result.findings_gone).toBe(0);
-    const given = await imported(zap, zapAt('some day', '<!-- -->'), place, { ...fix, scannedAt: NOW - DAY });
+    const given = await imported(zap, zapAt('some day', '<!-- -->'), scope, { ...fix, scannedAt: NOW - DAY });
     expect(given.result.findings_gone).toBe(1);
   });
 
   it('of SARIF does not change findings of another tool or another run', async () => {
-    const place = await newPlace();
+    const scope = await newPlace();
     const sarifReport = (tool: string, id: string, end: string, ...rules: string[]) =>
       JSON.stringify({
         version: '2.1.0',
@@ -566,9 +566,9 @@ describe('A later report', () => {
       ['Probe', 'lib'],
       ['Other', 'app'],
     ] as const) {
-      await imported(sarif, sarifReport(tool, id, MONDAY, 'one', 'two'), place);
+      await imported(sarif, sarifReport(tool, id, MONDAY, 'one', 'two'), scope);
     }
-    const later = await imported(sarif, sarifReport('Probe', 'app', TUESDAY, 'one'), place);
+    const later = await imported(sarif, sarifReport('Probe', 'app', TUESDAY, 'one'), scope);
     expect(later.result).toMatchObject({ findings_created: 0, findings_seen_again: 1, findings_gone: 1 });
   });
 });

@@ -21,10 +21,10 @@ export function port(number: number, state = 'open', inner = '', protocol = 'tcp
 export function host(
   address: string,
   ports: string,
-  { seen = SEEN, attributes = '', inner = '' } = {},
+  { seen: seenAt = SEEN, attributes = '', inner = '' } = {},
 ): string {
   return (
-    `<host starttime="1" endtime="${seen}"${attributes}><status state="up"/>` +
+    `<host starttime="1" endtime="${seenAt}"${attributes}><status state="up"/>` +
     `<address addr="${address}" addrtype="${address.includes(':') ? 'ipv6' : 'ipv4'}"/>${inner}` +
     `<ports>${ports}</ports></host>\n`
   );
@@ -39,8 +39,8 @@ export function report(
 
 /** Yields a report in chunks of a size. */
 export async function* inChunks(bytes: string | Uint8Array, size = 65_536): AsyncGenerator<Uint8Array> {
-  const whole = Buffer.from(bytes as Uint8Array);
-  for (let start = 0; start < whole.length; start += size) yield whole.subarray(start, start + size);
+  const buffer = Buffer.from(bytes as Uint8Array);
+  for (let start = 0; start < buffer.length; start += size) yield buffer.subarray(start, start + size);
 }
 
 /** Returns everything that a report yielded before it ended or failed. */

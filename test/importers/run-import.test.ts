@@ -183,10 +183,10 @@ async function listVulnerabilities(uid = assessment.uid): Promise<any[]> {
   }
 }
 
-async function one(rule: string, uid = assessment.uid): Promise<any> {
-  const found = (await listVulnerabilities(uid)).filter(({ title }) => title === `Title of ${rule}`);
-  expect(found).toHaveLength(1);
-  return found[0];
+async function findByRule(rule: string, uid = assessment.uid): Promise<any> {
+  const matches = (await listVulnerabilities(uid)).filter(({ title }) => title === `Title of ${rule}`);
+  expect(matches).toHaveLength(1);
+  return matches[0];
 }
 
 async function timeline(id: number): Promise<any[]> {
@@ -287,7 +287,7 @@ describe('a finding', () => {
         findings_gone: 0,
       },
     });
-    expect(await one('xss')).toMatchObject({
+    expect(await findByRule('xss')).toMatchObject({
       status_id: 1,
       severity: 'Critical',
       description: 'What it *is*',
@@ -314,24 +314,24 @@ describe('a finding', () => {
     expect(assets.body).toMatchObject([
       { assetType: 'webapp', location: 'https://shop.example/', listings: [{ listingUid: assessment.uid }] },
     ]);
-    expect((await one('xss')).asset_uids).toEqual([assets.body[0].uid]);
-    expect(await kinds((await one('xss')).id)).toEqual(['created']);
+    expect((await findByRule('xss')).asset_uids).toEqual([assets.body[0].uid]);
+    expect(await kinds((await findByRule('xss')).id)).toEqual(['created']);
     await expectCounted();
   });
 
   it('with several instances in a report becomes one vulnerability with all of them', async () => {
     const url = (n: number) => ({ target: { url: `https://shop.example/${n}` } });
-    const many = Array.from({ length: 1_200 }, (_, n) => finding('xss', url(n)));
+    const findings = Array.from({ length: 1_200 }, (_, n) => finding('xss', url(n)));
     const { result, progress } = await imported([
       at(FIRST),
-      ...many.slice(0, 600),
+      ...findings.slice(0, 600),
       finding('other'),
       finding('xss', { ...url(0), severity: 'Critical', cveIds: ['CVE-2020-1234'] }),
-      ...many.slice(600),
+      ...findings.slice(600),
     ]);
     expect(result).toMatchObject({ findings_created: 2, assets_created: 1 });
     expect(progress).toMatchObject({ findings: 2, applied: 1 });
-    const { exploitable_locations, ...rest } = await one('xss');
+    const { exploitable_locations, ...rest } = await findByRule('xss');
     expect(rest).toMatchObject({ location_count: 1_200, severity: 'Critical' });
     expect(exploitable_locations).toHaveLength(1_000);
     expect(exploitable_locations[999]).toMatchObject({ value: 'https://shop.example/999' });
@@ -366,12 +366,12 @@ describe('a finding', () => {
       finding('fine'),
     ]);
     expect(skips).toEqual([{ reason: 'truncated', count: 1 }]);
-    const long = (await listVulnerabilities()).find(({ title }) => title.startsWith('ttt'));
-    expect(long.title).toBe('t'.repeat(255));
-    expect(long.description).toHaveLength(65_536);
-    expect(long.description.startsWith('a\uFFFDb\uFFFDcd')).toBe(true);
-    expect(long.http_requests.length).toBeLessThan(20);
-    expect(Buffer.byteLength(JSON.stringify(long))).toBeLessThan(270_000);
+    const longTitle = (await listVulnerabilities()).find(({ title }) => title.startsWith('ttt'));
+    expect(longTitle.title).toBe('t'.repeat(255));
+    expect(longTitle.description).toHaveLength(65_536);
+    expect(longTitle.description.startsWith('a\uFFFDb\uFFFDcd')).toBe(true);
+    expect(longTitle.http_requests.length).toBeLessThan(20);
+    expect(Buffer.byteLength(JSON.stringify(longTitle))).toBeLessThan(270_000);
   });
 
   it('below the minimum severity is not created, but updated if it exists', async () => {
@@ -387,7 +387,7 @@ describe('a finding', () => {
     );
     expect(result).toMatchObject({ findings_created: 1, findings_seen_again: 1 });
     expect(skips).toEqual([{ reason: 'below minimum severity', count: 1 }]);
-    expect((await one('low')).last_seen_at).toBe(iso(SECOND));
+    expect((await findByRule('low')).last_seen_at).toBe(iso(SECOND));
   });
 
   it('has a title, a category and tags on one line, and lines in its description', async () => {
@@ -411,8 +411,8 @@ describe('a finding', () => {
   it('gets the requested tags when it is created', async () => {
     await imported([at(FIRST), finding('old')]);
     await imported([at(SECOND), finding('old'), finding('new')], { options: { tags: ['weekly', 'Weekly'] } });
-    expect((await one('new')).tags).toMatchObject([{ name: 'weekly' }]);
-    expect((await one('old')).tags).toEqual([]);
+    expect((await findByRule('new')).tags).toMatchObject([{ name: 'weekly' }]);
+    expect((await findByRule('old')).tags).toEqual([]);
     const { body } = await server.request('GET', '/v1/vulnerability_tags?filter[search]=weekly', {
       token: staff.token,
     });
@@ -430,7 +430,7 @@ describe('the next report', () => {
     expect(result).toMatchObject({ findings_created: 0, findings_seen_again: 1 });
     const after = await recordedText();
     expect({ ...after, findings: [] }).toEqual({ ...before, findings: [] });
-    expect(await one('xss')).toMatchObject({
+    expect(await findByRule('xss')).toMatchObject({
       first_seen_at: iso(FIRST),
       last_seen_at: iso(SECOND),
       last_import_id: job.id,
@@ -443,7 +443,7 @@ describe('the next report', () => {
     const sha256 = `same ${organization.uid}`;
     await imported(records, { sha256 });
     now += 60_000;
-    await setStatus((await one('fixed')).id, 5);
+    await setStatus((await findByRule('fixed')).id, 5);
     const before = await recordedText();
     now += DAY;
     const { result } = await imported([...records, SITE], { sha256, options: { whenGone: 'fix' } });
@@ -453,7 +453,7 @@ describe('the next report', () => {
 
   it('overwrites what the scanner changed, but not what a person changed, and reports both', async () => {
     await imported([at(FIRST), finding('xss', { description: 'old' })]);
-    const { id } = await one('xss');
+    const { id } = await findByRule('xss');
     await server.request('POST', '/v1/vulnerabilities/bulk_update', {
       token: staff.token,
       body: { ids: [id], set: { severity: 'Low' } },
@@ -463,13 +463,13 @@ describe('the next report', () => {
       finding('xss', { description: 'new', severity: 'Critical', cveIds: ['CVE-2020-1234'] }),
     ]);
     expect(result).toMatchObject({ findings_seen_again: 1 });
-    expect(await one('xss')).toMatchObject({
+    expect(await findByRule('xss')).toMatchObject({
       description: 'new',
       severity: 'Low',
       cve_ids: ['CVE-2020-1234'],
     });
-    const seen = (await timeline(id)).filter(({ kind }) => kind === 'seen');
-    expect(seen).toMatchObject([
+    const seenEntries = (await timeline(id)).filter(({ kind }) => kind === 'seen');
+    expect(seenEntries).toMatchObject([
       {
         before: { description: 'old', severity: 'Low', cve_ids: [] },
         after: { description: 'new', severity: 'Critical', cve_ids: ['CVE-2020-1234'], import_id: job.id },
@@ -495,17 +495,17 @@ describe('the next report', () => {
       const { listings } = asset;
       expect(listings).toHaveLength(1);
       await server.context.db.write((tx) => tx.deleteFrom('assets').where('uid', '=', asset.uid).execute());
-      expect(await one('seen')).toMatchObject({ asset_uids: [] });
+      expect(await findByRule('seen')).toMatchObject({ asset_uids: [] });
     };
     await imported([at(FIRST), finding('seen')]);
     await remove();
     const repeated = await imported([at(SECOND), finding('seen')]);
     expect(repeated.result).toMatchObject({ assets_created: 1, findings_seen_again: 1 });
-    const [made] = await assets();
-    expect(await one('seen')).toMatchObject({ asset_uids: [made.uid] });
-    expect(made).toMatchObject({ location: 'https://shop.example/', vulnerabilityCount: 1 });
+    const [created] = await assets();
+    expect(await findByRule('seen')).toMatchObject({ asset_uids: [created.uid] });
+    expect(created).toMatchObject({ location: 'https://shop.example/', vulnerabilityCount: 1 });
     // It was unlinked deliberately.
-    const { id, title, severity } = await one('seen');
+    const { id, title, severity } = await findByRule('seen');
     const edit = { assessment_id: assessment.uid, title, severity, asset_uids: [] };
     const edited = await server.request('PUT', `/v1/vulnerabilities/${id}`, {
       token: staff.token,
@@ -513,7 +513,7 @@ describe('the next report', () => {
     });
     expect(edited.status).toBe(200);
     await imported([at(THIRD), finding('seen')]);
-    expect(await one('seen')).toMatchObject({ asset_uids: [] });
+    expect(await findByRule('seen')).toMatchObject({ asset_uids: [] });
   });
 
   it('updates the counters when a severity changes', async () => {
@@ -532,21 +532,21 @@ describe('the next report', () => {
   it('reopens findings that were fixed before it, but not later ones or decisions of people', async () => {
     await imported([at(FIRST), ...['early', 'late', 'accepted', 'invalid'].map((rule) => finding(rule))]);
     now = SECOND;
-    await setStatus((await one('early')).id, 5);
+    await setStatus((await findByRule('early')).id, 5);
     now = NOW;
-    await setStatus((await one('late')).id, 5);
-    await setStatus((await one('accepted')).id, 6);
-    await setStatus((await one('invalid')).id, 7);
+    await setStatus((await findByRule('late')).id, 5);
+    await setStatus((await findByRule('accepted')).id, 6);
+    await setStatus((await findByRule('invalid')).id, 7);
     const { result, job } = await imported([
       at(THIRD),
       ...['early', 'late', 'accepted', 'invalid'].map((rule) => finding(rule)),
     ]);
     expect(result).toMatchObject({ findings_reopened: 1, findings_seen_again: 3 });
-    expect(await one('early')).toMatchObject({ status_id: 2, closed_at: null });
-    expect((await one('late')).status_id).toBe(5);
-    expect((await one('accepted')).status_id).toBe(6);
-    expect((await one('invalid')).status_id).toBe(7);
-    const entries = await timeline((await one('early')).id);
+    expect(await findByRule('early')).toMatchObject({ status_id: 2, closed_at: null });
+    expect((await findByRule('late')).status_id).toBe(5);
+    expect((await findByRule('accepted')).status_id).toBe(6);
+    expect((await findByRule('invalid')).status_id).toBe(7);
+    const entries = await timeline((await findByRule('early')).id);
     expect(entries.at(-1)).toMatchObject({
       kind: 'status',
       user: null,
@@ -562,34 +562,34 @@ describe('a finding that a complete report no longer has', () => {
     await imported([at(FIRST), SITE, finding('stays'), finding('goes')]);
     const second = await imported([at(SECOND), SITE, finding('stays')]);
     expect(second.result).toMatchObject({ findings_gone: 1, findings_seen_again: 1 });
-    const { id } = await one('goes');
-    expect(await one('goes')).toMatchObject({ status_id: 1, last_seen_at: iso(FIRST) });
+    const { id } = await findByRule('goes');
+    expect(await findByRule('goes')).toMatchObject({ status_id: 1, last_seen_at: iso(FIRST) });
     expect(await kinds(id)).toEqual(['created', 'gone']);
     const third = await imported([at(THIRD), SITE, finding('stays')]);
     expect(third.result).toMatchObject({ findings_gone: 0 });
     expect(await kinds(id)).toEqual(['created', 'gone']);
-    const back = await imported([at(NOW - DAY), SITE, finding('stays'), finding('goes')]);
-    expect(back.result).toMatchObject({ findings_seen_again: 2 });
+    const reappeared = await imported([at(NOW - DAY), SITE, finding('stays'), finding('goes')]);
+    expect(reappeared.result).toMatchObject({ findings_seen_again: 2 });
     expect(await kinds(id)).toEqual(['created', 'gone', 'seen']);
   });
 
   it('is fixed at the time of the report if requested, except for decisions of people', async () => {
     await imported([at(FIRST), SITE, finding('goes'), finding('accepted')]);
-    await setStatus((await one('accepted')).id, 6);
+    await setStatus((await findByRule('accepted')).id, 6);
     const { result, job } = await imported([at(SECOND), SITE], { options: { whenGone: 'fix' } });
     expect(result).toMatchObject({ findings_gone: 2 });
-    expect(await one('goes')).toMatchObject({
+    expect(await findByRule('goes')).toMatchObject({
       status_id: 5,
       closed_at: iso(SECOND).replace(/\.\d+Z/, '+00:00'),
     });
-    expect((await one('accepted')).status_id).toBe(6);
-    expect((await timeline((await one('goes')).id)).at(-1)).toMatchObject({
+    expect((await findByRule('accepted')).status_id).toBe(6);
+    expect((await timeline((await findByRule('goes')).id)).at(-1)).toMatchObject({
       kind: 'status',
       after: { status_id: 5, import_id: job.id },
     });
-    const back = await imported([at(THIRD), SITE, finding('goes')]);
-    expect(back.result).toMatchObject({ findings_reopened: 1 });
-    expect((await one('goes')).status_id).toBe(2);
+    const reappeared = await imported([at(THIRD), SITE, finding('goes')]);
+    expect(reappeared.result).toMatchObject({ findings_reopened: 1 });
+    expect((await findByRule('goes')).status_id).toBe(2);
     await expectCounted();
   });
 
@@ -613,11 +613,11 @@ describe('a finding that a complete report no longer has', () => {
   });
 
   it('is only gone if the report of the same tool covers it and is complete', async () => {
-    const elsewhere = { target: { url: 'https://other.example/' } };
+    const otherSite = { target: { url: 'https://other.example/' } };
     await imported([
       at(FIRST),
       finding('here'),
-      finding('there', elsewhere),
+      finding('there', otherSite),
       finding('tool', { source: 'another' }),
     ]);
     expect((await imported([at(SECOND)])).result).toMatchObject({ findings_gone: 0 });
@@ -628,7 +628,7 @@ describe('a finding that a complete report no longer has', () => {
       result: { findings_gone: 0 },
     });
     expect((await imported([at(SECOND), SITE])).result).toMatchObject({ findings_gone: 1 });
-    expect(await kinds((await one('here')).id)).toEqual(['created', 'gone']);
+    expect(await kinds((await findByRule('here')).id)).toEqual(['created', 'gone']);
   });
 
   it('is fixed by a later report if requested, also if an earlier one kept it', async () => {
@@ -642,52 +642,56 @@ describe('a finding that a complete report no longer has', () => {
     expect(dry.preview?.gone).toEqual([{ title: 'Title of goes', asset: 'https://shop.example/' }]);
     const third = await imported([at(THIRD), SITE, finding('stays')], fix);
     expect(third.result).toMatchObject({ findings_gone: 1, findings_seen_again: 1 });
-    expect(await one('goes')).toMatchObject({
+    expect(await findByRule('goes')).toMatchObject({
       status_id: 5,
       closed_at: iso(THIRD).replace(/\.\d+Z/, '+00:00'),
     });
-    expect(await kinds((await one('goes')).id)).toEqual(['created', 'gone', 'status']);
+    expect(await kinds((await findByRule('goes')).id)).toEqual(['created', 'gone', 'status']);
     expect((await run(third.job, [at(THIRD), SITE, finding('stays')])).result).toEqual(third.result);
     await expectCounted();
     // A person reopens it.
-    await setStatus((await one('goes')).id, 3);
+    await setStatus((await findByRule('goes')).id, 3);
     const last = await imported([at(NOW - DAY), SITE, finding('stays')], fix);
     expect(last.result).toMatchObject({ findings_gone: 0 });
-    expect((await one('goes')).status_id).toBe(3);
+    expect((await findByRule('goes')).status_id).toBe(3);
   });
 
   it('must be on a port that the scan of its host covered', async () => {
     const fix = { options: { whenGone: 'fix' } } as const;
     const port = (number: number) => ({ target: { host: '192.0.2.7', port: number } });
-    const covered = (number: number): ReportRecord => ({ kind: 'covered', ...port(number) });
-    await imported([at(FIRST), covered(443), finding('one', port(443))], fix);
-    const other = await imported([at(SECOND), covered(8443), finding('other', port(8443))], fix);
+    const coveredPort = (number: number): ReportRecord => ({ kind: 'covered', ...port(number) });
+    await imported([at(FIRST), coveredPort(443), finding('one', port(443))], fix);
+    const other = await imported([at(SECOND), coveredPort(8443), finding('other', port(8443))], fix);
     expect(other.result).toMatchObject({ findings_gone: 0, findings_created: 1 });
-    const without = await imported([at(THIRD), covered(443)], fix);
+    const without = await imported([at(THIRD), coveredPort(443)], fix);
     expect(without.result).toMatchObject({ findings_gone: 1 });
-    expect((await one('one')).status_id).toBe(5);
-    expect((await one('other')).status_id).toBe(1);
+    expect((await findByRule('one')).status_id).toBe(5);
+    expect((await findByRule('other')).status_id).toBe(1);
     // An older report has a finding that newer reports covered but lack, and one that they did not cover.
     const older = [finding('late', port(443)), finding('elsewhere', port(25))];
     await imported([at(FIRST + DAY), ...older], fix);
-    expect((await one('late')).status_id).toBe(5);
-    expect((await one('elsewhere')).status_id).toBe(1);
+    expect((await findByRule('late')).status_id).toBe(5);
+    expect((await findByRule('elsewhere')).status_id).toBe(1);
   });
 
   it('must be in the scanned port ranges, or on the host itself if all ports were scanned', async () => {
     const host = { host: '192.0.2.7' };
     // Longer than 40 characters.
-    const many = Array.from({ length: 20 }, (_, index) => ['tcp', index * 10, index * 10 + 5] as const);
+    const ranges = Array.from({ length: 20 }, (_, index) => ['tcp', index * 10, index * 10 + 5] as const);
     const few = [['tcp', 20, 30]] as const;
-    const covered = (ports: readonly PortRange[]): ReportRecord => ({ kind: 'covered', target: host, ports });
+    const coveredPorts = (ports: readonly PortRange[]): ReportRecord => ({
+      kind: 'covered',
+      target: host,
+      ports,
+    });
     await imported([
       at(FIRST),
-      covered(many),
+      coveredPorts(ranges),
       finding('port 22', { target: { ...host, port: 22 } }),
       finding('port 27', { target: { ...host, port: 27 } }),
-      finding('itself', { target: host, ports: many }),
+      finding('itself', { target: host, ports: ranges }),
     ]);
-    const gone = async () =>
+    const goneTitles = async () =>
       (
         await server.context.db.read
           .selectFrom('scanner_findings')
@@ -698,35 +702,35 @@ describe('a finding that a complete report no longer has', () => {
           .orderBy('title')
           .execute()
       ).map(({ title }) => title);
-    await imported([at(SECOND), covered(few)]);
-    expect(await gone()).toEqual(['Title of port 22', 'Title of port 27']);
-    await imported([at(THIRD), covered(many)]);
-    expect(await gone()).toEqual(['Title of itself', 'Title of port 22', 'Title of port 27']);
+    await imported([at(SECOND), coveredPorts(few)]);
+    expect(await goneTitles()).toEqual(['Title of port 22', 'Title of port 27']);
+    await imported([at(THIRD), coveredPorts(ranges)]);
+    expect(await goneTitles()).toEqual(['Title of itself', 'Title of port 22', 'Title of port 27']);
     await imported([
       at(FIRST + DAY),
       finding('late 31', { target: { ...host, port: 31 } }),
       finding('late 39', { target: { ...host, port: 39 } }),
       finding('late itself', { target: host, ports: few }),
     ]);
-    expect((await gone()).filter((title) => title.includes('late'))).toEqual([
+    expect((await goneTitles()).filter((title) => title.includes('late'))).toEqual([
       'Title of late 31',
       'Title of late itself',
     ]);
   });
 
   it('is gone also if there are many, on one asset or on many', async () => {
-    const many = Array.from({ length: 620 }, (_, index) =>
+    const hosts = Array.from({ length: 620 }, (_, index) =>
       finding(`one ${index}`, { target: { host: 'one.example', port: 1 + (index % 3) } }),
     );
     const sites = Array.from({ length: 12 }, (_, index) =>
       finding(`site ${index}`, { target: { url: `https://two.example:${9_000 + (index % 5)}/` } }),
     );
-    await imported([at(FIRST), ...many, ...sites]);
+    await imported([at(FIRST), ...hosts, ...sites]);
     const options = { targets: ['one.example', 'two.example'] };
-    const kept = [many[3], sites[5]].flatMap((record) => record ?? []);
-    const { result } = await imported([at(SECOND), ...kept], { options });
+    const remaining = [hosts[3], sites[5]].flatMap((record) => record ?? []);
+    const { result } = await imported([at(SECOND), ...remaining], { options });
     expect(result).toMatchObject({ findings_seen_again: 2, findings_gone: 630 });
-    expect((await imported([at(THIRD), ...kept], { options })).result.findings_gone).toBe(0);
+    expect((await imported([at(THIRD), ...remaining], { options })).result.findings_gone).toBe(0);
   });
 
   it('can be on a target that the importing user names, including the sites of a host', async () => {
@@ -735,7 +739,7 @@ describe('a finding that a complete report no longer has', () => {
     await imported([at(FIRST), finding('host', host), finding('site', site), finding('shop')]);
     const { result } = await imported([at(SECOND)], { options: { targets: ['192.0.2.7'] } });
     expect(result).toMatchObject({ findings_gone: 2 });
-    expect(await kinds((await one('shop')).id)).toEqual(['created']);
+    expect(await kinds((await findByRule('shop')).id)).toEqual(['created']);
   });
 });
 
@@ -789,21 +793,21 @@ describe('the time of a report', () => {
 
 describe('decisions', () => {
   it('of other visible assessments are carried over if requested, the latest of several', async () => {
-    const [one1, two, hidden] = [
+    const [first, second, hidden] = [
       await assessmentOf(organization.uid),
       await assessmentOf(organization.uid),
       await assessmentOf(organization.uid),
     ];
     const member = await fixtures.user({ organization: organization.uid });
-    for (const { uid } of [one1, two, assessment]) await fixtures.access(uid, member.id);
-    for (const into of [one1, two, hidden])
-      await imported([at(FIRST), finding('xss'), finding('dup')], { into });
-    await setStatus((await one('xss', one1.uid)).id, 7);
+    for (const { uid } of [first, second, assessment]) await fixtures.access(uid, member.id);
+    for (const target of [first, second, hidden])
+      await imported([at(FIRST), finding('xss'), finding('dup')], { into: target });
+    await setStatus((await findByRule('xss', first.uid)).id, 7);
     now += 1_000;
-    await setStatus((await one('xss', two.uid)).id, 6);
-    await setStatus((await one('dup', two.uid)).id, 8);
+    await setStatus((await findByRule('xss', second.uid)).id, 6);
+    await setStatus((await findByRule('dup', second.uid)).id, 8);
     now += 1_000;
-    await setStatus((await one('xss', hidden.uid)).id, 9);
+    await setStatus((await findByRule('xss', hidden.uid)).id, 9);
     const caller = callerOf({
       userId: member.id,
       uid: member.uid,
@@ -812,11 +816,11 @@ describe('decisions', () => {
       admin: false,
     });
     await imported([at(SECOND), finding('xss'), finding('dup')], { caller, options: { carry: true } });
-    expect((await one('xss')).status_id).toBe(6);
-    expect((await one('dup')).status_id).toBe(1);
-    const [, entry] = await timeline((await one('xss')).id);
+    expect((await findByRule('xss')).status_id).toBe(6);
+    expect((await findByRule('dup')).status_id).toBe(1);
+    const [, entry] = await timeline((await findByRule('xss')).id);
     expect(entry).toMatchObject({ kind: 'status', before: { status_id: 1 }, after: { status_id: 6 } });
-    expect(JSON.stringify(entry)).not.toContain(two.uid);
+    expect(JSON.stringify(entry)).not.toContain(second.uid);
   });
 });
 
@@ -829,25 +833,29 @@ describe('assets', () => {
     const { result, skips } = await imported([host, finding('xss')], { writesAssets: false });
     expect(result).toMatchObject({ assets_created: 0, findings_created: 1 });
     expect(skips).toEqual([{ reason: 'no permission to change assets', count: 1 }]);
-    expect((await one('xss')).asset_uids).toEqual([]);
+    expect((await findByRule('xss')).asset_uids).toEqual([]);
     await expectCounted();
   });
 
   it('are changed once, also if a tool lists them once per port', async () => {
-    const seen = (address: string, number: number, state = 'open'): ReportRecord => ({
+    const observed = (address: string, number: number, state = 'open'): ReportRecord => ({
       kind: 'host',
       host: hostWithPorts(address, [buildObservedPort('tcp', number, { state })], { seenAt: FIRST + number }),
     });
     const records = [
-      seen('192.0.2.7', 22),
-      seen('192.0.2.8', 22),
-      seen('192.0.2.7', 80),
-      seen('192.0.2.8', 80),
+      observed('192.0.2.7', 22),
+      observed('192.0.2.8', 22),
+      observed('192.0.2.7', 80),
+      observed('192.0.2.8', 80),
     ];
     const { result } = await imported(records);
     expect(result).toMatchObject({ assets_created: 2, assets_updated: 0, ports_opened: 4 });
     // The later observation of a port wins.
-    const repeated = await imported([...records, seen('192.0.2.7', 81), seen('192.0.2.7', 22, 'closed')]);
+    const repeated = await imported([
+      ...records,
+      observed('192.0.2.7', 81),
+      observed('192.0.2.7', 22, 'closed'),
+    ]);
     expect(repeated.result).toMatchObject({ assets_created: 0, ports_opened: 1 });
   });
 
@@ -878,9 +886,9 @@ describe('assets', () => {
       ],
       { caller },
     );
-    expect((await one('unlisted')).asset_uids).not.toContain(uid);
-    expect((await one('listed')).asset_uids).toEqual([listed.uid]);
-    expect((await one('made')).asset_uids).toHaveLength(1);
+    expect((await findByRule('unlisted')).asset_uids).not.toContain(uid);
+    expect((await findByRule('listed')).asset_uids).toEqual([listed.uid]);
+    expect((await findByRule('made')).asset_uids).toHaveLength(1);
     await expectCounted();
   });
 });
@@ -889,14 +897,14 @@ describe('a dry run', () => {
   it('previews what would change, and changes nothing', async () => {
     await imported([at(FIRST), SITE, finding('again'), finding('fixed'), finding('gone')]);
     now = SECOND;
-    await setStatus((await one('fixed')).id, 5);
+    await setStatus((await findByRule('fixed')).id, 5);
     now = NOW;
     const before = await recordedText();
-    const many = Array.from({ length: 300 }, (_, n) =>
+    const findings = Array.from({ length: 300 }, (_, n) =>
       finding(`new ${n}`, { target: { url: 'https://new.example/' } }),
     );
     const { result, preview, reportAt } = await imported(
-      [at(THIRD), SITE, finding('again'), finding('fixed'), ...many],
+      [at(THIRD), SITE, finding('again'), finding('fixed'), ...findings],
       {
         options: { dryRun: true, whenGone: 'fix', tags: ['dry'] },
       },
@@ -955,7 +963,7 @@ describe('an interrupted run', () => {
       }
       await imported([at(FIRST), SITE, ...rules.slice(0, 100).map((rule) => finding(rule)), finding('gone')]);
       now = FIRST + 1;
-      await setStatus((await one('rule 7')).id, 5);
+      await setStatus((await findByRule('rule 7')).id, 5);
       now = NOW;
       const job = await jobOf({ options: { whenGone: 'fix' } });
       const records = [at(SECOND), PORTS, host(1), host(2), SITE, ...rules.map((rule) => finding(rule))];
@@ -999,12 +1007,12 @@ describe('an interrupted run', () => {
   });
 
   it('gives new findings the tags of the report, within limits', async () => {
-    const many = Array.from({ length: 60 }, (_, index) => `tag ${index}`);
+    const tags = Array.from({ length: 60 }, (_, index) => `tag ${index}`);
     const { job, skips } = await imported(
       [
         finding('tagged', { tags: ['Payment', ' payment ', 'x'.repeat(300), ''] }),
         finding('plain'),
-        finding('many', { tags: many }),
+        finding('many', { tags: tags }),
         { kind: 'partial', reason: 'files not imported', at: { offset: 7 } },
       ],
       { options: { tags: ['imported'] } },
@@ -1076,8 +1084,8 @@ describe('an interrupted run', () => {
     });
     const broken = [unreadable('no title', 2), unreadable('no title', 3), unreadable('unknown severity', 4)];
     await imported([{ kind: 'report', scannedAt: FIRST }, finding('before')]);
-    const covered: ReportRecord = { kind: 'covered', target: { url: 'https://shop.example/' } };
-    const failed = await imported([...broken, covered], { options: { whenGone: 'fix' } });
+    const coveredSite: ReportRecord = { kind: 'covered', target: { url: 'https://shop.example/' } };
+    const failed = await imported([...broken, coveredSite], { options: { whenGone: 'fix' } });
     expect(failed).toMatchObject({
       state: 'failed',
       error: { message: 'None of the 3 records could be read: no title (2), unknown severity (1).', line: 2 },
@@ -1140,16 +1148,16 @@ describe('an undo', () => {
     ).map((row) => row.gone_import_id);
 
   it('deletes what only the import created, and keeps what others changed', async () => {
-    const elsewhere = { target: { url: 'https://other.example/' } };
+    const otherSite = { target: { url: 'https://other.example/' } };
     const first = await imported(
-      [at(FIRST), finding('alone', elsewhere), finding('commented'), finding('again'), finding('edited')],
+      [at(FIRST), finding('alone', otherSite), finding('commented'), finding('again'), finding('edited')],
       { options: { tags: ['undone'] } },
     );
-    await server.request('POST', `/v1/vulnerabilities/${(await one('commented')).id}/comments`, {
+    await server.request('POST', `/v1/vulnerabilities/${(await findByRule('commented')).id}/comments`, {
       token: staff.token,
       body: { text: 'Mine.' },
     });
-    await setStatus((await one('edited')).id, 3);
+    await setStatus((await findByRule('edited')).id, 3);
     await imported([at(SECOND), finding('again')]);
     expect(await undo(first)).toEqual({ findings: 1, assets: 1, statuses: 0, kept: 4 });
     expect((await listVulnerabilities()).map(({ title }) => title).sort()).toEqual([
@@ -1165,20 +1173,20 @@ describe('an undo', () => {
     const sha256 = `undone ${organization.uid}`;
     const first = await imported([at(FIRST), SITE, finding('fixed'), finding('gone')]);
     now = FIRST + DAY;
-    await setStatus((await one('fixed')).id, 5);
-    const closed = (await one('fixed')).closed_at;
+    await setStatus((await findByRule('fixed')).id, 5);
+    const closed = (await findByRule('fixed')).closed_at;
     now = NOW;
     const records = [at(SECOND), SITE, finding('fixed')];
     const second = await imported(records, { sha256, options: { whenGone: 'fix' } });
     expect((await listVulnerabilities()).map(({ status_id }) => status_id).sort()).toEqual([2, 5]);
     expect(await undo(second)).toEqual({ findings: 0, assets: 0, statuses: 2, kept: 0 });
-    expect(await one('fixed')).toMatchObject({
+    expect(await findByRule('fixed')).toMatchObject({
       status_id: 5,
       closed_at: closed,
       last_seen_at: iso(FIRST),
       last_import_id: first.job.id,
     });
-    expect(await one('gone')).toMatchObject({ status_id: 1, closed_at: null });
+    expect(await findByRule('gone')).toMatchObject({ status_id: 1, closed_at: null });
     await expectCounted();
     const { result } = await imported(records, { sha256, options: { whenGone: 'fix' } });
     expect(result).toMatchObject({ findings_reopened: 1, findings_gone: 1 });
@@ -1186,15 +1194,19 @@ describe('an undo', () => {
 
   it('restores what the import overwrote, and keeps later changes of people', async () => {
     const before = finding('both', { severity: 'Low', description: 'Before.', cveIds: ['CVE-2029-0001'] });
-    const after = (more = {}) =>
-      finding('both', { severity: 'Critical', description: 'After.', impact: 'All of it.', ...more });
+    const after = (overrides = {}) =>
+      finding('both', { severity: 'Critical', description: 'After.', impact: 'All of it.', ...overrides });
     await imported([at(FIRST), SITE, before, finding('again')]);
     await imported([at(FIRST + DAY), SITE, finding('again')]);
     const stood = (await listVulnerabilities()).map(withoutVersion);
     // It has an earlier first sighting, a gone finding, and a new location.
     const second = await imported([at(SECOND), SITE, after(), finding('again', { description: 'New.' })]);
     const earlier = await imported([at(FIRST - DAY), before]);
-    expect(await one('both')).toMatchObject({ severity: 'Critical', impact: 'All of it.', cve_ids: [] });
+    expect(await findByRule('both')).toMatchObject({
+      severity: 'Critical',
+      impact: 'All of it.',
+      cve_ids: [],
+    });
     expect(await undo(second)).toEqual({ findings: 0, assets: 0, statuses: 0, kept: 0 });
     expect((await listVulnerabilities()).map(withoutVersion)).toEqual(
       stood.map((row) =>
@@ -1207,7 +1219,7 @@ describe('an undo', () => {
     await expectCounted();
 
     const third = await imported([at(THIRD), SITE, after()]);
-    const { id } = await one('both');
+    const { id } = await findByRule('both');
     const edit = {
       assessment_id: assessment.uid,
       title: 'Title of both',
@@ -1216,7 +1228,7 @@ describe('an undo', () => {
     };
     await server.request('PUT', `/v1/vulnerabilities/${id}`, { token: staff.token, body: edit });
     expect(await undo(third)).toMatchObject({ kept: 1 });
-    expect(await one('both')).toMatchObject({ severity: 'High', description: 'Mine.' });
+    expect(await findByRule('both')).toMatchObject({ severity: 'High', description: 'Mine.' });
   });
 
   it('of an import between two others leaves the values of the next one', async () => {
@@ -1225,9 +1237,9 @@ describe('an undo', () => {
     const second = await imported([at(SECOND), saying('Two.')]);
     const third = await imported([at(THIRD), saying('Three.')]);
     await undo(second);
-    expect(await one('described')).toMatchObject({ description: 'Three.' });
+    expect(await findByRule('described')).toMatchObject({ description: 'Three.' });
     await undo(third);
-    expect(await one('described')).toMatchObject({ description: 'One.' });
+    expect(await findByRule('described')).toMatchObject({ description: 'One.' });
   });
 
   it('restores what an earlier report covered', async () => {
@@ -1235,11 +1247,11 @@ describe('an undo', () => {
     await imported([at(SECOND), SITE]);
     const third = await imported([at(THIRD), SITE]);
     await undo(third);
-    const late = [at(THIRD - DAY), finding('after the first', site)];
-    await imported(late);
+    const lateReport = [at(THIRD - DAY), finding('after the first', site)];
+    await imported(lateReport);
     await imported([at(FIRST), finding('before the first', site)]);
-    expect(await kinds((await one('after the first')).id)).toEqual(['created']);
-    expect(await kinds((await one('before the first')).id)).toEqual(['created', 'gone']);
+    expect(await kinds((await findByRule('after the first')).id)).toEqual(['created']);
+    expect(await kinds((await findByRule('before the first')).id)).toEqual(['created', 'gone']);
   });
 
   it('of the report without a finding restores an older sighting, in any order of imports', async () => {
@@ -1271,13 +1283,13 @@ describe('an undo', () => {
     expect(await goneImports()).toEqual([third.job.id]);
     await undo(third);
     expect(await goneImports()).toEqual([first.job.id]);
-    expect((await one('goes')).gone_at).toBe(iso(FIRST + DAY));
+    expect((await findByRule('goes')).gone_at).toBe(iso(FIRST + DAY));
     const repeated = await imported([at(THIRD), SITE], fix);
     await undo(first);
     expect(await goneImports()).toEqual([repeated.job.id]);
     await undo(repeated);
     expect(await goneImports()).toEqual([second.job.id]);
-    expect(await one('goes')).toMatchObject({ status_id: 1, gone_at: iso(SECOND) });
+    expect(await findByRule('goes')).toMatchObject({ status_id: 1, gone_at: iso(SECOND) });
     await expectCounted();
   });
 
@@ -1287,22 +1299,22 @@ describe('an undo', () => {
     const second = await imported([at(SECOND), SITE], fix);
     const third = await imported([at(THIRD), SITE], fix);
     expect(await undo(second)).toMatchObject({ statuses: 0, kept: 1 });
-    expect((await one('goes')).status_id).toBe(5);
+    expect((await findByRule('goes')).status_id).toBe(5);
     expect(await goneImports()).toEqual([third.job.id]);
   });
 
   it('keeps a status that a person or a later report has set or confirmed since', async () => {
     await imported([at(FIRST), SITE, finding('person'), finding('report')]);
     now = FIRST + DAY;
-    for (const rule of ['person', 'report']) await setStatus((await one(rule)).id, 5);
+    for (const rule of ['person', 'report']) await setStatus((await findByRule(rule)).id, 5);
     now = NOW;
     const second = await imported([at(SECOND), SITE, finding('person'), finding('report')]);
     now += 1_000;
-    await setStatus((await one('person')).id, 3);
+    await setStatus((await findByRule('person')).id, 3);
     await imported([at(THIRD), SITE, finding('report')]);
     expect(await undo(second)).toEqual({ findings: 0, assets: 0, statuses: 0, kept: 2 });
-    expect((await one('person')).status_id).toBe(3);
-    expect((await one('report')).status_id).toBe(2);
+    expect((await findByRule('person')).status_id).toBe(3);
+    expect((await findByRule('report')).status_id).toBe(2);
   });
 });
 
@@ -1312,11 +1324,13 @@ describe('a search', () => {
     await imported([finding('xss', { description: `has a ${word} in it` }), finding('other')]);
     const { db } = server.context;
     for (let filled = 1; filled > 0;) filled = (await db.write((tx) => indexPending(tx, 100))).queued;
-    const found = async () =>
+    const titles = async () =>
       (await server.request('GET', `/v1/vulnerabilities?filter[search]=${word}`, { token: staff.token }))
         .body;
-    expect((await found()).map(({ title }: any) => title)).toEqual(['Title of xss']);
-    await server.request('DELETE', `/v1/vulnerabilities/${(await one('xss')).id}`, { token: staff.token });
-    expect(await found()).toEqual([]);
+    expect((await titles()).map(({ title }: any) => title)).toEqual(['Title of xss']);
+    await server.request('DELETE', `/v1/vulnerabilities/${(await findByRule('xss')).id}`, {
+      token: staff.token,
+    });
+    expect(await titles()).toEqual([]);
   });
 });

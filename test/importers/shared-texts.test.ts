@@ -48,10 +48,10 @@ describe('a long text that findings share', () => {
   it.each(Object.entries(REPORTS))(
     'is cut before each of them repeats it: %s',
     async (_what, [name, report]) => {
-      const format = REPORT_FORMATS.find((one) => one.name === name);
-      const found = await findingsOf(format as NonNullable<typeof format>, report);
-      expect(found).toHaveLength(2);
-      for (const { rule, title, target = {}, evidence = [] } of found) {
+      const format = REPORT_FORMATS.find((candidate) => candidate.name === name);
+      const findings = await findingsOf(format as NonNullable<typeof format>, report);
+      expect(findings).toHaveLength(2);
+      for (const { rule, title, target = {}, evidence = [] } of findings) {
         for (const text of [rule, title, ...Object.values(target)])
           expect(String(text).length).toBeLessThanOrEqual(MAX_NAME);
         for (const text of evidence) expect(text.length).toBeLessThanOrEqual(MAX_EVIDENCE);

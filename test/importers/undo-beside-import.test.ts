@@ -20,9 +20,9 @@ const server = await useSharedServer();
 async function twoImports() {
   const { db } = server.context;
   const { id: organizationId } = await createFixtures(server).organization();
-  const place = { organizationId, assessment: null };
+  const scope = { organizationId, assessment: null };
   const upload = (hosts: string) =>
-    importDirectly(db, place, { format: 'nmap', report: report(hosts), at: seenAt + 1_000 });
+    importDirectly(db, scope, { format: 'nmap', report: report(hosts), at: seenAt + 1_000 });
   const first = await upload(host('192.0.2.7', port(22)));
   const second = await upload('');
   const assets = () =>
@@ -34,7 +34,7 @@ async function twoImports() {
   const [asset] = await assets();
   if (asset === undefined) throw new Error('The first import made no asset.');
   const job = {
-    ...place,
+    ...scope,
     id: second.id,
     caller,
     canWriteAssets: true,
@@ -43,7 +43,7 @@ async function twoImports() {
     createdAt: seenAt + 1_000,
   };
   return {
-    first: { ...place, id: first.id, assessmentId: null, sha256: '' },
+    first: { ...scope, id: first.id, assessmentId: null, sha256: '' },
     second: second.id,
     assets,
     seeAsset: (tx: Transaction) =>

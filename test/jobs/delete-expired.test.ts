@@ -78,11 +78,11 @@ describe('Expired rows', () => {
   });
 
   it('are retained long enough to detect the reuse of a code or refresh token (RFC 6749, section 10.5)', async () => {
-    const given = await apps.code(client, user.id);
-    const { body } = await apps.redeem(client, given);
+    const code = await apps.code(client, user.id);
+    const { body } = await apps.redeem(client, code);
     now += HOUR;
     await remove();
-    expect((await apps.redeem(client, given)).body.error).toBe('invalid_grant');
+    expect((await apps.redeem(client, code)).body.error).toBe('invalid_grant');
     expect((await apps.refresh(client, body.refresh_token)).body.error).toBe('invalid_grant');
 
     const first = await apps.tokens(client, user.id);
@@ -221,10 +221,10 @@ describe('The audit log', () => {
             after: null,
           });
       });
-    const long = now;
+    const oldest = now;
     now += 400 * DAY;
     await record(now, 1_001);
-    await record(long, 1_203);
+    await record(oldest, 1_203);
     const before = db.statistics().transactions;
     const stopped = await deleteExpired(db, { ...LIMITS, auditDays: 365 }, now, () => true);
     expect(stopped).toEqual({});

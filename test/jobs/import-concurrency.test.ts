@@ -94,16 +94,16 @@ describe('While an import runs', () => {
 
 describe('An import that exceeds its memory limit', () => {
   it('fails without a retry, and the server continues', async () => {
-    const small = await startTestServer({ importMemory: MEMORY });
+    const smallServer = await startTestServer({ importMemory: MEMORY });
     try {
-      const smallFixtures = createFixtures(small);
+      const smallFixtures = createFixtures(smallServer);
       const { uid: organization } = await smallFixtures.organization();
       const { uid } = await smallFixtures.assessment(organization);
       const { token } = await smallFixtures.user({ organization, admin: true });
-      const { body } = await uploadReport(small, token, finding(1, 'x'.repeat(MEMORY * 1024 ** 2)), {
+      const { body } = await uploadReport(smallServer, token, finding(1, 'x'.repeat(MEMORY * 1024 ** 2)), {
         assessment_id: uid,
       });
-      const ended = await waitForImport(small, token, body.id);
+      const ended = await waitForImport(smallServer, token, body.id);
       expect(ended).toMatchObject({
         state: 'failed',
         error: { message: expect.stringContaining(`its memory limit of ${MEMORY} MiB`) },
@@ -111,16 +111,16 @@ describe('An import that exceeds its memory limit', () => {
       expect(await smallFixtures.auditEvents()).toContainEqual(
         expect.objectContaining({ action: 'import.end' }),
       );
-      const jobs = await small.context.db.read
+      const jobs = await smallServer.context.db.read
         .selectFrom('jobs')
         .select('id')
         .where('kind', '=', 'import')
         .execute();
       expect(jobs).toEqual([]);
-      const tried = small.logs().filter((line) => line['import'] === body.id);
-      expect(tried.map(({ msg }) => msg)).toEqual(['an import exceeded its memory limit']);
+      const lines = smallServer.logs().filter((line) => line['import'] === body.id);
+      expect(lines.map(({ msg }) => msg)).toEqual(['an import exceeded its memory limit']);
     } finally {
-      await small.close();
+      await smallServer.close();
     }
   });
 });
@@ -138,7 +138,7 @@ describe('An import that makes no progress', () => {
       const { body } = await uploadReport(watched, token, HELD_REPORT, { assessment_id: uid });
       const applied = watched.context.db.read.selectFrom('assets').select('id');
       await eventually(async () => expect((await applied.execute()).length).toBeGreaterThan(0));
-      // In one turn, so that no message of the worker arrives in between.
+      // Advances in one turn of the event loop, so that no message of the worker arrives in between.
       vi.advanceTimersByTime(SILENCE_LIMIT * 2);
       const ended = await waitForImport(watched, token, body.id);
       expect(ended).toMatchObject({
@@ -148,8 +148,8 @@ describe('An import that makes no progress', () => {
       expect((await applied.execute()).length).toBeGreaterThan(0);
       const jobs = watched.context.db.read.selectFrom('jobs').select('id').where('kind', '=', 'import');
       expect(await jobs.execute()).toEqual([]);
-      const tried = watched.logs().filter((line) => line['import'] === body.id);
-      expect(tried.map(({ msg }) => msg)).toEqual(['an import was stuck']);
+      const lines = watched.logs().filter((line) => line['import'] === body.id);
+      expect(lines.map(({ msg }) => msg)).toEqual(['an import was stuck']);
       gate.release();
       const { body: next } = await uploadReport(watched, token, HELD_REPORT, { assessment_id: uid });
       expect(await waitForImport(watched, token, next.id)).toMatchObject({ state: 'succeeded' });

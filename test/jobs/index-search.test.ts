@@ -37,10 +37,10 @@ it('indexes all findings of an import in one run of the job', async () => {
   const { db } = server.context;
   expect(await db.read.selectFrom('search_index_queue').selectAll().execute()).toEqual([]);
   for (const number of [0, 100, FINDINGS - 1]) {
-    const found = await server.request('GET', `/v1/vulnerabilities?filter[search]=needle${number}z`, {
+    const list = await server.request('GET', `/v1/vulnerabilities?filter[search]=needle${number}z`, {
       token,
     });
-    expect(found.body.map(({ title }: { title: string }) => title)).toEqual([`Rule ${number}`]);
+    expect(list.body.map(({ title }: { title: string }) => title)).toEqual([`Rule ${number}`]);
   }
   // The queue is empty: no worker thread starts.
   await run(AbortSignal.abort(new Error('unused')));
@@ -135,14 +135,14 @@ describe.runIf(engine() === 'sqlite')('Beside a running import', () => {
   });
 
   it('what an import added that has ended waits for none', async () => {
-    const { server: own, db, close } = await prepare(Number.MAX_SAFE_INTEGER);
+    const { server: ownServer, db, close } = await prepare(Number.MAX_SAFE_INTEGER);
     const running = await importInto(db, 'running', 3);
     const { id: organizationId } = await db.read
       .selectFrom('organizations')
       .select('id')
       .where('uid', '=', 'running')
       .executeTakeFirstOrThrow();
-    const id = await insertImport(own, { organizationId, state: 'running' });
+    const id = await insertImport(ownServer, { organizationId, state: 'running' });
     await db.write(async (tx) => {
       const all = tx.updateTable('vulnerabilities');
       await all.set({ import_id: id + 1 }).execute();
@@ -161,7 +161,7 @@ describe.runIf(engine() === 'sqlite')('Beside a running import', () => {
     });
     // Short texts are not looked up in the index.
     await wait('ac');
-    await indexEndedImportsJob(own.context).run({ signal: new AbortController().signal } as never);
+    await indexEndedImportsJob(ownServer.context).run({ signal: new AbortController().signal } as never);
     const queued = await db.read.selectFrom('search_index_queue').select('first_id').execute();
     expect(queued).toEqual([{ first_id: running[0] }]);
     await wait();
@@ -185,8 +185,8 @@ describe.runIf(engine() === 'sqlite')('Beside a running import', () => {
     const database = await createTestDatabase();
     const db = await openDatabase({ ...database, timeout: 30_000 });
     await db.migrate();
-    const large = await importInto(db, 'large', 250);
-    const small = await importInto(db, 'small', 120);
+    const largeOrganization = await importInto(db, 'large', 250);
+    const smallOrganization = await importInto(db, 'small', 120);
     // Rows that are deleted meanwhile stay in the queue.
     const deleted = await importInto(db, 'deleted', 20);
     await db.write((tx) =>
@@ -195,7 +195,7 @@ describe.runIf(engine() === 'sqlite')('Beside a running import', () => {
         .where('id', '=', deleted[0] as number)
         .execute(),
     );
-    const turns = [];
+    const batches = [];
     let last = 0;
     for (;;) {
       const before = await db.read.selectFrom('search_index_queue').select('first_id').execute();
@@ -203,11 +203,11 @@ describe.runIf(engine() === 'sqlite')('Beside a running import', () => {
       if (queued === 0) break;
       last = organizationId;
       const after = await db.read.selectFrom('search_index_queue').select('first_id').execute();
-      const taken = before.find(({ first_id }) => !after.some((row) => row.first_id === first_id));
-      turns.push([taken?.first_id, queued, left]);
+      const removed = before.find(({ first_id }) => !after.some((row) => row.first_id === first_id));
+      batches.push([removed?.first_id, queued, left]);
     }
-    const [first = 0, second = 0, third = 0] = [large[0], small[0], deleted[0]];
-    expect(turns).toEqual([
+    const [first = 0, second = 0, third = 0] = [largeOrganization[0], smallOrganization[0], deleted[0]];
+    expect(batches).toEqual([
       [first, 100, 290],
       [second, 100, 190],
       [third, 20, 170],

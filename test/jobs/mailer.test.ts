@@ -28,10 +28,10 @@ it('marks a mail as auto-generated, and gives it the same Message-ID on each att
   const first = await headersOf('a@example.com', job(1, 'one'));
   expect(first).toEqual({ id: expect.stringMatching(/^<[\w-]{32}@mail\.example>$/), auto: 'auto-generated' });
   expect(await headersOf('a@example.com', { ...job(1, 'one'), attempts: 2 })).toEqual(first);
-  const others = [
+  const otherMails = [
     await headersOf('b@example.com', job(1, 'one')),
     await headersOf('a@example.com', job(2, 'one')),
     await headersOf('a@example.com', job(1, 'two')),
   ];
-  expect(new Set([first, ...others].map(({ id }) => id)).size).toBe(4);
+  expect(new Set([first, ...otherMails].map(({ id }) => id)).size).toBe(4);
 });

@@ -39,15 +39,18 @@ const finish = (job: Job, holder: string) => server.context.db.write((tx) => fin
 describe('The next import', () => {
   it('is the oldest; one per assessment, or per organization without an assessment, runs at a time', async () => {
     const { id: organization, uid } = await fixtures.organization();
-    const [one, other] = [await fixtures.assessment(uid), await fixtures.assessment(uid)];
-    const first = await queue(organization, one.id);
-    const second = await queue(organization, one.id);
-    const elsewhere = await queue(organization, other.id);
+    const [firstAssessment, otherAssessment] = [
+      await fixtures.assessment(uid),
+      await fixtures.assessment(uid),
+    ];
+    const first = await queue(organization, firstAssessment.id);
+    const second = await queue(organization, firstAssessment.id);
+    const inOtherAssessment = await queue(organization, otherAssessment.id);
     const hosts = await queue(organization);
-    const more = await queue(organization);
+    const secondJob = await queue(organization);
     const claimed = await claim('a');
     expect(claimed?.id).toBe(first);
-    expect((await claim('b'))?.id).toBe(elsewhere);
+    expect((await claim('b'))?.id).toBe(inOtherAssessment);
     expect((await claim('a'))?.id).toBe(hosts);
     expect(await claim('b')).toBeUndefined();
     await finish(claimed?.job as Job, 'a');
@@ -56,27 +59,32 @@ describe('The next import', () => {
     // The other imports, of a crashed instance, are taken over before later ones.
     const later = now + MINUTE + 2;
     expect((await claim('c', 10, later))?.id).toBe(second);
-    expect((await claim('c', 10, later))?.id).toBe(elsewhere);
+    expect((await claim('c', 10, later))?.id).toBe(inOtherAssessment);
     expect((await claim('c', 10, later))?.id).toBe(hosts);
     expect(await claim('c', 10, later)).toBeUndefined();
-    expect(more).toBeGreaterThan(hosts);
+    expect(secondJob).toBeGreaterThan(hosts);
   });
 
   it('belongs to the organization with the fewest running', async () => {
-    const [one, two, three] = [
+    const [first, second, third] = [
       await fixtures.organization(),
       await fixtures.organization(),
       await fixtures.organization(),
     ];
     const queueIn = async ({ id, uid }: { id: number; uid: string }) =>
       queue(id, (await fixtures.assessment(uid)).id);
-    const [a, b, c, d] = [await queueIn(one), await queueIn(one), await queueIn(one), await queueIn(one)];
+    const [a, b, c, d] = [
+      await queueIn(first),
+      await queueIn(first),
+      await queueIn(first),
+      await queueIn(first),
+    ];
     const running = [await claim('x', 2, now + 1), await claim('x', 2, now + 2)];
     expect(running.map((claimed) => claimed?.id)).toEqual([a, b]);
     // A new organization waits for one run to end, however many runs others had before.
-    const e = await queueIn(two);
-    const f = await queueIn(two);
-    const g = await queueIn(three);
+    const e = await queueIn(second);
+    const f = await queueIn(second);
+    const g = await queueIn(third);
     const order = [];
     for (let round = 0; round < 5; round += 1) {
       await finish(running.shift()?.job as Job, 'x');
@@ -92,8 +100,8 @@ describe('The next import', () => {
       await fixtures.organization(),
       await fixtures.organization(),
     ];
-    const [one, two, three] = organizations.map(({ id }) => id) as [number, number, number];
-    const undos = [await queue(one), await queue(one)];
+    const [first, second, third] = organizations.map(({ id }) => id) as [number, number, number];
+    const undos = [await queue(first), await queue(first)];
     await server.context.db.write((tx) =>
       tx
         .updateTable('jobs')
@@ -101,7 +109,7 @@ describe('The next import', () => {
         .where('key', 'in', undos.map(importJobKey))
         .execute(),
     );
-    const [imported, other] = [await queue(two), await queue(three)];
+    const [imported, other] = [await queue(second), await queue(third)];
     const order = [];
     for (let round = 0; round < 4; round += 1) {
       const claimed = await claim('x', 1, now + 1 + round);
@@ -112,15 +120,16 @@ describe('The next import', () => {
   });
 
   it('belongs to the organization that was served longest ago', async () => {
-    const [one, two] = [await fixtures.organization(), await fixtures.organization()];
+    const [first, second] = [await fixtures.organization(), await fixtures.organization()];
     const assessments = [];
-    for (const { uid } of [one, one, one, two]) assessments.push((await fixtures.assessment(uid)).id);
+    for (const { uid } of [first, first, first, second])
+      assessments.push((await fixtures.assessment(uid)).id);
     const [a, b, c] = [
-      await queue(one.id, assessments[0]),
-      await queue(one.id, assessments[1]),
-      await queue(one.id, assessments[2]),
+      await queue(first.id, assessments[0]),
+      await queue(first.id, assessments[1]),
+      await queue(first.id, assessments[2]),
     ];
-    const d = await queue(two.id, assessments[3]);
+    const d = await queue(second.id, assessments[3]);
     const order = [];
     for (let round = 0; round < 4; round += 1) order.push((await claim('a', 10, now + 1 + round))?.id);
     expect(order).toEqual([a, d, b, c]);
@@ -129,7 +138,7 @@ describe('The next import', () => {
   it('waits while the maximum number runs on all instances, also if claimed concurrently', async () => {
     for (let waiting = 0; waiting < 6; waiting += 1) await queue((await fixtures.organization()).id);
     const claimed = await Promise.all(Array.from({ length: 6 }, (_, index) => claim(`instance ${index}`, 2)));
-    expect(claimed.filter((one) => one !== undefined)).toHaveLength(2);
-    expect(new Set(claimed.flatMap((one) => one?.id ?? [])).size).toBe(2);
+    expect(claimed.filter((job) => job !== undefined)).toHaveLength(2);
+    expect(new Set(claimed.flatMap((job) => job?.id ?? [])).size).toBe(2);
   });
 });

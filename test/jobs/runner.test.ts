@@ -71,23 +71,23 @@ describe('A job', () => {
       };
       const names = Array.from({ length: 40 }, (_, index) => index);
       for (const name of names) await add(name);
-      const both = [server.context, other].map((context) => new JobRunner(context, [kind]));
-      runners.push(...both);
-      for (const runner of both) runner.start();
+      const pair = [server.context, other].map((context) => new JobRunner(context, [kind]));
+      runners.push(...pair);
+      for (const runner of pair) runner.start();
       await eventually(async () => expect(await waiting()).toEqual([]));
-      expect(done.map(Number).sort((one, two) => one - two)).toEqual(names);
-      for (const runner of both) await runner.close();
+      expect(done.map(Number).sort((a, b) => a - b)).toEqual(names);
+      for (const runner of pair) await runner.close();
     } finally {
       await other.db.close();
     }
   });
 
   it('does not run if the transaction that adds it rolls back', async () => {
-    const asked = server.context.db.write(async (tx) => {
+    const requested = server.context.db.write(async (tx) => {
       await addJob(tx, 'test', null, now);
       throw new Error('It was not to be.');
     });
-    await expect(asked).rejects.toThrow('It was not to be.');
+    await expect(requested).rejects.toThrow('It was not to be.');
     expect(await waiting()).toEqual([]);
   });
 
@@ -192,12 +192,12 @@ describe('Jobs of anonymous requests', () => {
   const limit = (quotaKey: string): JobLimit => ({ quotaKey, perQuotaKey: 3, total: 5 });
 
   it('are limited per origin and in total, also if requested concurrently', async () => {
-    const asked = await Promise.all(Array.from({ length: 12 }, () => add('mail', limit('here'))));
-    expect(asked.filter(Boolean)).toHaveLength(3);
-    const others = await Promise.all(
+    const added = await Promise.all(Array.from({ length: 12 }, () => add('mail', limit('here'))));
+    expect(added.filter(Boolean)).toHaveLength(3);
+    const otherJobs = await Promise.all(
       Array.from({ length: 12 }, (_, index) => add('mail', limit(`there${index}`))),
     );
-    expect(others.filter(Boolean)).toHaveLength(2);
+    expect(otherJobs.filter(Boolean)).toHaveLength(2);
     expect(await waiting()).toHaveLength(5);
   });
 });

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { memoizeAsync } from '../../src/lib/memoize-async.ts';
 
 /** Returns the given results one after another, and counts the calls. */
-function makerOf(...given: Promise<number>[]) {
+function makerOf(...results: Promise<number>[]) {
   let count = 0;
-  const get = memoizeAsync(() => given[count++] as Promise<number>);
+  const get = memoizeAsync(() => results[count++] as Promise<number>);
   return { get, count: () => count };
 }
 

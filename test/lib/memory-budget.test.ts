@@ -9,9 +9,9 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 function createBudget() {
   const budget = new MemoryBudget({ total: 100, perOrganization: 60, perAccount: 40 });
   const granted: string[] = [];
-  const acquire = async (of: ReturnType<typeof owner>, bytes: number) => {
-    const reservation = await budget.acquire(of, bytes);
-    granted.push(of.account);
+  const acquire = async (account: ReturnType<typeof owner>, bytes: number) => {
+    const reservation = await budget.acquire(account, bytes);
+    granted.push(account.account);
     return reservation as Reservation;
   };
   return { budget, granted, acquire };
@@ -61,9 +61,9 @@ describe('Memory budget', () => {
     // There is room for 5 bytes of `a`, and for one of the organization.
     expect(granted).toEqual(['a', 'b']);
     held.release();
-    const [large] = await Promise.all(waiting.slice(0, 1));
+    const [largest] = await Promise.all(waiting.slice(0, 1));
     expect(granted).toEqual(['a', 'b', 'a']);
-    large?.release();
+    largest?.release();
     other.release();
     for (const reservation of await Promise.all([waiting[1], colleague, later])) reservation?.release();
   });

@@ -32,7 +32,7 @@ beforeAll(async () => {
 const request = (method: string, path: string, body?: unknown) =>
   server.request(method, path, { token: admin, ...(body === undefined ? {} : { body }) });
 
-async function found(path: string): Promise<number> {
+async function countRows(path: string): Promise<number> {
   const { status, body } = await request('GET', path);
   expect(status).toBe(200);
   return body.length;
@@ -53,18 +53,18 @@ describe('Searches fold case', () => {
         `/api/asset/v2/assets?search=${search}`,
         `/api/tagging/v1.0/organizations/${organization}/tags?search=${search}`,
       ])
-        expect([path, await found(path)]).toEqual([path, 1]);
+        expect([path, await countRows(path)]).toEqual([path, 1]);
     },
   );
 
   it.each(['GROSSE STRASSE', 'große straße', 'GROẞE STRAẞE', 'osse'])(
     'finds "Große Straße" by %s',
     async (text) =>
-      expect(await found(`/v1/vulnerabilities?filter[search]=${encodeURIComponent(text)}`)).toBe(1),
+      expect(await countRows(`/v1/vulnerabilities?filter[search]=${encodeURIComponent(text)}`)).toBe(1),
   );
 
   it.each(['WEISS', 'άννα', 'ΆΝΝΑ'])('finds a user by %s', async (text) =>
-    expect(await found(`/v1/users?filter[search]=${encodeURIComponent(text)}`)).toBe(1),
+    expect(await countRows(`/v1/users?filter[search]=${encodeURIComponent(text)}`)).toBe(1),
   );
 });
 
@@ -75,7 +75,7 @@ describe('Names fold case', () => {
       const { status } = await request('PATCH', `/v1/vulnerabilities/${id}`, { tag_list: [name] });
       expect(status).toBe(200);
     }
-    expect(await found('/v1/vulnerability_tags?filter[search]=stra%C3%9Fe')).toBe(1);
+    expect(await countRows('/v1/vulnerability_tags?filter[search]=stra%C3%9Fe')).toBe(1);
   });
 
   it('rejects an asset tag whose name differs only in case', async () => {
@@ -93,5 +93,5 @@ it('An import recognizes a title in another case', async () => {
     });
     expect(await waitForImport(server, admin, started.body.id)).toMatchObject({ state: 'succeeded' });
   }
-  expect(await found(`/v1/vulnerabilities?filter[search]=${encodeURIComponent('im mass')}`)).toBe(1);
+  expect(await countRows(`/v1/vulnerabilities?filter[search]=${encodeURIComponent('im mass')}`)).toBe(1);
 });

@@ -5,7 +5,7 @@ import { createFixtures } from '../harness/fixtures.ts';
 
 let token: string;
 let uid: string;
-const given: number[] = [];
+const assigned: number[] = [];
 const server = await useOwnServer();
 const fixtures = createFixtures(server);
 beforeAll(async () => {
@@ -16,7 +16,7 @@ beforeAll(async () => {
   for (let index = 0; index < 10; index += 1) {
     const { id } = await fixtures.user({ organization });
     await fixtures.access(index % 3 === 0 ? otherAssessment : uid, id);
-    if (index % 3 !== 0) given.push(id);
+    if (index % 3 !== 0) assigned.push(id);
   }
 });
 
@@ -31,5 +31,5 @@ it('lists the users of an assessment', async () => {
     orders: {},
     atLeast: 6,
   });
-  expect(rows.map(({ id }) => id)).toEqual(given);
+  expect(rows.map(({ id }) => id)).toEqual(assigned);
 });

@@ -42,8 +42,8 @@ beforeAll(async () => {
 });
 
 it('lists assessments', async () => {
-  const fits = (text: string) => (row: Record<string, any>) =>
-    [row['uid'], row['name']].some((one: string) => one.toLowerCase().includes(text));
+  const matches = (text: string) => (row: Record<string, any>) =>
+    [row['uid'], row['name']].some((value: string) => value.toLowerCase().includes(text));
   const rows = await verifyListContract(server, {
     operation: 'listAssessments',
     path: '/v1/assessments',
@@ -52,7 +52,7 @@ it('lists assessments', async () => {
     style: 'v1',
     filters: {
       assessment_group_id: { value: String(group), fits: (row) => row['assessment_group_id'] === group },
-      'filter[search]': { value: 'äRG', fits: fits('ärg') },
+      'filter[search]': { value: 'äRG', fits: matches('ärg') },
       'filter[tag_id][]': { value: [String(tag), '0'], fits: (row) => row['tag_ids'].includes(tag) },
       'filter[state][]': {
         value: ['paused', 'active'],

@@ -221,11 +221,11 @@ describe('Operation 71: get an asset tag', () => {
   });
 
   it('returns 404 for tags of another owner, unknown and invisible ones', async () => {
-    const theirs = await tagNamed('apple', 'other');
+    const foreignTag = await tagNamed('apple', 'other');
     const shared = await tagNamed('shared', 'holding');
-    for (const uid of [theirs.uid, shared.uid, 'ffffffffffff', '%00', 'x'.repeat(2_000)])
+    for (const uid of [foreignTag.uid, shared.uid, 'ffffffffffff', '%00', 'x'.repeat(2_000)])
       expectSimpleError(await get(`/${uid}`, admin.token), 404);
-    expectSimpleError(await get(`/${theirs.uid}`, admin.token, 'other'), 404);
+    expectSimpleError(await get(`/${foreignTag.uid}`, admin.token, 'other'), 404);
     expect((await get(`/${shared.uid}`, admin.token, 'holding')).body.entityCount).toBe(1);
   });
 

@@ -230,9 +230,9 @@ describe('Operation 75: list assets', () => {
       return body.map(({ location }: Row) => location);
     };
     expect(await at('10.0.0.5')).toEqual(['10.0.0.5']);
-    // As many as fit in a URL; a link to it would be too long for a header.
-    const many = Array.from({ length: 600 }, (_, index) => `10.9.${index >> 8}.${index & 255}`);
-    expect(await at(...many, '10.0.1.7')).toEqual(['10.0.1.7']);
+    // As many addresses as fit in a URL; a link to it would be too long for a header.
+    const addresses = Array.from({ length: 600 }, (_, index) => `10.9.${index >> 8}.${index & 255}`);
+    expect(await at(...addresses, '10.0.1.7')).toEqual(['10.0.1.7']);
     expect(await at('10.0.1.255/24')).toEqual(['10.0.1.7']);
     expect(await at('::ffff:10.0.0.0/120')).toEqual(['10.0.0.5']);
     expect(await at('2001:db8::/127')).toEqual([]);

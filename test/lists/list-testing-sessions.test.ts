@@ -90,6 +90,6 @@ it('exports CSV and NDJSON, and records the export', async () => {
 it('returns a cursor that other lists reject', async () => {
   const first = await server.request('GET', '/v1/testing_sessions?page[size]=1&page[after]=', { token });
   const next = new URL(linkOf(first, 'next') ?? '');
-  const elsewhere = `/v1/assessments${next.search}`;
-  expect((await server.request('GET', elsewhere, { token })).status).toBe(400);
+  const otherPath = `/v1/assessments${next.search}`;
+  expect((await server.request('GET', otherPath, { token })).status).toBe(400);
 });

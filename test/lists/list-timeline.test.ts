@@ -27,8 +27,8 @@ beforeAll(async () => {
   await by(member, 'PATCH', '', { status_id: 3, tag_list: ['one'] });
   const { body: remaining } = await by(member, 'POST', '/comments', { text: 'Kept' });
   await by(member, 'PATCH', `/comments/${remaining.id}`, { text: 'Kept, and edited' });
-  const { body: gone } = await by(member, 'POST', '/comments', { text: 'Gone' });
-  await by(member, 'DELETE', `/comments/${gone.id}`);
+  const { body: deletedComment } = await by(member, 'POST', '/comments', { text: 'Gone' });
+  await by(member, 'DELETE', `/comments/${deletedComment.id}`);
   await by(staff, 'POST', '/comments', { text: 'Between us', internal: true });
   const { body: hidden } = await by(staff, 'POST', '/comments', { text: 'Gone too', internal: true });
   await by(staff, 'DELETE', `/comments/${hidden.id}`);
@@ -62,9 +62,9 @@ describe('Operation 31: list the timeline of a vulnerability', () => {
       ['retest', undefined],
       ['status', undefined],
     ]);
-    const seen = await verifyListContract(server, { ...walk(), token: member.token, atLeast: 9 });
-    expect(seen).toEqual(all.filter((_entry, index) => index !== 5 && index !== 6));
-    expect(seen[0]).toEqual({
+    const rows = await verifyListContract(server, { ...walk(), token: member.token, atLeast: 9 });
+    expect(rows).toEqual(all.filter((_entry, index) => index !== 5 && index !== 6));
+    expect(rows[0]).toEqual({
       id: 0,
       at: '2026-11-21T10:30:00.000Z',
       kind: 'created',
@@ -73,7 +73,7 @@ describe('Operation 31: list the timeline of a vulnerability', () => {
       after: null,
       comment: null,
     });
-    expect(seen[1]).toEqual({
+    expect(rows[1]).toEqual({
       id: expect.any(Number),
       at: '2026-11-21T10:30:01.000Z',
       kind: 'status',

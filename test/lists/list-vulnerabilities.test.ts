@@ -16,7 +16,7 @@ let group: { id: number };
 let asset: { uid: string };
 let tag: { id: number };
 let first: number;
-let gone: number;
+let goneImportId: number;
 
 const server = await useOwnServer({}, () => now);
 const fixtures = createFixtures(server);
@@ -66,8 +66,8 @@ beforeAll(async () => {
       .where('id', '=', created)
       .execute(),
   );
-  gone = await insertImport(server, { organizationId: acme.id });
-  await insertGoneFindings(server, { ids: [created], by: gone, at: now });
+  goneImportId = await insertImport(server, { organizationId: acme.id });
+  await insertGoneFindings(server, { ids: [created], by: goneImportId, at: now });
   const other = await insertImport(server, { organizationId: acme.id });
   await insertGoneFindings(server, { ids: [first], by: other, at: now });
   now += MINUTE;
@@ -84,7 +84,7 @@ const titles = async (query: string, user = admin) =>
   (await list(query, user)).body.map(({ title }: { title: string }) => title);
 
 it('lists vulnerabilities', async () => {
-  const has = (row: any, name: string) => row.tags.some((one: any) => one.name.toLowerCase() === name);
+  const hasTag = (row: any, name: string) => row.tags.some((item: any) => item.name.toLowerCase() === name);
   const rows = await verifyListContract(server, {
     operation: 'listVulnerabilities',
     path: '/v1/vulnerabilities',
@@ -109,8 +109,8 @@ it('lists vulnerabilities', async () => {
         value: ['Critical', 'High'],
         fits: ({ severity }) => severity === 'Critical' || severity === 'High',
       },
-      'filter[tag_id][]': { value: String(tag.id), fits: (row) => has(row, 'urgent') },
-      'filter[tag][]': { value: ' WEB', fits: (row) => has(row, 'web') },
+      'filter[tag_id][]': { value: String(tag.id), fits: (row) => hasTag(row, 'urgent') },
+      'filter[tag][]': { value: ' WEB', fits: (row) => hasTag(row, 'web') },
       'filter[assessment_id][]': { value: 'acme-api', fits: (row) => row['assessment_id'] === 'acme-api' },
       'filter[assessment_group_id][]': {
         value: String(group.id),
@@ -124,7 +124,10 @@ it('lists vulnerabilities', async () => {
       },
       'filter[import_id][]': { value: '7', fits: ({ import_id: id }) => id === 7 },
       'filter[gone]': { value: 'true', fits: ({ gone_at: at }) => at !== null },
-      'filter[gone_import_id][]': { value: String(gone), fits: ({ gone_import_id: id }) => id === gone },
+      'filter[gone_import_id][]': {
+        value: String(goneImportId),
+        fits: ({ gone_import_id: id }) => id === goneImportId,
+      },
       'filter[created_by][]': { value: String(member.id), fits: (row) => row['created_by'].id === member.id },
       'filter[assignee_id][]': { value: String(member.id), fits: (row) => row['assignee'] !== null },
       'filter[due_until]': {
@@ -181,10 +184,10 @@ describe('Search', () => {
     ['\u{1f600}', ['\u{1f600} smile']],
     ['\u{1f600} smi', ['\u{1f600} smile']],
     ['of others', []],
-  ])('finds %j', async (search, found) => {
-    expect(await titles(`filter[search]=${encodeURIComponent(search)}`)).toEqual(found);
+  ])('finds %j', async (search, expected) => {
+    expect(await titles(`filter[search]=${encodeURIComponent(search)}`)).toEqual(expected);
     const response = await list(`filter[search]=${encodeURIComponent(search)}`);
-    expect(JSON.parse(response.headers.get('x-pagination') ?? '').total_entries).toBe(found.length);
+    expect(JSON.parse(response.headers.get('x-pagination') ?? '').total_entries).toBe(expected.length);
   });
 
   it('finds edited values immediately, and no longer the previous ones', async () => {
@@ -275,15 +278,15 @@ describe('Search', () => {
       const ids = plentiful.map(({ id }) => id);
       const by = await insertImport(server, { organizationId });
       await insertGoneFindings(server, { ids: ids.slice(5), by, at: now });
-      for (const [filter, found] of [
+      for (const [filter, expected] of [
         ['filter[gone]=true', ids.slice(5)],
         [`filter[gone_import_id][]=${by}`, ids.slice(5)],
         ['filter[gone]=false', ids.slice(0, 5)],
       ] as const) {
         const page = 'filter[search]=lentif&page[size]=3&page[number]=2';
         const { body, headers } = await list(`${filter}&${page}`, staff);
-        expect(JSON.parse(headers.get('x-pagination') ?? '').total_entries).toBe(found.length);
-        expect(body.map(({ id }: any) => id)).toEqual(found.slice(3, 6));
+        expect(JSON.parse(headers.get('x-pagination') ?? '').total_entries).toBe(expected.length);
+        expect(body.map(({ id }: any) => id)).toEqual(expected.slice(3, 6));
       }
       expect(await titles(`filter[gone_import_id][]=${by}`)).toEqual([]);
     });
@@ -295,7 +298,7 @@ it.each([',', '"', '","', 'CVE-2021-4422', '%', ''])('finds nothing for the CVE 
 });
 
 it("reads no rows of others' organizations to plan a list, whatever is asked for", async () => {
-  const [own, others] = [await fixtures.organization(), await fixtures.organization()];
+  const [ownOrganization, otherOrganization] = [await fixtures.organization(), await fixtures.organization()];
   const input = { tag: [' noisy'], tagId: [] as number[], assetUid: [] as string[] };
   const report = async ({ uid }: { uid: string }) => {
     const { uid: assessment } = await fixtures.assessment(uid);
@@ -310,17 +313,17 @@ it("reads no rows of others' organizations to plan a list, whatever is asked for
       { db: server.context.db.read, caller: { ...operatorCaller('a list'), kind: 'user', ...account }, now },
       input,
     );
-  const mine = await report(own);
-  const theirs = await report(others);
+  const ownReport = await report(ownOrganization);
+  const otherReport = await report(otherOrganization);
   const planFor = (...ids: number[]) => ({
     strategy: 'ids',
     ids: new Map(['tagId', 'tag', 'assetUid'].map((name) => [name, ids])),
     mode: 'page',
   });
-  expect(await planOf({ staff: false, organizationId: own.id })).toEqual(planFor(mine));
-  expect(await planOf({ assignedOrganizations: [own.id] })).toEqual(planFor(mine));
+  expect(await planOf({ staff: false, organizationId: ownOrganization.id })).toEqual(planFor(ownReport));
+  expect(await planOf({ assignedOrganizations: [ownOrganization.id] })).toEqual(planFor(ownReport));
   expect(await planOf({ assignedOrganizations: [] })).toEqual(planFor());
-  expect(await planOf({})).toEqual(planFor(mine, theirs));
+  expect(await planOf({})).toEqual(planFor(ownReport, otherReport));
 });
 
 it('lists to a member the vulnerabilities of their assessments, with matching totals', async () => {

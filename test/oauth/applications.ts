@@ -83,12 +83,12 @@ export function applicationsOf(server: TestServer) {
 
   const redeem = (
     from: TestClient,
-    { code: given, verifier }: { code: string; verifier: string },
+    { code: authorizationCode, verifier }: { code: string; verifier: string },
     fields: Record<string, string> = {},
   ) =>
     postAs(from, '/oauth/token', {
       grant_type: 'authorization_code',
-      code: given,
+      code: authorizationCode,
       code_verifier: verifier,
       redirect_uri: REDIRECT,
       ...fields,

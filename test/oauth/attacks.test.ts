@@ -66,12 +66,12 @@ describe('Forged access token', () => {
   it('RFC 8725, 3.10: is rejected with a key embedded in its header or at a URL in it', async () => {
     const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
     const jwk = await exportJWK(publicKey);
-    const { jwk: own } = await ownKey();
+    const { jwk: attackerJwk } = await ownKey();
     for (const header of [{ jwk }, { jku: 'http://127.0.0.1:9/keys' }, { x5u: 'http://127.0.0.1:9/cert' }]) {
       const token = new SignJWT(await claims()).setProtectedHeader({
         alg: 'ES256',
         typ: 'at+jwt',
-        kid: own.kid,
+        kid: attackerJwk.kid,
         ...header,
       });
       await expectUseless(await token.sign(privateKey));
@@ -96,7 +96,7 @@ describe('Forged access token', () => {
   it("RFC 9068, 4: is rejected with the attacker's own key, named, embedded or referenced", async () => {
     const { jwk } = await ownKey();
     const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
-    const own = createPublicKey({
+    const ownPublicKey = createPublicKey({
       key: Buffer.from(await crypto.subtle.exportKey('spki', publicKey)),
       format: 'der',
       type: 'spki',
@@ -104,7 +104,7 @@ describe('Forged access token', () => {
     for (const header of [
       { kid: jwk.kid },
       { kid: 'mine' },
-      { jwk: own },
+      { jwk: ownPublicKey },
       { jku: 'https://evil.example/jwks' },
     ]) {
       const token = await new SignJWT(await claims())
@@ -142,8 +142,8 @@ describe('Forged access token', () => {
 describe('Stolen authorization code', () => {
   it("RFC 9700, 4.5: is rejected in the attacker's session, which has another verifier", async () => {
     const stolen = await apps.code(client, victim.id);
-    const own = await apps.code(client, user.id);
-    const { status, body } = await apps.redeem(client, { code: stolen.code, verifier: own.verifier });
+    const code = await apps.code(client, user.id);
+    const { status, body } = await apps.redeem(client, { code: stolen.code, verifier: code.verifier });
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
   });
 
@@ -222,15 +222,15 @@ describe('Secrets', () => {
   it('RFC 6749, 10.3: are stored only as hashes', async () => {
     const { db } = server.context;
     const confidential = await apps.client({ kind: 'confidential' });
-    const given = await apps.code(confidential, user.id);
-    const { body } = await apps.redeem(confidential, given);
+    const code = await apps.code(confidential, user.id);
+    const { body } = await apps.redeem(confidential, code);
     const rows = await Promise.all(
       (['oauth_clients', 'authorization_codes', 'refresh_tokens', 'tokens', 'audit_events'] as const).map(
         (table) => db.read.selectFrom(table).selectAll().execute(),
       ),
     );
     const text = JSON.stringify(rows);
-    for (const secret of [given.code, body.access_token, body.refresh_token, confidential.secret])
+    for (const secret of [code.code, body.access_token, body.refresh_token, confidential.secret])
       expect(text).not.toContain(secret);
   });
 

@@ -74,8 +74,8 @@ describe('Authorization code flow', () => {
   });
 
   it('RFC 6749, 3.1: ignores unknown and unused parameters', async () => {
-    const more = { nonce: 'n', resource: ['https://a.example', 'https://b.example'], prompt: 'none' };
-    const { query } = responseOf(await visitor.get(authorizePath({ ...valid(), ...more })));
+    const parameters = { nonce: 'n', resource: ['https://a.example', 'https://b.example'], prompt: 'none' };
+    const { query } = responseOf(await visitor.get(authorizePath({ ...valid(), ...parameters })));
     expect(query).toMatchObject({ code: expect.any(String) });
   });
 
@@ -179,9 +179,9 @@ describe('PKCE', () => {
 
   it('RFC 7636, 4.4.1 and RFC 9700, 2.1.1: is required from every client, including confidential ones', async () => {
     const confidential = await createFixtures(server).client({ kind: 'confidential' });
-    const none = { code_challenge: undefined, code_challenge_method: undefined };
+    const withoutChallenge = { code_challenge: undefined, code_challenge_method: undefined };
     for (const id of [client, confidential.id])
-      expect(await error(none, id)).toEqual(['invalid_request', 'code challenge required']);
+      expect(await error(withoutChallenge, id)).toEqual(['invalid_request', 'code challenge required']);
     expect(await error({ code_challenge: undefined })).toEqual([
       'invalid_request',
       'code challenge required',
@@ -251,8 +251,8 @@ describe('Anonymous browsers', () => {
     expect(redirect.status).toBe(303);
     expect(new URL(redirect.location ?? '').pathname).toBe('/sign-in');
     const page = await browser.open(path);
-    const back = await browser.submit(page, { email: other.email, password: other.password }, '/sign-in');
-    expect(back.location).toBe(server.origin + path);
+    const signedIn = await browser.submit(page, { email: other.email, password: other.password }, '/sign-in');
+    expect(signedIn.location).toBe(server.origin + path);
     const { query } = responseOf(await decide(browser, path, 'allow'));
     expect(query).toMatchObject({ code: expect.any(String), state: 'abc' });
   });
@@ -288,9 +288,9 @@ describe('Anonymous browsers', () => {
 describe('Server failures', () => {
   it('RFC 6749, 4.1.2.1: are returned to the client as server_error or temporarily_unavailable', async () => {
     const ownServer = await startTestServer();
-    const theirs = createFixtures(ownServer);
-    const other = await theirs.account();
-    const { id } = await theirs.client();
+    const ownFixtures = createFixtures(ownServer);
+    const other = await ownFixtures.account();
+    const { id } = await ownFixtures.client();
     const browser = createFormClient(ownServer);
     await browser.signIn(other.email, other.password);
     const page = await browser.open(authorizePath({ ...valid(), client_id: id }));

@@ -106,7 +106,7 @@ describe('OAuth client', () => {
     };
     expect(await authenticates(secret ?? '')).toBe(false);
     expect(await authenticates(renewed)).toBe(true);
-    // Also after a server has cached it.
+    // The old secret is rejected even after a server has cached it.
     const next = await db.write((tx) => renewClientSecret(tx, cliChangeContext(now), id));
     expect(await authenticates(renewed)).toBe(false);
     expect(await authenticates(next)).toBe(true);
@@ -201,13 +201,13 @@ describe('OAuth client', () => {
       await expect.poll(async () => done || (await db.read.executeQuery(locked)).rows.length > 0).toBe(true);
     });
     await deletion;
-    const good = await read()
+    const client = await read()
       .selectFrom('tokens')
       .select('id')
       .where('client_id', '=', id)
       .where('revoked_at', 'is', null)
       .execute();
-    expect(good).toEqual([]);
+    expect(client).toEqual([]);
   });
 });
 
@@ -265,7 +265,10 @@ describe('Client of the API documentation', () => {
     ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/docs/oauth2-redirect.html?x', false],
     ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/docs/../docs/oauth2-redirect.html', false],
     ['http://127.0.0.1:8080', 'https://127.0.0.1:8080/docs/oauth2-redirect.html', false],
-  ])('RFC 9700, 4.1.3: of the deployment at %s accepts the redirect URI %s: %s', async (base, uri, taken) => {
-    expect(isRegisteredRedirect(await docs(), uri, base)).toBe(taken);
-  });
+  ])(
+    'RFC 9700, 4.1.3: of the deployment at %s accepts the redirect URI %s: %s',
+    async (base, uri, isAccepted) => {
+      expect(isRegisteredRedirect(await docs(), uri, base)).toBe(isAccepted);
+    },
+  );
 });

@@ -91,10 +91,10 @@ describe('Consent page', () => {
   });
 
   it('accepts only the form of the same session', async () => {
-    const one = await signedIn();
+    const visitor = await signedIn();
     const other = await signedIn();
     const path = codePath(await newClient(), 'tag_lw');
-    const page = await one.visitor.open(path);
+    const page = await visitor.visitor.open(path);
     await other.visitor.open(path);
     expect((await other.visitor.submit(page, { decision: 'allow' }, path)).status).toBe(403);
   });
@@ -240,8 +240,8 @@ describe('Consent', () => {
     const token = async (browser: FormClient, path: string) =>
       responseOf(await decide(browser, path, 'allow')).fragment['access_token'];
     const ended = await token(visitor, tokenPath(client, 'tag_ow'));
-    const stays = await token(bystander.visitor, tokenPath(client, 'tag_ow'));
-    const others = await token(visitor, tokenPath(await newClient(), 'tag_ow'));
+    const bystanderToken = await token(bystander.visitor, tokenPath(client, 'tag_ow'));
+    const otherToken = await token(visitor, tokenPath(await newClient(), 'tag_ow'));
     await visitor.get(codePath(client, 'tag_ow'));
     const grant = { clientId: client, userId: account.id, organizationId: null, grantId: 'grant' };
     await server.context.db.write((tx) =>
@@ -264,8 +264,8 @@ describe('Consent', () => {
     expect((await visitor.get(response.location ?? '')).text).toContain('Access removed');
 
     expect((await createTag(ended, `after ${client}`)).status).toBe(401);
-    expect((await createTag(stays, `bystander ${client}`)).status).toBe(201);
-    expect((await createTag(others, `other ${client}`)).status).toBe(201);
+    expect((await createTag(bystanderToken, `bystander ${client}`)).status).toBe(201);
+    expect((await createTag(otherToken, `other ${client}`)).status).toBe(201);
     const { db } = server.context;
     const codes = await db.read
       .selectFrom('authorization_codes')
@@ -305,13 +305,13 @@ describe('Consent', () => {
     });
     await Promise.all([withdrawal, ...Array.from({ length: 12 }, () => visitor.get(path))]);
     expect((await withdrawal).status).toBe(303);
-    const good = await server.context.db.read
+    const consent = await server.context.db.read
       .selectFrom('tokens')
       .select('id')
       .where('client_id', '=', client)
       .where('revoked_at', 'is', null)
       .execute();
-    expect(good).toEqual([]);
+    expect(consent).toEqual([]);
     expect(await requiresConsent(visitor, path)).toBe(true);
   });
 
@@ -346,13 +346,13 @@ describe('Consent', () => {
         await storeAccessToken(tx, cliChangeContext(now), signed);
       });
       await withdrawal;
-      const good = await db.read
+      const consent = await db.read
         .selectFrom('tokens')
         .select('id')
         .where('client_id', '=', client)
         .where('revoked_at', 'is', null)
         .execute();
-      expect(good).toEqual([]);
+      expect(consent).toEqual([]);
     },
   );
 });

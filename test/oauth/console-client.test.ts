@@ -195,11 +195,11 @@ describe('Console token', () => {
 
   it('is revoked with another session of the same user, and reissued in a session that continues', async () => {
     const { visitors } = await signedIn(2);
-    const [here, there] = visitors as [FormClient, FormClient];
-    const token = await tokenOf(there);
-    await signOut(here);
+    const [firstVisitor, secondVisitor] = visitors as [FormClient, FormClient];
+    const token = await tokenOf(secondVisitor);
+    await signOut(firstVisitor);
     expect(await isRefused(token)).toBe(true);
-    expect(await isRefused(await tokenOf(there))).toBe(false);
+    expect(await isRefused(await tokenOf(secondVisitor))).toBe(false);
   });
 
   it('is revoked when its user is banned, who gets no other', async () => {

@@ -140,12 +140,12 @@ describe('Introspection endpoint', () => {
       expect(await introspect(app, token)).toEqual(INACTIVE);
     expect(await introspect(staffs, otherUser.token)).toEqual(INACTIVE);
 
-    const late = await apps.tokens(app, user.id);
+    const lateTokens = await apps.tokens(app, user.id);
     now += 3_600_000;
-    expect(await introspect(app, late.access_token)).toEqual(INACTIVE);
-    expect(await introspect(app, late.refresh_token)).toMatchObject({ active: true });
+    expect(await introspect(app, lateTokens.access_token)).toEqual(INACTIVE);
+    expect(await introspect(app, lateTokens.refresh_token)).toMatchObject({ active: true });
     now += 30 * 86_400_000;
-    expect(await introspect(app, late.refresh_token)).toEqual(INACTIVE);
+    expect(await introspect(app, lateTokens.refresh_token)).toEqual(INACTIVE);
   });
 
   it('returns the scopes that the account has now', async () => {
@@ -160,11 +160,11 @@ describe('Introspection endpoint', () => {
   it('describes no tokens of others to a client of a banned account', async () => {
     const admin = await createFixtures(server).user({ organization: 'acmeintrospection', admin: true });
     const client = await apps.client({ kind: 'confidential', userId: admin.id });
-    const { access_token: own } = await apps.tokens(client, user.id);
+    const { access_token: ownToken } = await apps.tokens(client, user.id);
     expect(await introspect(client, user.token)).toMatchObject({ active: true });
     await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), admin.id));
     expect(await introspect(client, user.token)).toEqual(INACTIVE);
-    expect(await introspect(client, own)).toMatchObject({ active: true });
+    expect(await introspect(client, ownToken)).toMatchObject({ active: true });
   });
 
   it('RFC 7662, 2.1: requires an authenticated confidential client', async () => {

@@ -56,10 +56,10 @@ describe('Signing key rotation', () => {
         expect(await other.keys.verify(token, now)).toMatchObject({ client_id: client.id });
       }
       const { body } = await server.request('GET', '/.well-known/jwks.json');
-      const shown = body.keys.map(({ kid }: { kid: string }) => kid);
-      expect(shown).toEqual(await kids());
-      expect(shown).toHaveLength(round + 2);
-      expect(shown[0]).toBe(key.kid);
+      const listedKids = body.keys.map(({ kid }: { kid: string }) => kid);
+      expect(listedKids).toEqual(await kids());
+      expect(listedKids).toHaveLength(round + 2);
+      expect(listedKids[0]).toBe(key.kid);
       expect(JSON.stringify(body)).not.toMatch(/"d":/);
     }
 
@@ -222,7 +222,7 @@ describe('assay keys', () => {
         .where('object_type', '=', 'key')
         .orderBy('id')
         .execute();
-      const kid = (of: { kid: string }) => JSON.stringify({ kid: of.kid });
+      const kid = (key: { kid: string }) => JSON.stringify({ kid: key.kid });
       expect(events).toEqual([
         { action: 'key.rotate', object_id: second.kid, before: kid(first), after: kid(second) },
         { action: 'key.rotate', object_id: third.kid, before: kid(second), after: kid(third) },

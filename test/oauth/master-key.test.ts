@@ -103,10 +103,10 @@ describe('Key in the data folder', () => {
 
   it('is created once by concurrent starts', async () => {
     const testDatabase = await newDatabase();
-    const [one, ...others] = await Promise.all([1, 2, 3, 4].map(() => start(testDatabase)));
-    if (one === undefined) throw new Error('none');
-    expect(await listSigningKeys(one.db.read)).toHaveLength(1);
-    for (const other of others) await expectSameKeys(one, other);
+    const [first, ...rest] = await Promise.all([1, 2, 3, 4].map(() => start(testDatabase)));
+    if (first === undefined) throw new Error('none');
+    expect(await listSigningKeys(first.db.read)).toHaveLength(1);
+    for (const other of rest) await expectSameKeys(first, other);
   });
 
   it('is not created again when the file is lost', async () => {
@@ -163,10 +163,10 @@ describe.runIf(engine() === 'postgres')("Without the server's data folder", () =
     async (command) => {
       const testDatabase = await newDatabase();
       const { masterKey } = await start(testDatabase);
-      const needed = masterKeyFingerprint(masterKey);
+      const fingerprint = masterKeyFingerprint(masterKey);
       const dataDirectory = newFolder();
       await expect(start(testDatabase, {}, { dataDirectory, command })).rejects.toMatchObject({
-        expected: needed,
+        expected: fingerprint,
         found: undefined,
       });
       expect(existsSync(fileIn(dataDirectory))).toBe(false);
@@ -176,7 +176,7 @@ describe.runIf(engine() === 'postgres')("Without the server's data folder", () =
       await expect(
         start(testDatabase, {}, { dataDirectory: another.dataDirectory, command }),
       ).rejects.toMatchObject({
-        expected: needed,
+        expected: fingerprint,
         found: masterKeyFingerprint(wrong),
       });
     },

@@ -27,7 +27,7 @@ export function SessionExpiredDialog() {
   }, [opened]);
   return (
     <Modal
-      // Above any open dialog.
+      // Stays above any other dialog.
       zIndex={1_000}
       opened={opened}
       onClose={retryWaiting}

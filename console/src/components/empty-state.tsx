@@ -4,7 +4,7 @@ import { commonMessages } from './messages.ts';
 
 interface EmptyStateProps {
   title: string;
-  /** What to do, in a sentence or two. */
+  /** The next step, in a sentence or two. */
   children?: ReactNode;
   /** A button or link that does it. */
   action?: ReactNode;

@@ -25,7 +25,7 @@ export interface BulkUpdateRequest {
   filter?: VulnerabilityFilter;
   set: ChangeOfEachVulnerability;
   comment?: string;
-  /** With `filter`: the number of matches shown to the user. If it has changed, nothing is updated. */
+  /** The number of matches of `filter` that the user saw. If it has changed, nothing is updated. */
   expectedCount?: number;
   /** Names the change in notifications: "Fix In Progress". */
   label: string;

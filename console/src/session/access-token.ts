@@ -14,7 +14,7 @@ interface AccessToken {
   expiresAt: number;
 }
 
-/** In memory only; a reloaded page requests another token. */
+/** Kept in memory only; a reloaded page requests another token. */
 let cached: AccessToken | undefined;
 let pending: Promise<AccessToken> | undefined;
 /** The user of the first token. */

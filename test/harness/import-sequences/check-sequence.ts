@@ -29,19 +29,19 @@ export async function differencesAfter(
 ): Promise<string[]> {
   const decided = hasDecisions ? findingFormatsOf(steps) : [];
   const organization = await SequenceOrganization.create(db, person, decided);
-  const standing = new Map<number, Upload & { id: number }>();
+  const imports = new Map<number, Upload & { id: number }>();
   const touches: (Touched & { order: number })[] = [];
   for (const [order, step] of steps.entries()) {
     switch (step.kind) {
       case 'import': {
-        const own = ownTimeOf(step.content) ?? step.options.scannedAt ?? step.at;
-        standing.set(step.key, { step, own, order, id: await organization.import(step) });
+        const ownTime = ownTimeOf(step.content) ?? step.options.scannedAt ?? step.at;
+        imports.set(step.key, { step, own: ownTime, order, id: await organization.import(step) });
         break;
       }
       case 'undo': {
-        const undone = standing.get(step.key);
+        const undone = imports.get(step.key);
         if (undone === undefined) break;
-        standing.delete(step.key);
+        imports.delete(step.key);
         await organization.undo(undone.id, step.at);
         break;
       }
@@ -51,7 +51,7 @@ export async function differencesAfter(
       }
     }
   }
-  const inTime = inOrderOfTime([...standing.values()]);
+  const inTime = inOrderOfTime([...imports.values()]);
   const names = new Map(inTime.map(({ id, step }) => [id, `import ${step.key}`]));
   const actual = await organization.readState(namesOf(names), END);
   const reference = await replay(db, person, { decided, inTime, touches });
@@ -78,9 +78,10 @@ const namesOf =
 function inOrderOfTime<U extends Upload>(uploads: readonly U[]): (U & { time: number })[] {
   const keyOf = ({ step }: Upload) => `${step.assessment} ${reportText(step.content)}`;
   const earliest = new Map<string, number>();
-  for (const one of uploads) earliest.set(keyOf(one), Math.min(one.own, earliest.get(keyOf(one)) ?? one.own));
+  for (const upload of uploads)
+    earliest.set(keyOf(upload), Math.min(upload.own, earliest.get(keyOf(upload)) ?? upload.own));
   return uploads
-    .map((one) => ({ ...one, time: earliest.get(keyOf(one)) ?? one.own }))
+    .map((upload) => ({ ...upload, time: earliest.get(keyOf(upload)) ?? upload.own }))
     .sort((one, other) => one.time - other.time || one.order - other.order);
 }
 
@@ -150,13 +151,15 @@ function differencesOf(
   isExcused: (key: string) => boolean,
 ): string[] {
   return [...new Set([...actual.keys(), ...expected.keys()])].sort().flatMap((key) => {
-    const [facts, others] = [actual.get(key), expected.get(key)];
+    const [actualFacts, expectedFacts] = [actual.get(key), expected.get(key)];
     if (isExcused(key)) return [];
-    if (facts === undefined) return [`${kind} ${key} is missing`];
-    if (others === undefined) return [`${kind} ${key} must not be there`];
-    return Object.keys(others).flatMap((name) => {
-      const [value, wanted] = [JSON.stringify(facts[name]), JSON.stringify(others[name])];
-      return value === wanted ? [] : [`${kind} ${key}: ${name} is ${value}, in order ${wanted}`];
+    if (actualFacts === undefined) return [`${kind} ${key} is missing`];
+    if (expectedFacts === undefined) return [`${kind} ${key} must not be there`];
+    return Object.keys(expectedFacts).flatMap((name) => {
+      const [value, expectedValue] = [JSON.stringify(actualFacts[name]), JSON.stringify(expectedFacts[name])];
+      return value === expectedValue
+        ? []
+        : [`${kind} ${key}: ${name} is ${value}, in order ${expectedValue}`];
     });
   });
 }

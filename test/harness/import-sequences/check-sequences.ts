@@ -31,12 +31,15 @@ export async function checkSequences(
   let [next, done] = [0, 0];
   const work = async (): Promise<void> => {
     while (next < count && failures.length < mostFailures) {
-      const of = seed + next;
+      const sequenceSeed = seed + next;
       next += 1;
-      const sequence = generateSequence(of, options);
+      const sequence = generateSequence(sequenceSeed, options);
       if ((await problemsOf(db, person, sequence)).length > 0) {
         const smallest = await shrink(db, person, sequence);
-        failures.push({ seed: of, text: describe(smallest, await problemsOf(db, person, smallest)) });
+        failures.push({
+          seed: sequenceSeed,
+          text: describe(smallest, await problemsOf(db, person, smallest)),
+        });
       }
       done += 1;
       onProgress?.(done);
@@ -81,15 +84,15 @@ function* simplerThan(step: Step): Generator<Step> {
   for (const index of content.items.keys())
     yield { ...step, content: { ...content, items: content.items.toSpliced(index, 1) } };
   for (const [index, item] of content.items.entries())
-    for (const [name, least] of [
+    for (const [name, minimum] of [
       ['level', 0],
       ['text', 0],
       ['locations', 1],
     ] as const)
-      if (item[name] !== least)
+      if (item[name] !== minimum)
         yield {
           ...step,
-          content: { ...content, items: content.items.with(index, { ...item, [name]: least }) },
+          content: { ...content, items: content.items.with(index, { ...item, [name]: minimum }) },
         };
   if (content.isNarrow) yield { ...step, content: { ...content, isNarrow: false } };
   if (options.whenGone === 'fix') yield { ...step, options: { ...options, whenGone: 'keep' } };

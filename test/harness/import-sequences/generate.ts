@@ -26,21 +26,21 @@ class Random {
   }
 
   /** @returns a whole number of at least `least` and at most `most` */
-  between(least: number, most: number): number {
-    return least + Math.floor(this.next() * (most - least + 1));
+  between(min: number, max: number): number {
+    return min + Math.floor(this.next() * (max - min + 1));
   }
 
   chance(probability: number): boolean {
     return this.next() < probability;
   }
 
-  of<T>(list: readonly T[]): T {
+  pick<T>(list: readonly T[]): T {
     if (list.length === 0) throw new Error('There is nothing to choose from.');
     return list[this.between(0, list.length - 1)] as T;
   }
 
   /** @returns each item of a list with a probability, in order */
-  some<T>(list: readonly T[], probability = 0.5): T[] {
+  sample<T>(list: readonly T[], probability = 0.5): T[] {
     return list.filter(() => this.chance(probability));
   }
 }
@@ -114,37 +114,37 @@ export interface GeneratorOptions {
   /** Only imports in the order of their reports, without undos. */
   inOrder?: boolean;
   /** Steps of a sequence. */
-  least?: number;
-  most?: number;
+  min?: number;
+  max?: number;
 }
 
 /** @returns the sequence that a seed determines */
 export function generateSequence(
   seed: number,
-  { inOrder = false, least = 5, most = 8 }: GeneratorOptions = {},
+  { inOrder = false, min = 5, max = 8 }: GeneratorOptions = {},
 ): Sequence {
   const random = new Random(seed);
   const formats = chooseFormats(random);
   const hasDecisions = random.chance(0.15);
   const steps: Step[] = [];
-  const count = random.between(least, most);
+  const count = random.between(min, max);
   let day = random.between(1, 3);
   for (let index = 0; index < count; index += 1) {
     const imports = steps.filter((step) => step.kind === 'import');
     const undone = new Set(steps.flatMap((step) => (step.kind === 'undo' ? [step.key] : [])));
-    const standing = imports.filter(({ key }) => !undone.has(key));
+    const remaining = imports.filter(({ key }) => !undone.has(key));
     // Half days are between the times of reports, whole days are the times of reports.
-    day = Math.min(12, day + random.of([0, 0.5, 0.5, 1, 1, 2]));
+    day = Math.min(12, day + random.pick([0, 0.5, 0.5, 1, 1, 2]));
     const at = dayOf(day);
     const kind = random.next();
-    if (standing.length > 0 && !inOrder && kind < 0.25)
-      steps.push({ kind: 'undo', at, key: random.of(standing).key });
+    if (remaining.length > 0 && !inOrder && kind < 0.25)
+      steps.push({ kind: 'undo', at, key: random.pick(remaining).key });
     else if (imports.length > 0 && kind < 0.5) {
       const last = steps.findLast((step) => step.kind === 'touch');
       steps.push(
         last !== undefined && isToggle(last.touch) && random.chance(0.6)
           ? { ...last, at }
-          : { kind: 'touch', at, which: random.of(WHICH), touch: chooseTouch(random, index) },
+          : { kind: 'touch', at, which: random.pick(WHICH), touch: chooseTouch(random, index) },
       );
       // A report with the same time would precede it.
       if (inOrder) day += 0.5;
@@ -166,13 +166,13 @@ const isToggle = (touch: Touch): boolean => touch.do === 'retest' || touch.do ==
 function chooseFormats(random: Random): SequenceFormat[] {
   const kind = random.next();
   if (kind < 0.25) return [...HOST_FORMATS];
-  if (kind < 0.4) return ['nessus', random.of(HOST_FORMATS)];
-  const formats: SequenceFormat[] = [random.of(FINDING_FORMATS)];
-  if (random.chance(0.4)) formats.push(random.of([...FINDING_FORMATS, ...HOST_FORMATS]));
+  if (kind < 0.4) return ['nessus', random.pick(HOST_FORMATS)];
+  const formats: SequenceFormat[] = [random.pick(FINDING_FORMATS)];
+  if (random.chance(0.4)) formats.push(random.pick([...FINDING_FORMATS, ...HOST_FORMATS]));
   return formats;
 }
 
-const isHostFormat = (format: SequenceFormat): boolean => HOST_FORMATS.some((one) => one === format);
+const isHostFormat = (format: SequenceFormat): boolean => HOST_FORMATS.some((name) => name === format);
 
 function chooseImport(
   random: Random,
@@ -195,47 +195,47 @@ function chooseImport(
     assessment,
     content,
     options: {
-      whenGone: random.of(['keep', 'fix']),
+      whenGone: random.pick(['keep', 'fix']),
       targets: random.chance(0.6) ? TARGETS : [],
       minimumSeverity: random.chance(0.15) ? 'High' : null,
       carry: carries && random.chance(0.6),
-      tags: random.chance(0.25) ? [random.of(['scan-a', 'scan-b'])] : [],
+      tags: random.chance(0.25) ? [random.pick(['scan-a', 'scan-b'])] : [],
       // Reports that state a time ignore it.
       scannedAt: !inOrder && random.chance(0.5) ? dayOf(earlier) : null,
     },
   });
   if (imports.length > 0 && !inOrder && random.chance(0.12)) {
-    const same = random.of(imports);
-    return step(same.content, same.assessment);
+    const original = random.pick(imports);
+    return step(original.content, original.assessment);
   }
-  const format = random.of(formats);
-  const items = random.some([0, 1, 2, 3], 0.45).map((item): ReportedItem => ({
+  const format = random.pick(formats);
+  const items = random.sample([0, 1, 2, 3], 0.45).map((item): ReportedItem => ({
     item,
     level: random.between(0, 1),
     text: random.between(0, 1),
     locations: random.between(1, 2),
   }));
-  const isUntimed = UNTIMED_FORMATS.some((one) => one === format);
+  const isUntimed = UNTIMED_FORMATS.some((name) => name === format);
   const content = {
     format,
     at: isUntimed ? null : dayOf(earlier),
     items,
     isNarrow: random.chance(0.3),
   };
-  const place = random.next();
-  const assessment = isHostFormat(format) && place < 0.4 ? null : !carries && place > 0.8 ? 1 : 0;
+  const draw = random.next();
+  const assessment = isHostFormat(format) && draw < 0.4 ? null : !carries && draw > 0.8 ? 1 : 0;
   return step(content, assessment);
 }
 
 function chooseTouch(random: Random, index: number): Touch {
   const touches: readonly (() => Touch)[] = [
     () => ({ do: 'status', status: random.between(1, 9) }),
-    () => ({ do: 'status', status: random.of([2, 3, 5, 6]) }),
+    () => ({ do: 'status', status: random.pick([2, 3, 5, 6]) }),
     () => ({ do: 'add-tag', tag: `person-${index}` }),
-    () => ({ do: 'remove-tag', tag: random.of(['scan-a', 'scan-b']) }),
+    () => ({ do: 'remove-tag', tag: random.pick(['scan-a', 'scan-b']) }),
     () => ({
       do: 'replace',
-      fields: random.of([
+      fields: random.pick([
         { severity: 'Critical' },
         { title: `Item of person ${index}` },
         { description: `By a person ${index}` },
@@ -244,11 +244,11 @@ function chooseTouch(random: Random, index: number): Touch {
     }),
     () => ({ do: 'attach' }),
     () => ({ do: 'comment' }),
-    () => ({ do: 'retest', decision: random.of(['verified', 'failed', 'blocked', 'cancelled']) }),
+    () => ({ do: 'retest', decision: random.pick(['verified', 'failed', 'blocked', 'cancelled']) }),
     () => ({
       do: 'bulk',
-      set: random.of([
-        { statusId: random.of([3, 5, 6, 7]) },
+      set: random.pick([
+        { statusId: random.pick([3, 5, 6, 7]) },
         { severity: 'Critical' },
         { dueOn: `2027-01-0${index + 1}` },
         { assigns: true },
@@ -257,5 +257,5 @@ function chooseTouch(random: Random, index: number): Touch {
     }),
     () => ({ do: 'scope', rule: `rule-${index}` }),
   ];
-  return random.of(touches)();
+  return random.pick(touches)();
 }

@@ -91,7 +91,7 @@ export class SequenceOrganization {
   /** Accepts, rejects and excludes some findings in the third assessment. */
   async #decide(formats: readonly SequenceFormat[]): Promise<void> {
     const at = dayOf(0);
-    const [, , place] = this.#assessments;
+    const [, , target] = this.#assessments;
     const items = [0, 1, 2, 3].map((item) => ({ item, level: 0, text: 0, locations: 1 }));
     for (const format of formats)
       await importDirectly(this.#db, this.#place(2), {
@@ -102,7 +102,7 @@ export class SequenceOrganization {
     const rows = await this.#db.read
       .selectFrom('scanner_findings')
       .select(['vulnerability_id as id', 'identity_hash'])
-      .where('assessment_id', '=', place?.id ?? 0)
+      .where('assessment_id', '=', target?.id ?? 0)
       .orderBy('source')
       .orderBy('identity_hash')
       .execute();
@@ -172,7 +172,7 @@ export class SequenceOrganization {
       ])
       .where('vulnerabilities.organization_id', '=', this.#organization.id)
       .execute();
-    const indexOf = (id: number) => this.#assessments.findIndex((one) => one.id === id);
+    const indexOf = (id: number) => this.#assessments.findIndex((assessment) => assessment.id === id);
     return new Map(
       rows
         .filter((row) => indexOf(row.assessment_id) < 2)

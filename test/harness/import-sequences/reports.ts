@@ -61,15 +61,15 @@ const TEXTS: Readonly<Record<SequenceFormat, (content: ReportContent) => string>
           '@host': 'shop.example',
           '@port': '443',
           '@ssl': 'true',
-          alerts: items.map((one) => ({
-            pluginid: `1000${one.item}`,
-            alertRef: `1000${one.item}`,
-            name: titleOf(one),
-            riskcode: severityOf(one, ['2', '3']),
+          alerts: items.map((item) => ({
+            pluginid: `1000${item.item}`,
+            alertRef: `1000${item.item}`,
+            name: titleOf(item),
+            riskcode: severityOf(item, ['2', '3']),
             confidence: '2',
-            desc: `<p>${textOf(one)}</p>`,
-            solution: `<p>Solution ${one.text}.</p>`,
-            instances: pathsOf(one).map((uri) => ({
+            desc: `<p>${textOf(item)}</p>`,
+            solution: `<p>Solution ${item.text}.</p>`,
+            instances: pathsOf(item).map((uri) => ({
               uri,
               method: 'GET',
               param: '',
@@ -82,11 +82,11 @@ const TEXTS: Readonly<Record<SequenceFormat, (content: ReportContent) => string>
     }),
 
   nessus: ({ at, items }) => {
-    const item = (one: ReportedItem) =>
-      `<ReportItem port="${one.item < 2 ? 443 : 22}" svc_name="www" protocol="tcp" severity="${severityOf(one, ['2', '3'])}" ` +
-      `pluginID="1000${one.item}" pluginName="${titleOf(one)}" pluginFamily="Web Servers">` +
-      `<cve>CVE-2026-000${one.text}</cve><cvss3_base_score>${one.level === 0 ? '5.3' : '7.5'}</cvss3_base_score>` +
-      `<description>${textOf(one)}</description><solution>Solution ${one.text}.</solution></ReportItem>`;
+    const item = (reported: ReportedItem) =>
+      `<ReportItem port="${reported.item < 2 ? 443 : 22}" svc_name="www" protocol="tcp" severity="${severityOf(reported, ['2', '3'])}" ` +
+      `pluginID="1000${reported.item}" pluginName="${titleOf(reported)}" pluginFamily="Web Servers">` +
+      `<cve>CVE-2026-000${reported.text}</cve><cvss3_base_score>${reported.level === 0 ? '5.3' : '7.5'}</cvss3_base_score>` +
+      `<description>${textOf(reported)}</description><solution>Solution ${reported.text}.</solution></ReportItem>`;
     return (
       `<NessusClientData_v2><Report name="Office"><ReportHost name="${HOSTS[0]}"><HostProperties>` +
       `<tag name="HOST_END_TIMESTAMP">${seconds(at)}</tag><tag name="host-ip">${HOSTS[0]}</tag></HostProperties>` +
@@ -96,15 +96,15 @@ const TEXTS: Readonly<Record<SequenceFormat, (content: ReportContent) => string>
 
   nuclei: ({ at, items }) =>
     items
-      .flatMap((one) =>
-        pathsOf(one).map((path) =>
+      .flatMap((item) =>
+        pathsOf(item).map((path) =>
           JSON.stringify({
-            'template-id': `template-${one.item}`,
+            'template-id': `template-${item.item}`,
             info: {
-              name: titleOf(one),
-              severity: severityOf(one, ['medium', 'high']),
-              description: textOf(one),
-              remediation: `Solution ${one.text}.`,
+              name: titleOf(item),
+              severity: severityOf(item, ['medium', 'high']),
+              description: textOf(item),
+              remediation: `Solution ${item.text}.`,
             },
             type: 'http',
             host: SITE,
@@ -124,14 +124,14 @@ const TEXTS: Readonly<Record<SequenceFormat, (content: ReportContent) => string>
         {
           Target: 'package-lock.json',
           Class: 'lang-pkgs',
-          Vulnerabilities: items.map((one) => ({
-            VulnerabilityID: `CVE-2026-100${one.item}`,
+          Vulnerabilities: items.map((item) => ({
+            VulnerabilityID: `CVE-2026-100${item.item}`,
             PkgName: 'one',
-            InstalledVersion: `1.${one.locations}.0`,
-            FixedVersion: `2.${one.text}.0`,
-            Title: titleOf(one),
-            Description: textOf(one),
-            Severity: severityOf(one, ['MEDIUM', 'HIGH']),
+            InstalledVersion: `1.${item.locations}.0`,
+            FixedVersion: `2.${item.text}.0`,
+            Title: titleOf(item),
+            Description: textOf(item),
+            Severity: severityOf(item, ['MEDIUM', 'HIGH']),
           })),
         },
       ],
@@ -152,16 +152,16 @@ const TEXTS: Readonly<Record<SequenceFormat, (content: ReportContent) => string>
             },
           },
           invocations: [{ executionSuccessful: true, endTimeUtc: iso(at) }],
-          results: items.map((one) => ({
-            ruleId: `rule-${one.item}`,
-            level: severityOf(one, ['warning', 'error']),
-            message: { text: textOf(one) },
-            partialFingerprints: { primaryLocationLineHash: `${one.item}` },
+          results: items.map((item) => ({
+            ruleId: `rule-${item.item}`,
+            level: severityOf(item, ['warning', 'error']),
+            message: { text: textOf(item) },
+            partialFingerprints: { primaryLocationLineHash: `${item.item}` },
             locations: [
               {
                 physicalLocation: {
                   artifactLocation: { uri: 'src/app.js' },
-                  region: { startLine: one.locations },
+                  region: { startLine: item.locations },
                 },
               },
             ],
@@ -173,14 +173,14 @@ const TEXTS: Readonly<Record<SequenceFormat, (content: ReportContent) => string>
   generic: ({ items }) =>
     JSON.stringify({
       name: 'A scanner',
-      findings: items.map((one) => ({
-        title: titleOf(one),
-        unique_id_from_tool: `item-${one.item}`,
-        severity: severityOf(one, ['Medium', 'High']),
-        description: textOf(one),
-        impact: `Impact ${one.text}.`,
-        mitigation: `Solution ${one.text}.`,
-        endpoints: pathsOf(one),
+      findings: items.map((item) => ({
+        title: titleOf(item),
+        unique_id_from_tool: `item-${item.item}`,
+        severity: severityOf(item, ['Medium', 'High']),
+        description: textOf(item),
+        impact: `Impact ${item.text}.`,
+        mitigation: `Solution ${item.text}.`,
+        endpoints: pathsOf(item),
       })),
     }),
 
@@ -188,25 +188,25 @@ const TEXTS: Readonly<Record<SequenceFormat, (content: ReportContent) => string>
   csv: ({ items }) =>
     [
       'Title,Severity,Description,URL',
-      ...items.flatMap((one) =>
-        pathsOf(one).map((path) =>
-          [titleOf({ ...one, text: 0 }), severityOf(one, ['Medium', 'High']), textOf(one), path].join(','),
+      ...items.flatMap((item) =>
+        pathsOf(item).map((path) =>
+          [titleOf({ ...item, text: 0 }), severityOf(item, ['Medium', 'High']), textOf(item), path].join(','),
         ),
       ),
     ].join('\n') + '\n',
 
   nmap: ({ at, items, isNarrow }) => {
-    const found = hostsOf(items).map(([address, ports]) =>
+    const hosts = hostsOf(items).map(([address, ports]) =>
       host(
         address,
         ports
           .filter(({ item }) => !isNarrow || portOf(item) <= 100)
-          .map((one) =>
+          .map((item) =>
             port(
-              portOf(one.item),
-              severityOf(one, ['open', 'closed']),
-              one.level === 0
-                ? `<service name="http" product="nginx" version="1.${one.text}" method="probed"/>`
+              portOf(item.item),
+              severityOf(item, ['open', 'closed']),
+              item.level === 0
+                ? `<service name="http" product="nginx" version="1.${item.text}" method="probed"/>`
                 : '',
             ),
           )
@@ -215,16 +215,16 @@ const TEXTS: Readonly<Record<SequenceFormat, (content: ReportContent) => string>
       ),
     );
     const ports = isNarrow ? '1-100' : '1-1000';
-    return report(found.join(''), `<scaninfo type="syn" protocol="tcp" services="${ports}"/>`);
+    return report(hosts.join(''), `<scaninfo type="syn" protocol="tcp" services="${ports}"/>`);
   },
 
   masscan: ({ at, items }) =>
     JSON.stringify(
       hostsOf(items).flatMap(([ip, ports]) =>
-        ports.map((one) => ({
+        ports.map((open) => ({
           ip,
           timestamp: String(seconds(at)),
-          ports: [{ port: portOf(one.item), proto: 'tcp', status: severityOf(one, ['open', 'closed']) }],
+          ports: [{ port: portOf(open.item), proto: 'tcp', status: severityOf(open, ['open', 'closed']) }],
         })),
       ),
     ),

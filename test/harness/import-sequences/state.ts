@@ -32,28 +32,29 @@ const MOST = 200;
 export async function readState(db: Database, of: StateOf): Promise<OrganizationState> {
   const reading = { db: db.read, caller: READER, now: of.now };
   const filters = { organizationUid: [of.organization.uid] };
-  const [{ items: found }, identities, assets, listed, ports, summary, assessments] = await Promise.all([
-    vulnerabilityList.read(reading, { filters, sort: 'resolvedAt', descending: false }, 0, MOST),
-    db.read
-      .selectFrom('scanner_findings')
-      .select(['vulnerability_id', 'identity_hash'])
-      .where('organization_id', '=', of.organization.id)
-      .execute(),
-    db.read.selectFrom('assets').selectAll().where('organization_id', '=', of.organization.id).execute(),
-    db.read
-      .selectFrom('listing_assets')
-      .select(['assessment_id', 'asset_id', 'scope_rules'])
-      .where('organization_id', '=', of.organization.id)
-      .execute(),
-    db.read
-      .selectFrom('ports')
-      .innerJoin('assets', 'assets.id', 'ports.asset_id')
-      .selectAll('ports')
-      .where('assets.organization_id', '=', of.organization.id)
-      .execute(),
-    summarizeVulnerabilities(reading, filters),
-    Promise.all(of.assessments.map(({ id }) => readAssessment(db.read, READER, { id }))),
-  ]);
+  const [{ items: vulnerabilities }, identities, assets, listed, ports, summary, assessments] =
+    await Promise.all([
+      vulnerabilityList.read(reading, { filters, sort: 'resolvedAt', descending: false }, 0, MOST),
+      db.read
+        .selectFrom('scanner_findings')
+        .select(['vulnerability_id', 'identity_hash'])
+        .where('organization_id', '=', of.organization.id)
+        .execute(),
+      db.read.selectFrom('assets').selectAll().where('organization_id', '=', of.organization.id).execute(),
+      db.read
+        .selectFrom('listing_assets')
+        .select(['assessment_id', 'asset_id', 'scope_rules'])
+        .where('organization_id', '=', of.organization.id)
+        .execute(),
+      db.read
+        .selectFrom('ports')
+        .innerJoin('assets', 'assets.id', 'ports.asset_id')
+        .selectAll('ports')
+        .where('assets.organization_id', '=', of.organization.id)
+        .execute(),
+      summarizeVulnerabilities(reading, filters),
+      Promise.all(of.assessments.map(({ id }) => readAssessment(db.read, READER, { id }))),
+    ]);
   const nameOf = (assessmentId: number) =>
     `assessment ${of.assessments.findIndex(({ id }) => id === assessmentId)}`;
   const locationOf = new Map(
@@ -68,7 +69,7 @@ export async function readState(db: Database, of: StateOf): Promise<Organization
     ports: new Map(),
     miscounts: [],
   };
-  for (const finding of found) {
+  for (const finding of vulnerabilities) {
     const identity = identityOf.get(finding.id) ?? 'no identity';
     const key = `${nameOf(finding.assessment.id)}, ${finding.source} ${identity}`;
     const linked = finding.assetUids.map((uid) => locationOf.get(uid)?.key ?? uid).sort();
@@ -96,22 +97,32 @@ export async function readState(db: Database, of: StateOf): Promise<Organization
   };
   const isOpen = ({ statusId }: Vulnerability) => phaseOf(statusId) !== 'closed';
   for (const [index, view] of assessments.entries()) {
-    const own = found.filter(({ assessment }) => assessment.id === view.id);
-    check(`vulnerability_count of assessment ${index}`, view.vulnerabilityCount, own.length);
+    const inView = vulnerabilities.filter(({ assessment }) => assessment.id === view.id);
+    check(`vulnerability_count of assessment ${index}`, view.vulnerabilityCount, inView.length);
     check(
       `open_vulnerability_count of assessment ${index}`,
       view.openVulnerabilityCount,
-      own.filter(isOpen).length,
+      inView.filter(isOpen).length,
     );
     const entries = listed.filter((row) => row.assessment_id === view.id);
     check(`asset_count of assessment ${index}`, view.assetCount, entries.length);
   }
   for (const [severity, count] of Object.entries(summary.bySeverity))
-    check(`by_severity.${severity}`, count, found.filter((one) => one.severity === severity).length);
+    check(
+      `by_severity.${severity}`,
+      count,
+      vulnerabilities.filter((vulnerability) => vulnerability.severity === severity).length,
+    );
   for (const [phase, count] of Object.entries(summary.byPhase))
-    check(`by_phase.${phase}`, count, found.filter(({ statusId }) => phaseOf(statusId) === phase).length);
+    check(
+      `by_phase.${phase}`,
+      count,
+      vulnerabilities.filter(({ statusId }) => phaseOf(statusId) === phase).length,
+    );
   for (const asset of assets) {
-    const open = found.filter((one) => one.assetUids.includes(asset.uid) && isOpen(one));
+    const open = vulnerabilities.filter(
+      (vulnerability) => vulnerability.assetUids.includes(asset.uid) && isOpen(vulnerability),
+    );
     check(`the number of open vulnerabilities of ${asset.location}`, asset.open_vulnerabilities, open.length);
   }
   return state;

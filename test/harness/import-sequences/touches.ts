@@ -110,15 +110,15 @@ async function change(
     case 'comment':
       return createComment(tx, by, id, { text: 'A comment.', internal: false });
     case 'retest': {
-      const asked = await tx
+      const requested = await tx
         .selectFrom('retests')
         .select('id')
         .where('vulnerability_id', '=', id)
         .where('status', '=', 'requested')
         .executeTakeFirst();
-      return asked === undefined
+      return requested === undefined
         ? requestRetest(tx, by, id, 'Please test again.')
-        : decideRetest(tx, by, { vulnerabilityId: id, id: asked.id }, { status: touch.decision });
+        : decideRetest(tx, by, { vulnerabilityId: id, id: requested.id }, { status: touch.decision });
     }
     case 'bulk': {
       const { assigns, ...set } = touch.set;

@@ -14,7 +14,7 @@ const report = (issues: string, attributes = '') =>
 
 describe('an issue of Burp', () => {
   it('is the same on one site with any path and name; issues of extensions differ by name', async () => {
-    const found = await findingsOf(
+    const findings = await findingsOf(
       burp,
       report(
         issue('<path>/a</path>') +
@@ -23,31 +23,31 @@ describe('an issue of Burp', () => {
           issue('', 'D', '134217728'),
       ),
     );
-    const [first, second, ...others] = found.map((finding) => identityOf(finding, 'burp'));
+    const [first, second, ...otherIdentities] = findings.map((finding) => identityOf(finding, 'burp'));
     expect(second).toBe(first);
-    expect(new Set([first, ...others]).size).toBe(3);
+    expect(new Set([first, ...otherIdentities]).size).toBe(3);
   });
 
   it('shows at most 192 KiB of a long response', async () => {
     const body = Buffer.alloc(1024 * 1024, 'a').toString('base64');
-    const [found] = await findingsOf(
+    const [finding] = await findingsOf(
       burp,
       report(issue(`<requestresponse><response base64="true">${body}</response></requestresponse>`)),
     );
-    expect(found?.evidence?.[0]).toHaveLength(192 * 1024);
+    expect(finding?.evidence?.[0]).toHaveLength(192 * 1024);
   });
 
   it('can have more requests and responses than one match can hold', async () => {
-    const answer = `<response base64="true">${Buffer.alloc(300_000, 'a').toString('base64')}</response>`;
+    const response = `<response base64="true">${Buffer.alloc(300_000, 'a').toString('base64')}</response>`;
     const exchange = (number: number) =>
-      `<requestresponse><request>GET /${number}</request>${answer}</requestresponse>`;
+      `<requestresponse><request>GET /${number}</request>${response}</requestresponse>`;
     const exchanges = Array.from({ length: 25 }, (_, number) => exchange(number)).join('');
-    const found = await findingsOf(burp, report(issue(exchanges) + issue('', 'B', '2')));
-    expect(found.map(({ title }) => title)).toEqual(['A', 'B']);
+    const findings = await findingsOf(burp, report(issue(exchanges) + issue('', 'B', '2')));
+    expect(findings.map(({ title }) => title)).toEqual(['A', 'B']);
     // One more than the limit, so that it counts as truncated.
-    expect(found[0]?.evidence).toHaveLength(21);
-    expect(found[0]?.evidence?.[20]).toMatch(/^GET \/20\n\naaa/);
-    expect(found[1]?.evidence).toEqual([]);
+    expect(findings[0]?.evidence).toHaveLength(21);
+    expect(findings[0]?.evidence?.[20]).toMatch(/^GET \/20\n\naaa/);
+    expect(findings[1]?.evidence).toEqual([]);
   });
 
   it.each([

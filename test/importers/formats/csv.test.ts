@@ -129,7 +129,10 @@ describe('a CSV file', () => {
 
   it('has the same finding for another version of a package, and tells the version', async () => {
     const identitiesOf = async (text: string) =>
-      (await findingsOf(csv, text)).map((found) => [identityOf(found, 'csv'), found.locations?.[0]?.value]);
+      (await findingsOf(csv, text)).map((finding) => [
+        identityOf(finding, 'csv'),
+        finding.locations?.[0]?.value,
+      ]);
     const [[one, shown] = []] = await identitiesOf('Title,Severity,Package\nHole,Low,lodash@4.17.1\n');
     const [[other, newer] = []] = await identitiesOf('Title,Severity,Package\nHole,Low,lodash 4.17.20\n');
     expect([other, shown, newer]).toEqual([one, 'lodash 4.17.1', 'lodash 4.17.20']);

@@ -49,13 +49,13 @@ describe('Vulnerabilities of CycloneDX', () => {
   });
 
   it('cover a product whose components the document lists', async () => {
-    const covered = async (report: string) =>
+    const coveredTargets = async (report: string) =>
       (await readRecords(cyclonedx, report)).records.filter(({ kind }) => kind === 'covered');
     const all = { kind: 'covered', target: { artifact: 'shop' } };
-    expect(await covered(bom('1'))).toEqual([{ ...all, checks: [''] }]);
-    expect(await covered(bom('1', { vulnerabilities: [] }))).toEqual([{ ...all, checks: [''] }]);
-    expect(await covered(bom('1', { vulnerabilities: undefined }))).toEqual([]);
-    expect(await covered(bom('1', { components: undefined }))).toEqual([]);
-    expect(await covered(bom('1', { metadata: undefined }))).toEqual([]);
+    expect(await coveredTargets(bom('1'))).toEqual([{ ...all, checks: [''] }]);
+    expect(await coveredTargets(bom('1', { vulnerabilities: [] }))).toEqual([{ ...all, checks: [''] }]);
+    expect(await coveredTargets(bom('1', { vulnerabilities: undefined }))).toEqual([]);
+    expect(await coveredTargets(bom('1', { components: undefined }))).toEqual([]);
+    expect(await coveredTargets(bom('1', { metadata: undefined }))).toEqual([]);
   });
 });

@@ -7,8 +7,8 @@ import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 describeFormat(generic);
 
 const identities = async (...items: object[]) => {
-  const whole = items.map((item) => ({ title: 'A title', severity: 'Low', description: '', ...item }));
-  const findings = await findingsOf(generic, JSON.stringify({ findings: whole }));
+  const report = items.map((item) => ({ title: 'A title', severity: 'Low', description: '', ...item }));
+  const findings = await findingsOf(generic, JSON.stringify({ findings: report }));
   return findings.map((finding) => identityOf(finding, 'generic'));
 };
 
@@ -74,10 +74,10 @@ it('leaves the version of a component out of the title that identifies it', asyn
       component_name: 'lodash',
       component_version: version,
     };
-    const [found] = await findingsOf(generic, JSON.stringify({ findings: [item] }));
-    return [found === undefined ? '' : identityOf(found, 'generic'), found?.locations?.[0]?.value];
+    const [finding] = await findingsOf(generic, JSON.stringify({ findings: [item] }));
+    return [finding === undefined ? '' : identityOf(finding, 'generic'), finding?.locations?.[0]?.value];
   };
-  const [identity, place] = await identityAt('4.17.1');
-  expect(place).toBe('lodash 4.17.1');
+  const [identity, location] = await identityAt('4.17.1');
+  expect(location).toBe('lodash 4.17.1');
   expect(await identityAt('4.17.20')).toEqual([identity, 'lodash 4.17.20']);
 });

@@ -15,7 +15,7 @@ const item = (attributes: string, inner = '') =>
 
 describe('an item of Nessus', () => {
   it('is identified by plug-in, host, port and protocol, in any notation of the host', async () => {
-    const found = await findingsOf(
+    const findings = await findingsOf(
       nessus,
       report(
         host('2001:db8::1', item('pluginID="1" port="443" protocol="tcp" severity="2"')) +
@@ -31,13 +31,15 @@ describe('an item of Nessus', () => {
           ),
       ),
     );
-    const [first, second, third, ...others] = found.map((finding) => identityOf(finding, 'nessus'));
+    const [first, second, third, ...otherIdentities] = findings.map((finding) =>
+      identityOf(finding, 'nessus'),
+    );
     expect([second, third]).toEqual([first, first]);
-    expect(new Set([first, ...others]).size).toBe(3);
+    expect(new Set([first, ...otherIdentities]).size).toBe(3);
   });
 
   it('takes its severity from the risk factor if it has no number', async () => {
-    const found = await findingsOf(
+    const findings = await findingsOf(
       nessus,
       report(
         host(
@@ -48,7 +50,7 @@ describe('an item of Nessus', () => {
         ),
       ),
     );
-    expect(found.map(({ severity }) => severity)).toEqual(['Critical', 'Informational', 'Informational']);
+    expect(findings.map(({ severity }) => severity)).toEqual(['Critical', 'Informational', 'Informational']);
   });
 
   it('of an audit is identified by its check, and skipped if that passed or did not run', async () => {

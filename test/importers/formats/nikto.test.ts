@@ -32,8 +32,8 @@ describe('a report of Nikto in JSON', () => {
 
   it('is parsed if others follow without a comma', async () => {
     const other = `{${HEAD.replace('shop', 'blog').replace('"80"', '8443')},"vulnerabilities":[${ITEM}]}`;
-    const found = await foundIn(`{${HEAD},"vulnerabilities":[${ITEM}]}\n${other}${other}`);
-    expect(found.map(([, , target]) => target)).toEqual([
+    const findings = await foundIn(`{${HEAD},"vulnerabilities":[${ITEM}]}\n${other}${other}`);
+    expect(findings.map(([, , target]) => target)).toEqual([
       { url: 'http://shop.example' },
       { url: 'https://blog.example:8443' },
       { url: 'https://blog.example:8443' },
@@ -101,10 +101,10 @@ describe('a report of Nikto in XML', () => {
 
   it('has more hosts than elements may be nested', async () => {
     const hosts = Array.from({ length: 100 }, (_, index) => `h${index}.example`);
-    const { found, error } = await sitesOf(
+    const { found: findings, error } = await sitesOf(
       `<niktoscan>${hosts.map((host) => scan(host)).join('')}</niktoscan>`,
     );
-    expect([found.length, error]).toEqual([100, undefined]);
+    expect([findings.length, error]).toEqual([100, undefined]);
   });
 
   it('fails if it ends within a host', async () => {
@@ -140,8 +140,8 @@ describe('an item of Nikto', () => {
   it('without an id is the same with a newer version', async () => {
     const identityOfMessage = async (msg: string) => {
       const item = JSON.stringify({ id: '0', url: '/', msg });
-      const [found] = await findingsOf(nikto, `{${HEAD},"vulnerabilities":[${item}]}`);
-      return found === undefined ? '' : identityOf(found, 'nikto');
+      const [finding] = await findingsOf(nikto, `{${HEAD},"vulnerabilities":[${item}]}`);
+      return finding === undefined ? '' : identityOf(finding, 'nikto');
     };
     const one = await identityOfMessage('Apache/2.4.49 appears to be outdated');
     expect(await identityOfMessage('Apache/2.4.57 appears to be outdated')).toBe(one);

@@ -87,14 +87,14 @@ describe('a report that Nmap made', () => {
   });
 
   it('yields its scannedPorts again only if the report extends it', async () => {
-    const more = '<scaninfo protocol="udp" services="53"/>';
-    const seen: unknown[] = [];
+    const udpScan = '<scaninfo protocol="udp" services="53"/>';
+    const sizes: unknown[] = [];
     for await (const { scannedPorts } of streamNmapReport(
-      inChunks(report(more + host('192.0.2.1', '')), 10),
+      inChunks(report(udpScan + host('192.0.2.1', '')), 10),
     )) {
-      if (scannedPorts !== seen.at(-1)) seen.push(scannedPorts);
+      if (scannedPorts !== sizes.at(-1)) sizes.push(scannedPorts);
     }
-    expect(seen).toEqual([
+    expect(sizes).toEqual([
       [],
       [['tcp', 1, 1_000]],
       [
@@ -105,23 +105,23 @@ describe('a report that Nmap made', () => {
   });
 
   it('is parsed the same with chunks of any size', async () => {
-    const whole = await read(SECOND, 1_000_000);
-    for (const size of [1, 7, 1_000]) expect(await read(SECOND, size)).toEqual(whole);
+    const expected = await read(SECOND, 1_000_000);
+    for (const size of [1, 7, 1_000]) expect(await read(SECOND, size)).toEqual(expected);
   });
 
   it('counts hosts that are down, listed or not', async () => {
-    const down = '<host><status state="down"/><address addr="192.0.2.9" addrtype="ipv4"/></host>';
-    expect(await read(report(down + down))).toMatchObject({
+    const downHost = '<host><status state="down"/><address addr="192.0.2.9" addrtype="ipv4"/></host>';
+    expect(await read(report(downHost + downHost))).toMatchObject({
       hosts: [
         { address: '192.0.2.9', down: true, ports: [] },
         { address: '192.0.2.9', down: true, ports: [] },
       ],
       down: 2,
     });
-    const unknown = down.replace('"down"', '"unknown"');
+    const unknown = downHost.replace('"down"', '"unknown"');
     expect(await read(report(unknown))).toMatchObject({ hosts: [], down: 1 });
     const total = '<runstats><hosts up="0" down="254" total="254"/></runstats>';
-    expect((await read(report(down + total))).down).toBe(254);
+    expect((await read(report(downHost + total))).down).toBe(254);
   });
 });
 
@@ -278,7 +278,7 @@ function garbageCollector(): () => void {
 }
 
 describe('a report that cannot be used', () => {
-  const whole = host('192.0.2.1', port(22));
+  const hostElement = host('192.0.2.1', port(22));
   const nested = (depth: number) => '<a>'.repeat(depth) + '</a>'.repeat(depth);
   const manyPorts = () => {
     let ports = '';
@@ -287,7 +287,7 @@ describe('a report that cannot be used', () => {
   };
   const bomb =
     '<!DOCTYPE nmaprun [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>\n<nmaprun>&b;</nmaprun>';
-  const head = report(whole).replace('</nmaprun>\n', '');
+  const head = report(hostElement).replace('</nmaprun>\n', '');
 
   it.each<[string, () => string | Uint8Array, RegExp, number]>([
     ['is empty', () => '', /^The report is empty\.$/, 0],
@@ -324,13 +324,13 @@ describe('a report that cannot be used', () => {
     ],
     [
       'has a host with too many ports',
-      () => report(whole + host('192.0.2.2', manyPorts())),
+      () => report(hostElement + host('192.0.2.2', manyPorts())),
       /more than 196608 ports/,
       1,
     ],
     [
       'covers too many ranges',
-      () => report(whole + `<scaninfo protocol="tcp" services="${'1,'.repeat(60_000)}"/>`.repeat(2)),
+      () => report(hostElement + `<scaninfo protocol="tcp" services="${'1,'.repeat(60_000)}"/>`.repeat(2)),
       /^line 6: The scan covers more than 100000 port ranges\.$/,
       1,
     ],
@@ -340,42 +340,42 @@ describe('a report that cannot be used', () => {
       /^line 45: The report is truncated \(unclosed tag: runstats\)/,
       1,
     ],
-    ['is cut off within a host', () => report(whole).slice(0, -40), /is truncated/, 0],
+    ['is cut off within a host', () => report(hostElement).slice(0, -40), /is truncated/, 0],
     [
       'closes a host wrongly',
-      () => report(`${whole}${whole.replace('</host>', '</hosts>')}`),
+      () => report(`${hostElement}${hostElement.replace('</host>', '</hosts>')}`),
       /unexpected close tag/,
       1,
     ],
     [
       'has a host without an address',
-      () => report(`${whole}<host><ports/></host>`),
+      () => report(`${hostElement}<host><ports/></host>`),
       /^line 6: .* no IP address/,
       1,
     ],
     [
       'has an address that is none',
-      () => report(whole + host('192.0.2.256', '')),
+      () => report(hostElement + host('192.0.2.256', '')),
       /"192\.0\.2\.256" is not an IP address/,
       1,
     ],
     [
       'has a port that is none',
-      () => report(whole + host('192.0.2.2', port(65_536))),
+      () => report(hostElement + host('192.0.2.2', port(65_536))),
       /"65536" is not a port number/,
       1,
     ],
     [
       'has a state that is none',
-      () => report(whole + host('192.0.2.2', port(1, 'ajar'))),
+      () => report(hostElement + host('192.0.2.2', port(1, 'ajar'))),
       /"ajar" is not a port state/,
       1,
     ],
   ])('when it %s', async (_name, bytes, message, hosts) => {
-    const found = await read(bytes());
-    expect(found.error).toMatch(message);
-    expect(found.name).toBe('ReportError');
-    expect(found.hosts).toHaveLength(hosts);
+    const records = await read(bytes());
+    expect(records.error).toMatch(message);
+    expect(records.name).toBe('ReportError');
+    expect(records.hosts).toHaveLength(hosts);
   });
 
   it('buffers a bounded part of an unfinished tag', async () => {

@@ -9,29 +9,30 @@ describeFormat(nmap);
 
 const script = (id: string, output: string) =>
   `<script id="${id}" output="${output.replaceAll('\n', '&#10;')}"/>`;
-const found = async (inner: string) => findingsOf(nmap, report(host('192.0.2.1', port(80, 'open', inner))));
+const findingsIn = async (inner: string) =>
+  findingsOf(nmap, report(host('192.0.2.1', port(80, 'open', inner))));
 
 describe('the finding of a script', () => {
   it('is one per CVE, host and port for all scripts', async () => {
-    const [one] = await found(
+    const [finding] = await findingsIn(
       script('vulners', '\n  cpe:/a:x:y:1:\n \tCVE-2020-1234\t7.5\thttps://vulners.com/x'),
     );
-    const [other] = await found(script('vulscan', 'MITRE CVE:\n[CVE-2020-1234] It is bad'));
-    expect(one).toMatchObject({ severity: 'High', cvssScore: 7.5, cveIds: ['CVE-2020-1234'] });
+    const [other] = await findingsIn(script('vulscan', 'MITRE CVE:\n[CVE-2020-1234] It is bad'));
+    expect(finding).toMatchObject({ severity: 'High', cvssScore: 7.5, cveIds: ['CVE-2020-1234'] });
     expect(other).toMatchObject({ severity: 'Medium', title: 'CVE-2020-1234: It is bad' });
-    if (one === undefined || other === undefined) throw new Error('Both scripts name one.');
-    expect(identityOf(other, 'nmap')).toBe(identityOf(one, 'nmap'));
+    if (finding === undefined || other === undefined) throw new Error('Both scripts name one.');
+    expect(identityOf(other, 'nmap')).toBe(identityOf(finding, 'nmap'));
   });
 
   it('is none if the output is negative, an echo, or without a CVE', async () => {
-    expect(await found(script('http-title', 'CVE-2020-1234'))).toEqual([]);
-    expect(await found(script('http-vuln-x', 'State: fine'))).toEqual([]);
-    expect(await found(script('some-vuln', 'CVE-2020-1234: NOT VULNERABLE'))).toEqual([]);
-    expect(await found(script('some-vuln', 'CVE-2020-1234 seems to be there'))).toHaveLength(1);
+    expect(await findingsIn(script('http-title', 'CVE-2020-1234'))).toEqual([]);
+    expect(await findingsIn(script('http-vuln-x', 'State: fine'))).toEqual([]);
+    expect(await findingsIn(script('some-vuln', 'CVE-2020-1234: NOT VULNERABLE'))).toEqual([]);
+    expect(await findingsIn(script('some-vuln', 'CVE-2020-1234 seems to be there'))).toHaveLength(1);
   });
 
   it('is covered only if scripts that look for vulnerabilities ran', async () => {
-    const covered = async (args: string) => {
+    const coveredBy = async (args: string) => {
       const text = report(host('192.0.2.1', port(80))).replace('<nmaprun ', `<nmaprun args="${args}" `);
       const { records } = await readRecords(nmap, text);
       return records.filter(({ kind }) => kind === 'covered');
@@ -43,9 +44,9 @@ describe('the finding of a script', () => {
       ['--script=http-vuln*', ['vuln', 'vulners']],
       ['--script vulscan/vulscan.nse', ['vulscan']],
     ] as const)
-      expect(await covered(`nmap -sV ${scripts} 192.0.2.1`)).toEqual([{ ...all, checks }]);
+      expect(await coveredBy(`nmap -sV ${scripts} 192.0.2.1`)).toEqual([{ ...all, checks }]);
     for (const scripts of ['', '--script smb-vuln-ms17-010', '--script default'])
-      expect(await covered(`nmap -sV ${scripts} 192.0.2.1`)).toEqual([]);
+      expect(await coveredBy(`nmap -sV ${scripts} 192.0.2.1`)).toEqual([]);
   });
 
   it('is dropped with a truncated host', async () => {

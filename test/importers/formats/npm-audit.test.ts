@@ -9,11 +9,11 @@ describeFormat(npmAudit);
 
 describe('Findings of npm audit', () => {
   it('are the same in reports of npm 6 and later', async () => {
-    const found = async (file: string) =>
+    const findingsIn = async (file: string) =>
       (
         await findingsOf(npmAudit, readFileSync(new URL(`../../fixtures/npm-audit/${file}`, import.meta.url)))
       ).find(({ rule }) => rule === 'GHSA-xvch-5gv4-984h');
-    const [six, seven] = [await found('npm-6.json'), await found('npm-7.json')];
+    const [six, seven] = [await findingsIn('npm-6.json'), await findingsIn('npm-7.json')];
     if (six === undefined || seven === undefined) throw new Error('A fixture has lost its finding.');
     expect(identityOf(seven, 'npm-audit')).toBe(identityOf(six, 'npm-audit'));
   });

@@ -70,22 +70,22 @@ describe('a result of Greenbone', () => {
   });
 
   it('is identified by test, host, port and protocol in all kinds of reports', async () => {
-    const one = result('<severity>5.0</severity>');
+    const resultElement = result('<severity>5.0</severity>');
     const reports = [
-      report('', one),
+      report('', resultElement),
       `<report format_id="a"><results>${result('<severity>9.0</severity>')}</results></report>`,
-      `<get_reports_response><report><report><results>${one}</results></report></report></get_reports_response>`,
-      `<get_results_response>${one}</get_results_response>`,
+      `<get_reports_response><report><report><results>${resultElement}</results></report></report></get_reports_response>`,
+      `<get_results_response>${resultElement}</get_results_response>`,
       report(
         '',
-        one
+        resultElement
           .replace('22/tcp', 'ssh (22/tcp)')
           .replace('192.0.2.1<', '192.0.2.1<hostname>a.example</hostname><'),
       ),
     ];
-    const found = (await Promise.all(reports.map((text) => findingsOf(openvas, text)))).flat();
-    expect(new Set(found.map((finding) => identityOf(finding, 'openvas'))).size).toBe(1);
-    expect(found).toHaveLength(5);
+    const findings = (await Promise.all(reports.map((text) => findingsOf(openvas, text)))).flat();
+    expect(new Set(findings.map((finding) => identityOf(finding, 'openvas'))).size).toBe(1);
+    expect(findings).toHaveLength(5);
   });
 });
 

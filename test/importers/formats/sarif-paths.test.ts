@@ -12,15 +12,15 @@ const resultIn = (artifactLocation: object) => ({
 
 describe('Results of SARIF have paths', () => {
   const pathsOf = async (bases: object, uris: (string | [uri: string, base: string])[], members = {}) => {
-    const results = uris.map((place) => {
-      const [uri, uriBaseId] = typeof place === 'string' ? [place] : place;
+    const results = uris.map((path) => {
+      const [uri, uriBaseId] = typeof path === 'string' ? [path] : path;
       return resultIn({ uri, uriBaseId });
     });
-    const found = await findingsOf(
+    const findings = await findingsOf(
       sarif,
       report({ tool: TOOL, results, originalUriBaseIds: bases, ...members }),
     );
-    return found.map(({ target }) => (target as { path: string }).path);
+    return findings.map(({ target }) => (target as { path: string }).path);
   };
   const OUTER = { uri: 'file:///ci/17/shop/' };
 
@@ -95,18 +95,18 @@ describe('Results of SARIF have paths', () => {
 
   it('of bases without an end or in a circle', async () => {
     const bases = { A: { uri: 'a/', uriBaseId: 'B' }, B: { uri: 'b/', uriBaseId: 'A' } };
-    const [one, other] = await pathsOf(bases, [
+    const [first, second] = await pathsOf(bases, [
       ['x.c', 'A'],
       ['x.c', 'B'],
     ]);
-    expect(one).not.toBe(other);
+    expect(first).not.toBe(second);
   });
 
   it('in the base of their artifact', async () => {
     const artifacts = ['A', 'B'].map((uriBaseId) => ({ location: { uri: 'x.c', uriBaseId } }));
     const results = [0, 1].map((index) => resultIn({ index }));
-    const found = await findingsOf(sarif, report({ results, artifacts, tool: TOOL }));
-    expect(found.map(({ target }) => target)).toEqual([
+    const findings = await findingsOf(sarif, report({ results, artifacts, tool: TOOL }));
+    expect(findings.map(({ target }) => target)).toEqual([
       { artifact: 'Probe', path: 'A/x.c' },
       { artifact: 'Probe', path: 'B/x.c' },
     ]);

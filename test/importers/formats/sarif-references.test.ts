@@ -33,10 +33,10 @@ describe('Results of SARIF refer to', () => {
   };
   /** Reads a run with its members in this order and in the other one. */
   const foundIn = async (run: object) => {
-    const found = await findingsOf(sarif, report(run));
+    const findings = await findingsOf(sarif, report(run));
     const turned = await findingsOf(sarif, report(Object.fromEntries(Object.entries(run).reverse())));
-    expect(turned).toEqual(found);
-    return found;
+    expect(turned).toEqual(findings);
+    return findings;
   };
 
   it('a rule by index, id, GUID and component', async () => {
@@ -54,23 +54,23 @@ describe('Results of SARIF refer to', () => {
       [{ rule: { index: 0, toolComponent: { guid: guid(1), index: -1 } } }, 'One'],
     ];
     const results = references.map(([members]) => ({ ...members, message: text('m') }));
-    const found = await foundIn({ results, tool });
-    expect(found.map(({ title }) => title)).toEqual(references.map(([, title]) => title));
-    expect(found[3]?.rule).toBe('one');
+    const findings = await foundIn({ results, tool });
+    expect(findings.map(({ title }) => title)).toEqual(references.map(([, title]) => title));
+    expect(findings[3]?.rule).toBe('one');
   });
 
   it('a message of the rule, else of its component', async () => {
     const plugged = { rule: { index: 0, toolComponent: { index: 1 } } };
-    const told: [object, string, string][] = [
+    const cases: [object, string, string][] = [
       [{ ruleId: 'one' }, 'm', 'Of x'],
       [{ ruleId: 'two' }, 'm', 'Global x'],
       [{ ruleId: 'none' }, 'a.b', 'Global yx'],
       [plugged, 'm', 'Plug x'],
       [plugged, 'a.b', 'Global yx'],
     ];
-    const results = told.map(([members, id]) => ({ ...members, message: { id, arguments: ['x', 'y'] } }));
-    const found = await foundIn({ tool, results });
-    expect(found.map(({ description }) => description)).toEqual(told.map(([, , expected]) => expected));
+    const results = cases.map(([members, id]) => ({ ...members, message: { id, arguments: ['x', 'y'] } }));
+    const findings = await foundIn({ tool, results });
+    expect(findings.map(({ description }) => description)).toEqual(cases.map(([, , expected]) => expected));
   });
 
   it('taxa, as their rules do', async () => {
@@ -94,12 +94,12 @@ describe('Results of SARIF refer to', () => {
       { ruleId: 'ruled', message: text('m') },
       ...taxa.map((list) => ({ ruleId: 'x', message: text('m'), taxa: list })),
     ];
-    const found = await foundIn({
+    const findings = await foundIn({
       tool: { driver: { name: 'Probe', rules: [ruled] } },
       results,
       taxonomies,
     });
-    expect(found.map(({ cweIds }) => cweIds?.join())).toEqual([
+    expect(findings.map(({ cweIds }) => cweIds?.join())).toEqual([
       'CWE-79',
       'CWE-89',
       'CWE-89',
@@ -123,7 +123,7 @@ describe('Results of SARIF refer to', () => {
       [{ analysisTarget: { uri: 'y.c' } }, 'y.c'],
       [{ analysisTarget: { index: 0 }, locations: [] }, 'app.zip'],
     ];
-    const found = await foundIn({
+    const findings = await foundIn({
       tool,
       results: places.map(([members]) => ({ ruleId: 'two', message: text('m'), ...members })),
       logicalLocations: [
@@ -138,10 +138,10 @@ describe('Results of SARIF refer to', () => {
         { location: { uri: 'lib.jar' }, parentIndex: 0 },
       ],
     });
-    expect(found.map(({ locations }) => locations?.map(({ value }) => value).join())).toEqual(
+    expect(findings.map(({ locations }) => locations?.map(({ value }) => value).join())).toEqual(
       places.map(([, value]) => value),
     );
-    expect(new Set(found.map(identity)).size).toBe(places.length);
+    expect(new Set(findings.map(identity)).size).toBe(places.length);
   });
 });
 
@@ -160,9 +160,9 @@ it('Results of SARIF have messages without escapes, and links to the web', async
     [{ text: 'See [it](javascript:alert) now' }, 'See it now'],
   ];
   const results = texts.map(([message]) => ({ message, ruleId: 'x' }));
-  const found = await findingsOf(sarif, report({ tool: { driver: { name: 'Probe' } }, results }));
-  expect(found.map(({ title }) => title)).toEqual(texts.map(([, title]) => title));
-  expect(found.map(({ description }) => description)).toEqual(
+  const findings = await findingsOf(sarif, report({ tool: { driver: { name: 'Probe' } }, results }));
+  expect(findings.map(({ title }) => title)).toEqual(texts.map(([, title]) => title));
+  expect(findings.map(({ description }) => description)).toEqual(
     texts.map(([, title, description]) => description ?? textToMarkdown(title)),
   );
 });

@@ -55,19 +55,23 @@ describe('Results of SARIF', () => {
       { physicalLocation: { artifactLocation: { uri: 'image' }, region }, ...members },
     ];
     const nowhere = { startLine: 1, startColumn: 1, endLine: 1, endColumn: 1 };
-    const told = (text: string) =>
+    const titleOf = (text: string) =>
       result({ message: { text: 'Told.' }, locations: at({ message: { text } }, nowhere) });
-    const says = (text: string, region?: object) => result({ message: { text }, locations: at({}, region) });
+    const withMessage = (text: string, region?: object) =>
+      result({ message: { text }, locations: at({}, region) });
     const pairs: [object, object][] = [
-      [told('image: libfoo1.1@1.1.1c-r0'), told('image: libfoo1.1@1.1.1d-r2')],
-      [told('image: libbar1.1@1.1.1c-r0'), told('image: libbar1.1@2.0')],
-      [says('Setting ttl is 300 (v1.2)'), says('Setting ttl is 60 (v2.0.1-rc.1)')],
-      [says('Setting port is 22'), says('Setting port is 2222')],
-      [says('pkg in 1.0 has CVE-2024-0001'), says('pkg in 1.1 has CVE-2024-0001')],
-      [says('pkg in 1.0 has CVE-2024-0002'), says('pkg in 1.1 has CVE-2024-0002')],
-      [says('Package: a\nFixed: 1.2, 1.3', nowhere), says('Package: a\nFixed: 1.2.1', nowhere)],
-      [says('layer sha256:0a1b2c3d4e of b', nowhere), says('layer sha256:99aabbccdd of b', nowhere)],
-      [says('Some words.', { startLine: 4 }), says('Other words.', { startLine: 9 })],
+      [titleOf('image: libfoo1.1@1.1.1c-r0'), titleOf('image: libfoo1.1@1.1.1d-r2')],
+      [titleOf('image: libbar1.1@1.1.1c-r0'), titleOf('image: libbar1.1@2.0')],
+      [withMessage('Setting ttl is 300 (v1.2)'), withMessage('Setting ttl is 60 (v2.0.1-rc.1)')],
+      [withMessage('Setting port is 22'), withMessage('Setting port is 2222')],
+      [withMessage('pkg in 1.0 has CVE-2024-0001'), withMessage('pkg in 1.1 has CVE-2024-0001')],
+      [withMessage('pkg in 1.0 has CVE-2024-0002'), withMessage('pkg in 1.1 has CVE-2024-0002')],
+      [withMessage('Package: a\nFixed: 1.2, 1.3', nowhere), withMessage('Package: a\nFixed: 1.2.1', nowhere)],
+      [
+        withMessage('layer sha256:0a1b2c3d4e of b', nowhere),
+        withMessage('layer sha256:99aabbccdd of b', nowhere),
+      ],
+      [withMessage('Some words.', { startLine: 4 }), withMessage('Other words.', { startLine: 9 })],
       [
         result({ message: { text: 'Nowhere, a' }, locations: [] }),
         result({ message: { text: 'nowhere: a' } }),
@@ -82,19 +86,29 @@ describe('Results of SARIF', () => {
   });
 
   it('keep each message of a finding, and the description of one only once', async () => {
-    const says = (text: string, line: number, snippet?: string) => {
+    const withMessage = (text: string, line: number, snippet?: string) => {
       const region = { startLine: line, ...(snippet === undefined ? {} : { snippet: { text: snippet } }) };
       const physicalLocation = { artifactLocation: { uri: 'a.js' }, region };
       return result({ message: { text }, locations: [{ physicalLocation }] });
     };
-    const found = await findingsOf(
+    const findings = await findingsOf(
       sarif,
       report(
-        { tool: TOOL, results: [says('x is unused', 1), says('y is unused', 2), says('x is unused', 3)] },
-        { tool: TOOL, results: [says('z is unused', 4), says('p', 5, 'f()'), says('q', 6, 'f()')] },
+        {
+          tool: TOOL,
+          results: [
+            withMessage('x is unused', 1),
+            withMessage('y is unused', 2),
+            withMessage('x is unused', 3),
+          ],
+        },
+        {
+          tool: TOOL,
+          results: [withMessage('z is unused', 4), withMessage('p', 5, 'f()'), withMessage('q', 6, 'f()')],
+        },
       ),
     );
-    expect(found.map(({ evidence }) => evidence)).toEqual([
+    expect(findings.map(({ evidence }) => evidence)).toEqual([
       [],
       ['y is unused'],
       [],
@@ -106,8 +120,8 @@ describe('Results of SARIF', () => {
 
   it('keep what a location says', async () => {
     const locations = ['Told', 'From here'].map((text) => ({ message: { text } }));
-    const [found] = await findingsOf(sarif, report({ tool: TOOL, results: [result({ locations })] }));
-    expect(found?.evidence).toEqual(['From here']);
+    const [finding] = await findingsOf(sarif, report({ tool: TOOL, results: [result({ locations })] }));
+    expect(finding?.evidence).toEqual(['From here']);
   });
 
   it('of a hash of code count by file, and without a file by name and message', async () => {
@@ -175,8 +189,8 @@ describe('Results of SARIF', () => {
   });
 
   it('are not read from a report that is truncated before the tool', async () => {
-    const whole = report({ results: [result()], tool: TOOL });
-    const { records, error } = await readRecords(sarif, whole.slice(0, whole.indexOf('"Probe"')));
+    const validReport = report({ results: [result()], tool: TOOL });
+    const { records, error } = await readRecords(sarif, validReport.slice(0, validReport.indexOf('"Probe"')));
     expect(records).toEqual([]);
     expect(error).toBeDefined();
   });
@@ -189,9 +203,9 @@ describe('Results of SARIF', () => {
       at({ logicalLocations: [{ index: 0 }] }),
       result({ message: { id: 'm' } }),
     ];
-    for (const one of results) {
-      const whole = report({ tool: TOOL, results: [result(), one], end: 1 });
-      const { records, error } = await readRecords(sarif, whole.slice(0, whole.indexOf('"end"')));
+    for (const badResult of results) {
+      const text = report({ tool: TOOL, results: [result(), badResult], end: 1 });
+      const { records, error } = await readRecords(sarif, text.slice(0, text.indexOf('"end"')));
       expect(records).toHaveLength(1);
       expect(error).toBeDefined();
     }
@@ -210,8 +224,8 @@ describe('Results of SARIF', () => {
       { ruleId: 'silent', message: { text: 'm' } },
       { ruleId: 'silent', kind: 'review', message: { text: 'm' } },
     ];
-    const found = await findingsOf(sarif, report({ tool: { driver: { name: 'Probe', rules } }, results }));
-    expect(found.map(({ severity }) => severity)).toEqual([
+    const findings = await findingsOf(sarif, report({ tool: { driver: { name: 'Probe', rules } }, results }));
+    expect(findings.map(({ severity }) => severity)).toEqual([
       'Critical',
       'Low',
       'High',
@@ -262,8 +276,8 @@ describe('Results of SARIF', () => {
       { tool, results, invocations },
       { invocations, results, tool },
     ]) {
-      const found = await findingsOf(sarif, report(run));
-      expect(found.map(({ severity }) => severity)).toEqual(expected);
+      const findings = await findingsOf(sarif, report(run));
+      expect(findings.map(({ severity }) => severity)).toEqual(expected);
     }
   });
 
@@ -306,13 +320,13 @@ describe('Results of SARIF', () => {
         { tool: TOOL, results: [] },
       ),
     );
-    const covered = records.flatMap((record) => (record.kind === 'covered' ? [record.target] : []));
-    expect(covered).toEqual([{ artifact: 'app/main' }, { artifact: 'app' }, { artifact: 'Probe' }]);
+    const targets = records.flatMap((record) => (record.kind === 'covered' ? [record.target] : []));
+    expect(targets).toEqual([{ artifact: 'app/main' }, { artifact: 'app' }, { artifact: 'Probe' }]);
   });
 
   it('have paths relative to the root of their run', async () => {
     const locations = [{ physicalLocation: { artifactLocation: { uri: 'file:///build/17/src/a%20b.js' } } }];
-    const [found] = await findingsOf(
+    const [finding] = await findingsOf(
       sarif,
       report({
         tool: TOOL,
@@ -320,6 +334,6 @@ describe('Results of SARIF', () => {
         originalUriBaseIds: { ROOT: { uri: 'file:///build/17/' } },
       }),
     );
-    expect(found?.target).toEqual({ artifact: 'Probe', path: 'src/a b.js' });
+    expect(finding?.target).toEqual({ artifact: 'Probe', path: 'src/a b.js' });
   });
 });

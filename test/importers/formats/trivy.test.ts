@@ -31,11 +31,11 @@ describe('Findings of Trivy', () => {
   });
 
   it('are one for a package in two paths, and one per target', async () => {
-    const found = await findingsOf(
+    const findings = await findingsOf(
       trivy,
       readFileSync(new URL('../../fixtures/trivy/image.json', import.meta.url)),
     );
-    const lodash = found.filter(({ rule }) => rule === 'CVE-2021-23337');
+    const lodash = findings.filter(({ rule }) => rule === 'CVE-2021-23337');
     expect(lodash).toHaveLength(2);
     expect(new Set(lodash.map((finding) => identityOf(finding, 'trivy'))).size).toBe(1);
   });

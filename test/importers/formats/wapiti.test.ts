@@ -36,29 +36,29 @@ const report = (payload: string, infos: object = {}, members: object = {}) =>
 
 describe('Findings of Wapiti', () => {
   it('are the same with another payload, also in their location', async () => {
-    const [[one], [other]] = [
+    const [[first], [second]] = [
       await findingsOf(wapiti, report('wabc123')),
       await findingsOf(wapiti, report('wxyz789')),
     ];
-    if (one === undefined || other === undefined) throw new Error('A report has lost its finding.');
-    expect(identityOf(other, 'wapiti')).toBe(identityOf(one, 'wapiti'));
-    expect(other.locations).toEqual([{ type: 'url', value: 'https://shop.example/search?q' }]);
-    expect(one.cweIds).toEqual(['CWE-79']);
+    if (first === undefined || second === undefined) throw new Error('A report has lost its finding.');
+    expect(identityOf(second, 'wapiti')).toBe(identityOf(first, 'wapiti'));
+    expect(second.locations).toEqual([{ type: 'url', value: 'https://shop.example/search?q' }]);
+    expect(first.cweIds).toEqual(['CWE-79']);
   });
 
   it('belong to the scanned site if they name none', async () => {
-    const [found] = await findingsOf(wapiti, report('w', {}, { curl_command: '' }));
-    expect(found?.target).toEqual({ url: 'https://shop.example/search' });
+    const [finding] = await findingsOf(wapiti, report('w', {}, { curl_command: '' }));
+    expect(finding?.target).toEqual({ url: 'https://shop.example/search' });
     const { records } = await readRecords(wapiti, report('w', { target: undefined }, { curl_command: '' }));
     expect(records).toContainEqual(expect.objectContaining({ kind: 'unreadable', reason: 'no address' }));
   });
 
   it('cover a completely scanned site', async () => {
-    const covered = async (infos: object) =>
+    const coveredTargets = async (infos: object) =>
       (await readRecords(wapiti, report('w', infos))).records.filter(({ kind }) => kind === 'covered');
-    expect(await covered({})).toHaveLength(1);
-    expect(await covered({ scope: 'domain', target: 'https://shop.example/a/' })).toHaveLength(1);
-    expect(await covered({ target: 'https://shop.example/a/' })).toEqual([]);
-    expect(await covered({ scope: 'page' })).toEqual([]);
+    expect(await coveredTargets({})).toHaveLength(1);
+    expect(await coveredTargets({ scope: 'domain', target: 'https://shop.example/a/' })).toHaveLength(1);
+    expect(await coveredTargets({ target: 'https://shop.example/a/' })).toEqual([]);
+    expect(await coveredTargets({ scope: 'page' })).toEqual([]);
   });
 });

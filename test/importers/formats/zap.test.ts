@@ -38,7 +38,7 @@ describe('an alert of ZAP', () => {
   });
 
   it('takes its risk from the description without a code, and is informational without both', async () => {
-    const found = await findingsOf(
+    const findings = await findingsOf(
       zap,
       report(
         alert({ riskcode: undefined, riskdesc: 'High (Medium)' }),
@@ -46,17 +46,17 @@ describe('an alert of ZAP', () => {
         alert({ riskcode: 2 }),
       ),
     );
-    expect(found.map(({ severity }) => severity)).toEqual(['High', 'Informational', 'Medium']);
+    expect(findings.map(({ severity }) => severity)).toEqual(['High', 'Informational', 'Medium']);
   });
 
   it('of ZAP before 2.7 is its own instance', async () => {
-    const [found] = await findingsOf(
+    const [finding] = await findingsOf(
       zap,
       '<OWASPZAPReport version="2.5.0"><site name="http://a.example"><alerts><alertitem><pluginid>7</pluginid>' +
         '<alert>Old</alert><riskcode>1</riskcode><uri>http://a.example/x</uri><param>p</param></alertitem></alerts></site></OWASPZAPReport>',
     );
-    expect(found?.locations).toEqual([{ type: 'url', value: 'http://a.example/x' }]);
-    expect(found?.evidence?.[0]).toContain('Parameter: p');
+    expect(finding?.locations).toEqual([{ type: 'url', value: 'http://a.example/x' }]);
+    expect(finding?.evidence?.[0]).toContain('Parameter: p');
   });
 
   it('can have more instances with requests and responses than one match can hold', async () => {

@@ -6,11 +6,11 @@ import { ReportError } from '../../../src/importers/report.ts';
 import { zip, entry } from '../../harness/zip.ts';
 import { inChunks } from '../reports.ts';
 
-async function unpacked(bytes: Uint8Array, { size = 1_000, known = true } = {}) {
+async function unpacked(bytes: Uint8Array, { size = 1_000, known: isSizeKnown = true } = {}) {
   const parts: Uint8Array[] = [];
   let error: string | undefined;
   try {
-    const source = decompress(() => inChunks(bytes, size), known ? bytes.length : undefined);
+    const source = decompress(() => inChunks(bytes, size), isSizeKnown ? bytes.length : undefined);
     for await (const chunk of source()) parts.push(chunk.slice());
   } catch (caught) {
     if (!(caught instanceof ReportError)) throw caught;
@@ -33,8 +33,8 @@ describe('decompress', () => {
     [
       'with gzip, in members',
       (text) => {
-        const most = Math.floor(text.length * 0.7);
-        return Buffer.concat([gzipSync(text.slice(0, most)), gzipSync(text.slice(most))]);
+        const limit = Math.floor(text.length * 0.7);
+        return Buffer.concat([gzipSync(text.slice(0, limit)), gzipSync(text.slice(limit))]);
       },
     ],
     ['with zip', (text) => zip(entry('a.json', text))],
@@ -52,9 +52,9 @@ describe('decompress', () => {
     ['by the program zip', (text) => execFileSync('zip', ['-q', '-', '-'], { input: text })],
   ])('reads a report packed %s', async (_how, pack) => {
     expect(await unpacked(pack(SHORT_TEXT), { size: 1 })).toEqual({ text: SHORT_TEXT });
-    const packed = pack(TEXT);
-    for (const size of [999, 1_000_000]) expect(await unpacked(packed, { size })).toEqual({ text: TEXT });
-    expect(await unpacked(packed, { known: false })).toEqual({ text: TEXT });
+    const compressed = pack(TEXT);
+    for (const size of [999, 1_000_000]) expect(await unpacked(compressed, { size })).toEqual({ text: TEXT });
+    expect(await unpacked(compressed, { known: false })).toEqual({ text: TEXT });
   });
 
   it.each<[string, () => Uint8Array, RegExp]>([
@@ -68,8 +68,8 @@ describe('decompress', () => {
       () => zip(entry('a', TEXT, { described: true }), entry('b', '')),
       /more than one/,
     ],
-  ])('%s: yields what is readable, then fails', async (_what, packed, message) => {
-    const { text, error } = await unpacked(packed());
+  ])('%s: yields what is readable, then fails', async (_what, compressed, message) => {
+    const { text, error } = await unpacked(compressed());
     expect(error).toMatch(message);
     expect(TEXT.startsWith(text)).toBe(true);
     expect(text.length).toBeGreaterThan(30_000);
@@ -80,8 +80,8 @@ describe('decompress', () => {
     ['an encrypted zip', () => zip(entry('a', TEXT, { flags: 1 })), /encrypted/],
     ['a zip packed otherwise', () => zip(entry('a', TEXT, { method: 12 })), /unsupported compression/],
     ['a gzip of nothing but its mark', () => Buffer.from([0x1f, 0x8b]), /is truncated/],
-  ])('%s: fails', async (_what, packed, message) => {
-    expect((await unpacked(packed())).error).toMatch(message);
+  ])('%s: fails', async (_what, compressed, message) => {
+    expect((await unpacked(compressed())).error).toMatch(message);
   });
 
   it('fails if a report decompresses to more than 200 times its size', async () => {

@@ -9,17 +9,17 @@ async function pieces(
   paths: string[],
   { size = 65_536, ...options }: JsonStreamOptions & { size?: number } = {},
 ) {
-  const found: { path: string; keys: string; value: unknown; offset: number }[] = [];
+  const values: { path: string; keys: string; value: unknown; offset: number }[] = [];
   let error: ReportError | undefined;
   try {
     for await (const piece of streamJsonMatches(inChunks(bytes, size), paths, options)) {
-      found.push({ ...piece, keys: piece.keys.join('.') });
+      values.push({ ...piece, keys: piece.keys.join('.') });
     }
   } catch (caught) {
     if (!(caught instanceof ReportError)) throw caught;
     error = caught;
   }
-  return { found, error };
+  return { found: values, error };
 }
 
 const SARIF = JSON.stringify({
@@ -35,9 +35,9 @@ const SARIF = JSON.stringify({
 
 describe('streamJsonMatches', () => {
   it('yields the values at the paths, with chunks of any size', async () => {
-    const whole = await pieces(SARIF, ['runs.*.tool', 'runs.*.results.*', 'version']);
-    expect(whole.error).toBeUndefined();
-    expect(whole.found.map(({ path, keys, value }) => [path, keys, value])).toEqual([
+    const expected = await pieces(SARIF, ['runs.*.tool', 'runs.*.results.*', 'version']);
+    expect(expected.error).toBeUndefined();
+    expect(expected.found.map(({ path, keys, value }) => [path, keys, value])).toEqual([
       ['version', 'version', '2.1.0'],
       ['runs.*.results.*', 'runs.0.results.0', { id: 1 }],
       ['runs.*.results.*', 'runs.0.results.1', { id: 2 }],
@@ -45,11 +45,11 @@ describe('streamJsonMatches', () => {
       ['runs.*.tool', 'runs.1.tool', { name: 'é' }],
       ['runs.*.results.*', 'runs.1.results.0', { id: 3, text: 'x]}"\\' }],
     ]);
-    for (const { offset, value } of whole.found) {
+    for (const { offset, value } of expected.found) {
       expect(Buffer.from(SARIF).subarray(offset).toString().startsWith(JSON.stringify(value))).toBe(true);
     }
     for (const size of [1, 2, 7]) {
-      expect(await pieces(SARIF, ['runs.*.tool', 'runs.*.results.*', 'version'], { size })).toEqual(whole);
+      expect(await pieces(SARIF, ['runs.*.tool', 'runs.*.results.*', 'version'], { size })).toEqual(expected);
     }
   });
 
@@ -86,10 +86,10 @@ describe('streamJsonMatches', () => {
   });
 
   it('limits size, depth and members of matches, and only the depth of other values', async () => {
-    const long = 'x'.repeat(17 * 1024 * 1024);
-    expect((await pieces(`["${long}"]`, ['*'])).error?.message).toMatch(/exceeds 16 MiB/);
-    expect(await pieces(`{"a":"${long}","b":1}`, ['b'])).toMatchObject({ found: [{ value: 1 }] });
-    expect((await pieces(`{"${long}":1}`, ['b'])).error?.message).toMatch(/exceeds 65536 bytes/);
+    const longText = 'x'.repeat(17 * 1024 * 1024);
+    expect((await pieces(`["${longText}"]`, ['*'])).error?.message).toMatch(/exceeds 16 MiB/);
+    expect(await pieces(`{"a":"${longText}","b":1}`, ['b'])).toMatchObject({ found: [{ value: 1 }] });
+    expect((await pieces(`{"${longText}":1}`, ['b'])).error?.message).toMatch(/exceeds 65536 bytes/);
     expect((await pieces(`[${'1'.repeat(5_000)}]`, ['b'])).error?.message).toMatch(/exceeds 1024 bytes/);
     expect((await pieces(`[[${'1,'.repeat(1_000_001)}1]]`, ['*'])).error?.message).toMatch(/members/);
     for (const path of ['*', 'b']) {
@@ -126,17 +126,17 @@ describe('streamJsonMatches', () => {
       seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
       return seed % below;
     };
-    const made = (depth: number): unknown => {
+    const randomValue = (depth: number): unknown => {
       const kind = random(depth > 4 ? 4 : 6);
       if (kind === 0) return random(1_000) / 7;
       if (kind === 1) return '"\\]}{[,:é😀\n'.slice(random(6));
       if (kind === 2) return null;
       if (kind === 3) return random(2) === 0;
-      const members = Array.from({ length: random(5) }, () => made(depth + 1));
+      const members = Array.from({ length: random(5) }, () => randomValue(depth + 1));
       return kind === 4 ? members : Object.fromEntries(members.map((member, at) => [`k"${at}`, member]));
     };
     for (let round = 0; round < 200; round += 1) {
-      const document = Array.from({ length: random(4) + 1 }, () => made(0));
+      const document = Array.from({ length: random(4) + 1 }, () => randomValue(0));
       const text = JSON.stringify(document, null, random(3));
       const { found, error } = await pieces(text, ['*'], { size: random(9) + 1 });
       expect(error).toBeUndefined();
@@ -147,9 +147,9 @@ describe('streamJsonMatches', () => {
 
 describe('streamJsonRecords', () => {
   const lines = async (bytes: string | Uint8Array, size = 65_536) => {
-    const found = [];
-    for await (const group of streamJsonRecords(inChunks(bytes, size))) found.push(...group);
-    return found;
+    const values = [];
+    for await (const group of streamJsonRecords(inChunks(bytes, size))) values.push(...group);
+    return values;
   };
 
   it('yields the value or the error of each line', async () => {
@@ -201,11 +201,11 @@ describe('streamJsonRecords', () => {
   });
 
   it('limits size, depth and members of a line', async () => {
-    const long = `"${'x'.repeat(17 * 1024 * 1024)}"`;
+    const longText = `"${'x'.repeat(17 * 1024 * 1024)}"`;
     const deep = '['.repeat(10_000);
-    const wide = `[${'1,'.repeat(1_000_001)}1]`;
+    const longArray = `[${'1,'.repeat(1_000_001)}1]`;
     const quoted = JSON.stringify({ text: '[[["\\'.repeat(100_000) });
-    expect(await lines(`${long}\n${deep}\n${wide}\n${quoted}\n1`)).toEqual([
+    expect(await lines(`${longText}\n${deep}\n${longArray}\n${quoted}\n1`)).toEqual([
       { error: 'line of more than 16 MiB', at: { line: 1 } },
       { error: 'line nested more than 200 levels deep', at: { line: 2 } },
       { error: 'line of more than 1000000 members', at: { line: 3 } },

@@ -105,15 +105,15 @@ describe('bestCvss', () => {
 
 describe('streamCsv', () => {
   async function rows(bytes: string | Uint8Array, size = 65_536) {
-    const found = [];
+    const tags = [];
     let error: ReportError | undefined;
     try {
-      for await (const row of streamCsvRows(inChunks(bytes, size))) found.push(row);
+      for await (const row of streamCsvRows(inChunks(bytes, size))) tags.push(row);
     } catch (caught) {
       if (!(caught instanceof ReportError)) throw caught;
       error = caught;
     }
-    return { found, error };
+    return { found: tags, error };
   }
 
   it('reads rows by column', async () => {

@@ -4,17 +4,17 @@ import { ReportError } from '../../../src/importers/report.ts';
 import { inChunks } from '../reports.ts';
 
 async function pieces(bytes: string | Uint8Array, paths: string[], size = 65_536) {
-  const found = [];
+  const elements = [];
   let error: ReportError | undefined;
   try {
     for await (const piece of streamXmlMatches(inChunks(bytes, size), { roots: ['report', 'run'], paths })) {
-      found.push(piece);
+      elements.push(piece);
     }
   } catch (caught) {
     if (!(caught instanceof ReportError)) throw caught;
     error = caught;
   }
-  return { found, error };
+  return { found: elements, error };
 }
 
 const REPORT = `<?xml version="1.0"?>
@@ -90,38 +90,43 @@ describe('streamXmlMatches', () => {
 
   it('yields the start of an element that is too large to match, also of an empty one', async () => {
     const report = '<report><host name="a"><item/></host>\n<host name="b"/></report>';
-    const found = [];
+    const elements = [];
     const options = { roots: ['report'], begins: ['report.host'], paths: ['report.host.item'] };
-    for await (const piece of streamXmlMatches(inChunks(report, 7), options)) found.push(piece);
-    expect(found.map(({ path, element, line }) => [path, element.attributes.name, line])).toEqual([
+    for await (const piece of streamXmlMatches(inChunks(report, 7), options)) elements.push(piece);
+    expect(elements.map(({ path, element, line }) => [path, element.attributes.name, line])).toEqual([
       ['report.host', 'a', 1],
       ['report.host.item', undefined, 1],
       ['report.host', 'b', 2],
     ]);
-    expect(found[0]).toMatchObject({ element: { children: [], text: '' }, ancestors: [{ name: 'report' }] });
+    expect(elements[0]).toMatchObject({
+      element: { children: [], text: '' },
+      ancestors: [{ name: 'report' }],
+    });
   });
 
   it('yields the end of an element after its content, but not at a truncation', async () => {
     const report = '<report><host name="a"><item/></host><host name="b"><item/></host></report>';
     const options = { roots: ['report'], ends: ['report.host'], paths: ['report.host.item'] };
     const endsOf = async (text: string) => {
-      const found: unknown[] = [];
+      const elements: unknown[] = [];
       const read = async () => {
         for await (const { path, element } of streamXmlMatches(inChunks(text), options))
-          found.push([path, element.attributes.name]);
+          elements.push([path, element.attributes.name]);
       };
       await read().catch((error: unknown) => expect(error).toBeInstanceOf(ReportError));
-      return found;
+      return elements;
     };
-    const whole = [
+    const document = [
       ['report.host.item', undefined],
       ['report.host', 'a'],
       ['report.host.item', undefined],
       ['report.host', 'b'],
     ];
-    expect(await endsOf(report)).toEqual(whole);
-    expect(await endsOf(report.slice(0, -16))).toEqual(whole.slice(0, 3));
-    expect(await endsOf(report.replace(/<.host><.report>$/, '</hos></report>'))).toEqual(whole.slice(0, 3));
+    expect(await endsOf(report)).toEqual(document);
+    expect(await endsOf(report.slice(0, -16))).toEqual(document.slice(0, 3));
+    expect(await endsOf(report.replace(/<.host><.report>$/, '</hos></report>'))).toEqual(
+      document.slice(0, 3),
+    );
   });
 
   it.each<[string, string, RegExp]>([
