@@ -84,8 +84,8 @@ describe('Assigned staff', () => {
   });
 
   it('have no access to others', async () => {
-    const other = await estate('other');
-    expect((await rejected(other)).length).toBe(14);
+    const otherEstate = await estate('other');
+    expect((await rejected(otherEstate)).length).toBe(14);
   });
 
   it('cannot have global scopes', async () => {
@@ -151,14 +151,14 @@ describe('Assigned staff', () => {
     const doublyAssigned = await fixtures.user({ assignedTo: ['mine', 'second'] });
     const group = await fixtures.group('mine');
     const colleague = await fixtures.user();
-    const [second, other] = [
+    const [second, otherUid] = [
       await fixtures.user({ organization: 'second' }),
       await fixtures.user({ organization: 'other' }),
     ];
     const { body } = await as(
       'POST',
       `/api/assessment/v1/assessment-groups/${group.id}/members/batchRemove`,
-      { userUids: [second.uid, other.uid, colleague.uid] },
+      { userUids: [second.uid, otherUid.uid, colleague.uid] },
       doublyAssigned.token,
     );
     expect(body.results.map(({ errorCode }: { errorCode: string }) => errorCode)).toEqual([

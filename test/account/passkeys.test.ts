@@ -148,8 +148,8 @@ describe('Adding a passkey', () => {
 
   it('rejects the passkey of another account', async () => {
     const { device } = await accountWithPasskey();
-    const other = await signedIn();
-    expect((await add(other.owner, device)).status).toBe(409);
+    const otherBrowser = await signedIn();
+    expect((await add(otherBrowser.owner, device)).status).toBe(409);
   });
 
   it("rejects the response to another session's challenge", async () => {
@@ -279,10 +279,10 @@ describe('Sign-in with a passkey', () => {
 
   it("rejects the response to another browser's challenge, and one after five minutes", async () => {
     const { device } = await accountWithPasskey();
-    const [challenged, other] = [createFormClient(server), createFormClient(server)];
+    const [challenged, otherBrowser] = [createFormClient(server), createFormClient(server)];
     const credential = device.use(await passkeyOptions(challenged, 'sign-in'));
-    const form = await other.open('/sign-in');
-    expect((await other.submit(form, { credential }, '/sign-in/passkey')).status).toBe(401);
+    const form = await otherBrowser.open('/sign-in');
+    expect((await otherBrowser.submit(form, { credential }, '/sign-in/passkey')).status).toBe(401);
     const page = await challenged.open('/sign-in');
     now += 300_000;
     expect((await challenged.submit(page, { credential }, '/sign-in/passkey')).status).toBe(401);

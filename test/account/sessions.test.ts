@@ -61,7 +61,7 @@ describe('Sessions page', () => {
   });
 
   it('ends another session', async () => {
-    const other = await signIn();
+    const otherBrowser = await signIn();
     const ids = (await sessionsOf(account.id)).map(({ id }) => id);
     const ownSession = await ownId(browser);
     const otherId = ids.find((id) => id !== ownSession) ?? '';
@@ -72,7 +72,7 @@ describe('Sessions page', () => {
     );
     expect(response.status).toBe(303);
     expect((await browser.open(response.location ?? '')).text).toContain('The browser was signed out.');
-    expect(await isSignedIn(other)).toBe(false);
+    expect(await isSignedIn(otherBrowser)).toBe(false);
     expect(await isSignedIn(browser)).toBe(true);
     const events = (await fixtures.auditEvents()).filter(({ object_id }) => object_id === otherId);
     expect(events.at(-1)).toMatchObject({
@@ -110,17 +110,17 @@ describe('Sessions page', () => {
     const page = await browser.open('/account/sessions');
     const response = await browser.submit(page, { which: 'others' }, '/account/sessions/end-all');
     expect((await browser.open(response.location ?? '')).text).toContain('browsers were signed out');
-    for (const other of otherBrowsers) expect(await isSignedIn(other)).toBe(false);
+    for (const otherBrowser of otherBrowsers) expect(await isSignedIn(otherBrowser)).toBe(false);
     expect(await isSignedIn(browser)).toBe(true);
   });
 
   it('signs out everywhere, including here', async () => {
-    const other = await signIn();
+    const otherBrowser = await signIn();
     const before = new Map(browser.cookies);
     const page = await browser.open('/account/sessions');
     const response = await browser.submit(page, { which: 'all' }, '/account/sessions/end-all');
     expect(response.location).toBe(`${server.origin}/sign-in`);
-    expect(await isSignedIn(other)).toBe(false);
+    expect(await isSignedIn(otherBrowser)).toBe(false);
     for (const [name, value] of before) browser.cookies.set(name, value);
     expect(await isSignedIn(browser)).toBe(false);
     expect(await sessionsOf(account.id)).toEqual([]);
@@ -145,10 +145,14 @@ describe('Sessions page', () => {
 describe('Operator', () => {
   it('ends all sessions of one user', async () => {
     const otherBrowser = await signIn();
-    const other = await signIn(await fixtures.account());
+    const strangerBrowser = await signIn(await fixtures.account());
     const { db } = server.context;
     expect(await db.write((tx) => endUserSessions(tx, cliChangeContext(now), account.id))).toBe(2);
-    expect(await Promise.all([browser, otherBrowser, other].map(isSignedIn))).toEqual([false, false, true]);
+    expect(await Promise.all([browser, otherBrowser, strangerBrowser].map(isSignedIn))).toEqual([
+      false,
+      false,
+      true,
+    ]);
     expect((await fixtures.auditEvents()).at(-1)).toMatchObject({ action: 'session.end', user_id: null });
     await expect(db.write((tx) => endUserSessions(tx, cliChangeContext(now), 0))).rejects.toMatchObject({
       kind: 'not-found',

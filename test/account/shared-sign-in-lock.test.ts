@@ -34,33 +34,33 @@ describe('The lock that further accounts share at an address', () => {
 
   it('keeps the failures of other accounts after a success', async () => {
     const address = '203.0.113.241';
-    const [attacked, other] = [
+    const [attacked, otherAccount] = [
       await createFixtures(server).account(),
       await createFixtures(server).account(),
     ];
     await tryHundredAccounts(address);
     for (let index = 1; index <= 10; index += 1) {
       expect(await attempt(address, attacked)).toBe('signed-in');
-      expect(await attempt(address, { ...other, ...wrong })).toBe('refused');
+      expect(await attempt(address, { ...otherAccount, ...wrong })).toBe('refused');
     }
-    expect(await attempt(address, other)).toBe('locked');
+    expect(await attempt(address, otherAccount)).toBe('locked');
   });
 
   it('counts exactly the failures of concurrent attempts', async () => {
     const address = '203.0.113.242';
-    const [attacked, other] = [
+    const [attacked, otherAccount] = [
       await createFixtures(server).account(),
       await createFixtures(server).account(),
     ];
     await tryHundredAccounts(address);
     const concurrent = await Promise.all(
-      [attacked, other, attacked, other, attacked, other, attacked, other].map((account) =>
-        attempt(address, account === other ? { ...other, ...wrong } : account),
+      [attacked, otherAccount, attacked, otherAccount, attacked, otherAccount, attacked, otherAccount].map(
+        (account) => attempt(address, account === otherAccount ? { ...otherAccount, ...wrong } : account),
       ),
     );
     expect(concurrent.filter((outcome) => outcome === 'signed-in')).toHaveLength(4);
     for (let index = 5; index <= 10; index += 1)
-      expect(await attempt(address, { ...other, ...wrong })).toBe('refused');
+      expect(await attempt(address, { ...otherAccount, ...wrong })).toBe('refused');
     expect(await attempt(address, attacked)).toBe('locked');
   });
 });

@@ -124,12 +124,12 @@ describe('A token that was made with another one', () => {
     const creator = await fixtures.token(user.id, { name: 'deployment' });
     const child = await make(creator.token, 'job');
     const app = await ofApplication();
-    const other = await make(app.access, 'board job');
+    const boardToken = await make(app.access, 'board job');
     const { body } = await server.request('GET', '/v1/tokens', { token: creator.token });
     const creators = new Map(
       body.map((token: { id: string; made_by: unknown }) => [token.id, token.made_by]),
     );
-    expect([child.id, other.id, creator.id].map((id) => creators.get(id))).toEqual([
+    expect([child.id, boardToken.id, creator.id].map((id) => creators.get(id))).toEqual([
       { kind: 'token', id: creator.id, name: 'deployment' },
       { kind: 'application', id: app.client.id, name: 'Board' },
       null,
@@ -137,8 +137,8 @@ describe('A token that was made with another one', () => {
     // A job deletes access tokens that have expired.
     await change((tx) => tx.deleteFrom('tokens').where('client_id', '=', app.client.id).execute());
     const later = await server.request('GET', '/v1/tokens', { token: creator.token });
-    expect(later.body.find((token: { id: string }) => token.id === other.id).made_by).toEqual(
-      creators.get(other.id),
+    expect(later.body.find((token: { id: string }) => token.id === boardToken.id).made_by).toEqual(
+      creators.get(boardToken.id),
     );
     const visitor = createFormClient(server);
     await visitor.signIn(user.email, user.password);

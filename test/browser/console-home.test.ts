@@ -89,22 +89,24 @@ describeInBrowser('Console: home page', () => {
     ]);
     await expectAccessibleInAllViews(page);
     const member = await fixtures.account({ organization: uid });
-    const other = await open(assay.server().origin);
-    await addSession(other, assay.server(), member);
-    await other.goto('/');
-    const emptyHeading = other.getByRole('heading', { name: 'You do not have access to any assessment yet' });
+    const otherPage = await open(assay.server().origin);
+    await addSession(otherPage, assay.server(), member);
+    await otherPage.goto('/');
+    const emptyHeading = otherPage.getByRole('heading', {
+      name: 'You do not have access to any assessment yet',
+    });
     await emptyHeading.waitFor();
-    await other.getByText(`Ask an admin of ${organization} to give ${member.email} access`).waitFor();
-    await expectAccessible(other);
-    await other.getByRole('link', { name: 'Imports' }).click();
-    await other.getByRole('heading', { name: 'Imports', level: 1 }).waitFor();
+    await otherPage.getByText(`Ask an admin of ${organization} to give ${member.email} access`).waitFor();
+    await expectAccessible(otherPage);
+    await otherPage.getByRole('link', { name: 'Imports' }).click();
+    await otherPage.getByRole('heading', { name: 'Imports', level: 1 }).waitFor();
     await emptyHeading.waitFor();
-    expect(await other.getByRole('main').getByRole('button').allTextContents()).toEqual(['Check again']);
+    expect(await otherPage.getByRole('main').getByRole('button').allTextContents()).toEqual(['Check again']);
     const assessment = await fixtures.assessment(uid);
     await fixtures.access(assessment.uid, member.id);
-    await other.getByRole('button', { name: 'Check again' }).click();
+    await otherPage.getByRole('button', { name: 'Check again' }).click();
     await emptyHeading.waitFor({ state: 'detached' });
-    await other.getByText('No imports yet').waitFor();
+    await otherPage.getByText('No imports yet').waitFor();
   });
 
   it('shows an error in a card that fails to load, and retries it', async () => {

@@ -54,9 +54,9 @@ describe('A database that this version cannot migrate', () => {
       'was created by a version before 0.1.0, whose data cannot be migrated. Start with a new database, or keep running that version.',
     ],
   ])('stops serve and every command: %s', async (change, problem) => {
-    const other = await startCommandLine();
-    const { dataDirectory, databaseUrl } = other.database;
-    const db = await openDatabase({ ...other.database, timeout: 30_000 });
+    const commandLine = await startCommandLine();
+    const { dataDirectory, databaseUrl } = commandLine.database;
+    const db = await openDatabase({ ...commandLine.database, timeout: 30_000 });
     await db.write((tx) => sql.raw(change).execute(tx));
     await db.close();
     const location =
@@ -73,9 +73,9 @@ describe('A database that this version cannot migrate', () => {
       ['keys', 'rotate'],
       ['keys', 'reseal'],
     ])
-      expect({ args, ...(await other.run(args)) }).toEqual({ args, code: 1, stdout: '', stderr });
+      expect({ args, ...(await commandLine.run(args)) }).toEqual({ args, code: 1, stdout: '', stderr });
     expect(existsSync(join(dataDirectory, 'keys'))).toBe(false);
-    await other.close();
+    await commandLine.close();
   });
 });
 
@@ -163,8 +163,15 @@ describe('assay assessment', () => {
     );
     expect(created).toEqual({ id: expect.any(Number), uid: 'web_2026-1', name: 'Web', organization: 'acme' });
     expect(await assay.json('assessment', 'list')).toEqual([created]);
-    const other = await assay.json('assessment', 'create', '--organization', 'acme', '--name', 'Made up');
-    expect(other).toMatchObject({ uid: expect.stringMatching(/^[0-9a-z]{10}$/), name: 'Made up' });
+    const newAssessment = await assay.json(
+      'assessment',
+      'create',
+      '--organization',
+      'acme',
+      '--name',
+      'Made up',
+    );
+    expect(newAssessment).toMatchObject({ uid: expect.stringMatching(/^[0-9a-z]{10}$/), name: 'Made up' });
     expect((await assay.run(['assessment', 'list'])).stdout).toMatch(/web_2026-1 +acme +Web$/m);
   });
 

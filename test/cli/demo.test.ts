@@ -286,8 +286,8 @@ describe('assay demo', () => {
 // On PostgreSQL, serve.test.ts loads the demo data.
 describe.runIf(engine() === 'sqlite')('assay demo beside other data', () => {
   it('adds its organizations, and fails if an email address is taken', async () => {
-    const other = await createTestDatabase();
-    const options = { data: other.dataDirectory };
+    const otherDatabase = await createTestDatabase();
+    const options = { data: otherDatabase.dataDirectory };
     await assay.run(['organization', 'create', 'umbra', '--name', 'Umbra'], options);
     await assay.run(
       ['user', 'create', '--email', 'admin@halden.example', '--organization', 'umbra'],
@@ -309,10 +309,10 @@ describe.runIf(engine() === 'sqlite')('assay demo beside other data', () => {
       stdout: expect.stringContaining('Demo data loaded.'),
     });
     expect(await list()).toEqual(['umbra', 'acme', 'halden']);
-    const file = join(other.dataDirectory, 'demo.json');
+    const file = join(otherDatabase.dataDirectory, 'demo.json');
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(EXPECTED);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    await other.drop();
+    await otherDatabase.drop();
   });
 });
 

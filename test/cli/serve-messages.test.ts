@@ -81,16 +81,16 @@ describe('assay serve fails', () => {
   afterAll(() => assay.close());
 
   it('if the port is in use', async () => {
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    const address = other.address();
+    const listener = createServer();
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+    const address = listener.address();
     const port = typeof address === 'object' ? address?.port : 0;
     const { code, stderr } = await assay.run(['serve', '--no-demo', '--port', String(port)]);
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: `assay: Port ${port} on 127.0.0.1 is already in use. Stop the process that uses it, or choose another port with --port (0 for any free port).\n`,
     });
-    other.close();
+    listener.close();
   });
 
   it('if the address is not of this machine', async () => {

@@ -29,15 +29,15 @@ describe.runIf(engine() === 'postgres')('assay serve on an empty database', () =
   afterAll(() => assay.close());
 
   it('loads demo data once if two start at the same time, and prints it', async () => {
-    const [server, other] = await Promise.all([assay.serve(), assay.serve()]);
+    const [server, otherServer] = await Promise.all([assay.serve(), assay.serve()]);
     const manifest = manifestOf(data);
-    for (const { origin } of [server, other]) {
+    for (const { origin } of [server, otherServer]) {
       const path = `/v1/assessments/${manifest.assessment.uid}/testing_hours`;
       const token = manifest.users.member.token ?? '';
       expect((await send(origin, 'GET', path, { token })).status).toBe(200);
     }
     expect(await assay.json('organization', 'list')).toHaveLength(2);
-    expect((await other.stop()).code).toBe(0);
+    expect((await otherServer.stop()).code).toBe(0);
 
     expect(statSync(join(data, 'demo.json')).mode & 0o777).toBe(0o600);
     await expect.poll(() => curlCommands(server)).toHaveLength(3);
@@ -129,15 +129,15 @@ describe('assay serve on a database with an organization', () => {
     await assay.json('user', 'create', '--email', 'bob@example.com', '--organization', 'acme', '--admin');
     const personal = await assay.json('token', 'create', '--user', 'ada@example.com');
     const jwt = await assay.json('token', 'create', '--user', 'ada@example.com', '--jwt');
-    const other = await assay.json('token', 'create', '--user', 'bob@example.com');
-    for (const { token } of [personal, jwt, other]) expect(await statusFor(token)).toBe(200);
+    const otherToken = await assay.json('token', 'create', '--user', 'bob@example.com');
+    for (const { token } of [personal, jwt, otherToken]) expect(await statusFor(token)).toBe(200);
 
     await assay.json('token', 'revoke', personal.token);
     expect(await statusFor(personal.token)).toBe(401);
     expect(await statusFor(jwt.token)).toBe(200);
     await assay.json('user', 'ban', 'ada@example.com');
     expect(await statusFor(jwt.token)).toBe(401);
-    expect(await statusFor(other.token)).toBe(200);
+    expect(await statusFor(otherToken.token)).toBe(200);
   });
 
   it('on SIGTERM accepts no more requests, completes running ones, and exits with 0', async () => {

@@ -99,8 +99,8 @@ describe('assay sso set', () => {
       trust_email: false,
       groups: [],
     });
-    const other = SET().map((text) => (text === 'assay' ? 'another-client' : text));
-    expect(await assay.json(...other)).toMatchObject({ confidential: false });
+    const otherSettings = SET().map((text) => (text === 'assay' ? 'another-client' : text));
+    expect(await assay.json(...otherSettings)).toMatchObject({ confidential: false });
   });
 
   it('reads the secret from standard input, and prints it nowhere', async () => {

@@ -21,7 +21,7 @@ let fixtures: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let assessment: { uid: string };
 let member: TestUser;
-let other: TestUser;
+let otherUser: TestUser;
 let admin: TestUser;
 let outsider: TestUser;
 let vulnerability: { id: number };
@@ -38,11 +38,11 @@ beforeEach(async () => {
     organization = await batch.organization();
     assessment = await batch.assessment(organization.uid);
     member = await batch.user({ organization: organization.uid });
-    other = await batch.user({ organization: organization.uid });
+    otherUser = await batch.user({ organization: organization.uid });
     admin = await batch.user({ organization: organization.uid, admin: true });
     outsider = await batch.user({ organization: organization.uid });
     await batch.access(assessment.uid, member.id);
-    await batch.access(assessment.uid, other.id);
+    await batch.access(assessment.uid, otherUser.id);
     vulnerability = await batch.vulnerability(assessment.uid);
   });
   now = START + 60_000;
@@ -188,7 +188,7 @@ describe('Operation 21: attach files to a vulnerability', () => {
 
   it('stores a file once when identical files are uploaded concurrently', async () => {
     const content = randomBytes(5_000);
-    const uploaders = [member, other, member, other, member, other];
+    const uploaders = [member, otherUser, member, otherUser, member, otherUser];
     const responses = await Promise.all(uploaders.map((user) => upload([['same', content]], user)));
     expect(responses.map(({ status }) => status)).toEqual(Array(6).fill(201));
     expect(await stored()).toEqual([sha256(content)]);
@@ -449,7 +449,7 @@ describe('Operation 21: attach files to a vulnerability', () => {
       ...formOf([['file', '{}', 'a.json']]),
     });
     expect(report.status).toBe(429);
-    expect((await upload([['a', 'x']], other)).status).toBe(201);
+    expect((await upload([['a', 'x']], otherUser)).status).toBe(201);
     running.pop()?.close();
     await expect.poll(async () => (await upload([['a', 'x']])).status).toBe(201);
     for (const one of running) one.close();
@@ -630,7 +630,7 @@ describe('Operation 23: delete an attachment', () => {
         ['c', '3'],
       ])
     ).body;
-    expect((await remove(first.id, other)).status).toBe(403);
+    expect((await remove(first.id, otherUser)).status).toBe(403);
     for (const [file, user] of [
       [first, member],
       [second, admin],
@@ -649,7 +649,7 @@ describe('Operation 23: delete an attachment', () => {
   it('supports If-Match with the ETag of the download', async () => {
     const [{ id }] = (await upload([['a', 'x']])).body;
     expect((await remove(id, member, { 'if-match': '"2.x"' })).status).toBe(412);
-    expect((await remove(id, other, { 'if-match': '"2.x"' })).status).toBe(403);
+    expect((await remove(id, otherUser, { 'if-match': '"2.x"' })).status).toBe(403);
     const tag = (await download(id)).headers.get('etag') ?? '';
     expect((await remove(id, member, { 'if-match': tag })).status).toBe(204);
   });

@@ -324,7 +324,7 @@ describe('Operation 30: update many vulnerabilities', () => {
   });
 
   it('finds matches by 1,000 CVEs', async () => {
-    const [id, other] = (await make(3)) as [number, number];
+    const [id, otherId] = (await make(3)) as [number, number];
     const setCves = (vulnerabilityId: number, cves: string[]) =>
       server.context.db.write((tx) =>
         tx
@@ -334,7 +334,7 @@ describe('Operation 30: update many vulnerabilities', () => {
           .execute(),
       );
     await setCves(id, ['CVE-2023-1111', 'CVE-2024-0999']);
-    await setCves(other, ['CVE-2022-0001']);
+    await setCves(otherId, ['CVE-2022-0001']);
     const cve = Array.from({ length: 1_000 }, (_, index) => `CVE-2024-${String(index).padStart(4, '0')}`);
     const { matched_count: count, ids } = bodyOf(await bulk({ filter: { cve }, set: { status_id: 2 } }));
     expect([count, ids]).toEqual([1, [id]]);

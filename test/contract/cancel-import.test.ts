@@ -67,11 +67,11 @@ describe('Operation 69: cancel an import', () => {
 
   it('allows the user who started it and admins', async () => {
     const assessment = await fixtures.assessment(organization.uid);
-    const [starter, other] = [
+    const [starter, otherUser] = [
       await fixtures.user({ organization: organization.uid }),
       await fixtures.user({ organization: organization.uid }),
     ];
-    for (const { id } of [starter, other]) await fixtures.access(assessment.uid, id);
+    for (const { id } of [starter, otherUser]) await fixtures.access(assessment.uid, id);
     const importMembers = {
       organizationId: organization.id,
       assessmentId: assessment.id,
@@ -82,7 +82,7 @@ describe('Operation 69: cancel an import', () => {
       await insertImport(server, importMembers),
       await insertImport(server, importMembers),
     ];
-    expect((await cancel(first, other)).status).toBe(403);
+    expect((await cancel(first, otherUser)).status).toBe(403);
     expect((await cancel(first, starter)).status).toBe(202);
     expect((await cancel(second, admin)).status).toBe(202);
     expect((await cancel(third, await fixtures.user())).status).toBe(202);

@@ -8,7 +8,7 @@ const START = Date.UTC(2026, 10, 21, 10, 30);
 let now = START;
 let organization: { id: number; uid: string };
 let member: TestUser;
-let other: TestUser;
+let otherUser: TestUser;
 let admin: TestUser;
 let outsider: TestUser;
 let vulnerability: { id: number };
@@ -22,11 +22,11 @@ beforeEach(async () => {
     organization = await batch.organization();
     const assessment = await batch.assessment(organization.uid);
     member = await batch.user({ organization: organization.uid });
-    other = await batch.user({ organization: organization.uid });
+    otherUser = await batch.user({ organization: organization.uid });
     admin = await batch.user({ organization: organization.uid, admin: true });
     outsider = await batch.user({ organization: organization.uid });
     await batch.access(assessment.uid, member.id);
-    await batch.access(assessment.uid, other.id);
+    await batch.access(assessment.uid, otherUser.id);
     vulnerability = await batch.vulnerability(assessment.uid);
   });
   now = START + 60_000;
@@ -195,7 +195,7 @@ describe('Operation 26: edit a comment', () => {
     });
     expect(response.headers.get('etag')).toMatch(/^"2\./);
     expect(await updatedAt()).toBe('2026-11-21T10:32:00.000Z');
-    for (const user of [other, admin, staff])
+    for (const user of [otherUser, admin, staff])
       expect((await edit(created.id, { text: 'x' }, user)).status).toBe(403);
     expect(await list()).toEqual([response.body]);
     const [, event] = await events();
@@ -221,7 +221,7 @@ describe('Operation 26: edit a comment', () => {
     const tag = created.headers.get('etag') ?? '';
     expect((await edit(created.body.id, { text: 'new' }, member, { 'if-match': tag })).status).toBe(200);
     expect((await edit(created.body.id, { text: 'newer' }, member, { 'if-match': tag })).status).toBe(412);
-    expect((await edit(created.body.id, { text: 'x' }, other, { 'if-match': tag })).status).toBe(403);
+    expect((await edit(created.body.id, { text: 'x' }, otherUser, { 'if-match': tag })).status).toBe(403);
     const { token } = member;
     const removal = await server.request('DELETE', path(created.body.id), {
       token,
@@ -251,7 +251,7 @@ describe('Operation 26: edit a comment', () => {
   it('deletes comments, for their author, admins and staff', async () => {
     for (const user of [member, admin, staff]) {
       const { body } = await comment({ text: 'gone' });
-      const { token } = other;
+      const { token } = otherUser;
       expect((await server.request('DELETE', path(body.id), { token })).status).toBe(403);
       const removal = await server.request('DELETE', path(body.id), { token: user.token });
       expect([removal.status, removal.text]).toEqual([204, '']);

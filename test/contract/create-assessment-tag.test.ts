@@ -134,10 +134,10 @@ describe('Operation 3: create an assessment tag', () => {
 
   it('returns 409 for an existing name of the organization, regardless of case and assessment', async () => {
     await fixtures.assessmentTag(assessment.uid, 'Taken');
-    const another = await fixtures.assessment(organization.uid);
+    const otherAssessment = await fixtures.assessment(organization.uid);
     for (const [name, uid] of [
       ['Taken', assessment.uid],
-      [' tAKEN', another.uid],
+      [' tAKEN', otherAssessment.uid],
     ] as const) {
       expectProblem(server, await create({ name, assessment_id: uid }), {
         area: 'v1',
@@ -146,7 +146,7 @@ describe('Operation 3: create an assessment tag', () => {
         failedValidation: [{ property: 'name', message: 'already exists', value: name.trim() }],
       });
     }
-    expect(await tagsOf(another.id)).toEqual([]);
+    expect(await tagsOf(otherAssessment.id)).toEqual([]);
   });
 
   it('accepts a name that another organization uses', async () => {

@@ -393,11 +393,11 @@ describe('Operation 8: create asset tags', () => {
     it('accepts only write scopes in strict mode', async () => {
       const strict = await startSecondServer(server, { strictScopes: true });
       try {
-        const other = createFixtures(strict);
-        const { uid } = await other.organization();
-        const user = await other.user({ organization: uid, admin: true });
+        const strictFixtures = createFixtures(strict);
+        const { uid } = await strictFixtures.organization();
+        const user = await strictFixtures.user({ organization: uid, admin: true });
         const send = async (scope: string) => {
-          const { token } = await other.token(user.id, { scopes: [scope] });
+          const { token } = await strictFixtures.token(user.id, { scopes: [scope] });
           return strict.request('POST', path(uid), { token, body: { tags: [{ name: scope }] } });
         };
         for (const scope of ['tag_or', 'tag_lr', 'asset_or', 'asset_lr'])

@@ -127,8 +127,8 @@ describe('Operation 7: get testing hours for an assessment', () => {
   });
 
   it('ignores sessions of other assessments', async () => {
-    const another = await fixtures.assessment(organization);
-    await fixtures.testingSession(another.uid, testers[0].id, NOW - 2 * HOUR, NOW);
+    const otherAssessment = await fixtures.assessment(organization);
+    await fixtures.testingSession(otherAssessment.uid, testers[0].id, NOW - 2 * HOUR, NOW);
     expect((await hours()).body.stats_total).toBe(0);
   });
 

@@ -153,11 +153,11 @@ describe('Operation 13: remove users from an assessment group', () => {
   describe('The last rbac_group_admin', () => {
     it('is not removed', async () => {
       const uid = await member('rbac_group_admin');
-      const other = await member();
-      const { body } = await remove([uid, other]);
+      const otherMember = await member();
+      const { body } = await remove([uid, otherMember]);
       expect(body.results).toEqual([
         { userUid: uid, ...LAST_ADMIN },
-        { userUid: other, status: 'removed' },
+        { userUid: otherMember, status: 'removed' },
       ]);
       expect(body.metadata.counts).toEqual({ added: 0, removed: 1, noop: 0, error: 1 });
       expect(await membersLeft()).toEqual([uid]);

@@ -10,7 +10,7 @@ let now = START;
 let organization: { id: number; uid: string };
 let assessment: { uid: string };
 let member: TestUser;
-let other: TestUser;
+let otherUser: TestUser;
 let admin: TestUser;
 let outsider: TestUser;
 let vulnerability: { id: number };
@@ -24,11 +24,11 @@ beforeEach(async () => {
     organization = await batch.organization();
     assessment = await batch.assessment(organization.uid);
     member = await batch.user({ organization: organization.uid });
-    other = await batch.user({ organization: organization.uid });
+    otherUser = await batch.user({ organization: organization.uid });
     admin = await batch.user({ organization: organization.uid, admin: true });
     outsider = await batch.user({ organization: organization.uid });
     await batch.access(assessment.uid, member.id);
-    await batch.access(assessment.uid, other.id);
+    await batch.access(assessment.uid, otherUser.id);
     vulnerability = await batch.vulnerability(assessment.uid, { statusId: 2 });
   });
   now = START + 60_000;
@@ -101,7 +101,7 @@ describe('Operation 28: request a retest', () => {
 
   it('returns 409 while a retest is pending and while the vulnerability is closed', async () => {
     await requestRetest();
-    const repeated = await requestRetest({ message: 'Again.' }, other);
+    const repeated = await requestRetest({ message: 'Again.' }, otherUser);
     expectProblem(server, repeated, { area: 'v1', status: 409, kind: 'conflict' });
     await setStatus(5);
     expect((await requestRetest()).status).toBe(409);
@@ -219,28 +219,28 @@ describe('Operation 29: decide a retest', () => {
 
   it('allows staff, and testers with a session logged before the request', async () => {
     const { body } = await requestRetest();
-    for (const user of [member, other, admin])
+    for (const user of [member, otherUser, admin])
       expect((await decide(body.id, { status: 'verified' }, user)).status).toBe(403);
     // Logged after the request, so its own time does not matter.
     now += 1;
-    await fixtures.testingSession(assessment.uid, other.id, START - 3_600_000, START - 1_800_000);
-    expect((await decide(body.id, { status: 'verified' }, other)).status).toBe(403);
+    await fixtures.testingSession(assessment.uid, otherUser.id, START - 3_600_000, START - 1_800_000);
+    expect((await decide(body.id, { status: 'verified' }, otherUser)).status).toBe(403);
     await decide(body.id, { status: 'cancelled' });
     now += 1;
     const second = await requestRetest();
-    expect((await decide(second.body.id, { status: 'blocked' }, other)).status).toBe(200);
+    expect((await decide(second.body.id, { status: 'blocked' }, otherUser)).status).toBe(200);
     now += 1;
     const third = await requestRetest();
     const otherAssessment = await fixtures.assessment(organization.uid);
     await fixtures.access(otherAssessment.uid, member.id);
     await fixtures.testingSession(otherAssessment.uid, member.id, START - 3_600_000, null);
     expect((await decide(third.body.id, { status: 'failed' }, member)).status).toBe(403);
-    expect((await decide(third.body.id, { status: 'failed' }, other)).status).toBe(200);
+    expect((await decide(third.body.id, { status: 'failed' }, otherUser)).status).toBe(200);
   });
 
   it('lets only the requester, admins and staff cancel', async () => {
     const { body: first } = await requestRetest();
-    expect((await decide(first.id, { status: 'cancelled' }, other)).status).toBe(403);
+    expect((await decide(first.id, { status: 'cancelled' }, otherUser)).status).toBe(403);
     expect((await decide(first.id, { status: 'cancelled' }, member)).status).toBe(200);
     const { body: second } = await requestRetest();
     expect((await decide(second.id, { status: 'cancelled' }, admin)).status).toBe(200);

@@ -31,8 +31,8 @@ describe('Operation 59: revoke a token', () => {
   });
 
   it('returns 404 for tokens of others and malformed ids', async () => {
-    const [user, other] = [await fixtures.user(), await fixtures.user()];
-    const { id, token } = await fixtures.token(other.id);
+    const [user, otherUser] = [await fixtures.user(), await fixtures.user()];
+    const { id, token } = await fixtures.token(otherUser.id);
     for (const tokenId of [id, 'none', '%20', '%00', 'a'.repeat(65), '00000000-0000-4000-8000-000000000000'])
       expect([tokenId, (await revoke(tokenId, user.token)).status]).toEqual([tokenId, 404]);
     expect((await whoAmI(token)).status).toBe(200);

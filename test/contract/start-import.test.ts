@@ -514,8 +514,8 @@ describe('Operation 65: Idempotency-Key', () => {
       first.headers.get('location'),
     ]);
     expect(await imports()).toHaveLength(1);
-    const other = await start(hosts('192.0.2.8'), {}, admin, key);
-    expectError(other, 422, 'validation-failed');
+    const otherImport = await start(hosts('192.0.2.8'), {}, admin, key);
+    expectError(otherImport, 422, 'validation-failed');
     expect(await imports()).toHaveLength(1);
     await waitForImport(server, admin.token, first.body.id);
     await eventually(async () => expect(await waitingContents()).toEqual([]));

@@ -275,11 +275,11 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
     it('accepts only write scopes in strict mode', async () => {
       const strict = await startSecondServer(server, { strictScopes: true });
       try {
-        const other = createFixtures(strict);
-        const { uid } = await other.organization();
-        const user = await other.user({ organization: uid, admin: true });
+        const strictFixtures = createFixtures(strict);
+        const { uid } = await strictFixtures.organization();
+        const user = await strictFixtures.user({ organization: uid, admin: true });
         const send = async (scope: string) => {
-          const { token } = await other.token(user.id, { scopes: [scope] });
+          const { token } = await strictFixtures.token(user.id, { scopes: [scope] });
           return (await strict.request('PATCH', path(uid), { token, body: { uids: ['x'] } })).status;
         };
         expect(await Promise.all(['tag_or', 'tag_lr', 'asset_or', 'asset_lr'].map(send))).toEqual([

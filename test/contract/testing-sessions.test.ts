@@ -339,8 +339,8 @@ describe('Operation 50: stop or correct a testing session', () => {
     const { body: created } = await post(logged(2, 1));
     expect((await patch(created.id, { ended_at: null })).body).toMatchObject({ ended_at: null, hours: 2 });
     expectConflict(await post());
-    const { body: other } = await post(logged(4, 3));
-    expectConflict(await patch(other.id, { ended_at: null }));
+    const { body: otherSession } = await post(logged(4, 3));
+    expectConflict(await patch(otherSession.id, { ended_at: null }));
     const { body: oldSession } = await post(logged(30, 29));
     expectInvalid(
       await patch(oldSession.id, { ended_at: null }),

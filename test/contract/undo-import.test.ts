@@ -216,16 +216,16 @@ describe('Operation 82: undo an import', () => {
   });
 
   it('allows the user who started it and admins, and returns 403 to others with access, 404 to others', async () => {
-    const [starter, other] = [
+    const [starter, otherUser] = [
       await fixtures.user({ organization: organization.uid }),
       await fixtures.user({ organization: organization.uid }),
     ];
-    for (const { id } of [starter, other]) await fixtures.access(assessment.uid, id);
+    for (const { id } of [starter, otherUser]) await fixtures.access(assessment.uid, id);
     const { body } = await uploadReport(server, starter.token, nuclei(10, 'theirs'), {
       assessment_id: assessment.uid,
     });
     await waitForImport(server, admin.token, body.id);
-    expectProblem(server, await undo(body.id, other), { area: 'v1', status: 403, kind: 'forbidden' });
+    expectProblem(server, await undo(body.id, otherUser), { area: 'v1', status: 403, kind: 'forbidden' });
     for (const foreignAdmin of [
       await fixtures.user({ organization: organization.uid }),
       await fixtures.user({ organization: (await fixtures.organization()).uid, admin: true }),

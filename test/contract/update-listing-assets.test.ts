@@ -446,10 +446,10 @@ describe('Operation 11: add or remove assets of a listing', () => {
   it('updates more assets than one statement handles, and records up to 300, and the number and a digest of more', async () => {
     const largeServer = await startTestServer();
     try {
-      const other = createFixtures(largeServer);
-      const { uid, id } = await other.organization();
-      const { token } = await other.user({ organization: uid, admin: true });
-      const assessment = await other.assessment(uid);
+      const largeFixtures = createFixtures(largeServer);
+      const { uid, id } = await largeFixtures.organization();
+      const { token } = await largeFixtures.user({ organization: uid, admin: true });
+      const assessment = await largeFixtures.assessment(uid);
       const uids = Array.from({ length: 1_203 }, (_, index) => index.toString(16).padStart(24, '0'));
       await largeServer.context.db.write(async (tx) => {
         for (let start = 0; start < uids.length; start += 500)
@@ -473,7 +473,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
       const storedRules = async () =>
         largeServer.context.db.read.selectFrom('listing_assets').select('scope_rules').execute();
       const recorded = async () => {
-        const event = (await other.auditEvents()).at(-1);
+        const event = (await largeFixtures.auditEvents()).at(-1);
         return [event?.before, event?.after].map((text) => JSON.parse(text ?? '').assets);
       };
       const digest = (list: readonly string[], text: string) => ({

@@ -44,11 +44,11 @@ const exists = async (uid: string) => (await nameOf(uid)) !== undefined;
 /** Locks an organization's row from another connection, like another process. */
 async function lockRow(uid: string): Promise<() => Promise<void>> {
   if (engine() === 'sqlite') {
-    const other = new DatabaseSync(join(testDatabase.dataDirectory, 'assay.db'));
-    other.exec('begin immediate');
+    const connection = new DatabaseSync(join(testDatabase.dataDirectory, 'assay.db'));
+    connection.exec('begin immediate');
     return async () => {
-      other.exec('commit');
-      other.close();
+      connection.exec('commit');
+      connection.close();
     };
   }
   const client = new pg.Client({ connectionString: testDatabase.databaseUrl });
@@ -65,10 +65,14 @@ describe('Transaction', () => {
   it('resolves with the result once it is durable', async () => {
     const { id } = await db.write((tx) => insert(tx, 'returned'));
     expect(id).toBeTypeOf('number');
-    const other = await open();
-    const rows = await other.read.selectFrom('organizations').select('uid').where('id', '=', id).execute();
+    const otherDatabase = await open();
+    const rows = await otherDatabase.read
+      .selectFrom('organizations')
+      .select('uid')
+      .where('id', '=', id)
+      .execute();
     expect(rows).toEqual([{ uid: 'returned' }]);
-    await other.close();
+    await otherDatabase.close();
   });
 
   it('rolls back alone when it throws among concurrent ones', async () => {
@@ -287,10 +291,10 @@ describe('Transaction', () => {
 onPostgres('A commit is durable, also in a database with synchronous_commit off', async () => {
   const name = new URL(testDatabase.databaseUrl!).pathname.slice(1);
   await db.write((tx) => sql`alter database ${sql.id(name)} set synchronous_commit = off`.execute(tx));
-  const other = await open();
-  const { rows } = await other.write((tx) => sql`show synchronous_commit`.execute(tx));
+  const otherDatabase = await open();
+  const { rows } = await otherDatabase.write((tx) => sql`show synchronous_commit`.execute(tx));
   expect(rows).toEqual([{ synchronous_commit: 'on' }]);
-  await other.close();
+  await otherDatabase.close();
 });
 
 onSqlite('A commit is durable: it syncs the WAL', async () => {

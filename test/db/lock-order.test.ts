@@ -82,30 +82,30 @@ const CASES: Record<string, (fixtures: World) => Promise<Case>> = {
     };
   },
   async 'an asset, and its tags'(fixtures) {
-    const [uid, other] = [await makeAsset(fixtures), await makeAsset(fixtures)];
+    const [uid, otherUid] = [await makeAsset(fixtures), await makeAsset(fixtures)];
     const { token } = fixtures.admin;
     const body = { tags: [{ name: fixtures.name }] };
     const created = await fixtures.server.request('POST', tagsOf(fixtures), { token, body });
     const tag = created.body.tags[0].uid as string;
-    const another = { name: `another ${fixtures.name}`, entities: [{ uid }, { uid: other }] };
+    const otherTag = { name: `another ${fixtures.name}`, entities: [{ uid }, { uid: otherUid }] };
     return {
       deletes: ['DELETE', `${ASSETS}/${uid}`],
       uses: [
-        ['PATCH', tagsOf(fixtures), { uids: [tag], addEntities: [{ uid }, { uid: other }] }],
-        ['PATCH', tagsOf(fixtures), { uids: [tag], delEntityUids: [uid, other] }],
-        ['POST', tagsOf(fixtures), { tags: [another] }],
+        ['PATCH', tagsOf(fixtures), { uids: [tag], addEntities: [{ uid }, { uid: otherUid }] }],
+        ['PATCH', tagsOf(fixtures), { uids: [tag], delEntityUids: [uid, otherUid] }],
+        ['POST', tagsOf(fixtures), { tags: [otherTag] }],
         ['DELETE', tagsOf(fixtures), { uids: [tag] }],
       ],
     };
   },
   async 'an asset, and listings'(fixtures) {
-    const [uid, other] = [await makeAsset(fixtures), await makeAsset(fixtures)];
+    const [uid, otherUid] = [await makeAsset(fixtures), await makeAsset(fixtures)];
     const path = `/api/asset/v2/listings/${fixtures.home}/assets`;
     return {
       deletes: ['DELETE', `${ASSETS}/${uid}`],
       uses: [
-        ['PATCH', path, { add: [{ assetUid: uid }, { assetUid: other }] }],
-        ['PATCH', path, { remove: [uid, other] }],
+        ['PATCH', path, { add: [{ assetUid: uid }, { assetUid: otherUid }] }],
+        ['PATCH', path, { remove: [uid, otherUid] }],
         ['PATCH', path, { add: [{ assetUid: uid, scopeRules: [{ rule: 'all' }] }] }],
       ],
     };
@@ -171,7 +171,7 @@ const CASES: Record<string, (fixtures: World) => Promise<Case>> = {
   async 'a vulnerability, and what is said and done about it'(fixtures) {
     const uid = await makeAsset(fixtures);
     const { id } = await fixtures.make.vulnerability(fixtures.home, { assetUids: [uid] });
-    const other = await makeVulnerability(fixtures);
+    const otherId = await makeVulnerability(fixtures);
     const path = `/v1/vulnerabilities/${id}`;
     return {
       deletes: ['DELETE', path],
@@ -179,8 +179,8 @@ const CASES: Record<string, (fixtures: World) => Promise<Case>> = {
         ['POST', `${path}/comments`, { text: 'A comment' }],
         ['PATCH', path, { status_id: 5, tag_list: ['one', 'other'] }],
         ['POST', `${path}/patch_verifications`, { message: 'Fixed' }],
-        bulk([other, id], { status_id: 6, add_tags: ['other', 'one'] }),
-        bulk([id, other], { status_id: 4, remove_tags: ['one'] }),
+        bulk([otherId, id], { status_id: 6, add_tags: ['other', 'one'] }),
+        bulk([id, otherId], { status_id: 4, remove_tags: ['one'] }),
         ['DELETE', `${ASSETS}/${uid}`],
       ],
     };
@@ -188,15 +188,15 @@ const CASES: Record<string, (fixtures: World) => Promise<Case>> = {
   async 'a tag, and vulnerabilities that get it'(fixtures) {
     const { name } = fixtures;
     const { id: tag } = await fixtures.make.vulnerabilityTag(fixtures.organization, name);
-    const [id, other] = [await makeVulnerability(fixtures), await makeVulnerability(fixtures)];
+    const [id, otherId] = [await makeVulnerability(fixtures), await makeVulnerability(fixtures)];
     return {
       deletes: ['DELETE', `/v1/vulnerability_tags/${tag}`],
       uses: [
         ['PATCH', `/v1/vulnerabilities/${id}`, { tags: [tag] }],
-        ['PATCH', `/v1/vulnerabilities/${other}`, { tag_list: [name, 'one'] }],
+        ['PATCH', `/v1/vulnerabilities/${otherId}`, { tag_list: [name, 'one'] }],
         ['PATCH', `/v1/vulnerabilities/${id}`, { tags: [] }],
         ['PUT', `/v1/vulnerability_tags/${tag}`, { name: `${name} renamed` }],
-        bulk([other, id], { add_tags: [name] }),
+        bulk([otherId, id], { add_tags: [name] }),
       ],
     };
   },

@@ -389,22 +389,22 @@ describe('Migrations', () => {
   });
 
   describe.runIf(engine() === 'postgres')('beside an instance that locks the tables', () => {
-    let other: pg.Client;
+    let otherClient: pg.Client;
     beforeEach(async () => {
       await (await open()).migrate();
-      other = new pg.Client({ connectionString: testDatabase.databaseUrl });
-      await other.connect();
-      await other.query('begin');
-      await other.query('lock table migrations in access exclusive mode');
+      otherClient = new pg.Client({ connectionString: testDatabase.databaseUrl });
+      await otherClient.connect();
+      await otherClient.query('begin');
+      await otherClient.query('lock table migrations in access exclusive mode');
     });
-    afterEach(() => other.end());
+    afterEach(() => otherClient.end());
 
     it('wait longer than a request may', async () => {
       const hasty = await open(100);
       const applied = hasty.migrate();
       // Longer than the timeouts of the engine and the driver.
-      await other.query('select pg_sleep(2.5)');
-      await other.query('commit');
+      await otherClient.query('select pg_sleep(2.5)');
+      await otherClient.query('commit');
       expect(await applied).toEqual([]);
     });
 
@@ -412,8 +412,8 @@ describe('Migrations', () => {
       const failure = (await open()).migrate().catch((error: unknown) => error);
       for (let ended = 0; ended === 0;) {
         // A transaction caches its first view of the activity until it is cleared.
-        await other.query('select pg_stat_clear_snapshot()');
-        const { rows } = await other.query(
+        await otherClient.query('select pg_stat_clear_snapshot()');
+        const { rows } = await otherClient.query(
           `select pg_terminate_backend(pid, 10000) from pg_stat_activity
            where datname = current_database() and wait_event_type = 'Lock'`,
         );

@@ -137,8 +137,8 @@ describe('Reader pool', () => {
       const longQuery = query(1, 'long', countSql(limit));
       const greedy = Array.from({ length: 101 }, (_, index) => query(1, `greedy ${index}`));
       const rejection = query(1, 'one more').catch((error: Error) => error.message);
-      const other = query(2, 'other');
-      await Promise.all([longQuery, ...greedy, other]);
+      const otherQuery = query(2, 'other');
+      await Promise.all([longQuery, ...greedy, otherQuery]);
       expect(await rejection).toContain('100 of this account');
       return order;
     };

@@ -61,9 +61,9 @@ describe('Transaction on SQLite', () => {
         insert(tx, 3),
       ]),
     );
-    const other = db.write((tx) => insert(tx, 4));
+    const otherWrite = db.write((tx) => insert(tx, 4));
     await expect(failing).rejects.toThrow('nothing_of_this_name');
-    await other;
+    await otherWrite;
     await db.write((tx) => insert(tx, 5));
     expect(await written()).toEqual([4, 5]);
   });

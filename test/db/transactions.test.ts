@@ -111,14 +111,14 @@ describe('Handle of a transaction', () => {
         return Promise.all([Promise.reject(new Error('one branch')), sibling]);
       });
       // Another transaction is open when the sibling continues.
-      const other = db.write(async (tx) => {
+      const otherWrite = db.write(async (tx) => {
         await add(tx, `other ${uid}`);
         release();
         await sibling;
         await selectName(tx, { uid });
       });
       expect(await failureOf(failing)).toMatchObject({ message: 'one branch' });
-      await Promise.all([other, ...otherWrites]);
+      await Promise.all([otherWrite, ...otherWrites]);
       expect(await sibling).toBeInstanceOf(TransactionEnded);
       expect([await nameOf(uid), await nameOf(`other ${uid}`)]).toEqual([undefined, `other ${uid}`]);
     },

@@ -13,18 +13,18 @@ import { createFixtures } from '../harness/fixtures.ts';
 const MINUTE = 60_000;
 
 /** A second instance with the same database. */
-let other: Database;
+let otherDatabase: Database;
 let now = Date.UTC(2026, 5, 1);
 const server = await startTestServer({}, () => now);
 beforeAll(async () => {
   const { config } = server.context;
-  other = await openDatabase({ ...config, timeout: config.requestTimeout });
+  otherDatabase = await openDatabase({ ...config, timeout: config.requestTimeout });
 });
 beforeEach(() => {
   now += MINUTE;
 });
 afterAll(async () => {
-  await other.close();
+  await otherDatabase.close();
   await server.close();
 });
 
@@ -46,7 +46,7 @@ const rows = () =>
     .where('at', '>=', now)
     .orderBy('id')
     .execute();
-const instances = () => [new DeniedAttempts(server.context.db), new DeniedAttempts(other)] as const;
+const instances = () => [new DeniedAttempts(server.context.db), new DeniedAttempts(otherDatabase)] as const;
 
 describe('Denied attempts', () => {
   it('have one row per minute, action and address, also for concurrent ones on two instances', async () => {

@@ -190,19 +190,19 @@ describe('Token lifetime', () => {
   it.each(['personal', 'jwt'] as const)(
     'ends for a revoked %s token immediately, also on an instance that cached it',
     async (kind) => {
-      const other = await secondInstance();
+      const otherServer = await secondInstance();
       try {
         // Repeated, because an instance that notices the change late would still pass some attempts.
         for (let attempt = 0; attempt < 20; attempt += 1) {
           const { token, id } = await fixtures.token(staff.id, { kind, expiresAt: now + 3_600_000 });
-          expect((await other.probe(token)).status).toBe(404);
+          expect((await otherServer.probe(token)).status).toBe(404);
           expect((await probe('v1', bearer(token))).status).toBe(404);
           await server.context.db.write((tx) => revokeToken(tx, cliChangeContext(now), id));
-          expect((await other.probe(token)).status).toBe(401);
+          expect((await otherServer.probe(token)).status).toBe(401);
           expect((await probe('v1', bearer(token))).status).toBe(401);
         }
       } finally {
-        await other.close();
+        await otherServer.close();
       }
     },
   );
@@ -210,16 +210,16 @@ describe('Token lifetime', () => {
   it('ends with a ban immediately, also on other instances', async () => {
     const admin = await fixtures.user({ organization: 'acmeaccess', admin: true });
     const victim = await fixtures.user({ organization: 'acmeaccess' });
-    const other = await secondInstance();
+    const otherServer = await secondInstance();
     try {
-      expect((await other.probe(victim.token)).status).toBe(404);
+      expect((await otherServer.probe(victim.token)).status).toBe(404);
       expect((await probe('v1', bearer(victim.token))).status).toBe(404);
       const ban = await server.request('DELETE', `/v1/users/${victim.id}`, { token: admin.token });
       expect(ban.status).toBe(200);
       expect((await probe('v1', bearer(victim.token))).status).toBe(401);
-      expect((await other.probe(victim.token)).status).toBe(401);
+      expect((await otherServer.probe(victim.token)).status).toBe(401);
     } finally {
-      await other.close();
+      await otherServer.close();
     }
   });
 
@@ -341,7 +341,7 @@ describe('Rate limit', () => {
     try {
       const limitedWorld = createFixtures(limited);
       const user = await limitedWorld.user();
-      const other = await limitedWorld.user();
+      const otherUser = await limitedWorld.user();
       for (const remaining of [2, 1, 0]) {
         const response = await probe('v1', bearer(user.token), limited);
         expect(response.status).toBe(404);
@@ -354,7 +354,7 @@ describe('Rate limit', () => {
         expect(rejected.headers.get('retry-after')).toBe('60');
       }
       expect((await probe('v1', {}, limited)).status).toBe(401);
-      expect((await probe('v1', bearer(other.token), limited)).status).toBe(404);
+      expect((await probe('v1', bearer(otherUser.token), limited)).status).toBe(404);
       time += 60_000;
       expect((await probe('v1', bearer(user.token), limited)).status).toBe(404);
     } finally {

@@ -304,8 +304,8 @@ describe('If-None-Match', () => {
     // The version matches, but not the representation.
     for (const ifNoneMatch of ['"3.other"', '"3"', etag.slice(1), `${etag}x`, ''])
       expect([ifNoneMatch, (await read('admin', ifNoneMatch)).statusCode]).toEqual([ifNoneMatch, 200]);
-    const other = await read('client', etag);
-    expect([other.statusCode, other.headers.etag === etag]).toEqual([200, false]);
+    const otherRead = await read('client', etag);
+    expect([otherRead.statusCode, otherRead.headers.etag === etag]).toEqual([200, false]);
     const head = await app.inject({ method: 'HEAD', url: '/v1/things/admin' });
     expect([head.statusCode, head.headers.etag, head.body]).toEqual([200, etag, '']);
     await app.close();

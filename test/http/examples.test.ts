@@ -24,7 +24,7 @@ describe('Examples of the API description', () => {
     const failed: unknown[] = [];
     /** Ids that the server assigned, by the path of the collection. */
     const assignedIds = new Map<string, string>();
-    const another = async () => {
+    const startImport = async () => {
       const { example } = document.paths['/v1/imports'].post.requestBody.content['multipart/form-data'];
       const started = await server.request('POST', '/v1/imports', { token, ...formOf(partsOf(example)) });
       return String(started.body.id);
@@ -43,7 +43,7 @@ describe('Examples of the API description', () => {
       const upload = content?.['multipart/form-data']?.example;
       // The first import has ended by now.
       if (url === `/v1/imports/${assignedIds.get('/v1/imports')}/cancel`)
-        url = url.replace(/\d+(?=\/cancel)/, await another());
+        url = url.replace(/\d+(?=\/cancel)/, await startImport());
       const {
         status,
         text,

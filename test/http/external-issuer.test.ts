@@ -67,9 +67,9 @@ const settings = (overrides: Partial<ExternalIssuerSettings> = {}): ExternalIssu
 });
 
 async function start(overrides: Partial<ExternalIssuerSettings> = {}): Promise<TestServer> {
-  const another = await startSecondServer(shared, { externalIssuer: settings(overrides) });
-  started.push(another);
-  return another;
+  const secondServer = await startSecondServer(shared, { externalIssuer: settings(overrides) });
+  started.push(secondServer);
+  return secondServer;
 }
 
 beforeAll(async () => {
@@ -272,55 +272,60 @@ describe('Token lifetime', () => {
 
 describe('Keys of the external issuer', () => {
   it('are fetched once for many tokens, and never for tokens of others', async () => {
-    const another = await start();
-    const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
+    const secondServer = await start();
+    const admin = await createFixtures(secondServer).user({ organization: 'acmeissuer', admin: true });
     const before = fetched;
-    for (const iss of ['https://evil.example', another.context.addresses.issuer, 'https://evil.example/'])
-      expect(await status(await sign({ iss }), another)).toBe(401);
-    for (const junk of ['x', 'a.b.c', 'eyJ.eyJ.x']) expect(await status(junk, another)).toBe(401);
+    for (const iss of [
+      'https://evil.example',
+      secondServer.context.addresses.issuer,
+      'https://evil.example/',
+    ])
+      expect(await status(await sign({ iss }), secondServer)).toBe(401);
+    for (const junk of ['x', 'a.b.c', 'eyJ.eyJ.x']) expect(await status(junk, secondServer)).toBe(401);
     expect(fetched).toBe(before);
     for (const jti of ['1', '2', '3']) {
-      expect(await status(await sign({ jti, sub: admin.uid }), another)).toBe(201);
+      expect(await status(await sign({ jti, sub: admin.uid }), secondServer)).toBe(201);
     }
     // An unknown key id does not cause repeated requests.
-    for (const kid of ['a', 'b', 'c']) expect(await status(await sign({}, { kid }), another)).toBe(401);
+    for (const kid of ['a', 'b', 'c']) expect(await status(await sign({}, { kid }), secondServer)).toBe(401);
     expect(fetched).toBe(before + 1);
   });
 
   it.each(['error', 'nonsense'] as const)(
     'that cannot be fetched (%s) cause 503 until a later request succeeds',
     async (failure) => {
-      const another = await start();
-      const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
+      const secondServer = await start();
+      const admin = await createFixtures(secondServer).user({ organization: 'acmeissuer', admin: true });
       const token = await sign({ sub: admin.uid });
       responses = failure;
       const before = fetched;
       for (let count = 0; count < 3; count += 1) {
-        const response = await use(token, another);
+        const response = await use(token, secondServer);
         expect(response.status).toBe(503);
         expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
       }
       // Other tokens keep working, and the keys are not requested again immediately.
-      expect(await status(admin.token, another)).toBe(201);
+      expect(await status(admin.token, secondServer)).toBe(201);
       expect(fetched).toBe(before + 1);
       responses = 'keys';
       now += 2_000;
-      expect(await status(token, another)).toBe(201);
+      expect(await status(token, secondServer)).toBe(201);
     },
   );
 
   it('that are known are used while one that is not known cannot be fetched', async () => {
-    const another = await start();
-    const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
-    const statusOf = (jti: string) => sign({ sub: admin.uid, jti }).then((token) => status(token, another));
+    const secondServer = await start();
+    const admin = await createFixtures(secondServer).user({ organization: 'acmeissuer', admin: true });
+    const statusOf = (jti: string) =>
+      sign({ sub: admin.uid, jti }).then((token) => status(token, secondServer));
     expect(await statusOf('before')).toBe(201);
     now += 60_000;
     responses = 'error';
     const before = fetched;
-    for (const kid of ['a', 'b']) expect(await status(await sign({}, { kid }), another)).toBe(503);
+    for (const kid of ['a', 'b']) expect(await status(await sign({}, { kid }), secondServer)).toBe(503);
     expect(await statusOf('after')).toBe(201);
     now += 59_999;
-    expect(await status(await sign({}, { kid: 'c' }), another)).toBe(503);
+    expect(await status(await sign({}, { kid: 'c' }), secondServer)).toBe(503);
     expect(fetched).toBe(before + 1);
     expect(await statusOf('later')).toBe(201);
     // Ten minutes after the last response.
@@ -329,37 +334,38 @@ describe('Keys of the external issuer', () => {
   });
 
   it('that are known are used while another one is being fetched', async () => {
-    const another = await start();
-    const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
-    expect(await status(await sign({ sub: admin.uid }), another)).toBe(201);
+    const secondServer = await start();
+    const admin = await createFixtures(secondServer).user({ organization: 'acmeissuer', admin: true });
+    expect(await status(await sign({ sub: admin.uid }), secondServer)).toBe(201);
     now += 60_000;
     const { requested, release } = holdNextResponse();
-    const waiting = ['a', 'b'].map(async (kid) => status(await sign({}, { kid }), another));
+    const waiting = ['a', 'b'].map(async (kid) => status(await sign({}, { kid }), secondServer));
     await requested;
     const before = fetched;
-    expect(await status(await sign({ sub: admin.uid, jti: 'meanwhile' }), another)).toBe(201);
+    expect(await status(await sign({ sub: admin.uid, jti: 'meanwhile' }), secondServer)).toBe(201);
     release();
     expect(await Promise.all(waiting)).toEqual([401, 401]);
     expect(fetched).toBe(before);
   });
 
   it('that are not known are fetched once a minute', async () => {
-    const another = await start();
-    const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
+    const secondServer = await start();
+    const admin = await createFixtures(secondServer).user({ organization: 'acmeissuer', admin: true });
     const before = fetched;
-    expect(await status(await sign({ sub: admin.uid }), another)).toBe(201);
+    expect(await status(await sign({ sub: admin.uid }), secondServer)).toBe(201);
     for (let minute = 0; minute < 2; minute += 1) {
-      for (const kid of ['a', 'b', 'c']) expect(await status(await sign({}, { kid }), another)).toBe(401);
+      for (const kid of ['a', 'b', 'c'])
+        expect(await status(await sign({}, { kid }), secondServer)).toBe(401);
       now += 60_000;
     }
     expect(fetched).toBe(before + 2);
   });
 
   it('are followed when the issuer replaces them', async () => {
-    const another = await start();
-    const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
+    const secondServer = await start();
+    const admin = await createFixtures(secondServer).user({ organization: 'acmeissuer', admin: true });
     const statusOf = async (key: Signing['key'], jti: string) =>
-      status(await sign({ sub: admin.uid, jti }, { ...(key && { key }) }), another);
+      status(await sign({ sub: admin.uid, jti }, { ...(key && { key }) }), secondServer);
     const [first, ...otherKeys] = keys;
     const third = await newKey('third');
     onTestFinished(() => {
@@ -373,14 +379,14 @@ describe('Keys of the external issuer', () => {
   });
 
   it('that the issuer has removed are rejected after ten minutes', async () => {
-    const another = await start();
-    const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
+    const secondServer = await start();
+    const admin = await createFixtures(secondServer).user({ organization: 'acmeissuer', admin: true });
     const [removed, ...otherKeys] = keys;
     onTestFinished(() => {
       keys = removed === undefined ? [] : [removed, ...otherKeys];
     });
     const statusOf = async (jti: string) =>
-      status(await sign({ sub: admin.uid, jti }, { ...(removed && { key: removed }) }), another);
+      status(await sign({ sub: admin.uid, jti }, { ...(removed && { key: removed }) }), secondServer);
     expect(await statusOf('a')).toBe(201);
     keys = otherKeys;
     now += 599_999;
@@ -401,24 +407,24 @@ describe('Keys of the external issuer', () => {
       },
     );
     const before = fetched;
-    const another = await start(externalIssuer);
-    const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
-    expect(await status(await sign({ sub: admin.uid }), another)).toBe(201);
-    expect(await status(await sign({ sub: admin.uid }, { kid: 'unknown' }), another)).toBe(401);
+    const secondServer = await start(externalIssuer);
+    const admin = await createFixtures(secondServer).user({ organization: 'acmeissuer', admin: true });
+    expect(await status(await sign({ sub: admin.uid }), secondServer)).toBe(201);
+    expect(await status(await sign({ sub: admin.uid }, { kid: 'unknown' }), secondServer)).toBe(401);
     expect(fetched).toBe(before);
   });
 });
 
 describe('Claims', () => {
   it.each([false, true])('identify the account by a verified address (trusted: %s)', async (trustEmail) => {
-    const another = await start({
+    const secondServer = await start({
       claims: { user: 'email', scope: 'scp', organization: undefined },
       trustEmail,
     });
-    const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
+    const admin = await createFixtures(secondServer).user({ organization: 'acmeissuer', admin: true });
     const claims = { email: admin.email.toUpperCase(), scp: ['tag_ow'], sub: 'anything' };
     const statusWith = async (overrides: JWTPayload) =>
-      status(await sign({ ...claims, ...overrides }), another);
+      status(await sign({ ...claims, ...overrides }), secondServer);
     for (const verified of [true, 'true']) expect(await statusWith({ email_verified: verified })).toBe(201);
     for (const unverified of [false, 'false', 0, 1, 'TRUE', ''])
       expect(await statusWith({ email_verified: unverified })).toBe(401);
@@ -429,30 +435,32 @@ describe('Claims', () => {
   });
 
   it("contain the organization, which must be the account's; staff have none", async () => {
-    const another = await start({ claims: { user: 'sub', scope: 'scope', organization: 'org' } });
-    await createFixtures(another).organization('umbra');
-    const { uid: sub } = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
-    const staff = await createFixtures(another).user();
-    expect(await status(await sign({ sub, org: 'acmeissuer' }), another)).toBe(201);
+    const secondServer = await start({ claims: { user: 'sub', scope: 'scope', organization: 'org' } });
+    await createFixtures(secondServer).organization('umbra');
+    const { uid: sub } = await createFixtures(secondServer).user({ organization: 'acmeissuer', admin: true });
+    const staff = await createFixtures(secondServer).user();
+    expect(await status(await sign({ sub, org: 'acmeissuer' }), secondServer)).toBe(201);
     for (const org of ['umbra', '', ['acmeissuer'], undefined])
-      expect(await status(await sign({ sub, org }), another)).toBe(401);
+      expect(await status(await sign({ sub, org }), secondServer)).toBe(401);
     const global = { sub: staff.uid, scope: 'tag_gw' };
-    expect(await status(await sign(global), another)).toBe(201);
-    expect(await status(await sign({ ...global, org: 'acmeissuer' }), another)).toBe(401);
+    expect(await status(await sign(global), secondServer)).toBe(201);
+    expect(await status(await sign({ ...global, org: 'acmeissuer' }), secondServer)).toBe(401);
   });
 
   it('map scopes, and then reject unmapped ones', async () => {
-    const another = await start({ scopes: new Map([['tags.write', ['tag_ow', 'tag_lw']]]) });
-    const { uid: sub } = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
-    expect(await status(await sign({ sub, scope: 'openid tags.write' }), another)).toBe(201);
-    expect(await status(await sign({ sub, scope: 'tag_ow' }), another)).toBe(403);
+    const secondServer = await start({ scopes: new Map([['tags.write', ['tag_ow', 'tag_lw']]]) });
+    const { uid: sub } = await createFixtures(secondServer).user({ organization: 'acmeissuer', admin: true });
+    expect(await status(await sign({ sub, scope: 'openid tags.write' }), secondServer)).toBe(201);
+    expect(await status(await sign({ sub, scope: 'tag_ow' }), secondServer)).toBe(403);
   });
 
   it('use our issuer as the default audience', async () => {
-    const another = await start({ audience: undefined });
-    const { uid: sub } = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
-    expect(await status(await sign({ sub, aud: another.context.addresses.issuer }), another)).toBe(201);
-    expect(await status(await sign({ sub }), another)).toBe(401);
+    const secondServer = await start({ audience: undefined });
+    const { uid: sub } = await createFixtures(secondServer).user({ organization: 'acmeissuer', admin: true });
+    expect(await status(await sign({ sub, aud: secondServer.context.addresses.issuer }), secondServer)).toBe(
+      201,
+    );
+    expect(await status(await sign({ sub }), secondServer)).toBe(401);
   });
 });
 

@@ -96,8 +96,8 @@ describe('Idempotency-Key', () => {
     const colleagueTag = await createTag(key, 'theirs', colleague);
     expect([colleagueTag.status, colleagueTag.headers.get('idempotency-replayed')]).toEqual([201, null]);
     expect((await createAssetTags(key, ['of another path'])).status).toBe(201);
-    const other = await createTag(newKey(), 'mine');
-    expect([other.status, other.headers.get('idempotency-replayed')]).toEqual([409, null]);
+    const otherTag = await createTag(newKey(), 'mine');
+    expect([otherTag.status, otherTag.headers.get('idempotency-replayed')]).toEqual([409, null]);
   });
 
   it('reveals nothing to other organizations', async () => {
@@ -118,9 +118,9 @@ describe('Idempotency-Key', () => {
     const body = JSON.stringify({ name: 'first', assessment_id: assessment.uid });
     const request = { token: admin.token, raw: body, headers: { 'idempotency-key': key } };
     expect((await server.request('POST', '/v1/assessment_tags', request)).status).toBe(201);
-    const other = await server.request('POST', path, { ...request, raw: change(body) });
-    expectProblem(server, other, { area: 'v1', status: 422, kind: 'validation-failed' });
-    expect(other.text).not.toContain(key);
+    const changedResponse = await server.request('POST', path, { ...request, raw: change(body) });
+    expectProblem(server, changedResponse, { area: 'v1', status: 422, kind: 'validation-failed' });
+    expect(changedResponse.text).not.toContain(key);
     expect((await server.request('POST', '/v1/assessment_tags', request)).status).toBe(201);
   });
 
@@ -181,14 +181,14 @@ describe('Idempotency-Key', () => {
     const key = `secret-key-${newKey()}`;
     await createTag(key, 'quiet');
     await createTag(key, 'quiet');
-    const other = await createTag(key, 'loud');
+    const sameKeyResponse = await createTag(key, 'loud');
     const metrics = await server.request('GET', '/metrics');
     const outputs = [
       server.logs(),
       await storedResponses(),
       await fixtures.auditEvents(),
       metrics.text,
-      other.text,
+      sameKeyResponse.text,
     ];
     expect(JSON.stringify(outputs)).not.toContain(key);
   });
@@ -338,15 +338,18 @@ describe('Operations with an Idempotency-Key', () => {
 
   it('can compute the hash of the request themselves', async () => {
     const rule = { hashedByHandler: true } as const;
-    const [app, other] = [await appWith(rule, undefined, 'parts'), await appWith(rule, undefined, 'others')];
+    const [app, otherApp] = [
+      await appWith(rule, undefined, 'parts'),
+      await appWith(rule, undefined, 'others'),
+    ];
     const first = await app.post('d', { name: 'boundary 1' });
     const repeated = await app.post('d', { name: 'boundary 2' });
     expect([repeated.statusCode, repeated.body]).toEqual([201, first.body]);
     expect(repeated.headers['idempotency-replayed']).toBe('true');
-    expect((await other.post('d')).statusCode).toBe(400);
-    expect(other.runs()).toBe(0);
+    expect((await otherApp.post('d')).statusCode).toBe(400);
+    expect(otherApp.runs()).toBe(0);
     await app.close();
-    await other.close();
+    await otherApp.close();
   });
 
   it('return 409 while the first request runs, and run again if it fails', async () => {

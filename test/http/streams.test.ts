@@ -66,13 +66,13 @@ describe('Content negotiation', () => {
 describe('Downloads', () => {
   let server: TestServer;
   let admin: TestUser;
-  let other: TestUser;
+  let otherUser: TestUser;
   beforeAll(async () => {
     server = await useSharedServer();
     const fixtures = createFixtures(server);
     const { id, uid } = await fixtures.organization();
     admin = await fixtures.user({ organization: uid, admin: true });
-    other = await fixtures.user({ organization: uid, admin: true });
+    otherUser = await fixtures.user({ organization: uid, admin: true });
     // More than the buffers between the server and a client that does not read.
     const after = JSON.stringify({ texts: Array.from({ length: 60 }, () => 'x'.repeat(4_000)) });
     const event = {
@@ -118,7 +118,7 @@ describe('Downloads', () => {
     for (let count = 0; count < 4; count += 1) running.push(await begin(admin));
     expect(running.map(({ response }) => response.statusCode)).toEqual([200, 200, 200, 200]);
     expect(await statusOf(admin)).toEqual([429, true]);
-    expect(await statusOf(other)).toEqual([200, false]);
+    expect(await statusOf(otherUser)).toEqual([200, false]);
     for (const { request, response } of running) {
       response.on('error', () => undefined);
       request.destroy();
@@ -129,7 +129,7 @@ describe('Downloads', () => {
   it('are complete and record one event each', async () => {
     const headers = { accept: 'application/x-ndjson' };
     const { status, text } = await server.request('GET', `${PATH}?filter[object_id]=large`, {
-      token: other.token,
+      token: otherUser.token,
       headers,
     });
     expect([status, text.split('\n').length]).toEqual([200, 121]);
@@ -137,14 +137,14 @@ describe('Downloads', () => {
       .selectFrom('audit_events')
       .select('after')
       .where('action', '=', 'event.export')
-      .where('user_id', '=', other.id)
+      .where('user_id', '=', otherUser.id)
       .execute();
     expect(exports.filter(({ after }) => after?.includes('large') === true)).toHaveLength(1);
   });
 
   it('record no event for HEAD', async () => {
     const { status, headers, text } = await server.request('HEAD', `${PATH}?filter[object_id]=headers`, {
-      token: other.token,
+      token: otherUser.token,
       headers: { accept: 'text/csv' },
     });
     expect([status, headers.get('content-type'), text]).toEqual([200, 'text/csv; charset=utf-8', '']);
@@ -159,7 +159,7 @@ describe('Downloads', () => {
 
   it('of large rows are complete as a page, which is streamed', async () => {
     const { status, text } = await server.request('GET', `${PATH}?filter[object_id]=large&page[size]=50`, {
-      token: other.token,
+      token: otherUser.token,
     });
     expect([status, text.length > 12_000_000, (JSON.parse(text) as unknown[]).length]).toEqual([
       200,

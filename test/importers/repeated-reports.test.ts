@@ -504,13 +504,13 @@ describe('A later report', () => {
     now += DAY;
     const repeated = await imported(csv, report, scope, { scannedAt: at });
     expect(repeated.result.findings_reopened).toBe(0);
-    const other = await newPlace();
-    await imported(csv, report, other, { scannedAt: at });
+    const otherScope = await newPlace();
+    await imported(csv, report, otherScope, { scannedAt: at });
     const detections = await server.context.db.read
       .selectFrom('scanner_findings')
       .innerJoin('detections', 'detections.vulnerability_id', 'scanner_findings.vulnerability_id')
       .select('seen_at')
-      .where('assessment_id', '=', other.assessment.id)
+      .where('assessment_id', '=', otherScope.assessment.id)
       .orderBy('scanner_findings.vulnerability_id')
       .execute();
     expect(detections.map((row) => row.seen_at)).toEqual([at, Date.parse(day(1))]);

@@ -661,8 +661,8 @@ describe('a finding that a complete report no longer has', () => {
     const port = (number: number) => ({ target: { host: '192.0.2.7', port: number } });
     const coveredPort = (number: number): ReportRecord => ({ kind: 'covered', ...port(number) });
     await imported([at(FIRST), coveredPort(443), finding('one', port(443))], fix);
-    const other = await imported([at(SECOND), coveredPort(8443), finding('other', port(8443))], fix);
-    expect(other.result).toMatchObject({ findings_gone: 0, findings_created: 1 });
+    const otherImport = await imported([at(SECOND), coveredPort(8443), finding('other', port(8443))], fix);
+    expect(otherImport.result).toMatchObject({ findings_gone: 0, findings_created: 1 });
     const without = await imported([at(THIRD), coveredPort(443)], fix);
     expect(without.result).toMatchObject({ findings_gone: 1 });
     expect((await findByRule('one')).status_id).toBe(5);

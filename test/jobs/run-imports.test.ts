@@ -109,14 +109,14 @@ describe('The next import', () => {
         .where('key', 'in', undos.map(importJobKey))
         .execute(),
     );
-    const [imported, other] = [await queue(second), await queue(third)];
+    const [imported, otherJob] = [await queue(second), await queue(third)];
     const order = [];
     for (let round = 0; round < 4; round += 1) {
       const claimed = await claim('x', 1, now + 1 + round);
       order.push(claimed?.id);
       await finish(claimed?.job as Job, 'x');
     }
-    expect(order).toEqual([undos[0], imported, other, undos[1]]);
+    expect(order).toEqual([undos[0], imported, otherJob, undos[1]]);
   });
 
   it('belongs to the organization that was served longest ago', async () => {

@@ -60,8 +60,8 @@ describe('A job', () => {
   });
 
   it('runs on one of several instances', async () => {
-    const other = await openContext(server.context.config);
-    other.clock = () => now;
+    const otherContext = await openContext(server.context.config);
+    otherContext.clock = () => now;
     try {
       const done: string[] = [];
       const kind: JobHandler = {
@@ -71,14 +71,14 @@ describe('A job', () => {
       };
       const names = Array.from({ length: 40 }, (_, index) => index);
       for (const name of names) await add(name);
-      const pair = [server.context, other].map((context) => new JobRunner(context, [kind]));
+      const pair = [server.context, otherContext].map((context) => new JobRunner(context, [kind]));
       runners.push(...pair);
       for (const runner of pair) runner.start();
       await eventually(async () => expect(await waiting()).toEqual([]));
       expect(done.map(Number).sort((a, b) => a - b)).toEqual(names);
       for (const runner of pair) await runner.close();
     } finally {
-      await other.db.close();
+      await otherContext.db.close();
     }
   });
 

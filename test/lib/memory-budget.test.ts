@@ -38,7 +38,7 @@ describe('Memory budget', () => {
     const { granted, acquire } = createBudget();
     const held = [await acquire(owner('a'), 40), await acquire(owner('b'), 20)];
     const waiting = [acquire(owner('c'), 10), acquire(owner('a'), 10)];
-    const other = await acquire(owner('d', 'other'), 40);
+    const otherPermit = await acquire(owner('d', 'other'), 40);
     await settle();
     expect(granted).toEqual(['a', 'b', 'd']);
     held[1]?.release();
@@ -47,14 +47,14 @@ describe('Memory budget', () => {
     expect(granted).toEqual(['a', 'b', 'd', 'c']);
     held[0]?.release();
     for (const reservation of await Promise.all(waiting)) reservation.release();
-    other.release();
+    otherPermit.release();
   });
 
   it('lets no small request overtake a large one of its account or organization', async () => {
     const { granted, acquire } = createBudget();
     const held = await acquire(owner('a'), 10);
     const waiting = [acquire(owner('a'), 40), acquire(owner('a'), 5)];
-    const other = await acquire(owner('b'), 20);
+    const otherPermit = await acquire(owner('b'), 20);
     const colleague = acquire(owner('c'), 40);
     const later = acquire(owner('d'), 1);
     await settle();
@@ -64,7 +64,7 @@ describe('Memory budget', () => {
     const [largest] = await Promise.all(waiting.slice(0, 1));
     expect(granted).toEqual(['a', 'b', 'a']);
     largest?.release();
-    other.release();
+    otherPermit.release();
     for (const reservation of await Promise.all([waiting[1], colleague, later])) reservation?.release();
   });
 

@@ -68,8 +68,8 @@ beforeAll(async () => {
   );
   goneImportId = await insertImport(server, { organizationId: acme.id });
   await insertGoneFindings(server, { ids: [created], by: goneImportId, at: now });
-  const other = await insertImport(server, { organizationId: acme.id });
-  await insertGoneFindings(server, { ids: [first], by: other, at: now });
+  const otherImportId = await insertImport(server, { organizationId: acme.id });
+  await insertGoneFindings(server, { ids: [first], by: otherImportId, at: now });
   now += MINUTE;
   await server.request('PATCH', `/v1/vulnerabilities/${first}`, {
     token: admin.token,

@@ -119,8 +119,8 @@ describe('Authorization code flow', () => {
 
   it('RFC 6749, 4.1.2.1: returns access_denied when the user denies, and grants nothing', async () => {
     const denying = createFormClient(server);
-    const other = await createFixtures(server).account({ organization: 'acmeauthorize' });
-    await denying.signIn(other.email, other.password);
+    const otherAccount = await createFixtures(server).account({ organization: 'acmeauthorize' });
+    await denying.signIn(otherAccount.email, otherAccount.password);
     const { query } = responseOf(await decide(denying, authorizePath(valid()), 'deny'));
     expect(query).toEqual({
       error: 'access_denied',
@@ -131,7 +131,7 @@ describe('Authorization code flow', () => {
     const codes = await server.context.db.read
       .selectFrom('authorization_codes')
       .select('code_hash')
-      .where('user_id', '=', other.id)
+      .where('user_id', '=', otherAccount.id)
       .execute();
     expect(codes).toEqual([]);
   });
@@ -245,13 +245,17 @@ describe('Requests with an invalid client or redirect URI', () => {
 describe('Anonymous browsers', () => {
   it('are redirected to the sign-in page, and from there to the response', async () => {
     const browser = createFormClient(server);
-    const other = await createFixtures(server).account({ organization: 'acmeauthorize' });
+    const otherAccount = await createFixtures(server).account({ organization: 'acmeauthorize' });
     const path = authorizePath(valid());
     const redirect = await browser.get(path);
     expect(redirect.status).toBe(303);
     expect(new URL(redirect.location ?? '').pathname).toBe('/sign-in');
     const page = await browser.open(path);
-    const signedIn = await browser.submit(page, { email: other.email, password: other.password }, '/sign-in');
+    const signedIn = await browser.submit(
+      page,
+      { email: otherAccount.email, password: otherAccount.password },
+      '/sign-in',
+    );
     expect(signedIn.location).toBe(server.origin + path);
     const { query } = responseOf(await decide(browser, path, 'allow'));
     expect(query).toMatchObject({ code: expect.any(String), state: 'abc' });
@@ -266,10 +270,10 @@ describe('Anonymous browsers', () => {
 
   it('include those before the second factor', async () => {
     const browser = createFormClient(server);
-    const other = await createFixtures(server).account({ organization: 'acmeauthorize' });
-    await browser.signIn(other.email, other.password);
+    const otherAccount = await createFixtures(server).account({ organization: 'acmeauthorize' });
+    await browser.signIn(otherAccount.email, otherAccount.password);
     await server.context.db.write((tx) =>
-      tx.updateTable('sessions').set({ state: 'pending' }).where('user_id', '=', other.id).execute(),
+      tx.updateTable('sessions').set({ state: 'pending' }).where('user_id', '=', otherAccount.id).execute(),
     );
     const { location } = await browser.get(authorizePath(valid()));
     expect(location?.startsWith(`${server.origin}/sign-in`)).toBe(true);
@@ -289,10 +293,10 @@ describe('Server failures', () => {
   it('RFC 6749, 4.1.2.1: are returned to the client as server_error or temporarily_unavailable', async () => {
     const ownServer = await startTestServer();
     const ownFixtures = createFixtures(ownServer);
-    const other = await ownFixtures.account();
+    const otherAccount = await ownFixtures.account();
     const { id } = await ownFixtures.client();
     const browser = createFormClient(ownServer);
-    await browser.signIn(other.email, other.password);
+    await browser.signIn(otherAccount.email, otherAccount.password);
     const page = await browser.open(authorizePath({ ...valid(), client_id: id }));
     await ownServer.context.db.write((tx) => tx.schema.dropTable('authorization_codes').execute());
     const response = await browser.submit(

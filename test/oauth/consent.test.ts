@@ -70,16 +70,16 @@ describe('Consent page', () => {
 
   it('offers to sign in as another user and returns', async () => {
     const { visitor } = await signedIn();
-    const other = await signedIn();
+    const otherBrowser = await signedIn();
     const path = codePath(await newClient(), 'tag_lw');
     const page = await visitor.open(path);
     const left = await visitor.submit(page, { account: 'other' }, path);
     expect(left.status).toBe(303);
     expect(left.location?.startsWith(`${server.origin}/sign-in?to=`)).toBe(true);
     expect((await visitor.get('/account')).status).toBe(303);
-    const back = await visitor.signIn(other.account.email, other.account.password, path);
+    const back = await visitor.signIn(otherBrowser.account.email, otherBrowser.account.password, path);
     expect(back.location).toBe(server.origin + path);
-    expect((await visitor.get(path)).text).toContain(other.account.email);
+    expect((await visitor.get(path)).text).toContain(otherBrowser.account.email);
   });
 
   it('is shown again without a decision, and rejects an unknown one', async () => {
@@ -92,11 +92,11 @@ describe('Consent page', () => {
 
   it('accepts only the form of the same session', async () => {
     const visitor = await signedIn();
-    const other = await signedIn();
+    const otherBrowser = await signedIn();
     const path = codePath(await newClient(), 'tag_lw');
     const page = await visitor.visitor.open(path);
-    await other.visitor.open(path);
-    expect((await other.visitor.submit(page, { decision: 'allow' }, path)).status).toBe(403);
+    await otherBrowser.visitor.open(path);
+    expect((await otherBrowser.visitor.submit(page, { decision: 'allow' }, path)).status).toBe(403);
   });
 
   it('grants only the scopes that it showed, even if the account gains others meanwhile', async () => {

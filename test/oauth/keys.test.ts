@@ -43,8 +43,8 @@ describe('Signing key rotation', () => {
     const user = await createFixtures(server).user();
     const client = await apps.client();
     // Another instance with the same database.
-    const other = await openContext(server.context.config, { write: () => undefined });
-    Object.assign(other.addresses, server.context.addresses);
+    const otherContext = await openContext(server.context.config, { write: () => undefined });
+    Object.assign(otherContext.addresses, server.context.addresses);
     const { access_token: before } = await apps.tokens(client, user.id);
 
     for (let round = 0; round < 5; round += 1) {
@@ -53,7 +53,7 @@ describe('Signing key rotation', () => {
       expect(decodeProtectedHeader(after).kid).toBe(key.kid);
       for (const token of [before, after]) {
         expect(await apps.isAccepted(token)).toBe(true);
-        expect(await other.keys.verify(token, now)).toMatchObject({ client_id: client.id });
+        expect(await otherContext.keys.verify(token, now)).toMatchObject({ client_id: client.id });
       }
       const { body } = await server.request('GET', '/.well-known/jwks.json');
       const listedKids = body.keys.map(({ kid }: { kid: string }) => kid);
@@ -64,8 +64,8 @@ describe('Signing key rotation', () => {
     }
 
     await remove(decodeProtectedHeader(before).kid ?? '');
-    expect(await other.keys.verify(before, now)).toBeUndefined();
-    await other.db.close();
+    expect(await otherContext.keys.verify(before, now)).toBeUndefined();
+    await otherContext.db.close();
   });
 
   it('ends the tokens of a removed key immediately, including cached ones', async () => {

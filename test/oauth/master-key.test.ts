@@ -171,10 +171,10 @@ describe.runIf(engine() === 'postgres')("Without the server's data folder", () =
       });
       expect(existsSync(fileIn(dataDirectory))).toBe(false);
 
-      const another = await newDatabase();
-      const { masterKey: wrong } = await start(another);
+      const otherDatabase = await newDatabase();
+      const { masterKey: wrong } = await start(otherDatabase);
       await expect(
-        start(testDatabase, {}, { dataDirectory: another.dataDirectory, command }),
+        start(testDatabase, {}, { dataDirectory: otherDatabase.dataDirectory, command }),
       ).rejects.toMatchObject({
         expected: fingerprint,
         found: masterKeyFingerprint(wrong),
@@ -295,12 +295,12 @@ describe('Resealing with another master key', () => {
     const { db, masterKey } = await start(testDatabase);
     const key = await generateSigningKey();
     await db.write((tx) => rotateSigningKey(tx, cliChangeContext(Date.now()), masterKey, key));
-    const [one, other] = await db.read.selectFrom('signing_keys').selectAll().execute();
+    const [firstKey, secondKey] = await db.read.selectFrom('signing_keys').selectAll().execute();
     await db.write((tx) =>
       tx
         .updateTable('signing_keys')
-        .set({ sealed_key: one?.sealed_key ?? '' })
-        .where('kid', '=', other?.kid ?? '')
+        .set({ sealed_key: firstKey?.sealed_key ?? '' })
+        .where('kid', '=', secondKey?.kid ?? '')
         .execute(),
     );
     await expect(start(testDatabase)).rejects.toThrow(/^The signing key \S+ in the database was changed\.$/);

@@ -82,8 +82,8 @@ describe('Authorization server metadata', () => {
           token_endpoint: 'https://app.example/oauth/token',
           jwks_uri: 'https://app.example/.well-known/jwks.json',
         });
-        for (const other of ['assay', 'assay/eu/more', 'eu'])
-          expect((await started.request('GET', `${PATH}/${other}`)).status).toBe(404);
+        for (const otherPath of ['assay', 'assay/eu/more', 'eu'])
+          expect((await started.request('GET', `${PATH}/${otherPath}`)).status).toBe(404);
 
         const issuer = new URL('https://id.example/assay/eu');
         const fetched = await oauth.discoveryRequest(issuer, {

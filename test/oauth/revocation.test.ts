@@ -28,12 +28,12 @@ describe('Revocation endpoint', () => {
   it('RFC 7009, 2.1: revokes a refresh token with the access tokens of its grant', async () => {
     const first = await apps.tokens(client, user.id);
     const { body: second } = await apps.refresh(client, first.refresh_token);
-    const other = await apps.tokens(client, user.id);
+    const otherTokens = await apps.tokens(client, user.id);
     expect((await revoke(client, second.refresh_token)).status).toBe(200);
     for (const token of [first.access_token, second.access_token])
       expect(await apps.isAccepted(token)).toBe(false);
     expect((await apps.refresh(client, second.refresh_token)).body.error).toBe('invalid_grant');
-    expect(await apps.isAccepted(other.access_token)).toBe(true);
+    expect(await apps.isAccepted(otherTokens.access_token)).toBe(true);
   });
 
   it('RFC 7009, 2.1: treats token_type_hint as a hint', async () => {

@@ -161,20 +161,20 @@ describe('Client credentials grant', () => {
   ])('rejects %s from the next request, on other instances too', async (_what, status, error, end) => {
     const user = await createFixtures(server).user({ organization: 'acme' });
     const client = await apps.client({ kind: 'confidential', userId: user.id });
-    const other = await secondInstance();
+    const otherServer = await secondInstance();
     const here = async () => {
       const response = await apps.clientCredentials(client);
       return [response.status, response.body.error];
     };
     try {
       // Twice, so that both cache it.
-      for (const attempt of [here, () => other.ask(client), here, () => other.ask(client)])
+      for (const attempt of [here, () => otherServer.ask(client), here, () => otherServer.ask(client)])
         expect(await attempt()).toEqual([200, undefined]);
       await end(client, user.id);
-      expect(await other.ask(client)).toEqual([status, error]);
+      expect(await otherServer.ask(client)).toEqual([status, error]);
       expect(await here()).toEqual([status, error]);
     } finally {
-      await other.close();
+      await otherServer.close();
     }
   });
 
@@ -182,7 +182,7 @@ describe('Client credentials grant', () => {
     const user = await createFixtures(server).user({ organization: 'acme', admin: true });
     await createFixtures(server).user({ organization: 'acme', admin: true });
     const client = await apps.client({ kind: 'confidential', userId: user.id });
-    const other = await secondInstance();
+    const otherServer = await secondInstance();
     const provider: IdentityProvider = {
       issuer: 'https://id.example',
       clientId: 'assay',
@@ -196,13 +196,13 @@ describe('Client credentials grant', () => {
       organizationName: 'Acme',
     };
     try {
-      expect(await other.ask(client, 'tag_ow')).toEqual([200, undefined]);
+      expect(await otherServer.ask(client, 'tag_ow')).toEqual([200, undefined]);
       await server.context.db.write((tx) =>
         syncProviderGroups(tx, cliChangeContext(Date.now()), provider, { id: user.id, admin: true }, []),
       );
-      expect(await other.ask(client, 'tag_ow')).toEqual([400, 'invalid_scope']);
+      expect(await otherServer.ask(client, 'tag_ow')).toEqual([400, 'invalid_scope']);
     } finally {
-      await other.close();
+      await otherServer.close();
     }
   });
 

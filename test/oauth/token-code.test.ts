@@ -72,8 +72,8 @@ describe('Authorization code grant', () => {
 
   it('RFC 6749, 4.1.3: accepts a code only from its client', async () => {
     const given = await apps.code(client, user.id);
-    for (const other of [confidential, await apps.client()]) {
-      const { status, body } = await apps.redeem(other, given);
+    for (const otherClient of [confidential, await apps.client()]) {
+      const { status, body } = await apps.redeem(otherClient, given);
       expect([status, body.error]).toEqual([400, 'invalid_grant']);
     }
     expect((await apps.redeem(client, given)).status).toBe(200);
@@ -108,7 +108,7 @@ describe('Authorization code grant', () => {
     const given = await apps.code(client, user.id);
     const { body: first } = await apps.redeem(client, given);
     const { body: second } = await apps.refresh(client, first.refresh_token);
-    const other = await apps.tokens(client, user.id);
+    const otherTokens = await apps.tokens(client, user.id);
     expect(await apps.isAccepted(first.access_token)).toBe(true);
 
     const repeated = await apps.redeem(client, given);
@@ -117,7 +117,7 @@ describe('Authorization code grant', () => {
     expect(await apps.isAccepted(second.access_token)).toBe(false);
     expect((await apps.refresh(client, second.refresh_token)).body.error).toBe('invalid_grant');
     // Tokens of another authorization stay valid.
-    expect(await apps.isAccepted(other.access_token)).toBe(true);
+    expect(await apps.isAccepted(otherTokens.access_token)).toBe(true);
 
     const event = (await createFixtures(server).auditEvents()).findLast(
       ({ action }) => action === 'grant.revoke',

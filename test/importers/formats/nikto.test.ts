@@ -31,8 +31,8 @@ describe('a report of Nikto in JSON', () => {
   });
 
   it('is parsed if others follow without a comma', async () => {
-    const other = `{${HEAD.replace('shop', 'blog').replace('"80"', '8443')},"vulnerabilities":[${ITEM}]}`;
-    const findings = await foundIn(`{${HEAD},"vulnerabilities":[${ITEM}]}\n${other}${other}`);
+    const otherHost = `{${HEAD.replace('shop', 'blog').replace('"80"', '8443')},"vulnerabilities":[${ITEM}]}`;
+    const findings = await foundIn(`{${HEAD},"vulnerabilities":[${ITEM}]}\n${otherHost}${otherHost}`);
     expect(findings.map(([, , target]) => target)).toEqual([
       { url: 'http://shop.example' },
       { url: 'https://blog.example:8443' },
