@@ -82,7 +82,7 @@ export const taggedCountQuery = ({ kind, organizationUid }: TagScope, key: strin
     gcTime: 0,
   });
 
-/** A new tag; `assessment` is the first assessment that a tag of assessments is attached to. */
+/** A new tag; `assessmentUid` is the first assessment that a tag of assessments is attached to. */
 interface NewTag {
   name: string;
   assessmentUid?: string | undefined;
