@@ -110,13 +110,13 @@ export async function use(): Promise<Vulnerability | undefined> {
     use: `import { createApiClient } from './client/assay.js';
 const client = createApiClient('https://assay.example');
 export async function use(): Promise<string | undefined> {
-  const [found] = await client.listVulnerabilities({ queries: { 'filter[severity][]': ['High'] } });
+  const [vulnerability] = await client.listVulnerabilities({ queries: { 'filter[severity][]': ['High'] } });
   await client.updateVulnerability({ status_id: 5 }, { params: { id: 1 } });
   await client.updateAsset({ name: 'printer' }, { params: { assetUid: 'a' } });
   await client.uploadAttachments({ file: [new File(['text'], 'answer.txt')] }, { params: { id: 1 } });
   // @ts-expect-error The id of a status is a number.
   await client.updateVulnerability({ status_id: 'Fixed' }, { params: { id: 1 } });
-  return found?.title;
+  return vulnerability?.title;
 }
 `,
   },

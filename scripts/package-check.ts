@@ -110,8 +110,8 @@ function expectLockedVersions(installed: string): void {
       if (dev !== true && optional !== true) fail(`${path} is not installed.`);
       continue;
     }
-    const found = (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
-    if (found !== version) fail(`${path} is ${found}, not ${version}.`);
+    const installedVersion = (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
+    if (installedVersion !== version) fail(`${path} is ${installedVersion}, not ${version}.`);
     if (dev === true) fail(`${path} is for development only.`);
     count += 1;
   }

@@ -26,7 +26,7 @@ interface Pattern {
 /** @returns every regular expression in the source and every `pattern` of a schema */
 function patternsIn(file: string, path: string): Pattern[] {
   const text = readFileSync(path, 'utf8');
-  const found: Pattern[] = [];
+  const patterns: Pattern[] = [];
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return;
     if (Array.isArray(node)) {
@@ -40,16 +40,16 @@ function patternsIn(file: string, path: string): Pattern[] {
       value?: { value?: unknown };
     };
     if (type === 'Literal' && regex !== undefined)
-      found.push({
+      patterns.push({
         where: `${file}: /${regex.pattern}/${regex.flags}`,
         pattern: new RegExp(regex.pattern, regex.flags),
       });
     if (type === 'Property' && key?.name === 'pattern' && typeof value?.value === 'string')
-      found.push({ where: `${file}: ${value.value}`, pattern: new RegExp(value.value, 'u') });
+      patterns.push({ where: `${file}: ${value.value}`, pattern: new RegExp(value.value, 'u') });
     Object.values(node).forEach(visit);
   };
   visit(parseAst(text, { lang: file.endsWith('x') ? 'tsx' : 'ts' }));
-  return found;
+  return patterns;
 }
 
 const patterns = Object.entries(SOURCES).flatMap(([prefix, folder]) =>

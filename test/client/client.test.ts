@@ -16,19 +16,19 @@ const { token } = await fixtures.user({ organization: 'typed', admin: true });
  * Records requests to the real server and their responses; the first ones are answered as by a busy server.
  */
 function observed(busy: readonly (readonly [status: number, retryAfter: string])[] = []) {
-  const seen: { method: string; query: string; key: string | null; status: number }[] = [];
+  const requests: { method: string; query: string; key: string | null; status: number }[] = [];
   const fetch: Transport = async (request) => {
-    const busyResponse = busy[seen.length];
+    const busyResponse = busy[requests.length];
     const response =
       busyResponse === undefined
         ? await globalThis.fetch(request)
         : new Response('', { status: busyResponse[0], headers: { 'retry-after': busyResponse[1] } });
     const query = decodeURIComponent(new URL(request.url).search);
     const key = request.headers.get('idempotency-key');
-    seen.push({ method: request.method, query, key, status: response.status });
+    requests.push({ method: request.method, query, key, status: response.status });
     return response;
   };
-  return { seen, client: createClient({ server: server.origin, token, fetch }) };
+  return { requests, client: createClient({ server: server.origin, token, fetch }) };
 }
 
 const newTag = (name: string) => ({ body: { name, assessment_id: 'typed-web' } });
@@ -126,14 +126,14 @@ describe('Call', () => {
 
 describe('Request to a busy server', () => {
   it('is repeated unchanged with the same idempotency key', async () => {
-    const { client, seen } = observed([
+    const { client, requests } = observed([
       [503, '0'],
       [429, '0'],
     ]);
     await client.POST('/v1/assessment_tags', newTag('again'));
-    expect(seen.map(({ status }) => status)).toEqual([503, 429, 201]);
-    expect(new Set(seen.map(({ key }) => key)).size).toBe(1);
-    expect(seen[0]?.key).toMatch(/^[0-9a-f]{32}$/);
+    expect(requests.map(({ status }) => status)).toEqual([503, 429, 201]);
+    expect(new Set(requests.map(({ key }) => key)).size).toBe(1);
+    expect(requests[0]?.key).toMatch(/^[0-9a-f]{32}$/);
     const tags = await fixtures.auditEvents();
     expect(tags.filter(({ action }) => action === 'assessment-tag.create').length).toBeGreaterThan(0);
   });
@@ -144,13 +144,13 @@ describe('Request to a busy server', () => {
       status: 429,
       retryAfter: 0,
     });
-    expect(often.seen).toHaveLength(5);
+    expect(often.requests).toHaveLength(5);
     const long = observed([[503, '3600']]);
     await expect(long.client.GET('/v1/vulnerability_tags')).rejects.toMatchObject({
       status: 503,
       retryAfter: 3_600,
     });
-    expect(long.seen).toHaveLength(1);
+    expect(long.requests).toHaveLength(1);
   });
 
   it('creates once when a response is lost', async () => {
@@ -207,41 +207,41 @@ describe('List', () => {
 
   it('is read to its end by cursor, each row once', async () => {
     for (const name of names) await fixtures.vulnerabilityTag('typed', name);
-    const { client, seen } = observed();
-    const found: VulnerabilityTag[] = [];
+    const { client, requests } = observed();
+    const rows: VulnerabilityTag[] = [];
     const query = { 'page[size]': 3, 'filter[search]': 'tag ' };
-    for await (const row of client.rows('/v1/vulnerability_tags', { params: { query } })) found.push(row);
-    expect(found.map(({ name }) => name)).toEqual(names);
-    expect(seen).toHaveLength(3);
-    for (const { query: sent } of seen) expect(sent).toMatch(/page\[after\]=/);
-    for (const { query: sent } of seen) expect(sent).toContain('filter[search]=tag');
+    for await (const row of client.rows('/v1/vulnerability_tags', { params: { query } })) rows.push(row);
+    expect(rows.map(({ name }) => name)).toEqual(names);
+    expect(requests).toHaveLength(3);
+    for (const { query: sent } of requests) expect(sent).toMatch(/page\[after\]=/);
+    for (const { query: sent } of requests) expect(sent).toContain('filter[search]=tag');
   });
 
   it('starts at the requested page, and stops with its reader', async () => {
-    const { client, seen } = observed();
+    const { client, requests } = observed();
     const query = { 'page[size]': 3, 'page[number]': 2, 'filter[search]': 'tag ' };
-    const found: string[] = [];
+    const rows: string[] = [];
     for await (const { name } of client.rows('/v1/vulnerability_tags', { params: { query } })) {
-      found.push(name);
-      if (found.length === 2) break;
+      rows.push(name);
+      if (rows.length === 2) break;
     }
-    expect(found).toEqual(names.slice(3, 5));
-    expect(seen).toHaveLength(1);
+    expect(rows).toEqual(names.slice(3, 5));
+    expect(requests).toHaveLength(1);
   });
 
   it.each([
     ['by cursor', {}],
     ['by number', { 'page[number]': 1 }],
   ])('is read to its end %s if its query is too long for a link', async (_how, start) => {
-    const { client, seen } = observed();
+    const { client, requests } = observed();
     const unknown = '1234567890'.repeat(900);
     const query = { ...start, 'page[size]': 3, 'filter[search]': 'tag ', unknown };
-    const found: string[] = [];
+    const rows: string[] = [];
     for await (const { name } of client.rows('/v1/vulnerability_tags', { params: { query } }))
-      found.push(name);
-    expect(found).toEqual(names);
-    expect(seen).toHaveLength(3);
-    for (const { query: sent } of seen) expect(sent).toContain(unknown);
+      rows.push(name);
+    expect(rows).toEqual(names);
+    expect(requests).toHaveLength(3);
+    for (const { query: sent } of requests) expect(sent).toContain(unknown);
   });
 
   it('follows the links of an envelope', async () => {
@@ -250,13 +250,13 @@ describe('List', () => {
       const member = await fixtures.user({ organization: 'typed' });
       await fixtures.member(id, member.uid, 'assessment_member');
     }
-    const { client, seen } = observed();
+    const { client, requests } = observed();
     const path = '/api/assessment/v1/assessment-groups/{assessmentGroupId}/members';
     const params = { path: { assessmentGroupId: id }, query: { perPage: 2 } };
     const roles: string[] = [];
     for await (const { role } of client.rows(path, { params })) roles.push(role);
     expect(roles).toEqual(Array.from({ length: 3 }, () => 'assessment_member'));
-    expect(seen.map(({ query }) => query)).toEqual(['?perPage=2', '?perPage=2&page=2']);
+    expect(requests.map(({ query }) => query)).toEqual(['?perPage=2', '?perPage=2&page=2']);
   });
 
   it('does not send the token to other servers that a link names', async () => {
@@ -272,9 +272,9 @@ describe('List', () => {
         return Response.json([], urls.length === 1 ? { headers } : {});
       },
     });
-    const found: unknown[] = [];
-    for await (const row of client.rows('/v1/vulnerability_tags')) found.push(row);
-    expect(found).toEqual([]);
+    const rows: unknown[] = [];
+    for await (const row of client.rows('/v1/vulnerability_tags')) rows.push(row);
+    expect(rows).toEqual([]);
     expect(urls.map((url) => new URL(url).origin)).toEqual([server.origin, server.origin]);
     expect(decodeURIComponent(urls[1] ?? '')).toBe(`${server.origin}/v1/vulnerability_tags?page[after]=x`);
   });

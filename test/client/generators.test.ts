@@ -53,7 +53,7 @@ describe('Client generated from the description by a third-party generator', () 
       use,
       `import { OpenAPI, type Vulnerability, V1Service } from './client/index';
 OpenAPI.BASE = 'http://127.0.0.1';
-export const found: Promise<Vulnerability> = V1Service.getVulnerability(1);
+export const vulnerability: Promise<Vulnerability> = V1Service.getVulnerability(1);
 export const wrong = V1Service.updateVulnerability(1, { status_id: 'fixed' });`,
     );
     const errors = (await compile([use])).split('\n').filter((line) => line.includes('error TS'));

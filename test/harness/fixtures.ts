@@ -48,7 +48,7 @@ let counter = 0;
 const hashCheaply = (password: string) => hash(password, { memoryCost: 8, timeCost: 1, parallelism: 1 });
 let unknownHash: Promise<string> | undefined;
 /** The password of every account of a worker. */
-let known: Promise<{ password: string; passwordHash: string }> | undefined;
+let knownPassword: Promise<{ password: string; passwordHash: string }> | undefined;
 async function makePassword() {
   const password = `password ${randomText(12)}`;
   return { password, passwordHash: await hashCheaply(password) };
@@ -146,7 +146,7 @@ function userFixtures({ server, write, act }: Maker) {
     async account(
       input: Partial<NewUser> = {},
     ): Promise<{ id: number; uid: string; email: string; password: string }> {
-      const { password, passwordHash } = await (known ??= makePassword());
+      const { password, passwordHash } = await (knownPassword ??= makePassword());
       const created = await write((tx) =>
         createUser(tx, act(), { email: `user${next()}@example.com`, passwordHash, ...input }),
       );

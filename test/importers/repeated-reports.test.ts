@@ -539,8 +539,11 @@ describe('A later report', () => {
     await imported(zap, zapReport(1, zapAlert), scope, fix);
     const unclear = await imported(zap, zapAt('some day', ''), scope, fix);
     expect(unclear.result.findings_gone).toBe(0);
-    const given = await imported(zap, zapAt('some day', '<!-- -->'), scope, { ...fix, scannedAt: NOW - DAY });
-    expect(given.result.findings_gone).toBe(1);
+    const withGivenTime = await imported(zap, zapAt('some day', '<!-- -->'), scope, {
+      ...fix,
+      scannedAt: NOW - DAY,
+    });
+    expect(withGivenTime.result.findings_gone).toBe(1);
   });
 
   it('of SARIF does not change findings of another tool or another run', async () => {

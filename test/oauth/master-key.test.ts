@@ -189,9 +189,9 @@ describe('With ASSAY_MASTER_KEY', () => {
     const env = { ASSAY_MASTER_KEY: newText() };
     // Also if a command runs first.
     const first = await start(testDatabase, env, { command: true });
-    const elsewhere = engine() === 'postgres' ? newFolder() : testDatabase.dataDirectory;
-    await expectSameKeys(first, await start(testDatabase, env, { dataDirectory: elsewhere }));
-    expect(existsSync(join(elsewhere, 'keys'))).toBe(false);
+    const dataFolder = engine() === 'postgres' ? newFolder() : testDatabase.dataDirectory;
+    await expectSameKeys(first, await start(testDatabase, env, { dataDirectory: dataFolder }));
+    expect(existsSync(join(dataFolder, 'keys'))).toBe(false);
     await expect(start(testDatabase)).rejects.toMatchObject({
       expected: masterKeyFingerprint(first.masterKey),
       found: undefined,

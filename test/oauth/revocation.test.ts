@@ -48,8 +48,8 @@ describe('Revocation endpoint', () => {
 
   it('RFC 7009, 2.2: returns 200 for unknown and revoked tokens', async () => {
     const { access_token: token, refresh_token: refreshToken } = await apps.tokens(client, user.id);
-    for (const given of ['unknown', 'un.known.token', token, token, refreshToken, refreshToken])
-      expect((await revoke(client, given)).status).toBe(200);
+    for (const revoked of ['unknown', 'un.known.token', token, token, refreshToken, refreshToken])
+      expect((await revoke(client, revoked)).status).toBe(200);
     const { access_token: late } = await apps.tokens(client, user.id);
     now += 3_600_000;
     expect((await revoke(client, late)).status).toBe(200);

@@ -102,16 +102,16 @@ describe('Access of applications to accounts without a second factor', () => {
     const { id, uid } = await fixtures.organization();
     const user = await fixtures.user({ organization: uid });
     const { code } = await apps.code(client, user.id);
-    const found = await findAuthorizationCode(db.read, code);
-    if (found === undefined) throw new Error('The code is not stored.');
-    const signed = await signAccessToken(db.read, keys, found, 3_600_000, now);
+    const storedCode = await findAuthorizationCode(db.read, code);
+    if (storedCode === undefined) throw new Error('The code is not stored.');
+    const signed = await signAccessToken(db.read, keys, storedCode, 3_600_000, now);
     let refreshToken = '';
     await interleave(
       server,
       async (tx) => {
         await consumeCode(tx, code, now);
         await storeAccessToken(tx, by, signed);
-        const next = { ...found, organizationId: id, grantExpiresAt: now + 3_600_000 };
+        const next = { ...storedCode, organizationId: id, grantExpiresAt: now + 3_600_000 };
         refreshToken = await issueRefreshToken(tx, by, next, 3_600_000, null);
       },
       (tx) => requireSecondFactor(tx, by, uid, true),

@@ -71,12 +71,12 @@ describe('Authorization code grant', () => {
   });
 
   it('RFC 6749, 4.1.3: accepts a code only from its client', async () => {
-    const given = await apps.code(client, user.id);
+    const grant = await apps.code(client, user.id);
     for (const otherClient of [confidential, await apps.client()]) {
-      const { status, body } = await apps.redeem(otherClient, given);
+      const { status, body } = await apps.redeem(otherClient, grant);
       expect([status, body.error]).toEqual([400, 'invalid_grant']);
     }
-    expect((await apps.redeem(client, given)).status).toBe(200);
+    expect((await apps.redeem(client, grant)).status).toBe(200);
   });
 
   it.each([
@@ -84,34 +84,34 @@ describe('Authorization code grant', () => {
     ['one in another case', { redirect_uri: REDIRECT.toUpperCase() }],
     ['none', { redirect_uri: '' }],
   ])('RFC 6749, 4.1.3: requires the redirect_uri of the request, and rejects %s', async (_case, fields) => {
-    const given = await apps.code(client, user.id);
-    const { status, body } = await apps.redeem(client, given, fields);
+    const grant = await apps.code(client, user.id);
+    const { status, body } = await apps.redeem(client, grant, fields);
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
   });
 
   it('RFC 6749, 4.1.3: requires no redirect_uri if the request had none', async () => {
-    const given = await apps.code(client, user.id, { redirectUri: null });
-    expect((await apps.redeem(client, given, { redirect_uri: '' })).status).toBe(200);
+    const grant = await apps.code(client, user.id, { redirectUri: null });
+    expect((await apps.redeem(client, grant, { redirect_uri: '' })).status).toBe(200);
   });
 
   it('RFC 6749, 4.1.2: accepts a code for a minute', async () => {
-    const given = await apps.code(client, user.id);
+    const grant = await apps.code(client, user.id);
     const late = await apps.code(client, user.id);
     now += 59_999;
-    expect((await apps.redeem(client, given)).status).toBe(200);
+    expect((await apps.redeem(client, grant)).status).toBe(200);
     now += 1;
     const { status, body } = await apps.redeem(client, late);
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
   });
 
   it('RFC 6749, 4.1.2 and 10.5: revokes every token of a code that is reused', async () => {
-    const given = await apps.code(client, user.id);
-    const { body: first } = await apps.redeem(client, given);
+    const grant = await apps.code(client, user.id);
+    const { body: first } = await apps.redeem(client, grant);
     const { body: second } = await apps.refresh(client, first.refresh_token);
     const otherTokens = await apps.tokens(client, user.id);
     expect(await apps.isAccepted(first.access_token)).toBe(true);
 
-    const repeated = await apps.redeem(client, given);
+    const repeated = await apps.redeem(client, grant);
     expect([repeated.status, repeated.body.error]).toEqual([400, 'invalid_grant']);
     expect(await apps.isAccepted(first.access_token)).toBe(false);
     expect(await apps.isAccepted(second.access_token)).toBe(false);
@@ -131,8 +131,8 @@ describe('Authorization code grant', () => {
   });
 
   it('RFC 6749, 10.5: revokes the tokens of a code that is sent concurrently', async () => {
-    const given = await apps.code(client, user.id);
-    const responses = await Promise.all(Array.from({ length: 6 }, () => apps.redeem(client, given)));
+    const grant = await apps.code(client, user.id);
+    const responses = await Promise.all(Array.from({ length: 6 }, () => apps.redeem(client, grant)));
     const won = responses.filter(({ status }) => status === 200);
     expect(won).toHaveLength(1);
     expect(responses.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(5);
@@ -146,45 +146,45 @@ describe('Authorization code grant', () => {
     ['a verifier that is too short', { code_verifier: 'a'.repeat(42) }],
     ['a verifier with invalid characters', { code_verifier: `${'a'.repeat(63)}+` }],
   ])('RFC 7636, 4.6: rejects %s, and keeps the code valid for its client', async (_case, fields) => {
-    const given = await apps.code(client, user.id);
-    const { status, body } = await apps.redeem(client, given, fields);
+    const grant = await apps.code(client, user.id);
+    const { status, body } = await apps.redeem(client, grant, fields);
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
-    expect((await apps.redeem(client, given)).status).toBe(200);
+    expect((await apps.redeem(client, grant)).status).toBe(200);
   });
 
   it('RFC 7636, appendix B: accepts the verifier of the example', async () => {
     const codeChallenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
-    const given = await apps.code(client, user.id, { codeChallenge } as object);
+    const grant = await apps.code(client, user.id, { codeChallenge } as object);
     const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
-    expect((await apps.redeem(client, { ...given, verifier })).status).toBe(200);
+    expect((await apps.redeem(client, { ...grant, verifier })).status).toBe(200);
   });
 
   it('rejects the code of a banned user', async () => {
     const banned = await fixtures.user({ organization: 'acmetokencode' });
-    const given = await apps.code(client, banned.id);
+    const grant = await apps.code(client, banned.id);
     await server.context.db.write((tx) => banUser(tx, cliChangeContext(now), banned.id));
-    const { status, body } = await apps.redeem(client, given);
+    const { status, body } = await apps.redeem(client, grant);
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
   });
 
   it('RFC 6749, 3.3: returns the scope if the account no longer has all that was allowed', async () => {
     const { db } = server.context;
     const admin = await createFixtures(server).user({ organization: 'acmetokencode', admin: true });
-    const given = await apps.code(client, admin.id, { scopes: ['api', 'tag_ow', 'tag_lw'] });
+    const grant = await apps.code(client, admin.id, { scopes: ['api', 'tag_ow', 'tag_lw'] });
     await db.write((tx) => tx.updateTable('users').set({ admin: 0 }).where('id', '=', admin.id).execute());
-    const { body } = await apps.redeem(client, given);
+    const { body } = await apps.redeem(client, grant);
     expect(body.scope).toBe('api tag_lw');
     expect(decodeJwt(body.access_token)).toMatchObject({ scope: 'api tag_lw', admin: false });
   });
 
   it('records the grant without code and tokens', async () => {
-    const given = await apps.code(client, user.id);
+    const grant = await apps.code(client, user.id);
     const before = (await createFixtures(server).auditEvents()).length;
-    const { body } = await apps.redeem(client, given);
+    const { body } = await apps.redeem(client, grant);
     const events = (await createFixtures(server).auditEvents()).slice(before);
     expect(events.map(({ action }) => action)).toEqual(['token.create', 'refresh-token.create']);
     const text = JSON.stringify(events) + JSON.stringify(server.logs());
-    for (const secret of [given.code, given.verifier, body.access_token, body.refresh_token])
+    for (const secret of [grant.code, grant.verifier, body.access_token, body.refresh_token])
       expect(text).not.toContain(secret);
   });
 

@@ -227,12 +227,12 @@ describe('a service', () => {
   });
 
   it('has texts of bounded length, never truncated within a character', async () => {
-    const found = await onlyPort(
+    const cleanedPort = await onlyPort(
       `<service name="${'n'.repeat(300)}" product="${'p'.repeat(254)}😀" version="   "/>`,
     );
-    expect(found?.service).toBe('n'.repeat(255));
-    expect(found?.product).toBe('p'.repeat(254));
-    expect(found?.version).toBeNull();
+    expect(cleanedPort?.service).toBe('n'.repeat(255));
+    expect(cleanedPort?.product).toBe('p'.repeat(254));
+    expect(cleanedPort?.version).toBeNull();
   });
 });
 
