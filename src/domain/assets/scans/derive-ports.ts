@@ -38,8 +38,8 @@ export async function deriveHost(
     const derived = await observeAll(tx, organizationId, assetId, numbers);
     events.push(...derived.events);
     lastOldEvent = Math.max(lastOldEvent, derived.lastOldEvent);
-    const known = (await lockPorts(tx, [assetId], numbers)).get(assetId) ?? [];
-    const { rows, removed, changes, before, after } = diffPorts(known, derived.ports.list());
+    const stored = (await lockPorts(tx, [assetId], numbers)).get(assetId) ?? [];
+    const { rows, removed, changes, before, after } = diffPorts(stored, derived.ports.list());
     await insertPorts(
       tx,
       rows.map((port) => toPortRow(assetId, port)),
