@@ -189,7 +189,7 @@ export async function* readDetections(
   organizationId: number,
   assetId: number,
   numbers?: PortNumberRange,
-): AsyncGenerator<{ key: DetectionKey; seen: StoredObservation | PortBaseline }> {
+): AsyncGenerator<{ key: DetectionKey; stored: StoredObservation | PortBaseline }> {
   const portSets = new Map<string, ScannedPorts>();
   // One page at a time, as most scans see the same as the previous one.
   let cache = new Map<string, StoredObservation | PortBaseline>();
@@ -207,12 +207,12 @@ export async function* readDetections(
     await loadScannedPorts(tx, organizationId, portSets, texts.values());
     const page = new Map<string, StoredObservation | PortBaseline>();
     for (const { seen_at, import_id, part, observation } of rows) {
-      const unpacked =
+      const stored =
         page.get(observation) ??
         cache.get(observation) ??
         unpackObservation(texts.get(observation) ?? '{}', portSets);
-      page.set(observation, unpacked);
-      yield { key: { assetId, seenAt: seen_at, importId: import_id, part }, seen: unpacked };
+      page.set(observation, stored);
+      yield { key: { assetId, seenAt: seen_at, importId: import_id, part }, stored };
     }
     cache = page;
     const last = rows.at(-1);

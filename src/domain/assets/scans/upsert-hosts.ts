@@ -32,7 +32,7 @@ interface UpsertHostsResult extends ScanResult {
   /** Addresses of hosts that the scan must not change. */
   skipped: string[];
   /** Hosts that answered. For an import, the caller records when. */
-  seen: SeenRange[];
+  seenRanges: SeenRange[];
   /** Records that a transaction has no room for: apply them in the next one. */
   deferred: TimedRecord[];
   createdHosts: { id: number; uid: string; address: string }[];
@@ -96,7 +96,7 @@ export async function upsertScannedHosts(
     closedPorts: applied.reduce((total, result) => total + result.closedPorts, 0),
     openedPorts: applied.reduce((total, result) => total + result.openedPorts, 0),
     skipped,
-    seen: seenRanges,
+    seenRanges,
     deferred: order.deferred.flatMap(({ records }) => records),
     createdHosts: scans.flatMap(({ id, uid, address, isNew }) => (isNew ? [{ id, uid, address }] : [])),
   };
@@ -133,14 +133,12 @@ async function findOrCreateHosts(
   await find([...recordsOf.keys()]);
   const missing = [...recordsOf].flatMap(([address, records]) => {
     const times = records.flatMap(({ down, seenAt }) => (down === true ? [] : [seenAt]));
-    return times.length === 0 || assets.has(address)
-      ? []
-      : [{ address, seen: times, ...describeHost(records) }];
+    return times.length === 0 || assets.has(address) ? [] : [{ address, times, ...describeHost(records) }];
   });
   if (missing.length === 0) return { assets, created: new Set() };
 
   const uids = newAssetUids(missing.length, now);
-  const rows = missing.map(({ address, name, description, seen }, index): InsertRow => [
+  const rows = missing.map(({ address, name, description, times }, index): InsertRow => [
     uids[index] as string,
     organizationId,
     'host',
@@ -150,8 +148,8 @@ async function findOrCreateHosts(
     foldCase(address),
     foldCase(name ?? address),
     addressKey(address),
-    Math.min(...seen),
-    Math.max(...seen),
+    Math.min(...times),
+    Math.max(...times),
     now,
     now,
     importId ?? null,
