@@ -118,14 +118,14 @@ export function databaseMissing(config: Config): CliError {
 }
 
 /** Names the expected master key and the one that was found. */
-function masterKeyMismatch({ expected, found }: MasterKeyMismatch, config: Config): CliError {
+function masterKeyMismatch({ expected, actual }: MasterKeyMismatch, config: Config): CliError {
   const folder = `${config.dataDirectory}/keys`;
   const here =
     config.masterKey !== undefined
-      ? `ASSAY_MASTER_KEY is ${found}`
-      : found === undefined
+      ? `ASSAY_MASTER_KEY is ${actual}`
+      : actual === undefined
         ? `${folder} has none`
-        : `the one in ${folder} is ${found}`;
+        : `the one in ${folder} is ${actual}`;
   return new CliError(
     `This database is encrypted with the master key ${expected}, but ${here}. ` +
       "Choose the server's data directory with --data, or set ASSAY_MASTER_KEY to the master key of the server.",

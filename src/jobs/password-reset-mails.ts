@@ -39,7 +39,7 @@ export const passwordResetMailJob = (context: Context, mailer: Mailer): JobHandl
     });
     if (link === undefined) return;
     const url = passwordResetUrl(addresses.clientBaseUrl, link.secret);
-    const mail = { to: link.to, subject: 'Reset your Assay password', text: mailText(url) };
+    const mail = { to: link.recipient, subject: 'Reset your Assay password', text: mailText(url) };
     await sendMail(context, mailer, job, mail, requestId);
   },
 });

@@ -171,7 +171,7 @@ describe('Downloads', () => {
 
 describe('Large rows', () => {
   const items = Array.from({ length: 20 }, () => 'x'.repeat(100_000));
-  const first = { items, rows: 20, bytes: 0, last: undefined, more: false };
+  const first = { items, rows: 20, bytes: 0, last: undefined, hasMore: false };
   const toRow = (text: string) => ({ text });
   // eslint-disable-next-line @typescript-eslint/require-await -- a list is read asynchronously
   async function* batches() {

@@ -90,14 +90,14 @@ export async function addGroupMembers(
     const target = targets.get(userUid);
     const error = findAdditionError(caller, group, giveable, target, role);
     if (error !== undefined || target === undefined) return { userUid, status: 'error', ...error };
-    const [given, membership] = [role as GroupRole, target.membership];
-    if (target.role === given && membership !== null)
-      return { userUid, status: 'noop', role: given, id: membership };
+    const [requestedRole, membership] = [role as GroupRole, target.membership];
+    if (target.role === requestedRole && membership !== null)
+      return { userUid, status: 'noop', role: requestedRole, id: membership };
     if (target.role === GROUP_ADMIN && adminsLeft <= 1)
       return { userUid, status: 'error', ...LAST_ADMIN_ERROR };
-    adminsLeft += Number(given === GROUP_ADMIN) - Number(target.role === GROUP_ADMIN);
-    const result: AdditionResult = { userUid, status: 'added', role: given };
-    additions.push({ result, target, role: given });
+    adminsLeft += Number(requestedRole === GROUP_ADMIN) - Number(target.role === GROUP_ADMIN);
+    const result: AdditionResult = { userUid, status: 'added', role: requestedRole };
+    additions.push({ result, target, role: requestedRole });
     return result;
   });
   if (additions.length === 0) return results;
@@ -117,7 +117,7 @@ export async function addGroupMembers(
   await incrementMemberCounts(
     tx,
     groupId,
-    additions.map((one) => one.role),
+    additions.map((addition) => addition.role),
   );
   await recordEvent(tx, by, {
     action: 'assessment-group.add-members',
@@ -133,10 +133,10 @@ export async function addGroupMembers(
 }
 
 function rejectDuplicates(members: readonly NewMember[]): void {
-  const seen = new Set<string>();
+  const seenUids = new Set<string>();
   const errors = members.flatMap(({ userUid }, index): FieldError[] => {
-    if (!seen.has(userUid)) {
-      seen.add(userUid);
+    if (!seenUids.has(userUid)) {
+      seenUids.add(userUid);
       return [];
     }
     return [{ property: `members.${index}.userUid`, code: 'duplicate', value: userUid }];

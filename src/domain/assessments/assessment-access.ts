@@ -25,18 +25,18 @@ export async function grantAssessmentAccess(
   assessmentUid: string,
   userId: number,
 ): Promise<void> {
-  const found = await tx
+  const assessment = await tx
     .selectFrom('assessments')
     .innerJoin('users', 'users.organization_id', 'assessments.organization_id')
     .select(['assessments.id', 'assessments.organization_id'])
     .where('assessments.uid', '=', assessmentUid)
     .where('users.id', '=', userId)
     .executeTakeFirst();
-  if (found === undefined) throw notFound('assessment or the user');
+  if (assessment === undefined) throw notFound('assessment or the user');
   await lockRows(tx, 'users', [userId], forNoKeyUpdate);
   const granted = await tx
     .insertInto('assessment_access')
-    .values({ organization_id: found.organization_id, assessment_id: found.id, user_id: userId })
+    .values({ organization_id: assessment.organization_id, assessment_id: assessment.id, user_id: userId })
     .onConflict((conflict) => conflict.doNothing())
     .returning('user_id')
     .executeTakeFirst();
@@ -45,7 +45,7 @@ export async function grantAssessmentAccess(
   await recordEvent(tx, by, {
     action: 'assessment.grant',
     object: ['assessment', assessmentUid],
-    organizationId: found.organization_id,
+    organizationId: assessment.organization_id,
     before: null,
     after: { user: userId },
   });
@@ -88,13 +88,13 @@ export async function grantedAssessments(
     .where(({ ref }) => inList(db, ref('assessment_access.user_id'), userIds))
     .orderBy('assessments.uid')
     .execute();
-  const given = new Map<number, string[]>();
+  const uidsByUser = new Map<number, string[]>();
   for (const { user_id, uid } of rows) {
-    const uids = given.get(user_id);
-    if (uids === undefined) given.set(user_id, [uid]);
+    const uids = uidsByUser.get(user_id);
+    if (uids === undefined) uidsByUser.set(user_id, [uid]);
     else uids.push(uid);
   }
-  return given;
+  return uidsByUser;
 }
 
 /**
@@ -111,16 +111,16 @@ export async function replaceGrantedAssessments(
   const { id: userId, organizationId } = user;
   const requested = await requireAssessments(tx, organizationId, uids);
   if (organizationId === null) return;
-  const given = await tx
+  const current = await tx
     .selectFrom('assessment_access')
     .innerJoin('assessments', 'assessments.id', 'assessment_access.assessment_id')
     .select(['assessments.id', 'assessments.uid'])
     .where('assessment_access.user_id', '=', userId)
     .execute();
   const requestedIds = new Set(requested.map(({ id }) => id));
-  const has = new Set(given.map(({ id }) => id));
-  const added = requested.filter(({ id }) => !has.has(id));
-  const removed = given.filter(({ id }) => !requestedIds.has(id));
+  const currentIds = new Set(current.map(({ id }) => id));
+  const added = requested.filter(({ id }) => !currentIds.has(id));
+  const removed = current.filter(({ id }) => !requestedIds.has(id));
   if (added.length + removed.length === 0) return;
   await bumpUserVersion(tx, userId);
   await insertAccess(
@@ -171,9 +171,9 @@ export async function requireAssessments(
     .where(({ ref }) => inList(db, ref('uid'), uids))
     .orderBy('uid')
     .execute();
-  const known = new Set(rows.map(({ uid }) => uid));
+  const knownUids = new Set(rows.map(({ uid }) => uid));
   const errors = uids.flatMap((uid, index): FieldError[] =>
-    known.has(uid)
+    knownUids.has(uid)
       ? []
       : [
           {
@@ -273,7 +273,7 @@ async function checkPairs(
   select: (pairs: string) => Promise<Pair[]>,
 ): Promise<PairCheck> {
   const unique = new Map(pairs.map((pair) => [String(pair), pair]));
-  const found = unique.size === 0 ? [] : await select(JSON.stringify([...unique.values()]));
-  const known = new Set(found.map(({ assessment, user }) => `${assessment},${user}`));
-  return (assessment, user) => known.has(`${assessment},${user}`);
+  const matches = unique.size === 0 ? [] : await select(JSON.stringify([...unique.values()]));
+  const matchKeys = new Set(matches.map(({ assessment, user }) => `${assessment},${user}`));
+  return (assessment, user) => matchKeys.has(`${assessment},${user}`);
 }

@@ -93,11 +93,11 @@ export async function readAssessment(
   caller: Caller,
   key: { uid: string } | { id: number },
 ): Promise<AssessmentView> {
-  const found = visibleAssessments(db, caller);
+  const visible = visibleAssessments(db, caller);
   const query =
     'id' in key
-      ? found.where('assessments.id', '=', key.id)
-      : found.where('assessments.uid', '=', ASSESSMENT_UID.test(key.uid) ? key.uid : '');
+      ? visible.where('assessments.id', '=', key.id)
+      : visible.where('assessments.uid', '=', ASSESSMENT_UID.test(key.uid) ? key.uid : '');
   const row = await query.executeTakeFirst();
   const [assessment] = row === undefined ? [] : await hydrateAssessments(db, [row]);
   if (assessment === undefined) throw notFound('assessment');

@@ -64,13 +64,13 @@ async function insertAssessment(
     tags: readonly number[];
   },
 ): Promise<{ id: number; uid: string }> {
-  const { uid: wanted = randomUid(10), organizationId, tags } = input;
+  const { uid: requestedUid = randomUid(10), organizationId, tags } = input;
   const { type = 'web', state = 'active', startsOn = null, endsOn = null } = input;
-  if (!ASSESSMENT_UID.test(wanted)) {
+  if (!ASSESSMENT_UID.test(requestedUid)) {
     throw invalidInput({
       property: 'uid',
       code: 'bad-assessment-uid',
-      value: wanted,
+      value: requestedUid,
     });
   }
   const name = input.name.trim();
@@ -98,11 +98,11 @@ async function insertAssessment(
       .returning(['id', 'uid'])
       .executeTakeFirst();
   const row = await (input.uid === undefined
-    ? insert(wanted)
-    : insertWithUniqueUid(by.actor, wanted, '-', insert));
+    ? insert(requestedUid)
+    : insertWithUniqueUid(by.actor, requestedUid, '-', insert));
   if (row === undefined) {
-    throw new DomainError('assessment-uid-taken', { uid: wanted }, [
-      { property: 'uid', code: 'taken', value: wanted },
+    throw new DomainError('assessment-uid-taken', { uid: requestedUid }, [
+      { property: 'uid', code: 'taken', value: requestedUid },
     ]);
   }
   const { uid } = row;

@@ -38,10 +38,10 @@ const visibleGroups = (db: ReadConnection, caller: Caller) =>
 /** Admins and staff can see every group of their organizations, others the groups that they are members of. */
 function isGroupVisible(caller: Caller): RawBuilder<SqlBool> {
   const organization = sql.ref('assessment_groups.organization_id');
-  const within = inAccessibleOrganization(visibilityOf(caller), organization, visibilityParameters(caller));
+  const inTenant = inAccessibleOrganization(visibilityOf(caller), organization, visibilityParameters(caller));
   return caller.admin || caller.staff
-    ? within
-    : sql<SqlBool>`(${within} and exists (select 1 from assessment_group_members as own
+    ? inTenant
+    : sql<SqlBool>`(${inTenant} and exists (select 1 from assessment_group_members as own
         where own.group_id = assessment_groups.id and own.user_id = ${caller.userId}))`;
 }
 

@@ -109,13 +109,13 @@ export async function removeFromAllGroups(
     groups.map(({ group_id }) => group_id),
     forNoKeyUpdate,
   );
-  const left = await tx
+  const memberships = await tx
     .deleteFrom('assessment_group_members')
     .where('user_id', '=', userId)
     .returning(['group_id', 'role'])
     .execute();
-  for (const { group_id, role } of left.sort((a, b) => a.group_id - b.group_id)) {
+  for (const { group_id, role } of memberships.sort((a, b) => a.group_id - b.group_id)) {
     await decrementMemberCounts(tx, group_id, [role]);
   }
-  return left;
+  return memberships;
 }

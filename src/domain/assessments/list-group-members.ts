@@ -179,8 +179,8 @@ const pageQuery = memoizeByShape(({ order, byRole, descending, reversed }: PageS
       .selectFrom('assessment_group_members')
       .select(['id', 'user_id', 'user_uid', 'role', 'created_at'])
       .where('group_id', '=', p.group);
-    const found = byRole ? inGroup.where('role', '=', p.role) : inGroup;
-    const cut = found.orderBy(column, direction).$if(order === 'createdAt', (by) => by.orderBy('id', ties));
+    const members = byRole ? inGroup.where('role', '=', p.role) : inGroup;
+    const cut = members.orderBy(column, direction).$if(order === 'createdAt', (by) => by.orderBy('id', ties));
     const joined = db
       .selectFrom(cut.limit(p.limit).offset(p.offset).as('page'))
       .innerJoin('users', 'users.id', 'page.user_id')

@@ -98,39 +98,39 @@ export async function removeGroupMembers(
   const isSingle = userUids.length === 1;
   if (!isSingle) await lockGroup();
   const removed = await removeOthers(tx, { group: groupId, uids: userUids });
-  const gone = new Map(removed.map((member) => [member.user_uid, member.role]));
-  const left = userUids.filter((uid) => !gone.has(uid));
+  const roles = new Map(removed.map((member) => [member.user_uid, member.role]));
+  const remainingUids = userUids.filter((uid) => !roles.has(uid));
   const targets = new Map<string, Target>();
-  if (left.length > 0) {
+  if (remainingUids.length > 0) {
     if (isSingle) await lockGroup();
-    const [[admins], found] = await Promise.all([
+    const [[admins], rows] = await Promise.all([
       adminCount(tx, { group: groupId }),
-      targetsQuery(tx, { group: groupId, uids: left }),
+      targetsQuery(tx, { group: groupId, uids: remainingUids }),
     ]);
-    for (const target of found) targets.set(target.uid, target);
-    const removable = left
+    for (const target of rows) targets.set(target.uid, target);
+    const removable = remainingUids
       .filter((uid) => targets.get(uid)?.role === GROUP_ADMIN)
       .slice(0, Math.max(0, (admins?.members ?? 0) - 1));
     if (removable.length > 0) {
       for (const member of await removeAdmins(tx, { group: groupId, uids: removable }))
-        gone.set(member.user_uid, member.role);
+        roles.set(member.user_uid, member.role);
     }
   }
 
-  if (gone.size > 0) {
-    await decrementMemberCounts(tx, groupId, [...gone.values()]);
+  if (roles.size > 0) {
+    await decrementMemberCounts(tx, groupId, [...roles.values()]);
     await recordEvent(tx, by, {
       action: 'assessment-group.remove-members',
       object: ['assessment-group', groupId],
       organizationId: group.organizationId,
       before: {
-        members: userUids.flatMap((user) => (gone.has(user) ? [{ user, role: gone.get(user) }] : [])),
+        members: userUids.flatMap((user) => (roles.has(user) ? [{ user, role: roles.get(user) }] : [])),
       },
       after: null,
     });
   }
   return userUids.map((uid) =>
-    gone.has(uid)
+    roles.has(uid)
       ? { userUid: uid, status: 'removed' }
       : { userUid: uid, ...notRemovedResult(caller, group.organizationId, targets.get(uid)) },
   );

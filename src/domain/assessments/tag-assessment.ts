@@ -41,9 +41,9 @@ export async function loadAssessmentTags(
     .execute();
   const tags = new Map<number, AssessmentTagRef[]>();
   for (const { assessment_id, ...tag } of rows) {
-    const known = tags.get(assessment_id);
-    if (known === undefined) tags.set(assessment_id, [tag]);
-    else known.push(tag);
+    const assessmentTags = tags.get(assessment_id);
+    if (assessmentTags === undefined) tags.set(assessment_id, [tag]);
+    else assessmentTags.push(tag);
   }
   return tags;
 }
@@ -66,9 +66,9 @@ export async function resolveAssessmentTags(
 ): Promise<AssessmentTagRef[] | undefined> {
   if (tagIds === undefined && tagNames === undefined) return undefined;
   const [ids, names] = [tagIds ?? [], tagNames ?? []];
-  const found = await findTags(tx, organizationId, ids, names.map(foldName));
-  const byId = new Map(found.map((tag) => [tag.id, tag]));
-  const byKey = new Map(found.map((tag) => [tag.normalized_name, tag]));
+  const existingTags = await findTags(tx, organizationId, ids, names.map(foldName));
+  const byId = new Map(existingTags.map((tag) => [tag.id, tag]));
+  const byKey = new Map(existingTags.map((tag) => [tag.normalized_name, tag]));
   const errors = [
     ...ids.flatMap((id, index) => (byId.has(id) ? [] : [unknownTagError(`tagIds.${index}`, id, 'id')])),
     ...names.flatMap((name, index) =>
@@ -86,12 +86,12 @@ export async function resolveAssessmentTags(
     if (!byKey.has(key) && !missing.has(key)) missing.set(key, name.trim());
   }
   const created = missing.size === 0 ? [] : await createTags(tx, by, organizationId, missing);
-  const tags = new Map([...found, ...created].map(({ id, name }) => [id, { id, name }]));
+  const tags = new Map([...existingTags, ...created].map(({ id, name }) => [id, { id, name }]));
   return [...tags.values()].sort((one, other) => one.id - other.id);
 }
 
-function unknownTagError(property: string, value: unknown, what: 'id' | 'name'): FieldError {
-  return { property, code: 'unknown-assessment-tag', params: { by: what }, value };
+function unknownTagError(property: string, value: unknown, key: 'id' | 'name'): FieldError {
+  return { property, code: 'unknown-assessment-tag', params: { by: key }, value };
 }
 
 async function findTags(
@@ -150,8 +150,8 @@ export async function replaceAssessmentTags(
   after: readonly AssessmentTagRef[],
 ): Promise<void> {
   const lacks = (tags: readonly AssessmentTagRef[]) => {
-    const known = new Set(tags.map((tag) => tag.id));
-    return (tag: AssessmentTagRef) => !known.has(tag.id);
+    const tagIds = new Set(tags.map((tag) => tag.id));
+    return (tag: AssessmentTagRef) => !tagIds.has(tag.id);
   };
   const removed = before.filter(lacks(after)).map((tag) => tag.id);
   const added = after.filter(lacks(before));

@@ -100,8 +100,8 @@ export async function updateAssessment(
     ends_on: endsOn,
     tags: tagsAfter.map(({ id }) => id),
   };
-  const differing = diffFields({ ...row, tags: tagsBefore.map(({ id }) => id) }, after);
-  if (differing === undefined) return readAssessment(tx, caller, { id: row.id });
+  const changes = diffFields({ ...row, tags: tagsBefore.map(({ id }) => id) }, after);
+  if (changes === undefined) return readAssessment(tx, caller, { id: row.id });
   const { tags: _tags, ...values } = after;
   await tx
     .updateTable('assessments')
@@ -118,7 +118,7 @@ export async function updateAssessment(
     action: 'assessment.update',
     object: ['assessment', uid],
     organizationId,
-    ...differing,
+    ...changes,
   });
   if (row.state === 'active' && after.state !== 'active') await endTestingSessions(tx, by, row);
   return readAssessment(tx, caller, { id: row.id });
@@ -177,17 +177,17 @@ export async function deleteAssessment(
   } = await lockVisibleRow(tx, by.actor, uid, forUpdate);
   if (!isAdminOf(by.actor, organizationId)) throw new DomainError('assessment-delete-admins-only');
   requireVersion(expected, version);
-  for (const [table, things] of [
+  for (const [table, label] of [
     ['vulnerabilities', 'vulnerabilities'],
     ['testing_sessions', 'testing sessions'],
   ] as const) {
-    const found = await tx
+    const row = await tx
       .selectFrom(table)
       .select('id')
       .where('assessment_id', '=', id)
       .limit(1)
       .executeTakeFirst();
-    if (found !== undefined) throw new DomainError('assessment-not-empty', { things });
+    if (row !== undefined) throw new DomainError('assessment-not-empty', { things: label });
   }
   const imported = await tx
     .selectFrom('imports')

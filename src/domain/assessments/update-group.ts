@@ -99,7 +99,7 @@ export async function deleteGroup(
     forUpdate,
   );
   await lockAssessmentsOfGroup(tx, { id });
-  const left = await tx
+  const ungrouped = await tx
     .updateTable('assessments')
     .set({ group_id: null })
     .where('group_id', '=', id)
@@ -110,7 +110,7 @@ export async function deleteGroup(
     action: 'assessment-group.delete',
     object: ['assessment-group', id],
     organizationId,
-    before: { name, description, members: memberCount, assessments: left.map(({ uid }) => uid).sort() },
+    before: { name, description, members: memberCount, assessments: ungrouped.map(({ uid }) => uid).sort() },
     after: null,
   });
 }

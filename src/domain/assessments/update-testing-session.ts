@@ -115,11 +115,11 @@ async function resolveTester(
   db: ReadConnection,
   caller: Caller,
   assessment: VisibleAssessment,
-  named: number | undefined,
+  testerId: number | undefined,
 ): Promise<{ id: number; uid: string }> {
-  if (named !== undefined && named !== caller.userId && !isAdminOf(caller, assessment.organizationId))
+  if (testerId !== undefined && testerId !== caller.userId && !isAdminOf(caller, assessment.organizationId))
     throw new DomainError('log-time-of-others-admins-only');
-  const id = named ?? caller.userId;
+  const id = testerId ?? caller.userId;
   if (id === null)
     throw invalidInput({
       property: 'testerId',
@@ -161,10 +161,10 @@ export async function updateTestingSession(
   const { actor: caller, now } = by;
   const { row, view } = await lockSession(tx, by, id, expected);
   const before = { started_at: view.startedAt, ended_at: view.endedAt, note: view.note };
-  const standing = change.endedAt === null ? null : view.endedAt;
+  const currentEnd = change.endedAt === null ? null : view.endedAt;
   const times = alignEndToStart({
     startedAt: clampToNow(change.startedAt ?? view.startedAt, now),
-    endedAt: typeof change.endedAt === 'number' ? clampToNow(change.endedAt, now) : standing,
+    endedAt: typeof change.endedAt === 'number' ? clampToNow(change.endedAt, now) : currentEnd,
   });
   validateTimes(times, now);
   if (times.endedAt === null && view.endedAt !== null) await requireNoRunningSession(tx, by, row);

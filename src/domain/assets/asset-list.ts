@@ -51,8 +51,10 @@ const inAddressBlocks: Filter<'texts'> = {
   },
   where(_reading, blocks) {
     const ranges = blocks.flatMap((block) => addressKeyRanges(block) ?? []);
-    const each = ranges.map(([first, last]) => sql<SqlBool>`assets.address_hex between ${first} and ${last}`);
-    return sql<SqlBool>`(assets.address_hex is not null and ${anyOf(each)})`;
+    const conditions = ranges.map(
+      ([first, last]) => sql<SqlBool>`assets.address_hex between ${first} and ${last}`,
+    );
+    return sql<SqlBool>`(assets.address_hex is not null and ${anyOf(conditions)})`;
   },
 };
 

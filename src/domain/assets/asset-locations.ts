@@ -71,7 +71,7 @@ export function addressKeyRanges(block: string): (readonly [first: string, last:
     first < ipv4.first && ipv4.last <= last
       ? [[first, ipv4.first - 1n] as const, [ipv4.last + 1n, last] as const]
       : [[first, last] as const];
-  return ranges.map(([one, other]) => [toKey(one), toKey(other)] as const);
+  return ranges.map(([start, end]) => [toKey(start), toKey(end)] as const);
 }
 
 const toKey = (key: bigint) => key.toString(16).padStart(32, '0');

@@ -108,16 +108,16 @@ export async function findTaggableAssets(
   if (uids.length === 0) return new Map();
   // Sorted as their index: reading 20,000 takes half the time.
   const unique = [...new Set(uids)].sort();
-  const found = new Map<string, TaggableAsset>();
+  const assets = new Map<string, TaggableAsset>();
   for (const chunk of chunked(unique)) {
     const rows = await selectAssets(visibility)(db, {
       ...visibilityParameters(caller),
       owner: owner.id,
       uids: chunk,
     });
-    for (const row of parseRows(['id', 'uid', 'organization_id'], rows)) found.set(row.uid, row);
+    for (const row of parseRows(['id', 'uid', 'organization_id'], rows)) assets.set(row.uid, row);
   }
-  return found;
+  return assets;
 }
 
 /**
@@ -157,10 +157,10 @@ export function requireTaggableAssets(
   if (errors.length > 0) throw invalidInput(errors.slice(0, MAX_FIELD_ERRORS));
 }
 
-export function unknownUidError(property: string, thing: string, value: string): FieldError {
+export function unknownUidError(property: string, kind: string, value: string): FieldError {
   return {
     property,
-    code: thing === 'asset' ? 'inaccessible-asset' : 'inaccessible-tag',
+    code: kind === 'asset' ? 'inaccessible-asset' : 'inaccessible-tag',
     value,
   };
 }

@@ -131,10 +131,10 @@ async function readTags(
   rows: readonly AssetTagRow[],
   includeEntities: boolean,
 ): Promise<AssetTagView[]> {
-  const within = visibleTaggings(tagVisibility(caller), visibilityParameters(caller));
+  const taggings = visibleTaggings(tagVisibility(caller), visibilityParameters(caller));
   const ids = rows.map(({ id }) => id);
   const { rows: counted } = await sql<{ tag_id: number; count: number }>`
-    select tagging.tag_id, count(*) as count from ${within} and ${inList(db, sql.ref<number>('tagging.tag_id'), ids)}
+    select tagging.tag_id, count(*) as count from ${taggings} and ${inList(db, sql.ref<number>('tagging.tag_id'), ids)}
     group by tagging.tag_id`.execute(db);
   const counts = new Map(counted.map(({ tag_id, count }) => [tag_id, count]));
   return Promise.all(
@@ -165,11 +165,11 @@ function visibleTaggings(visibility: Visibility, p: VisibilityParameters): Expre
   const [rule] = visibility.rules;
   // A tagging has the organization of its asset, so assets are joined only for their other columns.
   if (visibility.rules.length === 1 && rule?.writableBy === null && rule.level !== 'listing') {
-    const within =
+    const condition =
       rule.level === 'global'
         ? sql`1 = 1`
         : inAccessibleOrganization(visibility, sql.ref('tagging.organization_id'), p);
-    return sql`asset_taggings as tagging where ${within}`;
+    return sql`asset_taggings as tagging where ${condition}`;
   }
   return sql`asset_taggings as tagging join assets on assets.id = tagging.asset_id where ${assetIsVisible(visibility, p)}`;
 }

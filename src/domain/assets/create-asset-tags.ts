@@ -110,8 +110,8 @@ async function isStillVisible(
   { owner, assetIds }: AssetTagPlan,
 ): Promise<boolean> {
   const visibility = visibilityByScopes(caller, accepted);
-  const found = await findTagOwner(tx, caller, visibility, orgUid);
-  return found?.id === owner.id && (await areTaggable(tx, caller, visibility, owner, assetIds));
+  const currentOwner = await findTagOwner(tx, caller, visibility, orgUid);
+  return currentOwner?.id === owner.id && (await areTaggable(tx, caller, visibility, owner, assetIds));
 }
 
 /**
@@ -141,11 +141,11 @@ export async function createAssetTags(
     })),
   );
   const ids = new Map(created.map((tag) => [tag.uid, tag.id]));
-  const taken = tags.findIndex(({ uid }) => !ids.has(uid));
-  const name = tags[taken]?.name;
+  const conflictIndex = tags.findIndex(({ uid }) => !ids.has(uid));
+  const name = tags[conflictIndex]?.name;
   if (name !== undefined) {
     throw new DomainError('tag-exists', { name }, [
-      { property: `tags.${taken}.name`, code: 'already-exists', value: name },
+      { property: `tags.${conflictIndex}.name`, code: 'already-exists', value: name },
     ]);
   }
 
@@ -215,14 +215,14 @@ function auditedAssets(uids: readonly string[], pairs: number): object {
 }
 
 function validateNames(tags: readonly NewAssetTag[]): void {
-  const seen = new Set<string>();
+  const seenKeys = new Set<string>();
   const errors = tags.flatMap(({ name }, index): FieldError[] => {
     const property = `tags.${index}.name`;
     const error = validateName(property, name);
     if (error !== undefined) return [error];
     const key = foldName(name);
-    if (seen.has(key)) return [{ property, code: 'duplicate', value: name }];
-    seen.add(key);
+    if (seenKeys.has(key)) return [{ property, code: 'duplicate', value: name }];
+    seenKeys.add(key);
     return [];
   });
   if (errors.length > 0) throw invalidInput(errors);

@@ -42,7 +42,7 @@ interface ResolvedAsset {
 
 /**
  * Creates assets, all or none (operation 74).
- * @param at prefix of the properties of the asset with an index, for errors
+ * @param prefixOf returns the prefix of an asset's properties, for errors
  * @param uids the uids of the assets, in order
  * @returns the assets in the order of the input, or the `conflict` of `findHiddenConflict`
  * @throws DomainError `invalid` for invalid fields, an organization or listing that the caller cannot see, an asset
@@ -53,17 +53,17 @@ export async function createAssets(
   tx: Transaction,
   by: ChangeContext<Caller>,
   inputs: readonly AssetInput[],
-  at: (index: number) => string,
+  prefixOf: (index: number) => string,
   uids = newAssetUids(inputs.length, by.now),
 ): Promise<Asset[] | DomainError> {
-  const resolved = await resolveInputs(tx, by.actor, inputs, at, uids);
+  const resolved = await resolveInputs(tx, by.actor, inputs, prefixOf, uids);
   const hidden = await findHiddenConflict(
     tx,
     by,
     resolved.map(({ organizationId, values }, index) => ({
       organizationId,
       values,
-      property: at(index) + locationProperty(values.type),
+      property: prefixOf(index) + locationProperty(values.type),
     })),
   );
   if (hidden !== undefined) return hidden;
@@ -76,13 +76,13 @@ export async function createAssets(
       values: own,
     })),
   );
-  const taken = resolved.flatMap((asset, index) => (ids.has(asset.uid) ? [] : [{ asset, index }]));
-  const [first] = taken;
+  const conflicts = resolved.flatMap((asset, index) => (ids.has(asset.uid) ? [] : [{ asset, index }]));
+  const [first] = conflicts;
   if (first !== undefined)
     throw locationConflict(
       first.asset.values,
-      taken.map(({ asset, index }) => ({
-        property: at(index) + locationProperty(asset.values.type),
+      conflicts.map(({ asset, index }) => ({
+        property: prefixOf(index) + locationProperty(asset.values.type),
         code: 'taken',
         value: asset.values.location,
       })),
@@ -103,19 +103,19 @@ async function resolveInputs(
   tx: Transaction,
   caller: Caller,
   inputs: readonly AssetInput[],
-  at: (index: number) => string,
+  prefixOf: (index: number) => string,
   uids: readonly string[],
 ): Promise<ResolvedAsset[]> {
-  const { locations, errors } = normalizeLocations(inputs, at);
+  const { locations, errors } = normalizeLocations(inputs, prefixOf);
   if (errors.length > 0) throw invalidInput(errors);
   const targets = await findTargets(tx, caller, inputs);
   const resolved = inputs.flatMap((input, index): ResolvedAsset[] => {
-    const found = resolveTarget(targets, input, (property) => at(index) + property);
-    if ('code' in found) {
-      errors.push(found);
+    const target = resolveTarget(targets, input, (property) => prefixOf(index) + property);
+    if ('code' in target) {
+      errors.push(target);
       return [];
     }
-    return [{ ...found, uid: uids[index] as string, values: valuesOf(input, locations[index] as string) }];
+    return [{ ...target, uid: uids[index] as string, values: valuesOf(input, locations[index] as string) }];
   });
   if (errors.length > 0) throw invalidInput(errors);
   return resolved;
@@ -123,33 +123,33 @@ async function resolveInputs(
 
 /**
  * Validates names and locations without the database, and that no location is repeated.
- * @param at prefix of the properties of the asset with an index, for errors
+ * @param prefixOf returns the prefix of an asset's properties, for errors
  * @returns the errors, by the index of the asset
  */
 export function validateNewAssets(
   inputs: readonly PartialInput<AssetInput>[],
-  at: (index: number) => string,
+  prefixOf: (index: number) => string,
 ): FieldError[] {
-  return normalizeLocations(inputs, at).errors;
+  return normalizeLocations(inputs, prefixOf).errors;
 }
 
 /** @returns the location of each asset, and the errors of `validateNewAssets` */
 function normalizeLocations(
   inputs: readonly PartialInput<AssetInput>[],
-  at: (index: number) => string,
+  prefixOf: (index: number) => string,
 ): { locations: string[]; errors: FieldError[] } {
-  const seen = new Set<string>();
+  const seenKeys = new Set<string>();
   const errors: FieldError[] = [];
-  const locations = inputs.map(({ organization, type, name = '', location: sent }, index) => {
-    const path = (property: string) => at(index) + property;
-    const { location, errors: found } = validateNameAndLocation({ type, name, location: sent }, path);
-    errors.push(...found);
+  const locations = inputs.map(({ organization, type, name = '', location: input }, index) => {
+    const path = (property: string) => prefixOf(index) + property;
+    const { location, errors: issues } = validateNameAndLocation({ type, name, location: input }, path);
+    errors.push(...issues);
     if (organization === undefined || type === undefined) return location;
     const property = path(locationProperty(type));
-    if (found.some((error) => error.property === property)) return location;
+    if (issues.some((error) => error.property === property)) return location;
     const key = `${organization} ${type} ${location}`;
-    if (seen.has(key)) errors.push({ property, code: 'duplicate', value: location });
-    seen.add(key);
+    if (seenKeys.has(key)) errors.push({ property, code: 'duplicate', value: location });
+    seenKeys.add(key);
     return location;
   });
   return { locations, errors };
@@ -248,11 +248,11 @@ function resolveTarget(
   const listing = listingUid === undefined ? undefined : listings.get(listingUid);
   if (listingUid !== undefined && listing?.organization_id !== organizationId)
     return { property: path('listing'), code: 'inaccessible-listing', value: listingUid };
-  const wide = rules.filter(({ level }) => level !== 'listing');
-  if (wide.length === 0 && listing === undefined)
+  const organizationRules = rules.filter(({ level }) => level !== 'listing');
+  if (organizationRules.length === 0 && listing === undefined)
     return { property: path('listing'), code: 'listing-required' };
-  const covering = listing === undefined ? wide : rules;
-  if (!covering.some((rule) => canWrite(rule, writableBy)))
+  const applicableRules = listing === undefined ? organizationRules : rules;
+  if (!applicableRules.some((rule) => canWrite(rule, writableBy)))
     return { property: path('writableBy'), code: 'locks-you-out', value: writableBy };
   return { organizationId, listing: listing && { id: listing.id, uid: listing.uid } };
 }

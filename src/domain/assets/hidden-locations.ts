@@ -8,7 +8,7 @@ import { assetIsVisible, visibilityByScopes, visibilityParameters } from '../sha
 import { type AssetValues, locationConflict } from './insert-assets.ts';
 
 /** The future location of an asset. */
-interface WantedLocation {
+interface RequestedLocation {
   organizationId: number;
   values: AssetValues;
   /** The property of the input, for errors. */
@@ -23,16 +23,16 @@ interface WantedLocation {
 export async function findHiddenConflict(
   tx: Transaction,
   by: ChangeContext<Caller>,
-  wanted: readonly WantedLocation[],
+  requested: readonly RequestedLocation[],
 ): Promise<DomainError | undefined> {
   const visibility = visibilityByScopes(by.actor, ASSET_READ_SCOPES);
   // The caller sees all assets of every organization in which they can create one.
   if (visibility.rules.some(({ level, writableBy }) => level !== 'listing' && writableBy === null))
     return undefined;
-  const organizations = [...new Set(wanted.map(({ organizationId }) => organizationId))];
+  const organizations = [...new Set(requested.map(({ organizationId }) => organizationId))];
   for (const organizationId of organizations.sort((one, other) => one - other))
     await requireDiscoveriesLeft(tx, by, { kind: 'location', organizationId });
-  const locations = wanted.map(({ values }) => values.location);
+  const locations = requested.map(({ values }) => values.location);
   const rows = await tx
     .selectFrom('assets')
     .select(['organization_id', 'type', 'location'])
@@ -43,7 +43,7 @@ export async function findHiddenConflict(
   const keyOf = (organization: number, type: string, location: string) =>
     `${organization} ${type} ${location}`;
   const hidden = new Set(rows.map((row) => keyOf(row.organization_id, row.type, row.location)));
-  const first = wanted.find(({ organizationId, values: { type, location } }) =>
+  const first = requested.find(({ organizationId, values: { type, location } }) =>
     hidden.has(keyOf(organizationId, type, location)),
   );
   if (first === undefined) return undefined;

@@ -60,9 +60,9 @@ export function locationConflict(
   { type, location }: AssetValues,
   errors: readonly FieldError[] = [],
 ): DomainError {
-  const what =
+  const label =
     { host: 'host', webapp: 'web application', network: 'network' }[type as string] ?? 'such asset';
-  return new DomainError('location-taken', { what, location }, errors);
+  return new DomainError('location-taken', { what: label, location }, errors);
 }
 
 export interface AssetInsert {

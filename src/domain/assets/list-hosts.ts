@@ -16,10 +16,10 @@ export async function listHosts(
   organizationId: number,
   addresses: readonly string[],
 ): Promise<ListedHost[]> {
-  const found = await selectHostsByAddress(db, { organization: organizationId, addresses });
-  const counted = await selectPortCounts(db, { ids: found.map(({ id }) => id), state: 'open' });
+  const rows = await selectHostsByAddress(db, { organization: organizationId, addresses });
+  const counted = await selectPortCounts(db, { ids: rows.map(({ id }) => id), state: 'open' });
   const counts = new Map(counted.map(({ id, ports }) => [id, ports]));
-  const hosts = new Map(found.map((host) => [host.address, host]));
+  const hosts = new Map(rows.map((host) => [host.address, host]));
   return addresses.flatMap((address) => {
     const host = hosts.get(address);
     return host === undefined ? [] : [{ uid: host.uid, address, openPorts: counts.get(host.id) ?? 0 }];

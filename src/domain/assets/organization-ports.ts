@@ -108,9 +108,9 @@ export async function readOrganizationPorts(
 
 function pageBounds(
   { page, perPage, limit = Number.MAX_SAFE_INTEGER }: OrganizationPortQuery,
-  found: number,
+  matchCount: number,
 ) {
-  const total = Math.min(found, limit);
+  const total = Math.min(matchCount, limit);
   const offset = (page - 1) * perPage;
   return { total, offset, size: Math.max(0, Math.min(perPage, total - offset)) };
 }
@@ -119,14 +119,14 @@ async function readFromCounters({ db, organizationId, query }: PortQueryContext)
   const { state, number } = query;
   const digits = number === undefined ? '' : String(number).padStart(5, '0');
   // In ASCII, `0` follows `/` and `;` follows `:`.
-  const [from, to] =
+  const [start, end] =
     number === undefined ? [`${state}:`, `${state};`] : [`${state}:${digits}/`, `${state}:${digits}0`];
   const selectAmounts = (table: string) => sql`select bucket, amount from ${sql.table(table)}
-    where kind = 'organization-ports' and subject = ${organizationId} and bucket >= ${from} and bucket < ${to}`;
+    where kind = 'organization-ports' and subject = ${organizationId} and bucket >= ${start} and bucket < ${end}`;
   const counts = sql`select bucket, cast(sum(amount) as bigint) as assets
     from (${selectAmounts('counters')} union all ${selectAmounts('counter_deltas')}) as amounts group by bucket having sum(amount) > 0`;
-  const found = await sql<{ count: number }>`select count(*) as count from (${counts}) as counts`.execute(db);
-  const { total, offset, size } = pageBounds(query, found.rows[0]?.count ?? 0);
+  const count = await sql<{ count: number }>`select count(*) as count from (${counts}) as counts`.execute(db);
+  const { total, offset, size } = pageBounds(query, count.rows[0]?.count ?? 0);
   if (size === 0) return { ports: [], total };
   const { rows } = await sql<{ bucket: string; assets: number }>`
     select bucket, assets from (${counts}) as counts order by assets desc, bucket limit ${size} offset ${offset}`.execute(

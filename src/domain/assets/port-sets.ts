@@ -87,7 +87,7 @@ export function coversPorts(scanned: string, needed: string): boolean {
   const ranges = parsePorts(scanned);
   return parsePorts(needed).every(([protocol, first, last]) =>
     // Adjacent ranges are merged, so a covered range always lies within one.
-    ranges.some(([other, from, to]) => other === protocol && from <= first && last <= to),
+    ranges.some(([scannedProtocol, from, to]) => scannedProtocol === protocol && from <= first && last <= to),
   );
 }
 

@@ -59,7 +59,7 @@ export async function readPorts(
   assetUid: string,
   { state, orderBy, descending, limit, page, perPage }: PortQuery,
 ): Promise<PortPage> {
-  const found =
+  const asset =
     ORGANIZATION_UID.test(organizationUid) && ASSET_UID.test(assetUid)
       ? (
           await selectAssetWithCount(visibilityOf(caller))(db, {
@@ -70,14 +70,14 @@ export async function readPorts(
           })
         )[0]
       : undefined;
-  if (found === undefined) throw notFound('asset');
-  const total = Math.min(found.ports, limit ?? found.ports);
+  if (asset === undefined) throw notFound('asset');
+  const total = Math.min(asset.ports, limit ?? asset.ports);
   const offset = (page - 1) * perPage;
   const run: IndexRange<Port> = {
-    rows: found.ports,
+    rows: asset.ports,
     read: ({ reversed, ...window }) =>
       pageQuery({ orderBy, descending: descending !== reversed, reversed })(db, {
-        asset: found.id,
+        asset: asset.id,
         state,
         ...window,
       }),
@@ -143,7 +143,7 @@ interface PageShape {
 const pageQuery = memoizeByShape(({ orderBy, descending, reversed }: PageShape) => {
   const ties = (item: OrderByItemBuilder) => (reversed ? item.desc() : item.asc());
   return prepareQuery<PageParameters, Port>((db, p) => {
-    const found = db
+    const matching = db
       .selectFrom('ports')
       .select([
         'number',
@@ -161,8 +161,8 @@ const pageQuery = memoizeByShape(({ orderBy, descending, reversed }: PageShape) 
       .where('observed_state', '=', p.state);
     const ordered =
       orderBy === 'number'
-        ? found.orderBy('number', descending ? 'desc' : 'asc')
-        : found
+        ? matching.orderBy('number', descending ? 'desc' : 'asc')
+        : matching
             .orderBy(orderBy, (item) => {
               const directed = descending ? item.desc() : item.asc();
               return reversed ? directed.nullsFirst() : directed.nullsLast();
@@ -215,7 +215,7 @@ const insertCounts = preparePipelined<AssetIds>((tx, p) =>
       eb
         .selectFrom('ports')
         .select(({ fn }) => ['asset_id', 'observed_state', fn.countAll<number>().as('ports')])
-        .where((where) => inList(tx, where.ref('asset_id'), p.ids))
+        .where(({ ref }) => inList(tx, ref('asset_id'), p.ids))
         .groupBy(['asset_id', 'observed_state']),
     ),
 );

@@ -162,11 +162,11 @@ async function listingsOf(
   visibility: Visibility,
   p: VisibilityParameters,
 ): Promise<ReadonlyMap<number, AssetListing[]>> {
-  const found = sql<ListingRow>`select listing_assets.asset_id, assessments.uid, listing_assets.scope_rules,
+  const query = sql<ListingRow>`select listing_assets.asset_id, assessments.uid, listing_assets.scope_rules,
       row_number() over (partition by listing_assets.asset_id order by assessments.uid) as position
     from listing_assets join assessments on assessments.id = listing_assets.assessment_id
     where ${inList(db, sql.ref<number>('listing_assets.asset_id'), ids)} and ${assessmentIsVisible(visibility, p)}`;
-  const rows = await firstPerAsset(db, found, max);
+  const rows = await firstPerAsset(db, query, max);
   return groupBy(rows, assetIdOf, ({ uid, scope_rules }) => ({
     uid,
     scopeRules: JSON.parse(scope_rules) as string[],
@@ -194,19 +194,19 @@ async function tagsOf(
   ids: readonly number[],
   max: number,
 ): Promise<ReadonlyMap<number, { uid: string; name: string }[]>> {
-  const found = sql<TagRow>`select asset_taggings.asset_id, asset_tags.uid, asset_tags.name,
+  const query = sql<TagRow>`select asset_taggings.asset_id, asset_tags.uid, asset_tags.name,
       row_number() over (partition by asset_taggings.asset_id order by asset_tags.name, asset_tags.id) as position
     from asset_taggings join asset_tags on asset_tags.id = asset_taggings.tag_id
     where ${inList(db, sql.ref<number>('asset_taggings.asset_id'), ids)}`;
-  return groupBy(await firstPerAsset(db, found, max), assetIdOf, ({ uid, name }) => ({ uid, name }));
+  return groupBy(await firstPerAsset(db, query, max), assetIdOf, ({ uid, name }) => ({ uid, name }));
 }
 
 async function firstPerAsset<R>(
   db: ReadConnection,
-  found: RawBuilder<R>,
+  query: RawBuilder<R>,
   max = Number.MAX_SAFE_INTEGER,
 ): Promise<R[]> {
-  const { rows } = await sql<R>`select * from (${found}) as found
+  const { rows } = await sql<R>`select * from (${query}) as positions
     where position <= ${max} order by asset_id, position`.execute(db);
   return rows;
 }

@@ -87,14 +87,14 @@ export async function tagAssets(
   const { actor: caller } = by;
   const visibility = visibilityByScopes(caller, by.accepted);
   const owner = await findTagOwner(tx, caller, visibility, orgUid);
-  const [found, assets] =
+  const [tagRows, assets] =
     owner === undefined
       ? [[], new Map<string, TaggableAsset>()]
       : await Promise.all([
           tagsByUid(tx, { owner: owner.id, uids }),
           findTaggableAssets(tx, caller, visibility, owner, [...attach, ...detach]),
         ]);
-  const tags = new Map(found.map((tag) => [tag.uid, tag.id]));
+  const tags = new Map(tagRows.map((tag) => [tag.uid, tag.id]));
   const unknownTags = uids.flatMap((uid, index) =>
     tags.has(uid) ? [] : [unknownUidError(`tags.${index}`, 'tag', uid)],
   );

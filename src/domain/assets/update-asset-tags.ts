@@ -176,9 +176,9 @@ export async function deleteAssetTags(
   const { owner, visibility, mayChange } = await findOwnerToChange(tx, by, orgUid);
   mayChange();
   const tags = await lockTags(forUpdate)(tx, { owner: owner.id, uids });
-  const found = new Set(tags.map((tag) => tag.uid));
+  const knownUids = new Set(tags.map((tag) => tag.uid));
   const errors = uids.flatMap((uid, index) =>
-    found.has(uid) ? [] : [unknownUidError(`tags.${index}`, 'tag', uid)],
+    knownUids.has(uid) ? [] : [unknownUidError(`tags.${index}`, 'tag', uid)],
   );
   if (errors.length > 0) throw invalidInput(errors);
   const ids = tags.map(({ id }) => id);
@@ -242,6 +242,9 @@ async function requireVisibleAssets(
   tags: readonly number[],
 ): Promise<void> {
   if (visibility.rules.some(({ level }) => level !== 'listing')) return;
-  const others = await selectUnchangeableTags(visibility)(tx, { ...visibilityParameters(caller), tags });
-  if (others.length > 0) throw new DomainError('tag-outside-listings');
+  const denied = await selectUnchangeableTags(visibility)(tx, {
+    ...visibilityParameters(caller),
+    tags,
+  });
+  if (denied.length > 0) throw new DomainError('tag-outside-listings');
 }

@@ -81,7 +81,7 @@ export async function updateAsset(
       const hidden = await findHiddenConflict(tx, by, [moved]);
       if (hidden !== undefined) return hidden;
     }
-    const taken =
+    const isTaken =
       isMoved &&
       (await tx
         .selectFrom('assets')
@@ -90,7 +90,7 @@ export async function updateAsset(
         .where('type', '=', type)
         .where('location', '=', location)
         .executeTakeFirst()) !== undefined;
-    if (taken) throw locationConflict({ ...after, type }, [{ property, code: 'taken', value: location }]);
+    if (isTaken) throw locationConflict({ ...after, type }, [{ property, code: 'taken', value: location }]);
     await tx
       .updateTable('assets')
       .set({

@@ -100,10 +100,10 @@ export async function updateCriticality(
 
   const byPrevious = new Map<Criticality, { ids: number[]; uids: string[] }>();
   for (const asset of assets) {
-    let same = byPrevious.get(asset.criticality);
-    if (same === undefined) byPrevious.set(asset.criticality, (same = { ids: [], uids: [] }));
-    same.ids.push(asset.id);
-    same.uids.push(asset.uid);
+    let group = byPrevious.get(asset.criticality);
+    if (group === undefined) byPrevious.set(asset.criticality, (group = { ids: [], uids: [] }));
+    group.ids.push(asset.id);
+    group.uids.push(asset.uid);
   }
   for (const [previous, { ids }] of byPrevious) {
     let changed = 0;

@@ -139,13 +139,13 @@ async function loadDetails(
 ): Promise<ReadonlyMap<number, Details>> {
   const ids = rows.flatMap(({ id, bytes }) => (bytes === 0 ? [] : [id]));
   if (ids.length === 0) return new Map();
-  const found = await db
+  const detailRows = await db
     .selectFrom('audit_events')
     .select(['id', 'before', 'after'])
     .where(({ ref }) => inList(db, ref('id'), ids))
     .execute();
   return new Map(
-    found.map(({ id, before, after }) => [id, { before: parseJson(before), after: parseJson(after) }]),
+    detailRows.map(({ id, before, after }) => [id, { before: parseJson(before), after: parseJson(after) }]),
   );
 }
 

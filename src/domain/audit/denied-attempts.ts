@@ -60,10 +60,10 @@ const upsertDenials = prepareInsert(
 );
 
 /** Locks the row of the minute against other instances until the transaction ends. */
-const lockMinute = prepareWrite<{ minute: number; none: number }, { events: number }>((tx, p) =>
+const lockMinute = prepareWrite<{ minute: number; events: number }, { events: number }>((tx, p) =>
   tx
     .insertInto('denied_attempt_minutes')
-    .values({ minute: p.minute, events: p.none })
+    .values({ minute: p.minute, events: p.events })
     .onConflict((conflict) => conflict.column('minute').doUpdateSet({ minute: p.minute }))
     .returning('events'),
 );
@@ -183,14 +183,14 @@ async function writeMinute(
   number: number,
   { byKey, overflow }: MinuteBuffer,
 ): Promise<void> {
-  const [claimed] = await lockMinute(tx, { minute: number, none: 0 });
+  const [claimed] = await lockMinute(tx, { minute: number, events: 0 });
   const events = claimed?.events ?? 0;
   const keyed = [...byKey].map(([key, waiting]) => ({ ...waiting, denied_key: `${number} ${key}` }));
-  const found = await findStoredKeys(tx, { keys: keyed.map((row) => row.denied_key) });
-  const stored = new Set(found.map((row) => row.denied_key));
-  const fresh = keyed.filter((row) => !stored.has(row.denied_key));
-  const written = fresh.slice(0, MAX_ROWS_PER_MINUTE - events);
-  const rest = fresh.slice(written.length).reduce((sum, { count }) => sum + count, overflow);
+  const storedRows = await findStoredKeys(tx, { keys: keyed.map((row) => row.denied_key) });
+  const stored = new Set(storedRows.map((row) => row.denied_key));
+  const newRows = keyed.filter((row) => !stored.has(row.denied_key));
+  const written = newRows.slice(0, MAX_ROWS_PER_MINUTE - events);
+  const rest = newRows.slice(written.length).reduce((sum, { count }) => sum + count, overflow);
   const rows = [...keyed.filter((row) => stored.has(row.denied_key)), ...written];
   const names = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
   await upsertDenials(

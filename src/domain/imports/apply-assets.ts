@@ -41,12 +41,12 @@ export async function applyReportedHosts(
   const by = { actor: job.caller, now };
   const applied = await upsertScannedHosts(tx, by, job.organizationId, hosts, {
     importId: job.id,
-    findWritable: async (known) => (await permittedAssets(tx, job, known)).writable,
+    findWritable: async (scannedHosts) => (await permittedAssets(tx, job, scannedHosts)).writable,
   });
   await recordAssetDetections(
     tx,
     job,
-    applied.seen.map(({ id, first, last }) => ({ id, firstSeenAt: first, seenAt: last })),
+    applied.seenRanges.map(({ id, first, last }) => ({ id, firstSeenAt: first, seenAt: last })),
   );
   if (job.assessment !== null && applied.createdHosts.length > 0)
     await addNewAssetsToListing(tx, by, job.assessment.uid, applied.createdHosts);
@@ -176,25 +176,25 @@ export async function resolveFindingAssets(
     const { asset, firstSeenAt, seenAt } = detection;
     if (asset === null) continue;
     const key = assetKey(asset);
-    const other = located.get(key);
-    if (other === undefined) {
+    const merged = located.get(key);
+    if (merged === undefined) {
       located.set(key, { asset, firstSeenAt, seenAt, mayCreate, createsVulnerability });
       continue;
     }
-    other.mayCreate ||= mayCreate;
+    merged.mayCreate ||= mayCreate;
     if (!createsVulnerability) continue;
-    if (!other.createsVulnerability || firstSeenAt < other.firstSeenAt) other.firstSeenAt = firstSeenAt;
-    if (!other.createsVulnerability || seenAt > other.seenAt) other.seenAt = seenAt;
-    other.createsVulnerability = true;
+    if (!merged.createsVulnerability || firstSeenAt < merged.firstSeenAt) merged.firstSeenAt = firstSeenAt;
+    if (!merged.createsVulnerability || seenAt > merged.seenAt) merged.seenAt = seenAt;
+    merged.createsVulnerability = true;
   }
   const assets = await findOrCreateAssets(tx, job, located, now);
-  const seen: { id: number; firstSeenAt: number; seenAt: number }[] = [];
+  const seenAssets: { id: number; firstSeenAt: number; seenAt: number }[] = [];
   for (const [key, { firstSeenAt, seenAt, createsVulnerability }] of located) {
     const id = assets.ids.get(key);
     if (id !== undefined && createsVulnerability && assets.writable.has(id))
-      seen.push({ id, firstSeenAt, seenAt });
+      seenAssets.push({ id, firstSeenAt, seenAt });
   }
-  await recordAssetDetections(tx, job, seen);
+  await recordAssetDetections(tx, job, seenAssets);
   return assets;
 }
 
@@ -210,19 +210,19 @@ const insertDetections = prepareInsert(
 
 /**
  * Records that an import saw assets. An asset that imports created belongs to the import that saw it first.
- * @param seen distinct assets
+ * @param assets each asset once
  */
 export async function recordAssetDetections(
   tx: Transaction,
   job: ImportJob,
-  seen: readonly { id: number; firstSeenAt: number; seenAt: number }[],
+  assets: readonly { id: number; firstSeenAt: number; seenAt: number }[],
 ): Promise<void> {
-  if (seen.length === 0) return;
-  const ids = seen.map(({ id }) => id);
+  if (assets.length === 0) return;
+  const ids = assets.map(({ id }) => id);
   const stored = new Map((await lockSeen(tx, { ids })).map((row) => [row.id, row]));
   await updateSeenRange(
     tx,
-    seen.flatMap(({ id, firstSeenAt, seenAt }) => {
+    assets.flatMap(({ id, firstSeenAt, seenAt }) => {
       const { first_seen: first = null, last_seen: last = null } = stored.get(id) ?? {};
       const isWithin = first !== null && last !== null && first <= firstSeenAt && seenAt <= last;
       return isWithin ? [] : [{ id, first: firstSeenAt, last: seenAt }];
@@ -230,7 +230,7 @@ export async function recordAssetDetections(
   );
   await insertDetections(
     tx,
-    seen.map(({ id, firstSeenAt, seenAt }) => [job.organizationId, id, job.id, firstSeenAt, seenAt]),
+    assets.map(({ id, firstSeenAt, seenAt }) => [job.organizationId, id, job.id, firstSeenAt, seenAt]),
   );
   const madeByOthers = ids.filter((id) => {
     const creator = stored.get(id)?.import_id ?? null;

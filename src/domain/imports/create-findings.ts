@@ -66,7 +66,9 @@ export async function createFindings(
   if (findings.length === 0) return;
   const { organizationId, assessment, id: importId, caller } = job;
   const created = await deriveNewFindings(tx, job, findings, now);
-  const vulnerabilities = created.filter((one): one is CreatedVulnerability => one.derived !== undefined);
+  const vulnerabilities = created.filter(
+    (entry): entry is CreatedVulnerability => entry.derived !== undefined,
+  );
   await insertVulnerabilities(
     tx,
     vulnerabilities.map(({ id, detection, derived: { statusId, closedAt } }) => ({
@@ -128,10 +130,10 @@ export async function createFindings(
     vulnerabilities.flatMap(({ id, tags }) => tags.map((tag) => [organizationId, id, tag])),
   );
   const entries = vulnerabilities.flatMap(({ id, derived: { statusId, goneAt } }): TimelineEntry[] => {
-    const of = { organizationId, vulnerabilityId: id, importId };
+    const target = { organizationId, vulnerabilityId: id, importId };
     return [
-      ...(goneAt === null ? [] : [{ ...of, kind: 'gone' as const }]),
-      ...(isClosed(statusId) ? [statusTimelineEntry(of, STATUS.pendingReview, statusId)] : []),
+      ...(goneAt === null ? [] : [{ ...target, kind: 'gone' as const }]),
+      ...(isClosed(statusId) ? [statusTimelineEntry(target, STATUS.pendingReview, statusId)] : []),
     ];
   });
   await recordTimelineEntries(tx, systemChangeContext({ actor: caller, now }), entries);
@@ -216,7 +218,7 @@ async function scopesOf(
   { organizationId, assessment }: FindingsJob,
   findings: readonly NewFinding[],
 ): Promise<(readonly CoveringScope[])[]> {
-  const covering = await findCoveringScopes(
+  const coveringScopes = await findCoveringScopes(
     tx,
     { organizationId, assessmentId: assessment.id },
     findings.map(({ detection: { source, scanScope } }) => ({
@@ -227,11 +229,11 @@ async function scopesOf(
     })),
   );
   const identities = findings.flatMap(({ detection: { identity } }, index) =>
-    covering[index]?.length === 0 ? [] : [identity],
+    coveringScopes[index]?.length === 0 ? [] : [identity],
   );
   const untested = await loadUntested(tx, assessment.id, identities);
-  if (untested.size === 0) return covering;
-  return covering.map((scopes, index) => {
+  if (untested.size === 0) return coveringScopes;
+  return coveringScopes.map((scopes, index) => {
     const { identity } = (findings[index] as NewFinding).detection;
     return scopes.filter(({ importId }) => untested.get(identity)?.includes(importId) !== true);
   });

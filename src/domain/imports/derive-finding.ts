@@ -77,8 +77,8 @@ function creatorOf(
   counted: readonly StoredDetection[],
   all: readonly StoredDetection[],
 ): StoredDetection | undefined {
-  const earliestIn = (some: readonly StoredDetection[]) =>
-    some.find(({ createsVulnerability }) => createsVulnerability);
+  const earliestIn = (detections: readonly StoredDetection[]) =>
+    detections.find(({ createsVulnerability }) => createsVulnerability);
   return (
     earliestIn(counted) ??
     (counted.length < all.length ? earliestIn([...all].sort(inOrderOfDetection)) : undefined)
@@ -96,15 +96,15 @@ export function deriveFinding(facts: FindingFacts): DerivedFinding | undefined {
   const creator = creatorOf(counted, detections);
   if (creator === undefined && firstEditedAt === null) return undefined;
   const last = counted.at(-1);
-  const gone = firstScopeAfter(last, scopes);
+  const firstScope = firstScopeAfter(last, scopes);
   const { fixedBy, ...status } = deriveStatus(facts, counted, creator);
   // If a report fixed it, that report marks it as gone, even if an earlier one already lacked it.
-  const by = gone === undefined ? undefined : (fixedBy ?? gone);
+  const goneScope = firstScope === undefined ? undefined : (fixedBy ?? firstScope);
   return {
     importId: creator?.importId ?? null,
     firstSeenAt: counted.length === 0 ? null : Math.min(...counted.map(({ firstSeenAt }) => firstSeenAt)),
-    goneAt: by?.coveredAt ?? null,
-    goneImportId: by?.importId ?? null,
+    goneAt: goneScope?.coveredAt ?? null,
+    goneImportId: goneScope?.importId ?? null,
     ...status,
   };
 }
@@ -167,16 +167,18 @@ function deriveStatus(
         : statusAfterRetest(decision.retest, status.statusId, statusBeforeRetest);
     if ('retest' in decision && decision.retest === 'requested') statusBeforeRetest = status.statusId;
     // Deciding on the current status changes nothing.
-    const stands = statusId === status.statusId;
-    status = { statusId, decidedAt: at, closedAt: stands ? status.closedAt : closedAt(statusId, at) };
+    const isUnchanged = statusId === status.statusId;
+    status = { statusId, decidedAt: at, closedAt: isUnchanged ? status.closedAt : closedAt(statusId, at) };
   };
   const events: (Moment & { apply: () => void })[] = [
-    ...counted.map((one) => ({ ...momentOf(one), apply: () => see(one.seenAt) })),
+    ...counted.map((detection) => ({ ...momentOf(detection), apply: () => see(detection.seenAt) })),
     ...scopes.flatMap((scope) =>
       scope.isFixing ? [{ at: scope.coveredAt, importId: scope.importId, apply: () => fix(scope) }] : [],
     ),
   ].filter((event) => inOrderOfTime(event, start) > 0);
-  events.push(...decisions.map((one) => ({ at: one.at, importId: Infinity, apply: () => decide(one) })));
+  events.push(
+    ...decisions.map((decision) => ({ at: decision.at, importId: Infinity, apply: () => decide(decision) })),
+  );
   for (const { apply } of events.sort(inOrderOfTime)) apply();
   return { ...status, fixedBy, statusBeforeRetest };
 }

@@ -139,10 +139,10 @@ export interface LoadedContent {
 /** @returns the wanted content of each finding; none for a vulnerability that has always shown the same content */
 export async function loadContents(
   tx: Transaction,
-  wanted: readonly { id: number; latest: FindingContent }[],
+  findings: readonly { id: number; latest: FindingContent }[],
 ): Promise<Map<number, LoadedContent>> {
-  if (wanted.length === 0) return new Map();
-  const pairs = wanted.map(({ id, latest }) => [id, latest.number]);
+  if (findings.length === 0) return new Map();
+  const pairs = findings.map(({ id, latest }) => [id, latest.number]);
   const { rows } = await sql<{ vulnerability_id: number; asset_id: number | null; columns: string }>`
     select vulnerability_id, asset_id, columns from finding_contents, ${jsonRowsTable(tx, pairs)}
     where vulnerability_id = ${itemInteger(0)} and number = ${itemInteger(1)}`.execute(tx);

@@ -89,8 +89,8 @@ export async function insertDetections(
     [createsVulnerability ? 1 : 0, isTimeKnown ? 1 : 0, carriedStatusId] as const;
   const groups = groupBy(
     detections,
-    (one) => flagsOf(one).join(' '),
-    (one) => one,
+    (detection) => flagsOf(detection).join(' '),
+    (detection) => detection,
   );
   for (const group of groups.values())
     await insert(

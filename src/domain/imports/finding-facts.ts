@@ -61,7 +61,7 @@ export interface UserEdits {
  */
 export async function loadFindingFacts(
   tx: Transaction,
-  { organizationId, assessmentId, undoneImportId: without, scope }: FactsOf,
+  { organizationId, assessmentId, undoneImportId, scope }: FactsOf,
   ids: readonly number[],
 ): Promise<FindingWithFacts[]> {
   if (ids.length === 0) return [];
@@ -74,12 +74,12 @@ export async function loadFindingFacts(
   const detections = await loadDetections(tx, ids);
   const editsById = await loadUserEdits(tx, ids);
   const changing = rows.flatMap(({ vulnerability_id: id, content }) =>
-    detections.get(id)?.some((one) => one.content !== content) === true ? [id] : [],
+    detections.get(id)?.some((detection) => detection.content !== content) === true ? [id] : [],
   );
   const contents = await loadContentsOf(tx, changing);
   const findings = rows.map((row) => {
     const all = detections.get(row.vulnerability_id) ?? [];
-    const remaining = all.filter(({ importId }) => importId !== without);
+    const remaining = all.filter(({ importId }) => importId !== undoneImportId);
     const current: FindingContent = {
       number: row.content,
       content_hash: row.content_hash,
@@ -98,10 +98,11 @@ export async function loadFindingFacts(
       remaining,
       current,
       latest: contentAt(countedDetections(remaining).at(-1)?.content) ?? current,
-      contentOf: (importId: number) => contentAt(all.find((one) => one.importId === importId)?.content),
+      contentOf: (importId: number) =>
+        contentAt(all.find((detection) => detection.importId === importId)?.content),
     };
   });
-  const covering = await findCoveringScopes(
+  const coveringScopes = await findCoveringScopes(
     tx,
     { organizationId, assessmentId },
     findings.map(({ row: { source }, latest }) => ({ source, ...latest })),
@@ -109,16 +110,16 @@ export async function loadFindingFacts(
   const untested = await loadUntested(
     tx,
     assessmentId,
-    rows.flatMap(({ identity_hash }, index) => (covering[index]?.length === 0 ? [] : [identity_hash])),
+    rows.flatMap(({ identity_hash }, index) => (coveringScopes[index]?.length === 0 ? [] : [identity_hash])),
   );
   return findings.map(({ row, remaining, current, latest, contentOf }, index) => {
     const { vulnerability_id: id, identity_hash: identity, source, gone_at, gone_import_id } = row;
     const containing = new Set([
       ...remaining.map(({ importId }) => importId),
       ...(untested.get(identity) ?? []),
-      ...(without === undefined ? [] : [without]),
+      ...(undoneImportId === undefined ? [] : [undoneImportId]),
     ]);
-    const scopes = (covering[index] ?? []).filter(({ importId }) => !containing.has(importId));
+    const scopes = (coveringScopes[index] ?? []).filter(({ importId }) => !containing.has(importId));
     if (scope !== undefined && !scopes.some(({ importId }) => importId === scope.importId))
       scopes.push(scope);
     const edits = editsById.get(id) ?? NO_USER_EDITS;
@@ -186,14 +187,14 @@ export async function loadUntested(
   identities: readonly string[],
 ): Promise<Map<string, number[]>> {
   if (identities.length === 0) return new Map();
-  const found = await tx
+  const rows = await tx
     .selectFrom('untested_findings')
     .select(['identity_hash', 'import_id'])
     .where('assessment_id', '=', assessmentId)
     .where((eb) => inList(tx, eb.ref('identity_hash'), identities))
     .execute();
   return groupBy(
-    found,
+    rows,
     (row) => row.identity_hash,
     (row) => row.import_id,
   );
@@ -241,9 +242,10 @@ async function loadUserEdits(tx: Transaction, ids: readonly number[]): Promise<M
       if (statusId !== undefined && !isOfRetest) edits.decisions.push({ at, statusId });
     } else if (kind === 'edited') for (const name of Object.keys(parse(after))) edits.fields.add(name);
     else if (kind === 'tags') {
-      const had = new Set(parse<TagsSnapshot>(before).tags?.map((tag) => tag.id));
-      const has = new Set(parse<TagsSnapshot>(after).tags?.map((tag) => tag.id));
-      for (const tag of [...had, ...has]) if (had.has(tag) !== has.has(tag)) edits.tags.add(tag);
+      const tagsBefore = new Set(parse<TagsSnapshot>(before).tags?.map((tag) => tag.id));
+      const tagsAfter = new Set(parse<TagsSnapshot>(after).tags?.map((tag) => tag.id));
+      for (const tag of [...tagsBefore, ...tagsAfter])
+        if (tagsBefore.has(tag) !== tagsAfter.has(tag)) edits.tags.add(tag);
     }
   }
   return editsById;

@@ -32,8 +32,8 @@ export function systemChangeContext({ actor, now }: ChangeContext): ChangeContex
 }
 
 /** An undo is a person's decision; the changes of an import are not. */
-export function authorOf({ by, undoneImportId: without }: StateContext): ChangeContext {
-  return without === undefined ? systemChangeContext(by) : by;
+export function authorOf({ by, undoneImportId }: StateContext): ChangeContext {
+  return undoneImportId === undefined ? systemChangeContext(by) : by;
 }
 
 /** @returns the ids of vulnerabilities that keep a status set by the import that is undone */
@@ -42,22 +42,22 @@ export async function applyStatuses(
   context: StateContext,
   plans: readonly StatePlan[],
 ): Promise<ReadonlySet<number>> {
-  const { organizationId, assessmentId, importId, undoneImportId: without, by } = context;
+  const { organizationId, assessmentId, importId, undoneImportId, by } = context;
   const existing = plans.flatMap((plan) => {
     const { row, derived } = plan;
     return row === undefined || derived === undefined ? [] : [{ plan, row, derived }];
   });
-  const [changed, same] = [
+  const [changed, unchanged] = [
     existing.filter(({ row, derived }) => row.status_id !== derived.statusId),
     existing.filter(({ row, derived }) => row.status_id === derived.statusId),
   ];
-  const kept =
-    without === undefined
+  const keptStatuses =
+    undoneImportId === undefined
       ? []
       : await statusesOf(
           tx,
-          without,
-          same.map(({ row }) => row.id),
+          undoneImportId,
+          unchanged.map(({ row }) => row.id),
         );
   await changeStatuses(
     tx,
@@ -74,7 +74,7 @@ export async function applyStatuses(
     })),
     importId,
   );
-  const moved = same.filter(({ row, derived }) => row.closed_at !== derived.closedAt);
+  const moved = unchanged.filter(({ row, derived }) => row.closed_at !== derived.closedAt);
   const closings = moved.map(({ row, derived }) => [row.id, derived.closedAt]);
   if (moved.length > 0)
     await sql`update vulnerabilities set closed_at = ${itemInteger(1)}
@@ -89,7 +89,7 @@ export async function applyStatuses(
       from ${jsonRowsTable(tx, restored)} where vulnerabilities.id = ${itemInteger(0)}`.execute(tx);
   for (const { plan, row, derived } of [...changed, ...moved])
     plan.row = { ...row, status_id: derived.statusId, closed_at: derived.closedAt };
-  return new Set(kept);
+  return new Set(keptStatuses);
 }
 
 /** @returns the ids of vulnerabilities whose status an import has changed */
@@ -123,7 +123,7 @@ export async function applyOrigins(tx: Transaction, plans: readonly StatePlan[])
 /** @returns timeline entries for findings that are now gone; adds one to `entries` for each that was detected again */
 export async function applyGoneMarks(
   tx: Transaction,
-  { organizationId, importId, undoneImportId: without }: StateContext,
+  { organizationId, importId, undoneImportId }: StateContext,
   plans: readonly StatePlan[],
   entries: Map<number, TimelineEntry>,
 ): Promise<TimelineEntry[]> {
@@ -139,20 +139,20 @@ export async function applyGoneMarks(
   const rows = changed.map(({ id, goneAt, goneImportId }) => [id, goneAt, goneImportId]);
   await sql`update scanner_findings set gone_at = ${itemInteger(1)}, gone_import_id = ${itemInteger(2)}
     from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${itemInteger(0)}`.execute(tx);
-  const gone: TimelineEntry[] = [];
+  const goneEntries: TimelineEntry[] = [];
   for (const { id, exists, wasGone, goneAt, goneImportId } of changed) {
     if (!exists) continue;
-    const of = { organizationId, vulnerabilityId: id };
+    const target = { organizationId, vulnerabilityId: id };
     if (goneAt !== null && !wasGone)
-      gone.push({
-        ...of,
+      goneEntries.push({
+        ...target,
         kind: 'gone',
-        importId: without === undefined ? importId : (goneImportId as number),
+        importId: undoneImportId === undefined ? importId : (goneImportId as number),
       });
-    if (goneAt === null && without === undefined && !entries.has(id))
-      entries.set(id, { ...of, kind: 'seen', importId });
+    if (goneAt === null && undoneImportId === undefined && !entries.has(id))
+      entries.set(id, { ...target, kind: 'seen', importId });
   }
-  return gone;
+  return goneEntries;
 }
 
 /** A vulnerability whose tags may change. */
@@ -207,8 +207,8 @@ export async function addTags(
   const tags = await resolveTags(tx, by, organizationId, { tagNames });
   const idOf = new Map(tags.map((tag) => [tag.normalized_name, tag.id]));
   const links: [number, number, number][] = [];
-  for (const [{ plan }, its] of names) {
-    const added = new Set(its.flatMap((name) => idOf.get(foldName(name)) ?? []));
+  for (const [{ plan }, planNames] of names) {
+    const added = new Set(planNames.flatMap((name) => idOf.get(foldName(name)) ?? []));
     for (const tag of added) {
       if (plan.tags.includes(tag) || plan.userEdits.tags.has(tag)) continue;
       links.push([organizationId, plan.id, tag]);
@@ -229,20 +229,20 @@ export async function changeTags(
   after: readonly TagSource[],
 ): Promise<void> {
   if (before.length === 0) return;
-  const [old, now] = [await tagNamesOf(tx, before), await tagNamesOf(tx, after)];
-  const keys = [...new Set([...old.values()].flat().map(foldName))];
+  const [namesBefore, namesAfter] = [await tagNamesOf(tx, before), await tagNamesOf(tx, after)];
+  const keys = [...new Set([...namesBefore.values()].flat().map(foldName))];
   const tags = keys.length === 0 ? [] : await tagsByKeys(tx, { organization: context.organizationId, keys });
   const idOf = new Map(tags.map((tag) => [tag.normalized_name, tag.id]));
   const removed: [number, number][] = [];
   for (const [index, source] of before.entries()) {
     const { plan } = source;
-    const kept = new Set(now.get(after[index] as TagSource)?.map(foldName));
-    for (const key of new Set(old.get(source)?.map(foldName))) {
+    const keptKeys = new Set(namesAfter.get(after[index] as TagSource)?.map(foldName));
+    for (const key of new Set(namesBefore.get(source)?.map(foldName))) {
       const tag = idOf.get(key);
-      if (tag === undefined || kept.has(key) || plan.userEdits.tags.has(tag) || !plan.tags.includes(tag))
+      if (tag === undefined || keptKeys.has(key) || plan.userEdits.tags.has(tag) || !plan.tags.includes(tag))
         continue;
       removed.push([plan.id, tag]);
-      plan.tags = plan.tags.filter((other) => other !== tag);
+      plan.tags = plan.tags.filter((tagId) => tagId !== tag);
     }
   }
   if (removed.length > 0)

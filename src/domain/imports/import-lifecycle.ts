@@ -68,7 +68,7 @@ export const claimNextImport =
       .where('locked_by', 'is not', null)
       .executeTakeFirstOrThrow();
     if (count >= atOnce) return undefined;
-    const place = sql<number>`coalesce(imports.assessment_id, 0)`;
+    const target = sql<number>`coalesce(imports.assessment_id, 0)`;
     const jobs = tx
       .selectFrom('jobs')
       .innerJoin('imports', (join) => join.on('imports.id', '=', importIdOf('jobs')))
@@ -77,7 +77,7 @@ export const claimNextImport =
     const next = await tx
       .with(
         (cte) => cte('running').materialized(),
-        () => jobs.select(place.as('place')).where('run_at', '>', now).where('locked_by', 'is not', null),
+        () => jobs.select(target.as('target')).where('run_at', '>', now).where('locked_by', 'is not', null),
       )
       // One row per organization, so that ordering costs the same however many jobs it has.
       .with(
@@ -88,7 +88,7 @@ export const claimNextImport =
             .where('run_at', '<=', now)
             .where(
               sql<SqlBool>`not exists (select 1 from running
-                where running.organization_id = imports.organization_id and running.place = ${place})`,
+                where running.organization_id = imports.organization_id and running.target = ${target})`,
             )
             .groupBy('imports.organization_id'),
       )

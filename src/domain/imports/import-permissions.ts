@@ -71,18 +71,18 @@ export async function permittedAssets(
   assets: readonly FoundAsset[],
 ): Promise<{ linkable: ReadonlySet<number>; writable: ReadonlySet<number> }> {
   const { rules } = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
-  const wide = rules.filter(({ level }) => level !== 'listing');
+  const organizationRules = rules.filter(({ level }) => level !== 'listing');
   // Other users reach only the assets of the assessment.
   const reachesAll = assessment === null || isAdminOf(caller, organizationId);
   const inAssessment = new Set(assets.flatMap(({ id, import_id }) => (import_id === importId ? [id] : [])));
-  if (assessment !== null && !(reachesAll && wide.length === rules.length)) {
+  if (assessment !== null && !(reachesAll && organizationRules.length === rules.length)) {
     const ids = assets.flatMap(({ id }) => (inAssessment.has(id) ? [] : [id]));
     for (const { asset_id } of await selectListedAssets(tx, { assessment: assessment.id, ids }))
       inAssessment.add(asset_id);
   }
   const linkable = assets.filter(({ id }) => reachesAll || inAssessment.has(id));
   const writable = linkable.filter(({ id, writable_by }) =>
-    coversAsset(inAssessment.has(id) ? rules : wide, writable_by),
+    coversAsset(inAssessment.has(id) ? rules : organizationRules, writable_by),
   );
   return { linkable: new Set(linkable.map(({ id }) => id)), writable: new Set(writable.map(({ id }) => id)) };
 }

@@ -107,8 +107,8 @@ export async function reconcileFindings(
   await createMade(tx, context, plans);
   await changeLinks(tx, context, plans);
   await applyOrigins(tx, plans);
-  const gone = await applyGoneMarks(tx, context, plans, entries);
-  await recordTimelineEntries(tx, authorOf(context), [...entries.values(), ...gone]);
+  const goneEntries = await applyGoneMarks(tx, context, plans, entries);
+  await recordTimelineEntries(tx, authorOf(context), [...entries.values(), ...goneEntries]);
   const keptStatuses = await applyStatuses(tx, context, plans);
   for (const [index, plan] of plans.entries())
     context.sums.add(counterDeltas(before[index] ?? null, countedFields(context, plan)));
@@ -133,11 +133,11 @@ function countedFields({ organizationId, assessmentId }: FactsOf, { row, tags, a
 async function deleteUnmade(tx: Transaction, plans: readonly Plan[]): Promise<void> {
   const obsolete = plans.filter(({ derived }) => derived === undefined);
   if (obsolete.length === 0) return;
-  const [seen, unseen] = [
+  const [detected, undetected] = [
     obsolete.filter(({ facts }) => facts.detections.length > 0),
     obsolete.filter(({ facts }) => facts.detections.length === 0),
   ];
-  await storeShown(tx, seen);
+  await storeShown(tx, detected);
   const deleted = obsolete.filter(({ row }) => row !== undefined);
   await lockRows(
     tx,
@@ -158,7 +158,7 @@ async function deleteUnmade(tx: Transaction, plans: readonly Plan[]): Promise<vo
       .execute();
   await deleteFindings(
     tx,
-    unseen.map(({ id }) => id),
+    undetected.map(({ id }) => id),
   );
   for (const plan of deleted) Object.assign(plan, { row: undefined, assets: [], tags: [] });
 }
@@ -176,18 +176,18 @@ export async function deleteFindings(tx: Transaction, ids: readonly number[]): P
 /** Stores the displayed contents of vulnerabilities before they change. @returns the contents by id */
 async function storeShown(tx: Transaction, plans: readonly Plan[]): Promise<Map<number, ScannerColumns>> {
   const existing = plans.filter(({ row }) => row !== undefined);
-  const shown = await loadShownColumns(
+  const columnsById = await loadShownColumns(
     tx,
     existing.map(({ id }) => id),
   );
   await storeContents(
     tx,
     existing.flatMap(({ id, current, assets }) => {
-      const columns = shown.get(id);
+      const columns = columnsById.get(id);
       return columns === undefined ? [] : [{ id, content: current, asset: assets[0] ?? null, columns }];
     }),
   );
-  return shown;
+  return columnsById;
 }
 
 /**
@@ -196,7 +196,7 @@ async function storeShown(tx: Transaction, plans: readonly Plan[]): Promise<Map<
  */
 async function showLatestContents(
   tx: Transaction,
-  { organizationId, importId, undoneImportId: without, by }: Reconciling,
+  { organizationId, importId, undoneImportId, by }: Reconciling,
   plans: readonly Plan[],
 ): Promise<Map<number, TimelineEntry>> {
   const entries = new Map<number, TimelineEntry>();
@@ -204,32 +204,32 @@ async function showLatestContents(
     ({ latest, current, facts }) => latest.number !== current.number && facts.detections.length > 0,
   );
   if (outdated.length === 0) return entries;
-  const shown = await storeShown(tx, outdated);
+  const shownColumns = await storeShown(tx, outdated);
   const contents = await loadContents(tx, outdated);
   const overwritten: { id: number; columns: ScannerColumns }[] = [];
   for (const plan of outdated) {
     const { id, row, userEdits } = plan;
-    const [columns, before] = [contents.get(id)?.columns, shown.get(id)];
+    const [columns, before] = [contents.get(id)?.columns, shownColumns.get(id)];
     if (row === undefined || columns === undefined || before === undefined) continue;
-    const differing = SCANNER_COLUMNS.filter((column) => before[column] !== columns[column]);
+    const changedColumns = SCANNER_COLUMNS.filter((column) => before[column] !== columns[column]);
     // The timeline does not show evidence.
-    const told = differing.filter((column) => column !== 'http_requests');
-    if (told.length > 0)
+    const timelineColumns = changedColumns.filter((column) => column !== 'http_requests');
+    if (timelineColumns.length > 0)
       entries.set(id, {
         organizationId,
         vulnerabilityId: id,
         kind: 'seen',
-        before: fieldSnapshot(before, told),
-        after: fieldSnapshot(columns, told),
-        ...(without === undefined ? { importId } : {}),
+        before: fieldSnapshot(before, timelineColumns),
+        after: fieldSnapshot(columns, timelineColumns),
+        ...(undoneImportId === undefined ? { importId } : {}),
       });
-    const written = differing.filter((column) => !userEdits.fields.has(FIELD_OF_COLUMN[column]));
+    const written = changedColumns.filter((column) => !userEdits.fields.has(FIELD_OF_COLUMN[column]));
     const values = { ...before, ...Object.fromEntries(written.map((column) => [column, columns[column]])) };
     // The vector determines the score, so both come from the same author.
     if (userEdits.fields.has('cvss_score') || userEdits.fields.has('cvss_vector'))
       Object.assign(values, { cvss_score: before.cvss_score, cvss_vector: before.cvss_vector });
     plan.row = { ...row, severity: values.severity };
-    plan.isEdited = written.length < differing.length;
+    plan.isEdited = written.length < changedColumns.length;
     if (SCANNER_COLUMNS.some((column) => values[column] !== before[column]))
       overwritten.push({ id, columns: values });
   }
@@ -305,12 +305,12 @@ async function changeLinks(
     tx,
     free.filter(({ latest, current, assets }) => latest.number !== current.number || assets.length === 0),
   );
-  const wanted = free.flatMap((plan) => {
+  const candidates = free.flatMap((plan) => {
     const asset =
       switched.get(plan.id)?.asset ?? (plan.assets.length === 0 ? resolved?.get(plan.id) : undefined);
     return asset === undefined || plan.assets.includes(asset) ? [] : [{ plan, asset }];
   });
-  if (wanted.length === 0) return;
+  if (candidates.length === 0) return;
   // A person may have deleted it since.
   const existing = await tx
     .selectFrom('assets')
@@ -319,14 +319,14 @@ async function changeLinks(
       inList(
         tx,
         eb.ref('id'),
-        wanted.flatMap(({ plan, asset }) => [asset, resolved?.get(plan.id) ?? asset]),
+        candidates.flatMap(({ plan, asset }) => [asset, resolved?.get(plan.id) ?? asset]),
       ),
     )
     .execute();
   const exists = new Set(existing.map(({ id }) => id));
-  const links = wanted.flatMap(({ plan, asset }) => {
-    const found = exists.has(asset) ? asset : plan.assets.length === 0 ? resolved?.get(plan.id) : undefined;
-    return found !== undefined && exists.has(found) ? [{ plan, asset: found }] : [];
+  const links = candidates.flatMap(({ plan, asset }) => {
+    const linked = exists.has(asset) ? asset : plan.assets.length === 0 ? resolved?.get(plan.id) : undefined;
+    return linked !== undefined && exists.has(linked) ? [{ plan, asset: linked }] : [];
   });
   await tx
     .deleteFrom('vulnerability_assets')

@@ -51,8 +51,8 @@ const sameReportAs = (job: ImportJob): SameReport => ({
  *   there are none or the report has a time of its own
  */
 export async function earliestReportTime(db: ReadConnection, job: ImportJob): Promise<number | undefined> {
-  const others = await importsWithoutOwnTime(db, sameReportAs(job));
-  const times = others.flatMap(({ id, fallbackAt }) => (id === job.id ? [] : [fallbackAt]));
+  const imports = await importsWithoutOwnTime(db, sameReportAs(job));
+  const times = imports.flatMap(({ id, fallbackAt }) => (id === job.id ? [] : [fallbackAt]));
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
@@ -63,12 +63,12 @@ export async function earliestReportTime(db: ReadConnection, job: ImportJob): Pr
 export async function saveReportTime(
   tx: Transaction,
   job: ImportJob,
-  at: number,
+  reportAt: number,
   fallbackAt: number | null,
 ): Promise<void> {
   await tx
     .updateTable('imports')
-    .set({ report_at: at, fallback_report_at: fallbackAt })
+    .set({ report_at: reportAt, fallback_report_at: fallbackAt })
     .where('id', '=', job.id)
     .execute();
 }
@@ -76,15 +76,15 @@ export async function saveReportTime(
 /**
  * Gives all standing imports of a report without a time of its own the earliest of their times, after one of them was
  * added or undone.
- * @param without an import that is being undone
+ * @param undoneImportId an import that is being undone
  */
 export async function alignReportTimes(
   run: { db: Database; writer: AdaptiveWriter; by: () => ChangeContext<Caller> },
   report: SameReport,
-  without?: number,
+  undoneImportId?: number,
 ): Promise<void> {
-  const found = await importsWithoutOwnTime(run.db.read, report);
-  const imports = found.filter(({ id }) => id !== without);
+  const sameReports = await importsWithoutOwnTime(run.db.read, report);
+  const imports = sameReports.filter(({ id }) => id !== undoneImportId);
   const earliest = Math.min(...imports.map(({ fallbackAt }) => fallbackAt));
   for (const { id, reportAt } of imports)
     if (reportAt !== earliest) await moveImport(run, { ...report, id }, earliest);
@@ -97,11 +97,11 @@ export async function alignReportTimes(
 async function moveImport(
   { db, writer, by }: Parameters<typeof alignReportTimes>[0],
   { id, organizationId, assessmentId }: SameReport & { id: number },
-  at: number,
+  reportAt: number,
 ): Promise<void> {
   if (assessmentId !== null) {
     await writer.write(1, (tx) =>
-      tx.updateTable('scan_scopes').set({ covered_at: at }).where('import_id', '=', id).execute(),
+      tx.updateTable('scan_scopes').set({ covered_at: reportAt }).where('import_id', '=', id).execute(),
     );
     for await (const ids of affectedFindings(db.read, { id, assessmentId }))
       for (let start = 0; start < ids.length;) {
@@ -110,7 +110,7 @@ async function moveImport(
         await writer.write(batch.length, async (tx) => {
           await tx
             .updateTable('detections')
-            .set({ seen_at: at, first_seen_at: at })
+            .set({ seen_at: reportAt, first_seen_at: reportAt })
             .where((eb) => inList(tx, eb.ref('vulnerability_id'), batch))
             .where('import_id', '=', id)
             .execute();
@@ -120,8 +120,8 @@ async function moveImport(
         });
       }
   }
-  await retimeAssetDetections(writer, { id, organizationId }, at);
+  await retimeAssetDetections(writer, { id, organizationId }, reportAt);
   await writer.write(1, (tx) =>
-    tx.updateTable('imports').set({ report_at: at }).where('id', '=', id).execute(),
+    tx.updateTable('imports').set({ report_at: reportAt }).where('id', '=', id).execute(),
   );
 }

@@ -92,22 +92,22 @@ export async function earlierOutcomes(
   repeated: readonly RepeatedFinding[],
 ): Promise<Map<number, 'new' | 'reopened'>> {
   const outcomes = new Map<number, 'new' | 'reopened'>();
-  const seen = repeated.flatMap(({ finding, last }) => (last?.importId === job.id ? [finding.id] : []));
+  const seenIds = repeated.flatMap(({ finding, last }) => (last?.importId === job.id ? [finding.id] : []));
   const createdIds = new Set(
     repeated.flatMap(({ finding }) => (finding.import_id === job.id ? [finding.id] : [])),
   );
-  if (seen.length === 0 && createdIds.size === 0) return outcomes;
+  if (seenIds.length === 0 && createdIds.size === 0) return outcomes;
   const reopened = await tx
     .selectFrom('timeline_entries')
     .select(['vulnerability_id', 'after'])
     .where('kind', '=', 'status')
     .where('import_id', '=', job.id)
-    .where((eb) => inList(tx, eb.ref('vulnerability_id'), seen))
+    .where((eb) => inList(tx, eb.ref('vulnerability_id'), seenIds))
     .execute();
   for (const { vulnerability_id: id, after } of reopened)
     if ((JSON.parse(after ?? '{}') as { status_id?: number }).status_id === STATUS.pendingFix)
       outcomes.set(id, 'reopened');
-  const others = await tx
+  const otherDetections = await tx
     .selectFrom('detections')
     .select('vulnerability_id')
     .distinct()
@@ -115,7 +115,7 @@ export async function earlierOutcomes(
     .where('import_id', '<>', job.id)
     .where('is_made', '=', 1)
     .execute();
-  for (const { vulnerability_id: id } of others) createdIds.delete(id);
+  for (const { vulnerability_id: id } of otherDetections) createdIds.delete(id);
   for (const id of createdIds) outcomes.set(id, 'new');
   return outcomes;
 }

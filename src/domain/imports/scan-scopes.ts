@@ -75,13 +75,13 @@ export async function findCoveringScopes(
     ({ source, cover_key }) => `${source} ${cover_key}`,
     (row) => row,
   );
-  const found = new Map<string, CoveringScope[]>();
+  const cache = new Map<string, CoveringScope[]>();
   return findings.map((finding) => {
     const { source, cover_key, cover_host, cover_ports } = finding;
     const shared = JSON.stringify([source, cover_key, cover_host, cover_ports]);
-    let covering = found.get(shared);
-    if (covering === undefined) {
-      covering = coveringKeysOf(finding)
+    let coveringScopes = cache.get(shared);
+    if (coveringScopes === undefined) {
+      coveringScopes = coveringKeysOf(finding)
         .flatMap((key) => scopes.get(`${source} ${key}`) ?? [])
         .filter(({ ports }) => coversPorts(portsOf(ports), portsOf(cover_ports)))
         .map(({ import_id, covered_at, fixes }) => ({
@@ -89,9 +89,9 @@ export async function findCoveringScopes(
           coveredAt: covered_at,
           isFixing: fixes === 1,
         }));
-      found.set(shared, covering);
+      cache.set(shared, coveringScopes);
     }
-    return covering;
+    return coveringScopes;
   });
 }
 
@@ -115,7 +115,7 @@ function coveringKeysOf({ cover_key, cover_host }: StoredScanScope): string[] {
   if (cover_key === null) return [];
   const [checks, target] = splitScanScopeKey(cover_key);
   const targets = cover_host === null ? [target] : [target, hostWithSitesKey(cover_host)];
-  return targets.flatMap((one) => [`${checks}${one}`, `${ALL_CHECKS}|${one}`]);
+  return targets.flatMap((targetKey) => [`${checks}${targetKey}`, `${ALL_CHECKS}|${targetKey}`]);
 }
 
 const hostWithSitesKey = (host: string): string => `target:${host}`;
@@ -150,7 +150,7 @@ export async function recordScanScope(
     targets.flatMap((target) =>
       checks === 'all'
         ? `${ALL_CHECKS}|${target}`
-        : (checks ?? ['']).map((one) => scanScopeKeyOfChecks(one, target)),
+        : (checks ?? ['']).map((check) => scanScopeKeyOfChecks(check, target)),
     ),
   );
   await insertScopes(
@@ -218,13 +218,13 @@ export async function* affectedFindings(
       .where('vulnerability_id', '<=', after + PAGE_SIZE)
       .orderBy('vulnerability_id')
       .execute();
-    const covered = await coveredKeys(
+    const keys = await coveredKeys(
       db,
       { id, assessmentId },
       rows.filter((row) => row.is_seen === null),
     );
     yield rows.flatMap((row) =>
-      row.is_seen === 1 || coveringKeysOf(row).some((key) => covered.has(`${row.source} ${key}`))
+      row.is_seen === 1 || coveringKeysOf(row).some((key) => keys.has(`${row.source} ${key}`))
         ? [row.id]
         : [],
     );

@@ -29,15 +29,15 @@ const PAGE_SIZE = 500;
 export async function* findStaleFindings(
   db: ReadConnection,
   job: FindingsJob,
-  covered: ScanScope,
+  scanScope: ScanScope,
   reportAt: number,
 ): AsyncGenerator<StaleFinding[], void> {
   const keys =
-    covered.checks === undefined && !covered.withSites
-      ? [...new Set(covered.keys.map(({ key }) => key))]
-      : await storedKeys(db, job, covered);
+    scanScope.checks === undefined && !scanScope.withSites
+      ? [...new Set(scanScope.keys.map(({ key }) => key))]
+      : await storedKeys(db, job, scanScope);
   for (let start = 0; start < keys.length; start += PAGE_SIZE)
-    yield* staleFindingsOf(db, job, covered, reportAt, keys.slice(start, start + PAGE_SIZE));
+    yield* staleFindingsOf(db, job, scanScope, reportAt, keys.slice(start, start + PAGE_SIZE));
 }
 
 /** @returns the keys of findings that the scan scope includes: of its groups of checks, and of sites on covered hosts */
@@ -51,8 +51,8 @@ async function storedKeys(
   const complete = new Set(
     covers.flatMap(({ key, host }) => (host !== null && key.startsWith('host:') ? host : [])),
   );
-  const named =
-    checks === 'all' ? undefined : new Set((checks ?? ['']).map((one) => scanScopeKeyOfChecks(one, '')));
+  const checkKeys =
+    checks === 'all' ? undefined : new Set((checks ?? ['']).map((check) => scanScopeKeyOfChecks(check, '')));
   // Scans the assessment once. An index would cost more: every import would maintain it for every finding.
   const rows = await db
     .selectFrom('scanner_findings')
@@ -70,41 +70,41 @@ async function storedKeys(
   return rows.flatMap(({ cover_key: key, cover_host: host }) => {
     const [group, target] = splitScanScopeKey(key ?? '');
     const isTarget = targets.has(target) || (withSites && host !== null && complete.has(host));
-    return key !== null && isTarget && named?.has(group) !== false ? [key] : [];
+    return key !== null && isTarget && checkKeys?.has(group) !== false ? [key] : [];
   });
 }
 
 async function* staleFindingsOf(
   db: ReadConnection,
   job: FindingsJob,
-  covered: ScanScope,
+  scanScope: ScanScope,
   reportAt: number,
   keys: readonly string[],
 ): AsyncGenerator<StaleFinding[], void> {
   for (let after: number | null = 0; after !== null;) {
-    const { found, next }: StaleFindingPage = await staleFindingsAfter(
+    const { findings, next }: StaleFindingPage = await staleFindingsAfter(
       db,
       job,
-      covered,
+      scanScope,
       reportAt,
       keys,
       after,
     );
     if (next !== null && keys.length > 1) {
       // With several keys every page would rescan the rest; with one key the index returns them in order.
-      const half = keys.length >> 1;
-      yield* staleFindingsOf(db, job, covered, reportAt, keys.slice(0, half));
-      yield* staleFindingsOf(db, job, covered, reportAt, keys.slice(half));
+      const middle = keys.length >> 1;
+      yield* staleFindingsOf(db, job, scanScope, reportAt, keys.slice(0, middle));
+      yield* staleFindingsOf(db, job, scanScope, reportAt, keys.slice(middle));
       return;
     }
-    yield found;
+    yield findings;
     after = next;
   }
 }
 
 /** `next` is the id to continue after; `null` at the end. */
 interface StaleFindingPage {
-  found: StaleFinding[];
+  findings: StaleFinding[];
   next: number | null;
 }
 
@@ -155,7 +155,7 @@ async function staleFindingsAfter(
     rows.map((row) => row.cover_ports),
   );
   const isFixing = job.options.whenGone === 'fix';
-  const found = rows.flatMap((row): StaleFinding[] => {
+  const findings = rows.flatMap((row): StaleFinding[] => {
     if (row.status_id === null) return [];
     if (!withSites && !coversPorts(ports, texts.get(row.cover_ports) ?? row.cover_ports)) return [];
     const isGone = row.gone_import_id === job.id || Boolean(row.is_fixed);
@@ -166,7 +166,7 @@ async function staleFindingsAfter(
     const becomesFixed = isFixing && (row.closed_at === null || row.closed_at >= reportAt);
     return isGone || becomesGone || becomesFixed ? [{ id: row.id, identity: row.identity, isGone }] : [];
   });
-  return { found, next: rows.length < PAGE_SIZE ? null : (rows.at(-1)?.id ?? null) };
+  return { findings, next: rows.length < PAGE_SIZE ? null : (rows.at(-1)?.id ?? null) };
 }
 
 /**

@@ -63,18 +63,18 @@ export async function changeHostDetections(
     .orderBy('asset_id')
     .limit(limit)
     .execute();
-  const found = rows.map((row) => row.asset_id);
-  if (found.length === 0) return { last: null, done: 0, kept: 0 };
-  const counts = new Map((await countDetections(tx, { ids: found })).map((row) => [row.asset_id, row.count]));
+  const ids = rows.map((row) => row.asset_id);
+  if (ids.length === 0) return { last: null, done: 0, kept: 0 };
+  const counts = new Map((await countDetections(tx, { ids })).map((row) => [row.asset_id, row.count]));
   let reread = 0;
-  const hosts = found.filter((host, index) => {
+  const hosts = ids.filter((host, index) => {
     reread += counts.get(host) ?? 0;
     return index === 0 || reread <= MAX_REREAD;
   });
   await lockRows(tx, 'assets', hosts, forNoKeyUpdate);
   await change(hosts);
   for (const host of hosts) await deriveHost(tx, organizationId, host, id);
-  const isLast = hosts.length === found.length && found.length < limit;
+  const isLast = hosts.length === ids.length && ids.length < limit;
   return { last: isLast ? null : (hosts.at(-1) ?? null), done: 0, kept: 0 };
 }
 
@@ -89,7 +89,7 @@ export async function undoAssetDetections(
   after: number,
   limit: number,
 ): Promise<UndoStep> {
-  const seen = await tx
+  const rows = await tx
     .selectFrom('assets')
     .selectAll()
     .where('id', '>', after)
@@ -103,29 +103,29 @@ export async function undoAssetDetections(
     .limit(limit)
     .modifyEnd(forUpdate(tx))
     .execute();
-  if (seen.length === 0) return { last: null, done: 0, kept: 0 };
-  const ids = seen.map((row) => row.id);
+  if (rows.length === 0) return { last: null, done: 0, kept: 0 };
+  const ids = rows.map((row) => row.id);
   await tx
     .deleteFrom('asset_detections')
     .where('import_id', '=', id)
     .where((eb) => inList(tx, eb.ref('asset_id'), ids))
     .execute();
   const earliest = await restoreSeenTimes(tx, ids);
-  const created = seen.filter((row) => row.import_id === id);
+  const created = rows.filter((row) => row.import_id === id);
   await moveToImports(
     tx,
     created.flatMap((row) => {
-      const other = earliest.get(row.id);
-      return other === undefined ? [] : [[row.id, other] as const];
+      const otherImportId = earliest.get(row.id);
+      return otherImportId === undefined ? [] : [[row.id, otherImportId] as const];
     }),
   );
-  const alone = created.filter((row) => !earliest.has(row.id));
+  const unshared = created.filter((row) => !earliest.has(row.id));
   const untouched = await findUntouched(
     tx,
-    alone.map((row) => row.id),
+    unshared.map((row) => row.id),
     assessmentId,
   );
-  const deleted = alone.filter(
+  const deleted = unshared.filter(
     (row) => untouched.has(row.id) && canDeleteCreatedAsset(by.actor, row.writable_by),
   );
   for (const row of deleted) {
@@ -151,7 +151,7 @@ export async function undoAssetDetections(
     })),
   );
   return {
-    last: seen.length < limit ? null : (ids.at(-1) ?? null),
+    last: rows.length < limit ? null : (ids.at(-1) ?? null),
     done: deleted.length,
     kept: created.length - deleted.length,
   };
@@ -159,12 +159,12 @@ export async function undoAssetDetections(
 
 /**
  * Moves the detections of hosts and assets by an import to another time, in small transactions.
- * @param at milliseconds since 1970
+ * @param seenAt milliseconds since 1970
  */
 export async function retimeAssetDetections(
   writer: AdaptiveWriter,
   { id, organizationId }: { id: number; organizationId: number },
-  at: number,
+  seenAt: number,
 ): Promise<void> {
   await inSteps(writer, (tx, after, limit) =>
     changeHostDetections(
@@ -173,7 +173,7 @@ export async function retimeAssetDetections(
       (hosts) =>
         tx
           .updateTable('host_detections')
-          .set({ seen_at: at })
+          .set({ seen_at: seenAt })
           .where('import_id', '=', id)
           .where((eb) => inList(tx, eb.ref('asset_id'), hosts))
           .execute(),
@@ -181,13 +181,13 @@ export async function retimeAssetDetections(
       limit,
     ),
   );
-  await inSteps(writer, (tx, after, limit) => retimeAssets(tx, id, at, after, limit));
+  await inSteps(writer, (tx, after, limit) => retimeAssets(tx, id, seenAt, after, limit));
 }
 
 async function retimeAssets(
   tx: Transaction,
   importId: number,
-  at: number,
+  seenAt: number,
   after: number,
   limit: number,
 ): Promise<UndoStep> {
@@ -205,7 +205,7 @@ async function retimeAssets(
   const ids = rows.map((row) => row.id);
   await tx
     .updateTable('asset_detections')
-    .set({ first_seen_at: at, seen_at: at })
+    .set({ first_seen_at: seenAt, seen_at: seenAt })
     .where('import_id', '=', importId)
     .where((eb) => inList(tx, eb.ref('asset_id'), ids))
     .execute();
@@ -236,7 +236,7 @@ async function restoreSeenTimes(tx: Transaction, ids: readonly number[]): Promis
     .orderBy('import_id')
     .execute();
   // Scans without an import, and ports from before scans were stored.
-  const others = await tx
+  const otherTimes = await tx
     .selectFrom('host_detections')
     .select(({ fn }) => ['asset_id', fn.min('seen_at').as('first'), fn.max('seen_at').as('last')])
     .where('import_id', '=', 0)
@@ -253,7 +253,7 @@ async function restoreSeenTimes(tx: Transaction, ids: readonly number[]): Promis
     add(row.asset_id, row.first_seen_at, row.seen_at);
     if (!earliest.has(row.asset_id)) earliest.set(row.asset_id, row.import_id);
   }
-  for (const { asset_id, first, last } of others) add(asset_id, first, last);
+  for (const { asset_id, first, last } of otherTimes) add(asset_id, first, last);
   const values = ids.map((id) => [id, ...(times.get(id) ?? [null, null])]);
   await sql`update assets set first_seen = ${itemInteger(1)}, last_seen = ${itemInteger(2)}
     from ${jsonRowsTable(tx, values)} where assets.id = ${itemInteger(0)}`.execute(tx);

@@ -43,12 +43,12 @@ export async function undoImport(
   if (assessmentId !== null) {
     const pages = affectedFindings(db.read, { ...target, assessmentId });
     await inLanes(LANES[db.engine], signal, async (stop) => {
-      const own = newWriter(stop);
+      const laneWriter = newWriter(stop);
       for (let page = await pages.next(); page.done !== true; page = await pages.next())
         for (let start = 0; start < page.value.length;) {
-          const batch = page.value.slice(start, start + own.batchSize);
+          const batch = page.value.slice(start, start + laneWriter.batchSize);
           start += batch.length;
-          const done = await own.write(batch.length, (tx) =>
+          const done = await laneWriter.write(batch.length, (tx) =>
             undoFindings(tx, { ...target, assessmentId }, by(), batch),
           );
           counts.findings += done.findings;

@@ -95,7 +95,7 @@ const selectExisting = prepareQuery<{ assessment: number; identities: readonly s
               where link.vulnerability_id = finding.vulnerability_id)`.as('asset_id'),
           ])
           .where('finding.assessment_id', '=', p.assessment)
-          .where((where) => inList(db, where.ref('finding.identity_hash'), p.identities))
+          .where(({ ref }) => inList(db, ref('finding.identity_hash'), p.identities))
           .as('existing'),
       )
       .select(rowsAsJson(db, EXISTING_COLUMNS)),
@@ -141,10 +141,10 @@ export async function upsertFindings(
       carriedStatusId: carried.get(detection.identity) ?? null,
     };
   });
-  const repeated = read.filter((one): one is RepeatedDetection => one.finding !== undefined);
+  const repeated = read.filter((entry): entry is RepeatedDetection => entry.finding !== undefined);
   const unchanged: RepeatedDetection[] = [];
   const changing: RepeatedDetection[] = [];
-  for (const one of repeated) (isUnchanged(job, one) ? unchanged : changing).push(one);
+  for (const entry of repeated) (isUnchanged(job, entry) ? unchanged : changing).push(entry);
   // Vulnerabilities are locked before assets.
   await lockRows(
     tx,
@@ -207,7 +207,7 @@ function isUnchanged(job: FindingsJob, { detection, finding, last }: RepeatedDet
     detection.isTimeKnown &&
     last?.isTimed === true &&
     (seenAt > last.seenAt || (seenAt === last.seenAt && job.id >= last.importId)) &&
-    says(detection, finding) &&
+    hasContent(detection, finding) &&
     finding.gone_at === null &&
     statusId !== null &&
     finding.import_id !== null &&
@@ -218,7 +218,7 @@ function isUnchanged(job: FindingsJob, { detection, finding, last }: RepeatedDet
 }
 
 /** Whether a detection has the same content as a stored one. */
-function says(
+function hasContent(
   { contentHash, scanScope, tags }: Detection,
   content: Pick<FindingContent, 'content_hash' | 'cover_key' | 'cover_ports' | 'tags'>,
 ): boolean {
@@ -242,32 +242,32 @@ async function applyChanging(
   if (changing.length === 0) return outcomes;
   const ids = changing.map(({ finding }) => finding.id);
   const stored = await loadContentsOf(tx, ids);
-  const fresh: NewContent[] = [];
+  const newContents: NewContent[] = [];
   const links = new Map<number, number>();
-  const rows = changing.map((one) => {
-    const { detection, finding } = one;
+  const rows = changing.map((entry) => {
+    const { detection, finding } = entry;
     const asset = detection.asset === null ? undefined : assets.ids.get(assetKey(detection.asset));
     if (asset !== undefined) links.set(finding.id, asset);
-    const others = stored.get(finding.id) ?? [];
-    const same = says(detection, finding)
+    const contents = stored.get(finding.id) ?? [];
+    const existing = hasContent(detection, finding)
       ? finding.content
-      : others.find((other) => says(detection, other))?.number;
-    const number = same ?? Math.max(finding.content, ...others.map((other) => other.number)) + 1;
-    if (same === undefined)
-      fresh.push({
+      : contents.find((content) => hasContent(detection, content))?.number;
+    const number = existing ?? Math.max(finding.content, ...contents.map((content) => content.number)) + 1;
+    if (existing === undefined)
+      newContents.push({
         id: finding.id,
         content: contentOf(detection, number),
         asset: asset ?? null,
         columns: detection.columns(),
       });
-    return { id: finding.id, content: number, ...one };
+    return { id: finding.id, content: number, ...entry };
   });
   await storePortsOf(
     tx,
     job,
     changing.map(({ detection }) => detection),
   );
-  await storeContents(tx, fresh);
+  await storeContents(tx, newContents);
   await insertDetections(tx, job, rows, true);
   const { organizationId, assessment, caller, id: importId } = job;
   const changes = await reconcileFindings(

@@ -48,7 +48,7 @@ export interface RowBatch<Item> {
   /** The position of the last row. */
   last: RowPosition | undefined;
   /** Whether rows follow. */
-  more: boolean;
+  hasMore: boolean;
 }
 
 type IdType = 'integer' | 'text';
@@ -251,10 +251,10 @@ function createPlanning<
       .execute()) as PositionedRow[];
     const probing: ListContext = { ...context, plan: { ...plan, mode: 'probe' } };
     const query = ordered(probing, request, filteredRows(probing, request.filters), start).limit(limit);
-    const found = await (
+    const page = await (
       bound === undefined ? query : query.where(untilPosition(direction, positionOf(bound)))
     ).execute();
-    return bound === undefined || found.length === limit ? found : undefined;
+    return bound === undefined || page.length === limit ? page : undefined;
   };
   return { withPlan, planRows, probeIndex };
 }
@@ -309,44 +309,44 @@ export function defineList<
     async read(context, request, start, limit) {
       const planned = await planRows(context, request, start);
       // One row more than requested shows whether more follow.
-      const found =
+      const result =
         (await probeIndex(planned, request, start, limit + 1)) ??
         (await ordered(planned, request, filteredRows(planned, request.filters), start)
           .limit(limit + 1)
           .execute());
       // Kysely cannot infer the columns added to a generic row.
-      const rowsFound = found as (Row & PositionedRow)[];
+      const rows = result as (Row & PositionedRow)[];
       let bytes = 0;
       let count = 0;
       for (; count < limit; count += 1) {
-        const row = rowsFound[count];
+        const row = rows[count];
         const size = row === undefined ? Infinity : bytesOf(row);
         if (row === undefined || (count > 0 && bytes + size > MAX_BATCH_BYTES)) break;
         bytes += size;
       }
-      const batch = rowsFound.slice(0, count);
+      const batch = rows.slice(0, count);
       const last = batch.at(-1);
       return {
         items: await hydrate(planned, batch, request.filters),
         rows: count,
         bytes,
         last: last && positionOf(last),
-        more: found.length > count,
+        hasMore: result.length > count,
       };
     },
     async positions(context, request, start, skip, limit) {
       const offset = typeof start === 'number' ? start + skip : skip;
       const planned = await planRows(context, request, typeof start === 'number' ? offset : start);
       const bare = filteredRows(planned, request.filters).clearSelect();
-      const found = await ordered(planned, request, bare, start).offset(offset).limit(limit).execute();
-      return (found as PositionedRow[]).map(positionOf);
+      const rows = await ordered(planned, request, bare, start).offset(offset).limit(limit).execute();
+      return (rows as PositionedRow[]).map(positionOf);
     },
     async query(context, input) {
       return filteredRows(await withPlan(context, input, 'page'), input);
     },
     async count(context, input) {
-      const known = await cheapCount?.(context, input);
-      if (known !== undefined) return known;
+      const total = await cheapCount?.(context, input);
+      if (total !== undefined) return total;
       const [counted] = await filteredRows(await withPlan(onSlowReader(context), input, 'count'), input)
         .clearSelect()
         .select(sql<number>`count(*)`.as('total'))

@@ -77,8 +77,12 @@ export function integerFilter(column: string): Filter<'integers'> {
   return { kind: 'integers', where: ({ db }, values) => inList(db, sql.ref<number>(column), values) };
 }
 
-export function textFilter(column: string, more: Pick<Filter, 'oneOf' | 'pattern'> = {}): Filter<'texts'> {
-  return { kind: 'texts', ...more, where: ({ db }, values) => inList(db, sql.ref<string>(column), values) };
+export function textFilter(column: string, options: Pick<Filter, 'oneOf' | 'pattern'> = {}): Filter<'texts'> {
+  return {
+    kind: 'texts',
+    ...options,
+    where: ({ db }, values) => inList(db, sql.ref<string>(column), values),
+  };
 }
 
 /** Selects rows of these organizations. @param column the organization's id */

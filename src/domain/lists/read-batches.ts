@@ -39,7 +39,7 @@ export async function* readBatches<Item, F extends Filters, O extends string>(
     next !== undefined;
   ) {
     const batch: RowBatch<Item> = await next;
-    next = batch.last !== undefined && batch.more && remaining > 0 ? read(batch.last) : undefined;
+    next = batch.last !== undefined && batch.hasMore && remaining > 0 ? read(batch.last) : undefined;
     // A caller that stops early never awaits it.
     next?.catch(() => undefined);
     if (batch.rows > 0) yield batch;

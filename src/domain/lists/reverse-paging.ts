@@ -38,7 +38,7 @@ export async function readPage<R>(
     if (limit > 0) {
       const reversed = skip > rows / 2;
       const part = read({ offset: reversed ? rows - skip - limit : skip, limit, reversed });
-      parts.push(reversed ? part.then((found) => found.reverse()) : part);
+      parts.push(reversed ? part.then((page) => page.reverse()) : part);
       missing -= limit;
     }
     skip = Math.max(0, skip - rows);

@@ -81,18 +81,18 @@ async function insertKind(
   tx: Transaction,
   by: ChangeContext<Caller>,
   kind: 'organization' | 'group',
-  { uid: wanted, name }: NewOrganization,
+  { uid: requestedUid, name }: NewOrganization,
 ): Promise<Organization> {
-  if (!UID.test(wanted)) {
+  if (!UID.test(requestedUid)) {
     throw invalidInput({
       property: 'uid',
       code: 'bad-organization-uid',
-      value: wanted,
+      value: requestedUid,
     });
   }
   const clean = requireName('name', name);
   // A uid of an organization has no hyphens.
-  const row = await insertWithUniqueUid(by.actor, wanted, '', (uid) =>
+  const row = await insertWithUniqueUid(by.actor, requestedUid, '', (uid) =>
     tx
       .insertInto('organizations')
       .values({ uid, kind, name: clean, created_at: by.now })
@@ -101,8 +101,8 @@ async function insertKind(
       .executeTakeFirst(),
   );
   if (row === undefined) {
-    throw new DomainError('organization-uid-taken', { uid: wanted }, [
-      { property: 'uid', code: 'taken', value: wanted },
+    throw new DomainError('organization-uid-taken', { uid: requestedUid }, [
+      { property: 'uid', code: 'taken', value: requestedUid },
     ]);
   }
   const { id, uid } = row;
@@ -165,8 +165,8 @@ export function findOrganization(
 }
 
 export async function hasOrganizations(db: ReadConnection): Promise<boolean> {
-  const any = db.selectFrom('organizations').select('id').where('kind', '=', 'organization').limit(1);
-  return (await any.execute()).length > 0;
+  const query = db.selectFrom('organizations').select('id').where('kind', '=', 'organization').limit(1);
+  return (await query.execute()).length > 0;
 }
 
 /** @returns all organizations, oldest first */

@@ -21,14 +21,14 @@ export async function selectOrganization(
   { id, uid }: OrganizationSelector,
 ): Promise<Organization> {
   const property = 'organization';
-  const named = id ?? uid;
-  if (named === undefined && caller.organizationId === null)
+  const selector = id ?? uid;
+  if (selector === undefined && caller.organizationId === null)
     throw invalidInput({ property, code: 'required' });
-  const found =
+  const match =
     uid === undefined
       ? await findOrganization(db, { id: id ?? caller.organizationId ?? 0 })
       : await findOrganization(db, { uid });
-  if (found === undefined || !isMemberOf(caller, found.id) || (id !== undefined && found.id !== id))
-    throw invalidInput({ property, code: 'inaccessible-organization', value: named });
-  return found;
+  if (match === undefined || !isMemberOf(caller, match.id) || (id !== undefined && match.id !== id))
+    throw invalidInput({ property, code: 'inaccessible-organization', value: selector });
+  return match;
 }

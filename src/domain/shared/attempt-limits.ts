@@ -36,7 +36,7 @@ export async function recordAttempt(
 ): Promise<AttemptResult> {
   const row = await lockRow(tx, key, now + window);
   if (row.locked_until > now) return { outcome: 'locked', retryAfter: secondsUntil(row.locked_until, now) };
-  const times = [...(JSON.parse(row.times) as number[]).filter((at) => at > now - window), now];
+  const times = [...(JSON.parse(row.times) as number[]).filter((time) => time > now - window), now];
   await tx
     .updateTable('throttled_attempts')
     .set({
@@ -98,20 +98,20 @@ export async function throttleKey(
     .limit(MAX_SUBJECTS)
     .execute();
   if (rows.length < MAX_SUBJECTS) return key;
-  const own = await tx
+  const existing = await tx
     .selectFrom('throttled_attempts')
     .select('subject')
     .where('subject', '=', key.subject)
     .where('address', '=', key.address)
     .executeTakeFirst();
-  return own === undefined ? { subject: shared, address: key.address } : key;
+  return existing === undefined ? { subject: shared, address: key.address } : key;
 }
 
 /**
  * Takes back an attempt that succeeded or was not made, with the lock that it may have set. Other attempts still count.
- * @param at when it was recorded
+ * @param recordedAt milliseconds since 1970
  */
-export async function withdrawAttempt(tx: Transaction, key: AttemptKey, at: number): Promise<void> {
+export async function withdrawAttempt(tx: Transaction, key: AttemptKey, recordedAt: number): Promise<void> {
   // Locks the row until the transaction ends.
   const row = await tx
     .updateTable('throttled_attempts')
@@ -122,7 +122,7 @@ export async function withdrawAttempt(tx: Transaction, key: AttemptKey, at: numb
     .executeTakeFirst();
   if (row === undefined) return;
   const times = JSON.parse(row.times) as number[];
-  const index = times.indexOf(at);
+  const index = times.indexOf(recordedAt);
   if (index === -1) return;
   await tx
     .updateTable('throttled_attempts')

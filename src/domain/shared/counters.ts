@@ -161,12 +161,12 @@ export async function deleteCounters(tx: Transaction, kind: CounterKind, subject
  */
 export async function compactCounters(tx: Transaction, limit: number): Promise<number> {
   const oldest = tx.selectFrom('counter_deltas').select('id').orderBy('id').limit(limit);
-  const taken = await tx
+  const deltas = await tx
     .deleteFrom('counter_deltas')
     .where('id', 'in', oldest)
     .returning(['kind', 'subject', 'bucket', 'amount'])
     .execute();
-  const rows = toRows(taken);
+  const rows = toRows(deltas);
   await upsertCounters(tx, rows);
   // Counters of deleted subjects end at zero.
   await tx
@@ -181,5 +181,5 @@ export async function compactCounters(tx: Transaction, limit: number): Promise<n
     .where('kind', 'in', [...new Set(rows.map(([kind]) => kind)), ''])
     .where('amount', '=', 0)
     .execute();
-  return taken.length;
+  return deltas.length;
 }

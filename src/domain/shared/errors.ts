@@ -147,8 +147,8 @@ function messageOf(
  */
 export function summarizeFieldErrors(errors: readonly DescribedFieldError[], subject: string): string {
   const first = errors.slice(0, 3).map(({ property, message }) => `${property || subject} ${message}`);
-  const more = errors.length - first.length;
-  return `${first.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`;
+  const remaining = errors.length - first.length;
+  return `${first.join('; ')}${remaining > 0 ? `; and ${remaining} more` : ''}.`;
 }
 
 /**

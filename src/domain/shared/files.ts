@@ -55,9 +55,9 @@ export async function createFile(
     .executeTakeFirst();
   if (created === undefined) {
     // A concurrent transaction created the file and may have deleted it.
-    const other = await find();
-    if (other === undefined) throw new StorageError('conflict', 'The file was deleted concurrently.');
-    return other.id;
+    const concurrent = await find();
+    if (concurrent === undefined) throw new StorageError('conflict', 'The file was deleted concurrently.');
+    return concurrent.id;
   }
   await retainBlob(tx, key);
   return created.id;

@@ -26,6 +26,6 @@ export async function loadUserRefs(
 ): Promise<(id: number | null) => UserRef | null> {
   const uniqueIds = [...new Set(ids)].filter((id) => id !== null);
   const users = uniqueIds.length === 0 ? [] : await selectUsersById(db, { ids: uniqueIds });
-  const known = new Map(users.map(({ id, name, email }) => [id, { id, name, email }]));
-  return (id) => (id === null ? null : (known.get(id) ?? null));
+  const refs = new Map(users.map(({ id, name, email }) => [id, { id, name, email }]));
+  return (id) => (id === null ? null : (refs.get(id) ?? null));
 }

@@ -33,7 +33,7 @@ export function visibilityByScopes(caller: Caller, accepted: readonly Scope[]): 
   const granted = accepted.filter((scope) => scope !== 'api' && caller.scopes.has(scope));
   const all = granted.map((scope) => scopeRuleOf(scope as Exclude<Scope, 'api'>));
   const rules = all.filter(
-    (rule, index) => !all.some((other, at) => at !== index && includes(other, rule, at < index)),
+    (rule, index) => !all.some((other, i) => i !== index && includes(other, rule, i < index)),
   );
   const key = rules.map(({ level, writableBy }) => `${level}:${writableBy?.join('+') ?? '*'}`).sort();
   const kind = kindOf(caller);
@@ -43,10 +43,10 @@ export function visibilityByScopes(caller: Caller, accepted: readonly Scope[]): 
 const WIDTH = { listing: 0, organization: 1, global: 2 } as const;
 
 /** Whether one rule makes the other redundant. Listings hold only assets of their own organization. */
-function includes(one: ScopeRule, other: ScopeRule, first: boolean): boolean {
-  const sameAssets = String(one.writableBy) === String(other.writableBy);
-  if (one.level === other.level && sameAssets) return first;
-  return WIDTH[one.level] >= WIDTH[other.level] && (one.writableBy === null || sameAssets);
+function includes(rule: ScopeRule, other: ScopeRule, isFirst: boolean): boolean {
+  const sameAssets = String(rule.writableBy) === String(other.writableBy);
+  if (rule.level === other.level && sameAssets) return isFirst;
+  return WIDTH[rule.level] >= WIDTH[other.level] && (rule.writableBy === null || sameAssets);
 }
 
 /**
@@ -101,7 +101,7 @@ function assetCondition(
       const writable =
         writableBy === null
           ? TRUE
-          : sql<SqlBool>`assets.writable_by in (${sql.join(writableBy.map((who) => sql.lit(who)))})`;
+          : sql<SqlBool>`assets.writable_by in (${sql.join(writableBy.map((writer) => sql.lit(writer)))})`;
       switch (level) {
         case 'global':
           return writable;
@@ -205,12 +205,12 @@ function inListing(kind: CallerKind, p: VisibilityParameters): RawBuilder<SqlBoo
 }
 
 /** Caches one value for each visibility key; there are few. */
-export function memoizeByVisibility<T>(make: (visibility: Visibility) => T): (visibility: Visibility) => T {
+export function memoizeByVisibility<T>(build: (visibility: Visibility) => T): (visibility: Visibility) => T {
   const cache = new Map<string, T>();
   return (visibility) => {
     let value = cache.get(visibility.key);
     if (value === undefined) {
-      value = make(visibility);
+      value = build(visibility);
       cache.set(visibility.key, value);
     }
     return value;

@@ -214,20 +214,20 @@ async function assessmentsOf(
 ): Promise<number[]> {
   const ids: number[] = [];
   for (const [index, { assessment }] of groups.entries()) {
-    const found = await tx
+    const row = await tx
       .selectFrom('assessments')
       .select('id')
       .where('uid', '=', assessment)
       .where('organization_id', '=', organizationId)
       .executeTakeFirst();
-    if (found === undefined) {
+    if (row === undefined) {
       throw invalidInput({
         property: `groups.${index}.assessment`,
         code: 'unknown-assessment',
         value: assessment,
       });
     }
-    ids.push(found.id);
+    ids.push(row.id);
   }
   return ids;
 }

@@ -42,7 +42,7 @@ export async function createPasswordReset(
   by: ChangeContext,
   userId: number,
   source: 'hand' | 'mail' = 'hand',
-): Promise<{ secret: string; expiresAt: number; to: string }> {
+): Promise<{ secret: string; expiresAt: number; recipient: string }> {
   const user = await selectSignInStates(tx)
     .select(['users.email', 'users.organization_id'])
     .where('users.id', '=', userId)
@@ -64,7 +64,7 @@ export async function createPasswordReset(
     before: null,
     after: { expires_at: values.expires_at },
   });
-  return { secret, expiresAt: values.expires_at, to: user.email };
+  return { secret, expiresAt: values.expires_at, recipient: user.email };
 }
 
 /** Revokes older links, so that the new one is within the limit. */

@@ -65,14 +65,14 @@ export async function issueFirstRecoveryCodes(
   owner: FactorOwner,
   codes: readonly string[],
 ): Promise<boolean> {
-  const left = await tx
+  const unusedCode = await tx
     .selectFrom('recovery_codes')
     .select('code_hash')
     .where('user_id', '=', owner.userId)
     .where('used_at', 'is', null)
     .limit(1)
     .executeTakeFirst();
-  if (left !== undefined) return false;
+  if (unusedCode !== undefined) return false;
   await replaceRecoveryCodes(tx, by, owner, codes);
   return true;
 }

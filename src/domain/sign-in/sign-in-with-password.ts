@@ -41,9 +41,12 @@ export async function signInWithPassword(
   attempt: { email: string; password: string; address: string },
 ): Promise<SignInResult> {
   requireHashCapacity();
-  const own: AttemptKey = { subject: signInSubject(attempt.email), address: networkPrefix(attempt.address) };
+  const attemptKey: AttemptKey = {
+    subject: signInSubject(attempt.email),
+    address: networkPrefix(attempt.address),
+  };
   const { key, counted } = await db.write(async (tx) => {
-    const countedKey = await throttleKey(tx, own, 'sign-in', by.now);
+    const countedKey = await throttleKey(tx, attemptKey, 'sign-in', by.now);
     return { key: countedKey, counted: await recordAttempt(tx, countedKey, LIMIT, by.now) };
   });
   if (counted.outcome === 'locked') return counted;
@@ -59,7 +62,7 @@ export async function signInWithPassword(
   });
   if (isValid && passwordHash !== null && account !== undefined) {
     await db.write((tx) =>
-      key.subject === own.subject ? clearAttempts(tx, key) : withdrawAttempt(tx, key, by.now),
+      key.subject === attemptKey.subject ? clearAttempts(tx, key) : withdrawAttempt(tx, key, by.now),
     );
     return {
       outcome: 'signed-in',

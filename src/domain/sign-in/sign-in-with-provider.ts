@@ -56,10 +56,10 @@ export async function signInWithProvider(
   const { organizationId } = provider;
   const { issuer, subject } = identity;
   if (!SUBJECT.test(subject)) throw new DomainError('sso-subject-invalid');
-  const [known] = await byIdentity(tx, { organization: organizationId, issuer, subject });
-  const account = known ?? (await findOrCreate(tx, by, provider, identity));
+  const [linked] = await byIdentity(tx, { organization: organizationId, issuer, subject });
+  const account = linked ?? (await findOrCreate(tx, by, provider, identity));
   if (account.banned_at !== null || account.organization_id !== organizationId) throw accountUnavailable();
-  if (known === undefined) await linkIdentity(tx, by, account.id, provider, identity);
+  if (linked === undefined) await linkIdentity(tx, by, account.id, provider, identity);
   await acceptInvitationOf(tx, by, account);
   await syncProviderGroups(tx, by, provider, { id: account.id, admin: account.admin === 1 }, identity.groups);
   return { userId: account.id, organizationId };
@@ -114,19 +114,19 @@ async function findOrCreate(
   if (!isEmail(email)) throw new DomainError('sso-email-invalid');
   if (!(await domainsOf(tx, organizationId)).includes(emailHost(email)))
     throw new DomainError('sso-email-domain', { organization: provider.organizationName });
-  const found = await tx
+  const user = await tx
     .selectFrom('users')
     .select(['id', 'organization_id', 'admin', 'accepted_at', 'banned_at'])
     .where('normalized_email', '=', normalizeEmail(email))
     .executeTakeFirst();
-  if (found === undefined) {
+  if (user === undefined) {
     if (await isBannedAddress(tx, organizationId, email)) throw accountUnavailable();
     return createLinkedUser(tx, by, provider, email, identity.name);
   }
-  if (found.organization_id !== organizationId) {
+  if (user.organization_id !== organizationId) {
     throw new DomainError('sso-account-elsewhere');
   }
-  const linked = await subjectsOf(tx, found.id, issuer);
+  const linked = await subjectsOf(tx, user.id, issuer);
   // A concurrent sign-in of the same user linked it.
   if (linked.includes(subject))
     throw new StorageError('conflict', 'Someone else links this identity at the same time.');
@@ -134,7 +134,7 @@ async function findOrCreate(
   if (linked.length > 0) {
     throw new DomainError('sso-account-linked');
   }
-  return found;
+  return user;
 }
 
 /**

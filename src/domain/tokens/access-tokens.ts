@@ -162,14 +162,16 @@ export function createTokenBatcher(db: Database): (by: ChangeContext, signed: Si
  *   meantime
  */
 async function storeAccessTokens(tx: Transaction, tokens: readonly TokenWithUser[]): Promise<boolean[]> {
-  const idsOf = <T>(id: (signed: SignedToken) => T): T[] => [...new Set(tokens.map((one) => id(one.signed)))];
+  const idsOf = <T>(id: (signed: SignedToken) => T): T[] => [
+    ...new Set(tokens.map(({ signed }) => id(signed))),
+  ];
   const clients = await lockClients(tx, { ids: idsOf(({ clientId }) => clientId) });
   const users = await lockActiveAccounts(tx, { ids: idsOf(({ userId }) => userId) });
   const clientIds = new Set(clients.map(({ id }) => id));
   const userIds = new Set(users.map(({ id }) => id));
-  const good = tokens.map(({ signed }) => clientIds.has(signed.clientId) && userIds.has(signed.userId));
+  const storable = tokens.map(({ signed }) => clientIds.has(signed.clientId) && userIds.has(signed.userId));
   const stored = tokens
-    .filter((_token, index) => good[index])
+    .filter((_token, index) => storable[index])
     .map(({ by, signed }) => ({ by, signed, scopes: signed.scopes.join(' ') }));
   await insertTokens(
     tx,
@@ -205,5 +207,5 @@ async function storeAccessTokens(tx: Transaction, tokens: readonly TokenWithUser
       };
     }),
   );
-  return good;
+  return storable;
 }

@@ -17,7 +17,7 @@ export interface CachedClient extends OAuthClient {
 export class ClientCache {
   readonly #db: Database;
   readonly #changes: SingleFlight<CredentialVersions>;
-  readonly #known = new LRUCache<string, { client: CachedClient; changes: number }>({
+  readonly #cache = new LRUCache<string, { client: CachedClient; changes: number }>({
     maxSize: MAX_CLIENTS,
     sizeCalculation: () => 1,
   });
@@ -30,14 +30,14 @@ export class ClientCache {
   async find(id: string): Promise<CachedClient | undefined> {
     // Read before the client, so that a change in between invalidates the entry.
     const { credentials: changes } = await this.#changes.run();
-    const known = this.#known.get(id);
-    if (known?.changes === changes) return known.client;
-    const found = await clientById(this.#db.read, id);
+    const cached = this.#cache.get(id);
+    if (cached?.changes === changes) return cached.client;
+    const stored = await clientById(this.#db.read, id);
     // Unknown clients are not cached, because creating a client does not bump the version.
-    if (found === undefined) return undefined;
-    const account = found.userId === null ? undefined : await tokenAccount(this.#db.read, found.userId);
-    const client = { ...found, account };
-    this.#known.set(id, { client, changes });
+    if (stored === undefined) return undefined;
+    const account = stored.userId === null ? undefined : await tokenAccount(this.#db.read, stored.userId);
+    const client = { ...stored, account };
+    this.#cache.set(id, { client, changes });
     return client;
   }
 }

@@ -66,9 +66,9 @@ export async function lockConsent(
   { userId, clientId }: ConsentingUser,
   scopes: readonly Scope[],
 ): Promise<boolean> {
-  const covering = await findCoveringScopes(tx, userId, clientId, scopes);
-  if (covering === undefined) return false;
-  return (await lockRow(tx, { user: userId, client: clientId, scopes: covering })).length > 0;
+  const coveringScopes = await findCoveringScopes(tx, userId, clientId, scopes);
+  if (coveringScopes === undefined) return false;
+  return (await lockRow(tx, { user: userId, client: clientId, scopes: coveringScopes })).length > 0;
 }
 
 /**
@@ -164,14 +164,14 @@ export async function listConnectedApplications(
     .execute();
   const applications = new Map<string, ConnectedApplication>();
   for (const { id, name, scopes, created_at } of rows) {
-    const known = applications.get(id);
-    const all = [...new Set([...(known?.scopes ?? []), ...scopes.split(' ')])];
+    const application = applications.get(id);
+    const all = [...new Set([...(application?.scopes ?? []), ...scopes.split(' ')])];
     applications.set(id, {
       clientId: id,
       name,
       scopes: all,
-      connectedAt: known?.connectedAt ?? created_at,
-      lastUse: known === undefined ? await lastUseOf(db, userId, id) : known.lastUse,
+      connectedAt: application?.connectedAt ?? created_at,
+      lastUse: application === undefined ? await lastUseOf(db, userId, id) : application.lastUse,
     });
   }
   return [...applications.values()];

@@ -133,10 +133,10 @@ export async function areActive(db: ReadConnection, names: readonly TokenLookup[
     .where((eb) => eb.or([inList(db, eb.ref('secret_hash'), hashes), inList(db, eb.ref('id'), ids)]))
     .where('revoked_at', 'is', null)
     .execute();
-  const found = new Set(rows.flatMap((row) => [row.id, row.secret_hash]));
+  const activeNames = new Set(rows.flatMap((row) => [row.id, row.secret_hash]));
   return names.map(({ hash, id }) => {
     const name = hash ?? id;
-    return name !== null && found.has(name);
+    return name !== null && activeNames.has(name);
   });
 }
 
@@ -170,11 +170,11 @@ export async function findTokenUser(
   db: ReadConnection,
   user: { uid: string } | { email: string },
 ): Promise<TokenUser | undefined> {
-  const found =
+  const rows =
     'uid' in user
       ? await tokenUserByUid(db, { uid: user.uid })
       : await tokenUserByEmail(db, { email: normalizeEmail(user.email) });
-  return found[0];
+  return rows[0];
 }
 
 export interface TokenUse {

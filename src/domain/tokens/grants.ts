@@ -125,8 +125,8 @@ async function revokeGrants(
   const refreshTokens = await revokeRefreshTokens(tx, key);
   // On PostgreSQL, a concurrent rotation that this waited for has inserted a successor that the statement did not
   // see.
-  for (let more = [...refreshTokens]; more.length > 0; refreshTokens.push(...more))
-    more = await revokeRefreshTokens(tx, key);
+  for (let successors = [...refreshTokens]; successors.length > 0; refreshTokens.push(...successors))
+    successors = await revokeRefreshTokens(tx, key);
   const accessTokens = await revokeTokens(tx, by, { grantIds: key.grants });
   if (refreshTokens.length + accessTokens.length > 0) await bumpCredentialVersion(tx);
   const counts = [codes ?? [], refreshTokens, accessTokens].map(countByGrant);

@@ -210,8 +210,8 @@ export async function deleteOAuthClient(tx: Transaction, by: ChangeContext, id: 
 
 /** @returns the scopes that the client may be given */
 export function clientScopes(client: OAuthClient, scopes: readonly Scope[]): readonly Scope[] {
-  const { scopes: most } = client;
-  return most === null ? scopes : scopes.filter((scope) => most.includes(scope));
+  const { scopes: allowed } = client;
+  return allowed === null ? scopes : scopes.filter((scope) => allowed.includes(scope));
 }
 
 /** @throws DomainError `not-found` for the client */

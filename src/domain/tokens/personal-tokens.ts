@@ -53,17 +53,18 @@ export async function createPersonalToken(
   if (errors.length > 0) throw invalidInput(errors);
   if (caller.userId === null) throw new DomainError('no-account');
   const { bounds } = caller;
-  const own = bounds.allowedAddresses ?? [];
+  const ownBlocks = bounds.allowedAddresses ?? [];
   const scopes = input.scopes ?? ALL_SCOPES.filter((scope) => caller.scopes.has(scope));
-  const allowedAddresses = input.allowedAddresses ?? own;
+  const allowedAddresses = input.allowedAddresses ?? ownBlocks;
   const requested = input.expiresAt === undefined ? undefined : parseTimestamp(input.expiresAt);
   const expiresAt = requested ?? bounds.expiresAt;
 
-  const more = scopes.find((scope) => !isScope(scope) || !caller.scopes.has(scope));
-  if (more !== undefined) throw new DomainError('token-lacks-scope', { scope: more });
-  if (own.length > 0) {
-    const beyond = allowedAddresses.length === 0 ? 'everywhere' : firstBlockOutside(own, allowedAddresses);
-    if (beyond !== undefined) throw new DomainError('token-address-not-allowed', { addresses: beyond });
+  const excessScope = scopes.find((scope) => !isScope(scope) || !caller.scopes.has(scope));
+  if (excessScope !== undefined) throw new DomainError('token-lacks-scope', { scope: excessScope });
+  if (ownBlocks.length > 0) {
+    const excess =
+      allowedAddresses.length === 0 ? 'everywhere' : firstBlockOutside(ownBlocks, allowedAddresses);
+    if (excess !== undefined) throw new DomainError('token-address-not-allowed', { addresses: excess });
   }
   if (bounds.expiresAt !== null && (expiresAt ?? Infinity) > bounds.expiresAt)
     throw new DomainError('token-expires-earlier');

@@ -28,8 +28,8 @@ export function validateRedirectUri(uri: string): FieldErrorReason | undefined {
     return { code: 'redirect-uri-not-absolute' };
   if (uri.includes('#')) return { code: 'redirect-uri-fragment' };
   // A parameter must not occur twice in a response (RFC 6749, section 3.1).
-  const own = RESPONSE_PARAMETERS.find((name) => url.searchParams.has(name));
-  if (own !== undefined) return { code: 'redirect-uri-parameter', params: { name: own } };
+  const parameter = RESPONSE_PARAMETERS.find((name) => url.searchParams.has(name));
+  if (parameter !== undefined) return { code: 'redirect-uri-parameter', params: { name: parameter } };
   if (url.username !== '' || url.password !== '') return { code: 'url-with-credentials' };
   if (url.protocol === 'https:') return undefined;
   if (url.protocol === 'http:') return isLoopback(url) ? undefined : { code: 'redirect-uri-insecure' };

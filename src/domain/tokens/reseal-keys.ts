@@ -35,14 +35,14 @@ export async function resealKeys(
   const previous = keysAtHand.find((key) => masterKeyFingerprint(key) === before);
   if (previous === undefined)
     throw new MasterKeyMismatch(before, keysAtHand[0] && masterKeyFingerprint(keysAtHand[0]));
-  const again = (purpose: string, text: string): string => {
+  const reencrypt = (purpose: string, text: string): string => {
     const open = decryptSecret(previous, purpose, text);
     if (open === undefined) throw new Error(`The ${purpose} in the database was changed.`);
     return encryptSecret(next, purpose, open);
   };
   await tx
     .updateTable('deployment_keys')
-    .set({ master_fingerprint: after, sealed_secret: again(SECRET_PURPOSE, encrypted.sealed_secret) })
+    .set({ master_fingerprint: after, sealed_secret: reencrypt(SECRET_PURPOSE, encrypted.sealed_secret) })
     .execute();
   for (const { kid, sealed_key } of await tx
     .selectFrom('signing_keys')
@@ -50,7 +50,7 @@ export async function resealKeys(
     .execute())
     await tx
       .updateTable('signing_keys')
-      .set({ sealed_key: again(signingKeyPurpose(kid), sealed_key) })
+      .set({ sealed_key: reencrypt(signingKeyPurpose(kid), sealed_key) })
       .where('kid', '=', kid)
       .execute();
   await recordEvent(tx, by, {

@@ -24,15 +24,15 @@ export class MasterKeyMismatch extends StorageError {
   /** The fingerprint of the required master key. */
   readonly expected: string;
   /** The fingerprint of the present one; `undefined` when there is none. */
-  readonly found: string | undefined;
+  readonly actual: string | undefined;
 
-  constructor(needed: string, found: string | undefined) {
+  constructor(expected: string, actual: string | undefined) {
     super(
       'unavailable',
-      `The keys in the database are encrypted with the master key ${needed}, not ${found ?? 'with any here'}.`,
+      `The keys in the database are encrypted with the master key ${expected}, not ${actual ?? 'with any here'}.`,
     );
-    this.expected = needed;
-    this.found = found;
+    this.expected = expected;
+    this.actual = actual;
   }
 }
 
@@ -64,13 +64,13 @@ export async function loadKeys(
   issuer: IssuerIdentity,
 ): Promise<{ keys: Keys; masterKey: KeyObject }> {
   const offered = source.masterKey ?? readMasterKeyFile(source.dataDirectory);
-  const found = await encryptedSecret(db.read);
+  const stored = await encryptedSecret(db.read);
   // A concurrent process writes the file before it creates the keys.
   const masterKey =
-    offered ?? (found === undefined ? createMasterKey(source) : readMasterKeyFile(source.dataDirectory));
-  if (found === undefined && masterKey !== undefined) await insertKeys(db, masterKey);
+    offered ?? (stored === undefined ? createMasterKey(source) : readMasterKeyFile(source.dataDirectory));
+  if (stored === undefined && masterKey !== undefined) await insertKeys(db, masterKey);
   // A concurrent process may have created the keys with its own master key.
-  const encrypted = found ?? (await encryptedSecret(db.read));
+  const encrypted = stored ?? (await encryptedSecret(db.read));
   if (encrypted === undefined) throw new Error('The keys that were inserted are gone.');
   if (masterKey === undefined || masterKeyFingerprint(masterKey) !== encrypted.master_fingerprint)
     throw new MasterKeyMismatch(encrypted.master_fingerprint, masterKey && masterKeyFingerprint(masterKey));
@@ -147,14 +147,14 @@ function watchSigningKeys(
   outdated: KeySource['onMismatch'],
 ): () => Promise<SigningKeys> {
   const changes = new SingleFlight(() => readCredentialVersions(db.read));
-  let cached: { seen: number; keys: SigningKeys } | undefined;
+  let cached: { version: number; keys: SigningKeys } | undefined;
   let reported = false;
   return async () => {
     // Read before the keys, so that a change in between is noticed next time.
-    const { keys: seen } = await changes.run();
-    if (cached?.seen !== seen) {
+    const { keys: version } = await changes.run();
+    if (cached?.version !== version) {
       const keys = await readSigningKeys(db.read, masterKey, cached?.keys.opened ?? []);
-      cached = { seen, keys };
+      cached = { version, keys };
       const [reason] = keys.unreadable.values();
       if (reason !== undefined && !reported) outdated?.(reason);
       reported ||= reason !== undefined;
@@ -180,10 +180,10 @@ async function readSigningKeys(
   const keys: PrivateKey[] = [];
   const unreadable = new Map<string, MasterKeyMismatch>();
   for (const { kid, sealed_key } of rows) {
-    const known = opened.find((key) => key.kid === kid);
+    const openKey = opened.find((key) => key.kid === kid);
     const text =
-      known === undefined ? decryptSecret(masterKey, signingKeyPurpose(kid), sealed_key) : undefined;
-    if (known !== undefined) keys.push(known);
+      openKey === undefined ? decryptSecret(masterKey, signingKeyPurpose(kid), sealed_key) : undefined;
+    if (openKey !== undefined) keys.push(openKey);
     else if (text !== undefined) keys.push(JSON.parse(text) as PrivateKey);
     else unreadable.set(kid, await explainDecryptionFailure(db, masterKey, kid));
   }
@@ -196,11 +196,11 @@ async function explainDecryptionFailure(
   masterKey: KeyObject,
   kid: string,
 ): Promise<MasterKeyMismatch> {
-  const needed = (await encryptedSecret(db))?.master_fingerprint;
-  const found = masterKeyFingerprint(masterKey);
-  if (needed === undefined || needed === found)
+  const expected = (await encryptedSecret(db))?.master_fingerprint;
+  const actual = masterKeyFingerprint(masterKey);
+  if (expected === undefined || expected === actual)
     throw new Error(`The signing key ${kid} in the database was changed.`);
-  return new MasterKeyMismatch(needed, found);
+  return new MasterKeyMismatch(expected, actual);
 }
 
 /**

@@ -107,25 +107,25 @@ export class TokenCache {
     const versions = await this.#changes.run();
     const entry = this.#entries.get(key);
     // The signing key of one of our tokens may be gone, so verify it again.
-    const known = entry?.external !== undefined || entry?.versions.keys === versions.keys ? entry : undefined;
-    if (known?.versions.credentials === versions.credentials) {
+    const valid = entry?.external !== undefined || entry?.versions.keys === versions.keys ? entry : undefined;
+    if (valid?.versions.credentials === versions.credentials) {
       this.#hits += 1;
-      return known.expiresAt > now ? known.token : undefined;
+      return valid.expiresAt > now ? valid.token : undefined;
     }
     this.#misses += 1;
-    const external = known === undefined ? await this.#readExternal(token, now) : known.external;
+    const external = valid === undefined ? await this.#readExternal(token, now) : valid.external;
     const credential =
       external !== undefined
         ? await this.#credentialOf(external)
-        : known === undefined
+        : valid === undefined
           ? await this.#prove(token, now)
-          : await credentialById(this.#db.read, known.token.tokenId);
+          : await credentialById(this.#db.read, valid.token.tokenId);
     if (credential === undefined || !isActive(credential, now)) {
       this.#entries.delete(key);
       return undefined;
     }
     const rights = rightsText(credential);
-    const identity = known?.rights === rights ? known.token : toAuthenticatedToken(credential);
+    const identity = valid?.rights === rights ? valid.token : toAuthenticatedToken(credential);
     this.#entries.set(key, {
       token: identity,
       rights,

@@ -172,19 +172,19 @@ export async function revokeToken(
   by: ChangeContext,
   idOrToken: string,
 ): Promise<{ id: string }> {
-  const found = (await credentialById(tx, idOrToken)) ?? (await credentialBySecret(tx, idOrToken));
-  if (found === undefined) throw notFound('token');
-  if ((await revokeTokens(tx, by, { id: found.tokenId })).length > 0) {
+  const credential = (await credentialById(tx, idOrToken)) ?? (await credentialBySecret(tx, idOrToken));
+  if (credential === undefined) throw notFound('token');
+  if ((await revokeTokens(tx, by, { id: credential.tokenId })).length > 0) {
     await bumpCredentialVersion(tx);
     await recordEvent(tx, by, {
       action: 'token.revoke',
-      object: ['token', found.tokenId],
-      organizationId: found.organizationId,
+      object: ['token', credential.tokenId],
+      organizationId: credential.organizationId,
       before: { revoked_at: null },
       after: { revoked_at: by.now },
     });
   }
-  return { id: found.tokenId };
+  return { id: credential.tokenId };
 }
 
 /** Valid tokens that users can create for an account, so that a list of them stays short. */
@@ -204,16 +204,16 @@ export async function revokeUserToken(
   id: string,
   expected?: ExpectedVersion,
 ): Promise<void> {
-  const own = await tx
+  const token = await tx
     .selectFrom('tokens')
     .select('id')
     .where('id', '=', id)
     .where('user_id', '=', userId)
     .where('client_id', 'is', null)
     .executeTakeFirst();
-  if (own === undefined) throw notFound('token');
+  if (token === undefined) throw notFound('token');
   requireVersion(expected, TOKEN_VERSION);
-  await revokeToken(tx, by, own.id);
+  await revokeToken(tx, by, token.id);
 }
 
 function grantedScopes(

@@ -166,7 +166,7 @@ export async function banUser(
     });
     return { ...banned, version };
   }
-  const given = await assessmentsWithAccess(tx, { user: user.id });
+  const assessments = await assessmentsWithAccess(tx, { user: user.id });
   const assignedTo = await findAssignedOrganizations(tx, user.id);
   const groups = await removeFromAllGroups(tx, user.id);
   await tx.deleteFrom('users').where('id', '=', id).execute();
@@ -182,7 +182,7 @@ export async function banUser(
       admin: banned.admin,
       staff: user.staff === 1,
       assigned_to: assignedTo,
-      assessments: given.map((assessment) => assessment.uid),
+      assessments: assessments.map((assessment) => assessment.uid),
       groups,
     },
     after: null,
@@ -210,13 +210,13 @@ export async function isBannedAddress(
   organizationId: number,
   email: string,
 ): Promise<boolean> {
-  const found = await db
+  const row = await db
     .selectFrom('banned_addresses')
     .select('banned_at')
     .where('organization_id', '=', organizationId)
     .where('normalized_email', '=', normalizeEmail(email))
     .executeTakeFirst();
-  return found !== undefined;
+  return row !== undefined;
 }
 
 async function toBannedUser(db: ReadConnection, user: UserRow): Promise<BannedUser> {

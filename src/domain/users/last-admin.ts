@@ -53,6 +53,6 @@ export async function lockAndCheckLastAdmin(
   await lockOrganizationRow(tx, { id: organizationId });
   const [user] = await lockUser(lock)(tx, { id: userId });
   if (user === undefined || user.admin === 0 || user.banned_at !== null) return false;
-  const [others] = await otherAdmins(tx, { organization: organizationId, user: userId });
-  return (user.accepted_at === null ? others?.admins : others?.accepted) === 0;
+  const [counts] = await otherAdmins(tx, { organization: organizationId, user: userId });
+  return (user.accepted_at === null ? counts?.admins : counts?.accepted) === 0;
 }

@@ -37,15 +37,15 @@ export async function updateUser(
 ): Promise<void> {
   const { actor: caller } = by;
   requireValidUserFields({ name: change.name });
-  const found = await findUserRow(tx, id);
+  const target = await findUserRow(tx, id);
   const isOwn = id === caller.userId;
   if (
-    found === undefined ||
-    !(isOwn || (found.organization_id !== null && isMemberOf(caller, found.organization_id)))
+    target === undefined ||
+    !(isOwn || (target.organization_id !== null && isMemberOf(caller, target.organization_id)))
   )
     throw notFound('user');
   if (!caller.admin) throw new DomainError('user-update-admins-only');
-  const { organization_id: organizationId } = found;
+  const { organization_id: organizationId } = target;
   // Before the user's row is locked, in the same order as a ban.
   const isLast =
     change.admin === false &&

@@ -86,8 +86,8 @@ export const userList = defineList({
   hydrate: ({ db }, rows) => hydrateUsers(db, rows),
 });
 
-function isSet(column: string, known: boolean) {
-  return known ? sql<SqlBool>`${sql.ref(column)} is not null` : sql<SqlBool>`${sql.ref(column)} is null`;
+function isSet(column: string, isPresent: boolean) {
+  return isPresent ? sql<SqlBool>`${sql.ref(column)} is not null` : sql<SqlBool>`${sql.ref(column)} is null`;
 }
 
 /** @returns all users of all organizations and the platform staff, oldest first */
@@ -184,14 +184,14 @@ export async function requireUserListAccess({ db, caller }: ListContext): Promis
 /** Turns rows of `selectUsers` into users. */
 export async function hydrateUsers(db: ReadConnection, rows: readonly UserRow[]): Promise<User[]> {
   const ids = rows.map(({ id }) => id);
-  const [given, used, guarded] = await Promise.all([
+  const [assessmentsOf, lastUses, withSecondFactor] = await Promise.all([
     grantedAssessments(db, ids),
     lastTokenUses(db, ids),
     usersWithSecondFactor(db, ids),
   ]);
   return rows.map((row) => {
     const { id, version, uid, email, name } = row;
-    const seen = [row.last_seen_at, used.get(id) ?? null].filter((at) => at !== null);
+    const useTimes = [row.last_seen_at, lastUses.get(id) ?? null].filter((time) => time !== null);
     return {
       id,
       version,
@@ -205,9 +205,9 @@ export async function hydrateUsers(db: ReadConnection, rows: readonly UserRow[])
       banned: row.banned_at !== null,
       accepted: row.accepted_at !== null,
       invitedAt: row.invited_at ?? row.created_at,
-      lastSeenAt: seen.length === 0 ? null : Math.max(...seen),
-      secondFactor: guarded.has(id),
-      assessmentIds: given.get(id) ?? [],
+      lastSeenAt: useTimes.length === 0 ? null : Math.max(...useTimes),
+      secondFactor: withSecondFactor.has(id),
+      assessmentIds: assessmentsOf.get(id) ?? [],
     };
   });
 }

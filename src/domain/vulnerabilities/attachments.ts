@@ -204,7 +204,7 @@ export async function deleteAttachment(
   const { organization_id: organizationId } = await lockVulnerability(tx, caller, vulnerabilityId);
   const attachment = (await loadAttachments(tx, [vulnerabilityId]))
     .get(vulnerabilityId)
-    ?.find((one) => one.id === id);
+    ?.find((file) => file.id === id);
   if (attachment === undefined) throw notFound('attachment');
   const isUploader = attachment.user !== null && attachment.user.id === caller.userId;
   if (!isUploader && !isAdminOf(caller, organizationId))

@@ -17,12 +17,12 @@ const SNAPSHOTS: ReadonlyMap<number, object> = new Map(
 
 /** @returns the timeline entry of a status change */
 export function statusTimelineEntry(
-  of: Pick<TimelineEntry, 'organizationId' | 'vulnerabilityId' | 'importId'>,
+  target: Pick<TimelineEntry, 'organizationId' | 'vulnerabilityId' | 'importId'>,
   before: number,
   after: number,
 ): TimelineEntry {
   return {
-    ...of,
+    ...target,
     kind: 'status',
     before: SNAPSHOTS.get(before) ?? null,
     after: SNAPSHOTS.get(after) ?? null,
@@ -99,7 +99,7 @@ export async function changeStatuses(
   importId?: number,
 ): Promise<CounterDelta[]> {
   if (transitions.length === 0) return [];
-  const rows = transitions.map((one) => [one.id, one.after, one.statusSetAt, one.closedAt]);
+  const rows = transitions.map((row) => [row.id, row.after, row.statusSetAt, row.closedAt]);
   await sql`update vulnerabilities set status_id = ${itemInteger(1)}, status_set_at = ${itemInteger(2)}, closed_at = ${itemInteger(3)},
       updated_at = ${by.now}, version = version + 1
     from ${jsonRowsTable(tx, rows)} where vulnerabilities.id = ${itemInteger(0)}`.execute(tx);
@@ -119,7 +119,7 @@ export async function changeStatuses(
       ),
     ),
   );
-  return transitions.flatMap((one) => statusDeltas(one, assets.get(one.id) ?? []));
+  return transitions.flatMap((transition) => statusDeltas(transition, assets.get(transition.id) ?? []));
 }
 
 function statusDeltas(

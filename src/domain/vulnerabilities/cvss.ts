@@ -83,8 +83,8 @@ const MAX_CACHED_SCORES = 1_000;
  */
 export function calculateCvssScore(vector: string): number | undefined {
   if (vector.length > MAX_VECTOR_LENGTH) return undefined;
-  const known = scoreCache.get(vector);
-  if (known !== undefined) return known.score;
+  const cached = scoreCache.get(vector);
+  if (cached !== undefined) return cached.score;
   const score = calculate(vector);
   if (scoreCache.size >= MAX_CACHED_SCORES) scoreCache.clear();
   scoreCache.set(vector, { score });
@@ -102,11 +102,11 @@ function calculate(vector: string): number | undefined {
 }
 
 function matchesGrammar(grammar: Grammar, metrics: readonly string[]): boolean {
-  const seen = new Set<string>();
+  const names = new Set<string>();
   for (const metric of metrics) {
-    const [name = '', value = '', ...more] = metric.split(':');
-    if (more.length > 0 || seen.has(name)) return false;
-    seen.add(name);
+    const [name = '', value = '', ...extraParts] = metric.split(':');
+    if (extraParts.length > 0 || names.has(name)) return false;
+    names.add(name);
     if (name === 'U' && grammar === GRAMMAR_4) {
       if (!URGENCIES.includes(value)) return false;
       continue;
@@ -118,5 +118,5 @@ function matchesGrammar(grammar: Grammar, metrics: readonly string[]): boolean {
         : undefined;
     if (values === undefined || value.length !== 1 || !values.includes(value)) return false;
   }
-  return Object.keys(grammar.base).every((name) => seen.has(name));
+  return Object.keys(grammar.base).every((name) => names.has(name));
 }

@@ -42,15 +42,15 @@ interface IdSource {
 function idCondition(
   { db, plan }: ListContext,
   filter: string,
-  { ids, exists: has, matchesText = has }: IdSource,
+  { ids, exists, matchesText = exists }: IdSource,
 ): Expression<SqlBool> {
   const id = sql.ref<number>('vulnerabilities.id');
   if (plan === undefined) return sql<SqlBool>`${id} in (${ids})`;
-  const known = plan.ids.get(filter);
-  if (known !== undefined) return inList(db, id, known);
+  const cachedIds = plan.ids.get(filter);
+  if (cachedIds !== undefined) return inList(db, id, cachedIds);
   if (plan.mode === 'probe' && matchesText !== undefined) return matchesText;
   const isOne = inSelected(db, withoutIndex(id), ids);
-  return has === undefined || plan.mode === 'count' ? isOne : existsOrIn(db, { row: has, all: isOne });
+  return exists === undefined || plan.mode === 'count' ? isOne : existsOrIn(db, { row: exists, all: isOne });
 }
 
 /** A source by a table whose rows each belong to one vulnerability. */
@@ -219,11 +219,11 @@ export async function planRelatedFilters(
   const idsByFilter = new Map<string, readonly number[]>();
   await Promise.all(
     sources.map(async ({ name, ids }) => {
-      const found = await selectIds(
+      const matchingIds = await selectIds(
         context.db,
         sql`select * from (${ids}) as found_ids limit ${sql.lit(MAX_MATERIALIZED_IDS + 1)}`,
       );
-      if (found.length <= MAX_MATERIALIZED_IDS) idsByFilter.set(name, found);
+      if (matchingIds.length <= MAX_MATERIALIZED_IDS) idsByFilter.set(name, matchingIds);
     }),
   );
   return { strategy: idsByFilter.size > 0 ? 'ids' : 'scan', ids: idsByFilter, mode: 'page' };

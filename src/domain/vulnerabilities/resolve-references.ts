@@ -51,7 +51,7 @@ const selectAssetsByUids = memoizeByVisibility((visibility: Visibility) =>
 );
 
 /**
- * @param standing the current assets, which may stay even if the caller cannot see them
+ * @param current the current assets, which may stay even if the caller cannot see them
  * @returns the assets of the organization with these uids that the caller can see, each once
  * @throws DomainError `invalid` for any other uid
  */
@@ -60,22 +60,22 @@ export async function resolveAssets(
   caller: Caller,
   organizationId: number,
   uids: readonly string[],
-  standing: readonly AssetRef[] = [],
+  current: readonly AssetRef[] = [],
 ): Promise<AssetRef[]> {
   if (uids.length === 0) return [];
-  const known = new Map(standing.map((asset) => [asset.uid, asset]));
-  const others = [...new Set(uids)].filter((uid) => !known.has(uid));
-  const found =
-    others.length === 0
+  const assets = new Map(current.map((asset) => [asset.uid, asset]));
+  const addedUids = [...new Set(uids)].filter((uid) => !assets.has(uid));
+  const added =
+    addedUids.length === 0
       ? []
       : await selectAssetsByUids(visibilityOf(caller))(tx, {
           ...visibilityParameters(caller),
           organization: organizationId,
-          uids: others,
+          uids: addedUids,
         });
-  for (const asset of found) known.set(asset.uid, asset);
+  for (const asset of added) assets.set(asset.uid, asset);
   const errors = uids.flatMap((uid, index): FieldError[] =>
-    known.has(uid)
+    assets.has(uid)
       ? []
       : [
           {
@@ -86,7 +86,7 @@ export async function resolveAssets(
         ],
   );
   if (errors.length > 0) throw invalidInput(errors);
-  return [...new Set(uids)].map((uid) => known.get(uid) as AssetRef).sort((one, other) => one.id - other.id);
+  return [...new Set(uids)].map((uid) => assets.get(uid) as AssetRef).sort((one, other) => one.id - other.id);
 }
 
 /** @throws DomainError `invalid` unless the user has access to the assessment and the caller can name them */

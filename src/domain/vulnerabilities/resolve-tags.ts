@@ -24,17 +24,17 @@ export async function resolveTags(
   const errors = tagNames.flatMap((name, index) => validateNameLength(`tagNames.${index}`, name) ?? []);
   if (errors.length > 0) throw invalidInput(errors);
   if (ids.length === 0 && tagNames.length === 0) return [];
-  const found = ids.length === 0 ? [] : await tagsByIds(tx, { ids });
+  const tagRows = ids.length === 0 ? [] : await tagsByIds(tx, { ids });
   return findOrCreateTags(tx, by, organizationId, {
     ids,
-    found,
+    tagRows,
     names: tagNames.map((name) => name.trim()),
   });
 }
 
 /**
  * Finds tags by id and by name, and creates those whose name is new.
- * @param input `found`: the rows of `tagsByIds` for `ids`; `names`: trimmed, of a valid length
+ * @param input `tagRows`: the rows of `tagsByIds` for `ids`; `names`: trimmed, of a valid length
  * @returns each tag once, ordered by id
  * @throws DomainError `invalid` for an id that no tag of the organization has, as `tagIds.0` and so on, and for a bad name of
  *   a new tag, as `tagNames.0`
@@ -45,12 +45,12 @@ export async function findOrCreateTags(
   organizationId: number,
   {
     ids,
-    found,
+    tagRows,
     names,
-  }: { ids: readonly number[]; found: readonly VulnerabilityTagRow[]; names: readonly string[] },
+  }: { ids: readonly number[]; tagRows: readonly VulnerabilityTagRow[]; names: readonly string[] },
 ): Promise<VulnerabilityTagRow[]> {
   const tags = new Map<number, VulnerabilityTagRow>();
-  for (const tag of found) {
+  for (const tag of tagRows) {
     if (tag.organization_id === organizationId) tags.set(tag.id, tag);
   }
   const errors = ids.flatMap((id, index) => (tags.has(id) ? [] : [unknownTagError(`tagIds.${index}`, id)]));

@@ -98,8 +98,8 @@ interface Snapshot {
 /** Removes an assessment that the reader cannot see. */
 function hideInvisibleAssessment(snapshot: Snapshot | null, visible: ReadonlySet<string>): object | null {
   if (snapshot?.assessment === undefined || visible.has(snapshot.assessment)) return snapshot;
-  const { assessment: _invisible, ...others } = snapshot;
-  return others;
+  const { assessment: _invisible, ...visibleFields } = snapshot;
+  return visibleFields;
 }
 
 const selectVisibleUids = memoizeByVisibility((visibility) =>
@@ -125,7 +125,7 @@ async function visibleAmong(
 
 /** The entry `created` comes from the vulnerability itself. */
 function selectEntries({ db, caller }: ListContext) {
-  const nothing = sql<string | null>`null`;
+  const noValue = sql<string | null>`null`;
   const created = db
     .selectFrom('vulnerabilities')
     .select([
@@ -135,8 +135,8 @@ function selectEntries({ db, caller }: ListContext) {
       'vulnerabilities.created_at as at',
       sql<string>`'created'`.as('kind'),
       'vulnerabilities.created_by as user_id',
-      nothing.as('before'),
-      nothing.as('after'),
+      noValue.as('before'),
+      noValue.as('after'),
       sql<number | null>`cast(null as bigint)`.as('comment_id'),
       sql<number | null>`cast(null as bigint)`.as('import_id'),
     ]);

@@ -129,7 +129,7 @@ export async function sendPage<Item, F extends Filters, O extends string>(
   const batches = readBatches(list, listContext, listRequest, window.start, window.limit);
   const first = await batches.next();
   // Most pages are read in one batch.
-  const isComplete = first.done === true || first.value.rows === window.limit || !first.value.more;
+  const isComplete = first.done === true || first.value.rows === window.limit || !first.value.hasMore;
   if (first.done !== true)
     reply.headers((await window.nextHeaders?.(isComplete ? first.value : undefined)) ?? {});
   if (first.done === true || (isComplete && first.value.bytes <= MAX_TEXT_BYTES)) {
@@ -202,7 +202,7 @@ function cursorWindow<Item, F extends Filters, O extends string>(
       const [last, more] =
         batch === undefined
           ? await list.positions(listContext, listRequest, start, limit - 1, 2)
-          : [batch.last, batch.more];
+          : [batch.last, batch.hasMore];
       if (last === undefined || !more) return {};
       const next = encodeCursor(scope, last);
       return linkHeaders({ next: linkWithout(base, url, style.cursorParameter) + next }, next);

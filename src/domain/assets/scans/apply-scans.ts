@@ -35,7 +35,7 @@ export interface ScannedHost extends HostObservation {
 export interface ScanSource {
   importId?: number | undefined;
   /** @returns the ids of the hosts that the scan may change; absent if it may change all */
-  findWritable?(known: readonly KnownHost[]): Promise<ReadonlySet<number>>;
+  findWritable?(hosts: readonly KnownHost[]): Promise<ReadonlySet<number>>;
 }
 
 export type TimedRecord = ScannedHost & { seenAt: number };
@@ -83,11 +83,11 @@ export async function findLargeHosts(
   scans: readonly HostScan[],
 ): Promise<ReadonlySet<number>> {
   if (scans.length === 0) return new Set();
-  const known = await selectLargeHosts(tx, { ids: scans.map(({ id }) => id), most: LARGE_HOST_PORTS });
-  const listed = scans.filter(
+  const stored = await selectLargeHosts(tx, { ids: scans.map(({ id }) => id), most: LARGE_HOST_PORTS });
+  const scanned = scans.filter(
     ({ records }) => records.reduce((sum, { ports }) => sum + ports.length, 0) > LARGE_HOST_PORTS,
   );
-  return new Set([...known, ...listed].map(({ id }) => id));
+  return new Set([...stored, ...scanned].map(({ id }) => id));
 }
 
 /** Applies the scan of a large host, one range of port numbers after the other. */
@@ -96,10 +96,10 @@ export async function applyHostWithManyPorts(applying: ScanApplier, scan: HostSc
   for (const numbers of CHUNKS) {
     // The first chunk records the new host.
     const part = { ...scan, isNew: scan.isNew && numbers === CHUNKS[0] };
-    const one = await applyScans(applying, [part], numbers);
-    done.updated = scan.isNew || one.updated.length === 0 ? done.updated : one.updated;
-    done.closedPorts += one.closedPorts;
-    done.openedPorts += one.openedPorts;
+    const chunkResult = await applyScans(applying, [part], numbers);
+    done.updated = scan.isNew || chunkResult.updated.length === 0 ? done.updated : chunkResult.updated;
+    done.closedPorts += chunkResult.closedPorts;
+    done.openedPorts += chunkResult.openedPorts;
   }
   await refreshPortCounts(applying.tx, [scan.id]);
   return done;
@@ -128,21 +128,21 @@ export async function applyScans(
     result: { updated: [], closedPorts: 0, openedPorts: 0 },
   };
   const event = { organizationId };
-  const known = await lockPorts(
+  const portsByHost = await lockPorts(
     tx,
     scans.flatMap(({ id, isNew }) => (isNew ? [] : [id])),
     numbers,
   );
   for (const scan of scans) {
     if (scan.isNew) addNewHost(writing, event, scan);
-    else addKnownHost(writing, event, scan, known.get(scan.id) ?? []);
+    else addKnownHost(writing, event, scan, portsByHost.get(scan.id) ?? []);
   }
   await insertPorts(tx, writing.ports);
   await insertPortCounts(tx, writing.counts);
   // A large host is counted at its end, and its detections are stored before.
   if (numbers === undefined) {
     await refreshPortCounts(tx, writing.recount);
-    await storeShownPorts(tx, organizationId, writing.replaced, known);
+    await storeShownPorts(tx, organizationId, writing.replaced, portsByHost);
     await storeDetections(tx, organizationId, writing.detections);
   }
   await insertPortEvents(tx, writing.events);
@@ -172,8 +172,8 @@ interface PendingWrites {
 }
 
 /** Applies the records of a host one after the other. */
-function observeRecords(writing: PendingWrites, scan: HostScan, known: readonly Port[]): HostPorts {
-  const ports = new HostPorts(known);
+function observeRecords(writing: PendingWrites, scan: HostScan, stored: readonly Port[]): HostPorts {
+  const ports = new HostPorts(stored);
   const { result, source } = writing;
   for (const record of scan.records) {
     const steps = ports.observe(record, record.seenAt, writing.numbers);
@@ -249,9 +249,9 @@ function addKnownHost(
   writing: PendingWrites,
   event: Pick<AuditedChange, 'organizationId'>,
   scan: HostScan,
-  known: readonly Port[],
+  stored: readonly Port[],
 ): void {
-  const { rows, before, after, changes } = observeRecords(writing, scan, known).diff();
+  const { rows, before, after, changes } = observeRecords(writing, scan, stored).diff();
   for (const port of rows) writing.ports.push(toPortRow(scan.id, port));
   writing.portChanges.push(...changes);
   if (changes.length > 0) writing.replaced.push(scan.id);

@@ -38,8 +38,8 @@ export async function deriveHost(
     const derived = await observeAll(tx, organizationId, assetId, numbers);
     events.push(...derived.events);
     lastOldEvent = Math.max(lastOldEvent, derived.lastOldEvent);
-    const known = (await lockPorts(tx, [assetId], numbers)).get(assetId) ?? [];
-    const { rows, removed, changes, before, after } = diffPorts(known, derived.ports.list());
+    const stored = (await lockPorts(tx, [assetId], numbers)).get(assetId) ?? [];
+    const { rows, removed, changes, before, after } = diffPorts(stored, derived.ports.list());
     await insertPorts(
       tx,
       rows.map((port) => toPortRow(assetId, port)),
@@ -68,16 +68,16 @@ async function observeAll(
   const ports = new HostPorts([]);
   const events: InsertRow[] = [];
   let lastOldEvent = 0;
-  for await (const { key, seen } of readDetections(tx, organizationId, assetId, numbers)) {
-    if ('baseline' in seen) {
-      const { baseline } = seen;
+  for await (const { key, stored } of readDetections(tx, organizationId, assetId, numbers)) {
+    if ('baseline' in stored) {
+      const { baseline } = stored;
       ports.restore(
         numbers === undefined ? baseline : baseline.filter((port) => isWithin(port.number, numbers)),
       );
-      lastOldEvent = Math.max(lastOldEvent, seen.lastEvent);
+      lastOldEvent = Math.max(lastOldEvent, stored.lastEvent);
       continue;
     }
-    const steps = ports.observe(seen, key.seenAt, intersect(numbers, seen.numbers));
+    const steps = ports.observe(stored, key.seenAt, intersect(numbers, stored.numbers));
     const row = toPortEventRow(assetId, key.seenAt, steps, key.importId === 0 ? undefined : key.importId);
     if (row !== undefined) events.push(row);
   }

@@ -19,19 +19,19 @@ export type PortRange = readonly [protocol: ObservedPort['protocol'], first: num
 
 /** The ports that a scan covers. */
 export class ScannedPorts {
-  readonly #looked = new Map<string, Uint8Array>();
+  readonly #scanned = new Map<string, Uint8Array>();
   readonly ranges: readonly PortRange[];
 
   constructor(ranges: readonly PortRange[]) {
     this.ranges = ranges;
     for (const [protocol, first, last] of ranges) {
-      const ports = this.#looked.get(protocol) ?? new Uint8Array(65_536);
-      this.#looked.set(protocol, ports.fill(1, first, last + 1));
+      const ports = this.#scanned.get(protocol) ?? new Uint8Array(65_536);
+      this.#scanned.set(protocol, ports.fill(1, first, last + 1));
     }
   }
 
   has(protocol: string, number: number): boolean {
-    return this.#looked.get(protocol)?.[number] === 1;
+    return this.#scanned.get(protocol)?.[number] === 1;
   }
 }
 
@@ -71,8 +71,8 @@ export class HostPorts {
   /** Ports that an observation changed or saw again, as they were at first. */
   readonly #stored = new Map<number, Port | undefined>();
 
-  constructor(known: readonly Port[]) {
-    this.#ports = new Map(known.map((port) => [portKey(port), port]));
+  constructor(stored: readonly Port[]) {
+    this.#ports = new Map(stored.map((port) => [portKey(port), port]));
   }
 
   /**
@@ -122,8 +122,8 @@ export class HostPorts {
     if (ports.length === 0) return undefined;
     const states = new Set<string>();
     for (const port of ports) {
-      const known = this.#ports.get(portKey(port));
-      if (known === undefined || !looksLike(known, firstObservation(port, 0))) return undefined;
+      const current = this.#ports.get(portKey(port));
+      if (current === undefined || !looksLike(current, firstObservation(port, 0))) return undefined;
       states.add(port.state);
     }
     let count = 0;
@@ -135,10 +135,10 @@ export class HostPorts {
   restore(ports: readonly Port[]): void {
     for (const port of ports) {
       const key = portKey(port);
-      const seen = this.#ports.get(key);
-      const first_seen = Math.min(port.first_seen, seen?.first_seen ?? port.first_seen);
+      const current = this.#ports.get(key);
+      const first_seen = Math.min(port.first_seen, current?.first_seen ?? port.first_seen);
       this.#ports.set(key, {
-        ...(seen !== undefined && seen.last_seen > port.last_seen ? seen : port),
+        ...(current !== undefined && current.last_seen > port.last_seen ? current : port),
         first_seen,
       });
     }
@@ -173,20 +173,20 @@ function firstObservation(port: ObservedPort, seenAt: number): Port {
   };
 }
 
-function mergeObservation(old: Port, port: ObservedPort, seenAt: number): Port {
-  const first_seen = Math.min(old.first_seen, seenAt);
-  if (seenAt < old.last_seen) return { ...old, first_seen };
-  const seen = firstObservation(port, seenAt);
-  seen.first_seen = first_seen;
-  if (port.probed) return seen;
+function mergeObservation(previous: Port, port: ObservedPort, seenAt: number): Port {
+  const first_seen = Math.min(previous.first_seen, seenAt);
+  if (seenAt < previous.last_seen) return { ...previous, first_seen };
+  const merged = firstObservation(port, seenAt);
+  merged.first_seen = first_seen;
+  if (port.probed) return merged;
   // Without a probe, missing details are not gone, and a name guessed from the number does not replace a detected
   // one.
-  seen.service_name = old.service_name ?? port.service;
-  seen.service_banner = port.banner ?? old.service_banner;
-  seen.product_name = old.product_name ?? port.product;
-  seen.product_version = old.product_version ?? port.version;
-  seen.cpe = old.cpe ?? port.cpe;
-  return seen;
+  merged.service_name = previous.service_name ?? port.service;
+  merged.service_banner = port.banner ?? previous.service_banner;
+  merged.product_name = previous.product_name ?? port.product;
+  merged.product_version = previous.product_version ?? port.version;
+  merged.cpe = previous.cpe ?? port.cpe;
+  return merged;
 }
 
 /** @returns the combined observation of a port, as `mergeObservation` would apply them one after another */
@@ -237,8 +237,8 @@ export interface PortsDiff {
 }
 
 export function diffPorts(stored: readonly Port[], now: readonly Port[]): PortsDiff {
-  const known = new Map(stored.map((port) => [portKey(port), port]));
-  const diff = diffPairs(now.map((port) => [known.get(portKey(port)), port]));
+  const storedByKey = new Map(stored.map((port) => [portKey(port), port]));
+  const diff = diffPairs(now.map((port) => [storedByKey.get(portKey(port)), port]));
   const keys = new Set(now.map(portKey));
   for (const port of stored) {
     if (keys.has(portKey(port))) continue;

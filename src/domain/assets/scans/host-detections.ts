@@ -59,20 +59,20 @@ export async function storeDetections(
   organizationId: number,
   detections: readonly HostDetection[],
 ): Promise<void> {
-  const shared = new Set<string>();
-  const shown = new Map<string, string>();
+  const portSets = new Set<string>();
+  const namesByText = new Map<string, string>();
   const texts = detections.map(({ key, observation }) => {
     const { scannedPorts, states } = observation;
-    const covered = scannedPorts === undefined ? undefined : scannedPortsText(scannedPorts);
-    if (covered !== undefined) shared.add(covered.text);
-    const text = packObservation(observation, covered?.key ?? '');
+    const portSet = scannedPorts === undefined ? undefined : scannedPortsText(scannedPorts);
+    if (portSet !== undefined) portSets.add(portSet.text);
+    const text = packObservation(observation, portSet?.key ?? '');
     if (states === undefined) return { key, text };
     // Most hosts of a scan share it.
-    const name = shown.get(text) ?? SHOWN + portSetKey(text);
-    shown.set(text, name);
+    const name = namesByText.get(text) ?? SHOWN + portSetKey(text);
+    namesByText.set(text, name);
     return { key, text: name, name };
   });
-  await storePortSets(tx, organizationId, [...shared, ...shown.keys()]);
+  await storePortSets(tx, organizationId, [...portSets, ...namesByText.keys()]);
   await insertTexts(tx, texts);
 }
 
@@ -82,20 +82,20 @@ const SHOWN = '=';
 /**
  * Stores the ports that observations of hosts list, where these are the ports that the hosts have. Call it before the
  * ports change.
- * @param known the ports of the hosts; absent: reads them
+ * @param hostPorts the ports of the hosts; absent: reads them
  */
 export async function storeShownPorts(
   tx: Transaction,
   organizationId: number,
   assetIds: readonly number[],
-  known?: ReadonlyMap<number, readonly Port[]>,
+  hostPorts?: ReadonlyMap<number, readonly Port[]>,
 ): Promise<void> {
-  const shown = assetIds.length === 0 ? [] : await selectShown(tx, { ids: assetIds });
-  if (shown.length === 0) return;
-  const ports = known ?? (await lockPorts(tx, [...new Set(shown.map(({ asset_id }) => asset_id))]));
-  const keys = shown.map(({ observation }) => observation.slice(SHOWN.length));
+  const detections = assetIds.length === 0 ? [] : await selectShown(tx, { ids: assetIds });
+  if (detections.length === 0) return;
+  const ports = hostPorts ?? (await lockPorts(tx, [...new Set(detections.map(({ asset_id }) => asset_id))]));
+  const keys = detections.map(({ observation }) => observation.slice(SHOWN.length));
   const texts = await loadPortSets(tx, organizationId, keys);
-  const stored = shown.map(({ asset_id, observation }, index) => {
+  const stored = detections.map(({ asset_id, observation }, index) => {
     const text = packShownPorts(texts.get(keys[index] ?? '') ?? '{}', ports.get(asset_id) ?? []);
     return { assetId: asset_id, text, name: observationName(text), before: observation };
   });
@@ -159,7 +159,7 @@ export const selectNewestDetections = prepareQuery<
           'id as asset_id',
           sql<number>`(select max(seen_at) from host_detections where asset_id = assets.id)`.as('seen_at'),
         ])
-        .where((where) => inList(db, where.ref('id'), p.ids))
+        .where(({ ref }) => inList(db, ref('id'), p.ids))
         .as('newest'),
     )
     .select([
@@ -189,7 +189,7 @@ export async function* readDetections(
   organizationId: number,
   assetId: number,
   numbers?: PortNumberRange,
-): AsyncGenerator<{ key: DetectionKey; seen: StoredObservation | PortBaseline }> {
+): AsyncGenerator<{ key: DetectionKey; stored: StoredObservation | PortBaseline }> {
   const portSets = new Map<string, ScannedPorts>();
   // One page at a time, as most scans see the same as the previous one.
   let cache = new Map<string, StoredObservation | PortBaseline>();
@@ -207,12 +207,12 @@ export async function* readDetections(
     await loadScannedPorts(tx, organizationId, portSets, texts.values());
     const page = new Map<string, StoredObservation | PortBaseline>();
     for (const { seen_at, import_id, part, observation } of rows) {
-      const seen =
+      const stored =
         page.get(observation) ??
         cache.get(observation) ??
         unpackObservation(texts.get(observation) ?? '{}', portSets);
-      page.set(observation, seen);
-      yield { key: { assetId, seenAt: seen_at, importId: import_id, part }, seen };
+      page.set(observation, stored);
+      yield { key: { assetId, seenAt: seen_at, importId: import_id, part }, stored };
     }
     cache = page;
     const last = rows.at(-1);

@@ -74,12 +74,12 @@ function packShown(ports: readonly ObservedPort[], states: readonly string[]): P
 
 /**
  * @param text a packed observation with `states`
- * @param known the ports of the host
+ * @param hostPorts the ports of the host
  * @returns the same without
  */
-export function packShownPorts(text: string, known: readonly Port[]): string {
+export function packShownPorts(text: string, hostPorts: readonly Port[]): string {
   const { s = [], v = '', ...rest } = JSON.parse(text) as Packed;
-  const ports = known
+  const ports = hostPorts
     .filter((port) => s.includes(port.observed_state))
     .sort(comparePorts)
     .map((port, index) => packPort(observedPort(port, v === 1 || v[index] === '1')));
@@ -187,8 +187,8 @@ const keys = new WeakMap<ScannedPorts, { key: string; text: string }>();
 
 /** @returns the covered ports in canonical form with their key */
 export function scannedPortsText(scannedPorts: ScannedPorts): { key: string; text: string } {
-  const known = keys.get(scannedPorts);
-  if (known !== undefined) return known;
+  const cached = keys.get(scannedPorts);
+  if (cached !== undefined) return cached;
   const text = formatPorts(scannedPorts.ranges);
   const portSet = { key: portSetKey(text), text };
   keys.set(scannedPorts, portSet);

@@ -36,21 +36,21 @@ export interface SeenRange {
 }
 
 /** Widens the times at which assets were seen; each asset once. */
-export async function updateSeenRange(tx: Transaction, seen: readonly SeenRange[]): Promise<void> {
+export async function updateSeenRange(tx: Transaction, ranges: readonly SeenRange[]): Promise<void> {
   await updateLastSeen(
     tx,
-    seen.map(({ id, last }) => [id, last]),
+    ranges.map(({ id, last }) => [id, last]),
   );
   await updateLastSeen(
     tx,
-    seen.flatMap(({ id, first, last }) => (first < last ? [[id, first]] : [])),
+    ranges.flatMap(({ id, first, last }) => (first < last ? [[id, first]] : [])),
   );
 }
 
-/** @param seen ids with milliseconds since 1970, each asset once */
-export async function updateLastSeen(tx: Transaction, seen: readonly (readonly number[])[]): Promise<void> {
-  if (seen.length === 0) return;
-  const parameters = { seen: JSON.stringify(seen) };
+/** @param times ids with milliseconds since 1970, each asset once */
+export async function updateLastSeen(tx: Transaction, times: readonly (readonly number[])[]): Promise<void> {
+  if (times.length === 0) return;
+  const parameters = { seen: JSON.stringify(times) };
   // SQLite has one writer at a time.
   if (tx.engine === 'postgres') await lockWidened(tx, parameters);
   await widenSeenRange(tx, parameters);
@@ -274,12 +274,12 @@ export async function lockPorts(
   numbers?: PortNumberRange,
 ): Promise<Map<number, Port[]>> {
   const ports = new Map<number, Port[]>();
-  const [one] = ids;
-  if (one === undefined) return ports;
+  const [firstId] = ids;
+  if (firstId === undefined) return ports;
   await lockRows(tx, 'assets', ids, forNoKeyUpdate);
   const rows = await (numbers === undefined
     ? portsOfAssets(tx, { ids })
-    : portsInRange(tx, { id: one, ...numbers }));
+    : portsInRange(tx, { id: firstId, ...numbers }));
   for (const { id, ports: list } of rows) {
     const lists = JSON.parse(list ?? '[]') as PortValues[];
     if (lists.length > 0) ports.set(id, lists.map(toPort));

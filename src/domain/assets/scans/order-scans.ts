@@ -61,30 +61,31 @@ export async function orderScans(
     ]),
   );
   let reread = 0;
-  const fits = order.earlier.filter(({ id }, index) => {
+  const earlier = order.earlier.filter(({ id }, index) => {
     reread += counts.get(id) ?? 0;
     return index === 0 || reread <= MAX_REREAD;
   });
-  return { ...order, earlier: fits, deferred: order.earlier.filter((scan) => !fits.includes(scan)) };
+  return { ...order, earlier, deferred: order.earlier.filter((scan) => !earlier.includes(scan)) };
 }
 
 /** @returns when the ports of hosts were last seen that now have a baseline */
 async function storeBaselines(tx: Transaction, scans: readonly HostScan[]): Promise<Map<number, number>> {
-  const seen = new Map<number, number>();
-  if (scans.length === 0) return seen;
-  const large = await findLargeHosts(tx, scans);
-  const small = scans.flatMap(({ id }) => (large.has(id) ? [] : [id]));
-  const known = await lockPorts(tx, small);
+  const seenTimes = new Map<number, number>();
+  if (scans.length === 0) return seenTimes;
+  const largeIds = await findLargeHosts(tx, scans);
+  const smallIds = scans.flatMap(({ id }) => (largeIds.has(id) ? [] : [id]));
+  const portsById = await lockPorts(tx, smallIds);
   for (const { id } of scans) {
-    const lastEvent = large.has(id) || known.has(id) ? await lastPortEvent(tx, id) : 0;
-    for (const numbers of large.has(id) ? CHUNKS : [undefined]) {
-      const ports = numbers === undefined ? known.get(id) : (await lockPorts(tx, [id], numbers)).get(id);
+    const lastEvent = largeIds.has(id) || portsById.has(id) ? await lastPortEvent(tx, id) : 0;
+    for (const numbers of largeIds.has(id) ? CHUNKS : [undefined]) {
+      const ports = numbers === undefined ? portsById.get(id) : (await lockPorts(tx, [id], numbers)).get(id);
       if (ports === undefined) continue;
       await storeBaseline(tx, id, { baseline: ports, lastEvent }, numbers?.first);
-      for (const { last_seen } of ports) seen.set(id, Math.max(last_seen, seen.get(id) ?? last_seen));
+      for (const { last_seen } of ports)
+        seenTimes.set(id, Math.max(last_seen, seenTimes.get(id) ?? last_seen));
     }
   }
-  return seen;
+  return seenTimes;
 }
 
 /** Stores the detections of scans with their ports; the ports of a large record in chunks. */

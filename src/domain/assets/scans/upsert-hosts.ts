@@ -32,7 +32,7 @@ interface UpsertHostsResult extends ScanResult {
   /** Addresses of hosts that the scan must not change. */
   skipped: string[];
   /** Hosts that answered. For an import, the caller records when. */
-  seen: SeenRange[];
+  seenRanges: SeenRange[];
   /** Records that a transaction has no room for: apply them in the next one. */
   deferred: TimedRecord[];
   createdHosts: { id: number; uid: string; address: string }[];
@@ -59,10 +59,10 @@ export async function upsertScannedHosts(
     if (records === undefined) recordsOf.set(host.address, [record]);
     else records.push(record);
   }
-  const { known, created } = await findOrCreateHosts(tx, organizationId, recordsOf, now, source);
-  const skipped = await dropUnwritable(known, source);
+  const { assets, created } = await findOrCreateHosts(tx, organizationId, recordsOf, now, source);
+  const skipped = await dropUnwritable(assets, source);
   const scans = [...recordsOf].flatMap(([address, records]): HostScan[] => {
-    const asset = known.get(address);
+    const asset = assets.get(address);
     records.sort((one, other) => one.seenAt - other.seenAt || (one.place ?? 1) - (other.place ?? 1));
     // An unknown host that is down creates nothing.
     return asset === undefined ? [] : [{ ...asset, isNew: created.has(asset.uid), records }];
@@ -75,28 +75,28 @@ export async function upsertScannedHosts(
   );
   const importId = source.importId ?? 0;
   const order = await orderScans(tx, scans, importId);
-  const large = await findLargeHosts(tx, order.later);
-  const largeScans = order.later.filter(({ id }) => large.has(id));
-  await storeShownPorts(tx, organizationId, [...large]);
+  const largeIds = await findLargeHosts(tx, order.later);
+  const largeScans = order.later.filter(({ id }) => largeIds.has(id));
+  await storeShownPorts(tx, organizationId, [...largeIds]);
   await storeScans(tx, organizationId, importId, [...largeScans, ...order.earlier]);
   const applying: ScanApplier = { tx, by, organizationId, source };
   const applied = [
     await applyScans(
       applying,
-      order.later.filter(({ id }) => !large.has(id)),
+      order.later.filter(({ id }) => !largeIds.has(id)),
     ),
   ];
   for (const scan of largeScans) applied.push(await applyHostWithManyPorts(applying, scan));
   for (const scan of order.earlier) applied.push(await insertEarlierScan(applying, scan));
   const waiting = new Set(order.deferred);
-  const seen = seenTimes(scans.filter((scan) => !waiting.has(scan)));
-  if (source.importId === undefined) await updateSeenRange(tx, seen);
+  const seenRanges = seenTimes(scans.filter((scan) => !waiting.has(scan)));
+  if (source.importId === undefined) await updateSeenRange(tx, seenRanges);
   return {
     updated: applied.flatMap(({ updated }) => updated),
-    closedPorts: applied.reduce((total, one) => total + one.closedPorts, 0),
-    openedPorts: applied.reduce((total, one) => total + one.openedPorts, 0),
+    closedPorts: applied.reduce((total, result) => total + result.closedPorts, 0),
+    openedPorts: applied.reduce((total, result) => total + result.openedPorts, 0),
     skipped,
-    seen,
+    seenRanges,
     deferred: order.deferred.flatMap(({ records }) => records),
     createdHosts: scans.flatMap(({ id, uid, address, isNew }) => (isNew ? [{ id, uid, address }] : [])),
   };
@@ -107,13 +107,13 @@ export async function upsertScannedHosts(
  * @returns their addresses
  */
 async function dropUnwritable(
-  known: Map<string, KnownHost>,
+  hosts: Map<string, KnownHost>,
   { findWritable }: ScanSource,
 ): Promise<string[]> {
   if (findWritable === undefined) return [];
-  const writable = await findWritable([...known.values()]);
-  const rejected = [...known.values()].filter(({ id }) => !writable.has(id));
-  for (const { address } of rejected) known.delete(address);
+  const writable = await findWritable([...hosts.values()]);
+  const rejected = [...hosts.values()].filter(({ id }) => !writable.has(id));
+  for (const { address } of rejected) hosts.delete(address);
   return rejected.map(({ address }) => address);
 }
 
@@ -124,21 +124,21 @@ async function findOrCreateHosts(
   recordsOf: ReadonlyMap<string, readonly TimedRecord[]>,
   now: number,
   { importId }: ScanSource,
-): Promise<{ known: Map<string, KnownHost>; created: Set<string> }> {
-  const known = new Map<string, KnownHost>();
+): Promise<{ assets: Map<string, KnownHost>; created: Set<string> }> {
+  const assets = new Map<string, KnownHost>();
   const find = async (addresses: readonly string[]): Promise<void> => {
-    const found = await selectHostsByAddress(tx, { organization: organizationId, addresses });
-    for (const host of found) known.set(host.address, host);
+    const rows = await selectHostsByAddress(tx, { organization: organizationId, addresses });
+    for (const host of rows) assets.set(host.address, host);
   };
   await find([...recordsOf.keys()]);
   const missing = [...recordsOf].flatMap(([address, records]) => {
-    const seen = records.flatMap(({ down, seenAt }) => (down === true ? [] : [seenAt]));
-    return seen.length === 0 || known.has(address) ? [] : [{ address, seen, ...describeHost(records) }];
+    const times = records.flatMap(({ down, seenAt }) => (down === true ? [] : [seenAt]));
+    return times.length === 0 || assets.has(address) ? [] : [{ address, times, ...describeHost(records) }];
   });
-  if (missing.length === 0) return { known, created: new Set() };
+  if (missing.length === 0) return { assets, created: new Set() };
 
   const uids = newAssetUids(missing.length, now);
-  const rows = missing.map(({ address, name, description, seen }, index): InsertRow => [
+  const rows = missing.map(({ address, name, description, times }, index): InsertRow => [
     uids[index] as string,
     organizationId,
     'host',
@@ -148,8 +148,8 @@ async function findOrCreateHosts(
     foldCase(address),
     foldCase(name ?? address),
     addressKey(address),
-    Math.min(...seen),
-    Math.max(...seen),
+    Math.min(...times),
+    Math.max(...times),
     now,
     now,
     importId ?? null,
@@ -157,8 +157,8 @@ async function findOrCreateHosts(
   await insertHosts(tx, rows);
   await find(missing.map(({ address }) => address));
   // A concurrent import can have created some of them.
-  const created = uids.filter((uid, index) => known.get(missing[index]?.address ?? '')?.uid === uid);
-  return { known, created: new Set(created) };
+  const created = uids.filter((uid, index) => assets.get(missing[index]?.address ?? '')?.uid === uid);
+  return { assets, created: new Set(created) };
 }
 
 /** @returns when hosts were seen that answered */

@@ -34,34 +34,34 @@ export function memoizeTagSnapshots(tagNames: ReadonlyMap<number, string>): TagS
   const snapshots = new Map<string, object>();
   return (ids) => {
     const key = String(ids);
-    let one = snapshots.get(key);
-    if (one === undefined)
-      snapshots.set(key, (one = tagsSnapshot(ids.map((id) => ({ id, name: tagNames.get(id) ?? '' })))));
-    return one;
+    let snapshot = snapshots.get(key);
+    if (snapshot === undefined)
+      snapshots.set(key, (snapshot = tagsSnapshot(ids.map((id) => ({ id, name: tagNames.get(id) ?? '' })))));
+    return snapshot;
   };
 }
 
 /** @returns one entry for the status, one for the tags and one for the other fields, if they differ */
 export function timelineEntriesOf({ locked, after }: FieldChange, tagsOf: TagSnapshots): TimelineEntry[] {
   const { id, organizationId, fields } = locked;
-  const of = { organizationId, vulnerabilityId: id };
+  const target = { organizationId, vulnerabilityId: id };
   const entries: TimelineEntry[] = [];
   const edited = editedSides(fields, after);
-  if (edited !== undefined) entries.push({ ...of, kind: 'edited', before: edited[0], after: edited[1] });
+  if (edited !== undefined) entries.push({ ...target, kind: 'edited', before: edited[0], after: edited[1] });
   if (fields.statusId !== after.statusId)
-    entries.push(statusTimelineEntry(of, fields.statusId, after.statusId));
+    entries.push(statusTimelineEntry(target, fields.statusId, after.statusId));
   if (String(fields.tags) !== String(after.tags))
-    entries.push({ ...of, kind: 'tags', before: tagsOf(fields.tags), after: tagsOf(after.tags) });
+    entries.push({ ...target, kind: 'tags', before: tagsOf(fields.tags), after: tagsOf(after.tags) });
   return entries;
 }
 
 /** The fields other than status and tags that differ, before and after. */
 function editedSides(before: MutableFields, after: MutableFields): [object, object] | undefined {
-  const differing = EDITED_FIELDS.filter(([, member]) => before[member] !== after[member]);
-  if (differing.length === 0) return undefined;
-  const of = (state: MutableFields) =>
-    Object.fromEntries(differing.map(([name, member]) => [name, state[member]]));
-  return [of(before), of(after)];
+  const changed = EDITED_FIELDS.filter(([, member]) => before[member] !== after[member]);
+  if (changed.length === 0) return undefined;
+  const valuesOf = (state: MutableFields) =>
+    Object.fromEntries(changed.map(([name, member]) => [name, state[member]]));
+  return [valuesOf(before), valuesOf(after)];
 }
 
 /** One side of an audit event: the fields that differ. */

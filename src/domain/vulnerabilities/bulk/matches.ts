@@ -64,9 +64,9 @@ export async function lockMatches(
   if (filter === undefined) return all;
   // Other transactions may have changed them, or rows that the filter uses, since they were read.
   const isByOthers = FILTERS_BY_OTHER_ROWS.some((name) => filter[name] !== undefined);
-  const known = new Map(matches.map((match) => [match.id, match]));
+  const matchesById = new Map(matches.map((match) => [match.id, match]));
   const changed = all.flatMap(({ id, version, updatedAt }) => {
-    const match = known.get(id);
+    const match = matchesById.get(id);
     const isSame = match?.version === version && match.updated_at === updatedAt;
     return isSame && !isByOthers ? [] : [id];
   });

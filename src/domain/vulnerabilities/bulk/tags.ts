@@ -23,9 +23,9 @@ export interface TagUpdate {
 export function validateTagUpdate({ tagIds, tagNames, addTags, removeTags }: TagUpdate): FieldError[] {
   const errors: FieldError[] = [];
   for (const [name, names] of Object.entries({ tagNames, addTags, removeTags }))
-    for (const [index, one] of (names ?? []).entries()) {
+    for (const [index, tagName] of (names ?? []).entries()) {
       const validate = name === 'removeTags' ? validateNameLength : validateName;
-      const error = validate(`set.${name}.${index}`, one);
+      const error = validate(`set.${name}.${index}`, tagName);
       if (error !== undefined) errors.push(error);
     }
   const replaces =
@@ -39,13 +39,13 @@ export function validateTagUpdate({ tagIds, tagNames, addTags, removeTags }: Tag
           params: { other: replaces },
         });
   const added = new Set((addTags ?? []).map(foldName));
-  for (const [index, one] of (removeTags ?? []).entries())
-    if (added.has(foldName(one)))
+  for (const [index, tagName] of (removeTags ?? []).entries())
+    if (added.has(foldName(tagName)))
       errors.push({
         property: `set.removeTags.${index}`,
         code: 'also-in',
         params: { other: 'set.addTags' },
-        value: one,
+        value: tagName,
       });
   return errors;
 }
@@ -70,9 +70,9 @@ export async function buildTagTransforms(
   { tagIds, tagNames, addTags, removeTags }: TagUpdate,
   dryRun: boolean,
 ): Promise<ReadonlyMap<number, TagTransform>> {
-  const found = tagIds === undefined || tagIds.length === 0 ? [] : await tagsByIds(tx, { ids: tagIds });
+  const tagRows = tagIds === undefined || tagIds.length === 0 ? [] : await tagsByIds(tx, { ids: tagIds });
   const errors = (tagIds ?? []).flatMap((id, index) =>
-    organizations.every((one) => found.some((tag) => tag.id === id && tag.organization_id === one))
+    organizations.every((owner) => tagRows.some((tag) => tag.id === id && tag.organization_id === owner))
       ? []
       : [unknownTagError(`set.tagIds.${index}`, id)],
   );
@@ -82,17 +82,17 @@ export async function buildTagTransforms(
   const rules = new Map<number, TagTransform>();
   for (const organization of organizations) {
     const removed = new Set(await tagIdsByName(tx, organization, removeTags ?? []));
-    const named = dryRun
+    const namedIds = dryRun
       ? [...(await tagIdsByName(tx, organization, names))]
       : (
           await findOrCreateTags(tx, by, organization, {
             ids: [],
-            found: [],
+            tagRows: [],
             names: names.map((name) => name.trim()),
           })
         ).map(({ id }) => id);
-    if (dryRun && named.length < new Set(names.map(foldName)).size) named.push(NOT_CREATED);
-    const set = sortedUnique(replaces ? [...(tagIds ?? []), ...named] : named);
+    if (dryRun && namedIds.length < new Set(names.map(foldName)).size) namedIds.push(NOT_CREATED);
+    const set = sortedUnique(replaces ? [...(tagIds ?? []), ...namedIds] : namedIds);
     rules.set(organization, (tags) =>
       replaces ? set : sortedUnique([...tags.filter((tag) => !removed.has(tag)), ...set]),
     );

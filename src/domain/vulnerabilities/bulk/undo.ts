@@ -80,12 +80,12 @@ export async function buildUndo(
   const ids = replaced.map(([id]) => id);
   const locked = await lockVulnerabilities(tx, actor, ids);
   const [tags, hasAccess] = await Promise.all([
-    existingTags(tx, [...new Set(replaced.flatMap((one) => one[8]))]),
+    existingTags(tx, [...new Set(replaced.flatMap((record) => record[8]))]),
     accessByPair(
       tx,
       replaced.flatMap(([id, , , , , , assigneeId]) => {
-        const one = locked.get(id);
-        return one === undefined || assigneeId === null ? [] : [[one.assessmentId, assigneeId] as const];
+        const match = locked.get(id);
+        return match === undefined || assigneeId === null ? [] : [[match.assessmentId, assigneeId] as const];
       }),
     ),
   ]);

@@ -74,8 +74,8 @@ export async function countUnsearchable(
   { search = '' }: { search?: string | undefined } = {},
 ): Promise<number> {
   if ([...search].length < MIN_TRIGRAM_LENGTH) return 0;
-  const own = caller.organizationId === null ? [] : [caller.organizationId];
-  return countUnindexed(db, caller.staff ? caller.assignedOrganizations : own);
+  const organizations = caller.organizationId === null ? [] : [caller.organizationId];
+  return countUnindexed(db, caller.staff ? caller.assignedOrganizations : organizations);
 }
 
 /**
@@ -129,14 +129,14 @@ export async function bulkUpdateVulnerabilities(
       },
     ]);
   const changes = locked
-    .map((one) => ({ locked: one, after: fieldsAfter(one, set, by.now, tagRules.get(one.organizationId)) }))
+    .map((row) => ({ locked: row, after: fieldsAfter(row, set, by.now, tagRules.get(row.organizationId)) }))
     .filter(hasChanges);
   requireAtMost('tag changes', MAX_BULK_TAG_CHANGES, countTagChanges(changes));
   if (!dryRun) {
     await writeChanges(tx, by, changes);
     if (comment !== undefined) await bulkComment(tx, by, locked, comment);
   }
-  return { matched: locked.length, changed: changes.map((one) => one.locked.id) };
+  return { matched: locked.length, changed: changes.map(({ locked: row }) => row.id) };
 }
 
 async function undoBulkUpdate(

@@ -32,9 +32,9 @@ export async function writeFieldChanges(
   tagNames: ReadonlyMap<number, string>,
 ): Promise<void> {
   const tagsOf = memoizeTagSnapshots(tagNames);
-  const { alike, others } = groupEqualChanges(changes);
+  const { alike, ungrouped } = groupEqualChanges(changes);
   for (const group of alike) await writeGroup(tx, by, group, tagsOf);
-  for (const chunk of chunked(others, EVENT_CHUNK_ROWS)) {
+  for (const chunk of chunked(ungrouped, EVENT_CHUNK_ROWS)) {
     await updateRows(tx, by, chunk);
     await updateTags(tx, chunk);
     await recordTimelineEntries(
@@ -59,7 +59,7 @@ const MIN_GROUP_SIZE = 20;
 /** @returns groups of equal changes, and the changes that are in no large group */
 function groupEqualChanges(changes: readonly FieldChange[]): {
   alike: FieldChange[][];
-  others: FieldChange[];
+  ungrouped: FieldChange[];
 } {
   const groups = new Map<string, FieldChange[]>();
   for (const change of changes) {
@@ -71,7 +71,7 @@ function groupEqualChanges(changes: readonly FieldChange[]): {
   const all = [...groups.values()];
   return {
     alike: all.filter(({ length }) => length >= MIN_GROUP_SIZE),
-    others: all.filter(({ length }) => length < MIN_GROUP_SIZE).flat(),
+    ungrouped: all.filter(({ length }) => length < MIN_GROUP_SIZE).flat(),
   };
 }
 
@@ -202,12 +202,12 @@ async function accumulateDeltas(
   for (const { change, times, assets: ofAll } of groups.values()) {
     const { locked, after } = change;
     const { fields } = locked;
-    const counted = ({ statusId, severity, tags }: MutableFields, others: readonly number[]) => ({
+    const counted = ({ statusId, severity, tags }: MutableFields, otherTags: readonly number[]) => ({
       organizationId: locked.organizationId,
       assessmentId: locked.assessmentId,
       statusId,
       severity,
-      tags: tags.filter((tag) => !others.includes(tag)),
+      tags: tags.filter((tag) => !otherTags.includes(tag)),
       assets: [],
     });
     sums.add(counterDeltas(counted(fields, after.tags), counted(after, fields.tags)), times);
