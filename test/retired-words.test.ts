@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { RETIRED_PHRASES, RETIRED_WORDS } from './retired-words.ts';
+import { RETIRED_PHRASES, RETIRED_WORDS, VAGUE_NAMES } from './retired-words.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SOURCES = ['src', 'console/src', 'client/src'];
@@ -39,6 +39,18 @@ describe('Names', () => {
         retiredIn(name).map((word) => `${file}: ${name}: ${RETIRED_WORDS[word]}`),
       ),
     );
+    expect(wrong).toEqual([]);
+  });
+
+  it('of variables say what they hold', () => {
+    const declaration = new RegExp(`\\b(?:const|let) \\[?(${Object.keys(VAGUE_NAMES).join('|')})\\b`, 'g');
+    const wrong = [...SOURCES, 'bench', 'scripts', 'test']
+      .flatMap(filesIn)
+      .flatMap((file) =>
+        [...textOf(file).matchAll(declaration)].map(
+          ([, name = '']) => `${file}: ${name}: ${VAGUE_NAMES[name]}`,
+        ),
+      );
     expect(wrong).toEqual([]);
   });
 

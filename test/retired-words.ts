@@ -68,6 +68,20 @@ export const RETIRED_WORDS: Readonly<Record<string, string>> = {
   varying: 'batch',
 };
 
+/** Names of variables that do not say what they hold, each with better ones. */
+export const VAGUE_NAMES: Readonly<Record<string, string>> = {
+  found: 'the things, such as matches or existingTags',
+  known: 'the things and why, such as existing, previous or cached',
+  given: 'the things, or requested and input',
+  taken: 'the thing, or conflict and remaining',
+  kept: 'stored, remaining or previous',
+  told: 'the thing',
+  again: 'repeated or second',
+  elsewhere: 'the other thing',
+  someone: 'user',
+  more: 'overrides, extra, or hasMore',
+};
+
 /** Phrases that screens and help no longer use, each with its replacement. */
 export const RETIRED_PHRASES: Readonly<Record<string, string>> = {
   'whole vulnerabilit': 'vulnerability',

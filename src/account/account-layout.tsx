@@ -20,7 +20,7 @@ interface AccountPageProps {
 /** A page of the user's account, with navigation to the others and to the API documentation. */
 export function AccountPage({ path, title, scripts = [], children }: AccountPageProps) {
   return (
-    <Page title={title} scripts={scripts} nav={<AccountNav path={path} />} wide>
+    <Page title={title} scripts={scripts} nav={<AccountNav path={path} />} isWide>
       {children}
     </Page>
   );

@@ -49,11 +49,11 @@ export const registerConsole: RouteRegistrar = (app) => {
       .type('text/html; charset=utf-8')
       .send(page.replace(FORM_TOKEN, formToken(request, reply)));
   };
-  const shown = { config: { operation: 'console-page', access: 'open' }, schema: { hide: true } } as const;
-  app.get('/', shown, show);
+  const options = { config: { operation: 'console-page', access: 'open' }, schema: { hide: true } } as const;
+  app.get('/', options, show);
   for (const path of CONSOLE_PATHS) {
-    app.get(`/${path}`, shown, show);
-    app.get(`/${path}/*`, shown, show);
+    app.get(`/${path}`, options, show);
+    app.get(`/${path}/*`, options, show);
   }
 
   // The redirect target of the console's authorization request. The console reads its URL; the page is empty.

@@ -71,9 +71,9 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
       schema: { hide: true, querystring: ReturnToQuery },
     },
     async (request, reply) => {
-      const { to } = request.query;
-      if (request.session?.state === 'complete') return reply.redirect(safeReturnPath(to), 303);
-      return sendHtmlPage(request, reply, <EmailPage to={safeReturnPath(to)} />);
+      const { to: returnPath } = request.query;
+      if (request.session?.state === 'complete') return reply.redirect(safeReturnPath(returnPath), 303);
+      return sendHtmlPage(request, reply, <EmailPage returnPath={safeReturnPath(returnPath)} />);
     },
   );
 
@@ -84,16 +84,16 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
       schema: { hide: true, body: EmailFormSchema },
     },
     async (request, reply) => {
-      const { email, to } = request.body;
+      const { email, to: returnPath } = request.body;
       const provider = await providerByEmail(db.read, email);
       if (provider === undefined) {
-        const page = <EmailPage to={safeReturnPath(to)} unknown={email} />;
+        const page = <EmailPage returnPath={safeReturnPath(returnPath)} unknown={email} />;
         return sendHtmlPage(request, reply, page, { status: 422 });
       }
       return sendHtmlPage(
         request,
         reply,
-        <ContinuePage provider={provider} email={email} to={safeReturnPath(to)} />,
+        <ContinuePage provider={provider} email={email} returnPath={safeReturnPath(returnPath)} />,
       );
     },
   );
@@ -196,15 +196,18 @@ async function showProblem(
   reply: FastifyReply,
   provider: IdentityProvider,
   error: unknown,
-  to: string,
+  returnPath: string,
 ): Promise<FastifyReply> {
   const { status, message, reason } = outcomeOf(error);
   const { organization, issuer } = provider;
   log.warn({ requestId: request.id, organization, issuer, reason }, 'single sign-on failed');
   recordDeniedIdentity(deniedAttempts, changeContextOf(request, clock()), provider, reason);
-  return sendHtmlPage(request, reply, <NotSignedInPage message={message} to={to} requestId={request.id} />, {
-    status,
-  });
+  return sendHtmlPage(
+    request,
+    reply,
+    <NotSignedInPage message={message} returnPath={returnPath} requestId={request.id} />,
+    { status },
+  );
 }
 
 /** @throws errors that are neither rejections nor problems with the provider */
@@ -215,11 +218,11 @@ function outcomeOf(error: unknown): { status: number; message: string; reason: s
   throw error;
 }
 
-function EmailPage({ to, unknown }: { to: string; unknown?: string }) {
+function EmailPage({ returnPath, unknown }: { returnPath: string; unknown?: string }) {
   return (
     <Page title={MESSAGES.sso.title}>
       <Form action="/sign-in/organization">
-        <input type="hidden" name="to" value={to} />
+        <input type="hidden" name="to" value={returnPath} />
         <Field
           name="email"
           label={MESSAGES.sso.email}
@@ -234,7 +237,7 @@ function EmailPage({ to, unknown }: { to: string; unknown?: string }) {
         <Button>{MESSAGES.sso.continue}</Button>
       </Form>
       <p class="aside">
-        <a href={`/sign-in?${new URLSearchParams({ to })}`}>{MESSAGES.sso.usePassword}</a>
+        <a href={`/sign-in?${new URLSearchParams({ to: returnPath })}`}>{MESSAGES.sso.usePassword}</a>
       </p>
     </Page>
   );
@@ -245,7 +248,15 @@ function unknownDomain(email: string): string {
   return MESSAGES.sso.unknownDomain(domain);
 }
 
-function ContinuePage({ provider, email, to }: { provider: IdentityProvider; email: string; to: string }) {
+function ContinuePage({
+  provider,
+  email,
+  returnPath,
+}: {
+  provider: IdentityProvider;
+  email: string;
+  returnPath: string;
+}) {
   const { host } = new URL(provider.issuer);
   return (
     <Page title={MESSAGES.sso.title}>
@@ -258,7 +269,7 @@ function ContinuePage({ provider, email, to }: { provider: IdentityProvider; ema
         <p>
           <a
             class="button primary"
-            href={`/sign-in/organization/start?${new URLSearchParams({ email, to })}`}
+            href={`/sign-in/organization/start?${new URLSearchParams({ email, to: returnPath })}`}
           >
             {MESSAGES.sso.continueTo} {host}
           </a>
@@ -283,13 +294,21 @@ function NotStartedPage() {
   );
 }
 
-function NotSignedInPage({ message, to, requestId }: { message: string; to: string; requestId: string }) {
+function NotSignedInPage({
+  message,
+  returnPath,
+  requestId,
+}: {
+  message: string;
+  returnPath: string;
+  requestId: string;
+}) {
   return (
     <Page title={MESSAGES.sso.notSignedIn}>
       <Notice kind="error">{message}</Notice>
       <section>
         <p>
-          <a class="button primary" href={`/sign-in/organization?${new URLSearchParams({ to })}`}>
+          <a class="button primary" href={`/sign-in/organization?${new URLSearchParams({ to: returnPath })}`}>
             {MESSAGES.sso.tryAgain}
           </a>
         </p>

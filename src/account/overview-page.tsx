@@ -125,6 +125,6 @@ export const registerOverview: RouteRegistrar = (app, context) => {
   );
 };
 
-function pluralize(count: number, one: string, several: string): string {
-  return `${count} ${count === 1 ? one : several}`;
+function pluralize(count: number, singular: string, plural: string): string {
+  return `${count} ${count === 1 ? singular : plural}`;
 }

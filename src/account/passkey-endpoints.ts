@@ -87,9 +87,10 @@ export function parsePasskeyAssertion(
   reply.clearCookie(cookieName(context), cookieOptions(context));
   const text = encrypted === undefined ? undefined : decryptSecret(context.keys.secret, PURPOSE, encrypted);
   if (text === undefined) return undefined;
-  const { challenge, endsAt, ...asked } = JSON.parse(text) as Challenge;
+  const { challenge, endsAt, ...requestFields } = JSON.parse(text) as Challenge;
   const session = purpose === 'sign-in' ? null : (request.session?.id ?? null);
-  if (asked.purpose !== purpose || asked.session !== session || endsAt <= context.clock()) return undefined;
+  if (requestFields.purpose !== purpose || requestFields.session !== session || endsAt <= context.clock())
+    return undefined;
   return { credential, challenge, endsAt, relyingParty: relyingPartyOf(context.addresses.clientBaseUrl) };
 }
 

@@ -34,7 +34,7 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
   const confirm = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    to: string | undefined,
+    returnPath: string | undefined,
     check: (session: Session, now: number) => Promise<boolean>,
   ) => {
     const session = requireSignedInSession(request);
@@ -51,12 +51,15 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
         method,
         replacesCurrent: true,
       });
-      return reply.redirect(to === undefined ? `${SECURITY_PATH}?done=confirmed` : safeReturnPath(to), 303);
+      return reply.redirect(
+        returnPath === undefined ? `${SECURITY_PATH}?done=confirmed` : safeReturnPath(returnPath),
+        303,
+      );
     }
     if (proof.outcome === 'locked') reply.header('retry-after', proof.retryAfter);
     else reply.header('www-authenticate', 'Form realm="assay"');
     const status = proof.outcome === 'locked' ? 429 : 401;
-    return sendSecurityPage(context, request, reply, { status, confirmationError: REJECTED, to });
+    return sendSecurityPage(context, request, reply, { status, confirmationError: REJECTED, returnPath });
   };
 
   app.post(
@@ -69,12 +72,12 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
       },
     },
     async (request, reply) => {
-      const { proof, to } = request.body;
+      const { proof, to: returnPath } = request.body;
       if (!hasSecondFactor(await secondFactorsOf(db.read, requireSignedInSession(request).userId))) {
         requireHashCapacity();
-        return confirm(request, reply, to, ({ userId }) => verifyPasswordOf(db.read, userId, proof));
+        return confirm(request, reply, returnPath, ({ userId }) => verifyPasswordOf(db.read, userId, proof));
       }
-      return confirm(request, reply, to, (session, now) =>
+      return confirm(request, reply, returnPath, (session, now) =>
         CODE.test(proof)
           ? verifyTotp(db, keys.secret, session.userId, proof, now)
           : redeemRecoveryCode(db, changeContextOf(request, now), session, proof),

@@ -49,9 +49,9 @@ export const registerSecurity: RouteRegistrar = (app, context) => {
       },
     },
     async (request, reply) => {
-      const { done = '', to } = request.query;
+      const { done = '', to: returnPath } = request.query;
       return sendSecurityPage(context, request, reply, {
-        to,
+        returnPath,
         done: Object.hasOwn(NOTICES, done) ? NOTICES[done] : undefined,
       });
     },
@@ -71,7 +71,7 @@ interface SecurityPageState {
   /** The error of the confirmation. */
   confirmationError?: string;
   /** The path to return to after the confirmation; `undefined` to stay. */
-  to?: string | undefined;
+  returnPath?: string | undefined;
 }
 
 /** Sends the security page. Users who signed in some time ago are asked to confirm their identity. */
@@ -79,7 +79,7 @@ export async function sendSecurityPage(
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
-  { status = 200, done, error, confirmationError, to }: SecurityPageState = {},
+  { status = 200, done, error, confirmationError, returnPath }: SecurityPageState = {},
 ): Promise<FastifyReply> {
   const { db, clock, config } = context;
   const session = requireSignedInSession(request);
@@ -96,10 +96,10 @@ export async function sendSecurityPage(
       factors={factors}
       password={password}
       error={confirmationError}
-      to={to}
+      returnPath={returnPath}
     />
   );
-  if (!recent && to !== undefined) {
+  if (!recent && returnPath !== undefined) {
     return sendHtmlPage(
       request,
       reply,

@@ -10,7 +10,8 @@ import { MESSAGES } from './messages.ts';
 
 export const SECURITY_PATH = '/account/security';
 /** The page on which the user confirms their identity and then goes to a path. */
-export const confirmIdentityPath = (to: string): string => `${SECURITY_PATH}?to=${encodeURIComponent(to)}`;
+export const confirmIdentityPath = (returnPath: string): string =>
+  `${SECURITY_PATH}?to=${encodeURIComponent(returnPath)}`;
 export const CONFIRM_PATH = `${SECURITY_PATH}/confirm`;
 export const MAX_PASSKEY_NAME_LENGTH = 60;
 
@@ -21,12 +22,20 @@ interface ConfirmIdentityFormProps {
   password: boolean;
   error: string | undefined;
   /** Where the user goes afterwards; `undefined` for the security page. */
-  to: string | undefined;
+  returnPath: string | undefined;
 }
 
 /** Asks for the second factor or a recovery code, or for the password of an account without a second factor. */
-export function ConfirmIdentityForm({ context, factors, password, error, to }: ConfirmIdentityFormProps) {
-  const wayBack = to !== undefined && <input type="hidden" name="to" value={safeReturnPath(to)} />;
+export function ConfirmIdentityForm({
+  context,
+  factors,
+  password,
+  error,
+  returnPath,
+}: ConfirmIdentityFormProps) {
+  const wayBack = returnPath !== undefined && (
+    <input type="hidden" name="to" value={safeReturnPath(returnPath)} />
+  );
   const hasFactor = hasSecondFactor(factors);
   const labels = hasFactor
     ? [
@@ -201,16 +210,16 @@ function Passkey({
 }
 
 export function RecoveryCodesSection({ factors, recent }: { factors: SecondFactors; recent: boolean }) {
-  const { recoveryCodes: left } = factors;
+  const { recoveryCodes: codesLeft } = factors;
   return (
     <section>
       <h2>{MESSAGES.security.recoveryCodes}</h2>
       <p>
-        {left === 0
+        {codesLeft === 0
           ? MESSAGES.security.noCodes
-          : left === 1
+          : codesLeft === 1
             ? MESSAGES.security.oneCode
-            : MESSAGES.security.codesLeft(left)}{' '}
+            : MESSAGES.security.codesLeft(codesLeft)}{' '}
         {MESSAGES.security.codesIntro}
       </p>
       {recent && (

@@ -153,10 +153,10 @@ function SessionRow({ session, isCurrent }: { session: ListedSession; isCurrent:
 
 /** @returns a phrase for the method of a session */
 export function signInMethodLabel(method: string): string {
-  const [first = '', ...others] = method.split('+');
+  const [first = '', ...otherFactors] = method.split('+');
   const label = Object.hasOwn(METHODS, first) ? METHODS[first] : undefined;
   const words = label ?? MESSAGES.sessions.with(first);
-  return others.length === 0 ? words : MESSAGES.sessions.withSecondFactor(words);
+  return otherFactors.length === 0 ? words : MESSAGES.sessions.withSecondFactor(words);
 }
 
 /** In this order, because each user agent also names the browsers below it: Edge names Chrome and Safari. */

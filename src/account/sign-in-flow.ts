@@ -17,7 +17,7 @@ interface SignInProof extends SignInCredential {
 /**
  * Continues after the first factor: redirects to the destination, or to the second factor if the account has one or
  * needs one.
- * @param to the destination, as the form had it
+ * @param returnPath the destination, as the form had it
  * @throws SessionEnded when the account changed in the meantime
  */
 export async function continueSignIn(
@@ -25,10 +25,10 @@ export async function continueSignIn(
   request: FastifyRequest,
   reply: FastifyReply,
   { isMultiFactor, ...proof }: SignInProof,
-  to: string | undefined,
+  returnPath: string | undefined,
 ): Promise<FastifyReply> {
   const state = await openSession(context, request, reply, { ...proof, isFirstFactor: !isMultiFactor });
-  const target = safeReturnPath(to);
+  const target = safeReturnPath(returnPath);
   return reply.redirect(
     state === 'pending' ? `/sign-in/second-factor?to=${encodeURIComponent(target)}` : target,
     303,

@@ -25,8 +25,8 @@ export function readInvitationUid(token: string): string | undefined {
 /** Compares a token with that of the invitation in constant time. */
 export function verifyInvitationToken(secret: Uint8Array, invited: InvitationClaims, token: string): boolean {
   const expected = Buffer.from(`${invited.uid}.${sign(secret, invited).toString('base64url')}`);
-  const given = Buffer.from(token);
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  const actual = Buffer.from(token);
+  return actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 
 function sign(secret: Uint8Array, { uid, invitedAt }: InvitationClaims): Buffer {

@@ -20,10 +20,10 @@ export function readEmailClaims(...sources: readonly Claims[]): EmailClaims | un
     const verified = parseVerified(claims['email_verified']);
     return verified === undefined ? [] : [{ verified, sameAddress: claims['email'] === email }];
   });
-  const about = statements.find(({ sameAddress }) => sameAddress);
+  const statement = statements.find(({ sameAddress }) => sameAddress);
   // `false` counts for any address; `true` for another address confirms nothing.
   const denied = statements.some(({ verified }) => !verified) ? false : undefined;
-  return { email, verified: about?.verified ?? denied };
+  return { email, verified: statement?.verified ?? denied };
 }
 
 /** Amazon Cognito sends text. A claim that is null is one that was not returned (OpenID Connect Core 1.0, 5.3.2). */

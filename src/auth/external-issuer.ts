@@ -133,13 +133,13 @@ export class ExternalIssuer {
   /** Looks among the known keys first, so that only tokens with an unknown one wait for the issuer. */
   async #findKey(now: number, ...input: Parameters<JWTVerifyGetKey>): Promise<CryptoKey> {
     if (!(this.#keys instanceof RemoteKeys)) return this.#keys(...input);
-    const known = this.#keys.known(now);
+    const cachedKeys = this.#keys.cached(now);
     try {
-      if (known !== undefined) return await known(...input);
+      if (cachedKeys !== undefined) return await cachedKeys(...input);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
     }
-    const interval = known === undefined ? RETRY_DELAY : FETCH_INTERVAL;
+    const interval = cachedKeys === undefined ? RETRY_DELAY : FETCH_INTERVAL;
     const keys = await this.#keys.fetch(now, interval).catch((cause: unknown) => {
       throw new IssuerUnreachable(
         `The keys of ${this.#settings.issuer} cannot be fetched. The server tries again within a minute.`,

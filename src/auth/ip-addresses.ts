@@ -58,11 +58,11 @@ export function firstBlockOutside(outer: readonly string[], inner: readonly stri
   return inner.find((block) => {
     const { first, last } = addressRange(block);
     // The end of the gapless range so far.
-    let covered = first - 1n;
+    let coveredUntil = first - 1n;
     for (const range of ranges) {
-      if (range.first <= covered + 1n && range.last > covered) covered = range.last;
+      if (range.first <= coveredUntil + 1n && range.last > coveredUntil) coveredUntil = range.last;
     }
-    return covered < last;
+    return coveredUntil < last;
   });
 }
 

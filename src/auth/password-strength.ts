@@ -47,12 +47,12 @@ export async function validatePassword(
   const length = [...password].length;
   if (length < MIN_PASSWORD_LENGTH) return `Use at least ${MIN_PASSWORD_LENGTH} characters.`;
   if (password.length > MAX_PASSWORD_LENGTH) return `Use at most ${MAX_PASSWORD_LENGTH} characters.`;
-  const own = [...OWN_WORDS, ...words.flatMap((text) => [text, ...text.split(SEPARATORS)])].filter(
+  const ownWords = [...OWN_WORDS, ...words.flatMap((text) => [text, ...text.split(SEPARATORS)])].filter(
     (word) => [...word].length >= MIN_WORD_LENGTH,
   );
   const { score } = (await loadEstimator()).check(
-    removeWords(password, own).slice(0, MAX_CHECKED_LENGTH),
-    own.map((word) => word.slice(0, MAX_CHECKED_LENGTH)),
+    removeWords(password, ownWords).slice(0, MAX_CHECKED_LENGTH),
+    ownWords.map((word) => word.slice(0, MAX_CHECKED_LENGTH)),
   );
   return score >= MIN_SCORE
     ? undefined
@@ -66,9 +66,9 @@ function removeWords(password: string, words: readonly string[]): string {
   const isLeft = letters.map(() => true);
   for (const word of words.map(foldCharacters)) {
     for (const variant of [word, word.toReversed()]) {
-      for (let at = 0; at + variant.length <= text.length; at += 1)
-        if (variant.every((letter, index) => letter === text[at + index]))
-          isLeft.fill(false, at, at + variant.length);
+      for (let start = 0; start + variant.length <= text.length; start += 1)
+        if (variant.every((letter, index) => letter === text[start + index]))
+          isLeft.fill(false, start, start + variant.length);
     }
   }
   return letters.filter((_letter, index) => isLeft[index]).join('');

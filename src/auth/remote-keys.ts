@@ -10,7 +10,7 @@ export type FetchedKeys = ReturnType<typeof createLocalJWKSet>;
 export class RemoteKeys {
   readonly #url: string;
   readonly #lifetime: number;
-  #known: { keys: FetchedKeys; at: number } | undefined;
+  #cached: { keys: FetchedKeys; at: number } | undefined;
   #request: { keys: Promise<FetchedKeys>; at: number; running: boolean } | undefined;
 
   /** @param lifetime how long keys are used before they are requested again */
@@ -20,9 +20,9 @@ export class RemoteKeys {
   }
 
   /** @returns the keys of the last request that succeeded; `undefined` if there are none, or they are too old */
-  known(now: number): FetchedKeys | undefined {
-    return this.#known !== undefined && isWithin(now, this.#known.at, this.#lifetime)
-      ? this.#known.keys
+  cached(now: number): FetchedKeys | undefined {
+    return this.#cached !== undefined && isWithin(now, this.#cached.at, this.#lifetime)
+      ? this.#cached.keys
       : undefined;
   }
 
@@ -37,7 +37,7 @@ export class RemoteKeys {
     this.#request = request;
     request.keys = request.keys
       .then((keys) => {
-        this.#known = { keys, at: now };
+        this.#cached = { keys, at: now };
         return keys;
       })
       .finally(() => {

@@ -79,6 +79,6 @@ export function matchesCodeChallenge(challenge: string, verifier: string): boole
 }
 
 function isEqualText(expected: string, actual: string): boolean {
-  const [one, other] = [Buffer.from(expected), Buffer.from(actual)];
-  return one.length === other.length && timingSafeEqual(one, other);
+  const [expectedBytes, actualBytes] = [Buffer.from(expected), Buffer.from(actual)];
+  return expectedBytes.length === actualBytes.length && timingSafeEqual(expectedBytes, actualBytes);
 }

@@ -103,9 +103,9 @@ function addCreateCommand(group: Command): void {
             const { id, secret } = await db.write((tx) =>
               createOAuthClient(tx, cliChangeContext(clock()), input),
             );
-            const shown = { client_id: id, ...(secret === null ? {} : { client_secret: secret }) };
-            if (json === true) return printJson(shown);
-            printLines(...keyValueLines(shown), ...(secret === null ? [] : [SECRET_NOTICE]));
+            const output = { client_id: id, ...(secret === null ? {} : { client_secret: secret }) };
+            if (json === true) return printJson(output);
+            printLines(...keyValueLines(output), ...(secret === null ? [] : [SECRET_NOTICE]));
           },
           { createsDatabase: true },
         ),
@@ -176,13 +176,13 @@ function addUpdateCommand(group: Command): void {
           })
           .catch((error: unknown) => throwUnknown(error, id));
         const client = await requireOAuthClient(db.read, id);
-        const shown = {
+        const output = {
           client_id: id,
           implicit: client.implicit,
           ...(secret === null ? {} : { client_secret: secret }),
         };
-        if (json === true) return printJson(shown);
-        printLines(...keyValueLines(shown), ...(secret === null ? [] : [SECRET_NOTICE]));
+        if (json === true) return printJson(output);
+        printLines(...keyValueLines(output), ...(secret === null ? [] : [SECRET_NOTICE]));
       });
     });
 }

@@ -40,13 +40,13 @@ export function resolveServer(flags: TargetFlags): TargetServer | undefined {
     throw new CliError('--data and --server cannot be used together.', 2);
   if (flags.data !== undefined) return undefined;
   const saved = readCredentials(target.configFolder);
-  const named = flags.server ?? target.server ?? (target.namesData ? undefined : saved?.server);
-  if (named === undefined) {
+  const serverName = flags.server ?? target.server ?? (target.namesData ? undefined : saved?.server);
+  if (serverName === undefined) {
     if (flags.token !== undefined)
       throw new CliError('--token requires a server. Set --server or ASSAY_SERVER.', 2);
     return undefined;
   }
-  const server = parseServerUrl(named);
+  const server = parseServerUrl(serverName);
   const token = flags.token ?? target.token;
   if (token !== undefined) return { server, token };
   if (saved?.server !== server)
@@ -134,7 +134,7 @@ function inProcessTransport(operations: InProcessOperations): Transport {
       })
       .then((response) => ({ ...response, stream: () => response.stream() }));
     const list = Object.entries(headers).flatMap(([name, value]) =>
-      [value ?? []].flat().map((one): [string, string] => [name, String(one)]),
+      [value ?? []].flat().map((item): [string, string] => [name, String(item)]),
     );
     const bodiless = statusCode === 204 || statusCode === 304;
     if (bodiless) stream().resume();

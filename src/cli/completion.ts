@@ -8,7 +8,7 @@ type Shell = (typeof SHELLS)[number];
 /** The words that can follow a command. */
 interface CompletionContext {
   /** Path of the command, with a space before each word; empty for the program itself. */
-  at: string;
+  command: string;
   commands: CompletionWord[];
   options: (CompletionWord & { takesValue: boolean; values: readonly string[] })[];
   /** Allowed values of the command's arguments; empty if any value is allowed. */
@@ -38,13 +38,16 @@ export function registerCompletionCommand(program: Command): void {
     });
 }
 
-function completionContexts(command: Command, at: string): CompletionContext[] {
+function completionContexts(command: Command, path: string): CompletionContext[] {
   const help = command.createHelp();
   const commands = help.visibleCommands(command);
   return [
     {
-      at,
-      commands: commands.map((one) => ({ word: one.name(), description: one.description() })),
+      command: path,
+      commands: commands.map((subcommand) => ({
+        word: subcommand.name(),
+        description: subcommand.description(),
+      })),
       options: help.visibleOptions(command).map(({ long, short, description, required, argChoices }) => ({
         word: long ?? short ?? '',
         description,
@@ -53,7 +56,7 @@ function completionContexts(command: Command, at: string): CompletionContext[] {
       })),
       values: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
     },
-    ...commands.flatMap((one) => completionContexts(one, `${at} ${one.name()}`)),
+    ...commands.flatMap((subcommand) => completionContexts(subcommand, `${path} ${subcommand.name()}`)),
   ];
 }
 
@@ -63,7 +66,7 @@ function shellCases(contexts: readonly CompletionContext[]): string[] {
     '    case "$at $word" in',
     `      ${contexts
       .slice(1)
-      .map(({ at }) => quote(at))
+      .map(({ command }) => quote(command))
       .join('|')}) at="$at $word" ;;`,
     '    esac',
   ];
@@ -86,9 +89,9 @@ function bashLines(contexts: readonly CompletionContext[]): string[] {
     ),
     '  esac',
     '  case "$at" in',
-    ...contexts.map(({ at, commands, options, values }) => {
+    ...contexts.map(({ command, commands, options, values }) => {
       const all = [...commands, ...options].map(({ word }) => word);
-      return `    ${quote(at)}) ${words([...values, ...all])} ;;`;
+      return `    ${quote(command)}) ${words([...values, ...all])} ;;`;
     }),
     '  esac',
     '}',
@@ -116,9 +119,9 @@ function zshLines(contexts: readonly CompletionContext[]): string[] {
     ),
     '  esac',
     '  case "$at" in',
-    ...contexts.map(({ at, commands, options, values }) => {
+    ...contexts.map(({ command, commands, options, values }) => {
       const words = [...values.map((word) => ({ word, description: word })), ...commands];
-      return `    ${quote(at)}) ${entries('entries', words)}; ${entries('options', options)} ;;`;
+      return `    ${quote(command)}) ${entries('entries', words)}; ${entries('options', options)} ;;`;
     }),
     '  esac',
     // Options are offered after a hyphen only.
@@ -131,8 +134,8 @@ function zshLines(contexts: readonly CompletionContext[]): string[] {
 }
 
 function fishLines(contexts: readonly CompletionContext[]): string[] {
-  const complete = ({ at }: CompletionContext, rest: string) =>
-    `complete -c assay -n ${quote(`__assay_at ${quote(at)}`)} ${rest}`;
+  const complete = ({ command }: CompletionContext, rest: string) =>
+    `complete -c assay -n ${quote(`__assay_at ${quote(command)}`)} ${rest}`;
   return [
     'function __assay_at',
     "    set -l at ''",
@@ -140,7 +143,7 @@ function fishLines(contexts: readonly CompletionContext[]): string[] {
     '        switch "$at $word"',
     `            case ${contexts
       .slice(1)
-      .map(({ at }) => quote(at))
+      .map(({ command }) => quote(command))
       .join(' ')}`,
     '                set at "$at $word"',
     '        end',
@@ -170,8 +173,8 @@ function undescribed(values: readonly string[]): string {
 function optionsWithValue(
   contexts: readonly CompletionContext[],
 ): { at: string; word: string; values: readonly string[] }[] {
-  return contexts.flatMap(({ at, options }) =>
-    options.filter(({ takesValue }) => takesValue).map(({ word, values }) => ({ at, word, values })),
+  return contexts.flatMap(({ command, options }) =>
+    options.filter(({ takesValue }) => takesValue).map(({ word, values }) => ({ at: command, word, values })),
   );
 }
 

@@ -60,9 +60,9 @@ export async function ensureDemo(context: Context, onlyIntoEmpty: boolean): Prom
       await deleteUnreferenced(context, stored);
     }
   }
-  const found = await demoFacts(db.read);
-  if (found === undefined) return undefined;
-  const { facts, loadedAt } = found;
+  const storedFacts = await demoFacts(db.read);
+  if (storedFacts === undefined) return undefined;
+  const { facts, loadedAt } = storedFacts;
   const stored = await readManifest(file, facts, loadedAt + HANDOVER);
   if (stored !== undefined)
     return { manifest: await withClients(context, file, stored, facts), file, outcome: 'kept' };
@@ -96,10 +96,10 @@ type StoredManifest = Omit<DemoManifest, 'oauthClients'> & Partial<Pick<DemoMani
 async function withClients(
   { db, addresses, clock }: Context,
   file: string,
-  { oauthClients: known, ...rest }: StoredManifest,
+  { oauthClients: storedClients, ...rest }: StoredManifest,
   { users }: DemoContent,
 ): Promise<DemoManifest> {
-  if (known !== undefined) return { ...rest, oauthClients: known };
+  if (storedClients !== undefined) return { ...rest, oauthClients: storedClients };
   const oauthClients = await db.write((tx) =>
     renewDemoClients(tx, cliChangeContext(clock()), users.staff.id, addresses.clientBaseUrl),
   );

@@ -6,16 +6,16 @@ import { table } from './print.ts';
 export function accountLines(manifest: DemoManifest): string[] {
   const { admin, member, outsider, spare, staff } = manifest.users;
   const { admin: otherAdmin, member: otherMember } = manifest.other.users;
-  const here = manifest.organization.uid;
-  const there = manifest.other.organization.uid;
+  const organizationUid = manifest.organization.uid;
+  const otherUid = manifest.other.organization.uid;
   const accounts = [
-    { label: `admin of ${here}`, ...admin },
-    { label: `user of ${here}`, ...member },
-    { label: `user of ${here}, no access`, ...outsider },
-    { label: `user of ${here}, to ban`, ...spare },
+    { label: `admin of ${organizationUid}`, ...admin },
+    { label: `user of ${organizationUid}`, ...member },
+    { label: `user of ${organizationUid}, no access`, ...outsider },
+    { label: `user of ${organizationUid}, to ban`, ...spare },
     { label: 'platform staff', ...staff },
-    { label: `admin of ${there}`, ...otherAdmin },
-    { label: `user of ${there}`, ...otherMember },
+    { label: `admin of ${otherUid}`, ...otherAdmin },
+    { label: `user of ${otherUid}`, ...otherMember },
   ];
   return table(
     accounts,

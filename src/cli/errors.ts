@@ -60,8 +60,8 @@ export function toCliError(error: unknown, command: Command | undefined): CliErr
   return new CliError(toOneLine(error instanceof Error ? error.message : String(error)));
 }
 
-export function userNotFound(who: string): CliError {
-  return new CliError(`User "${who}" not found. Run "assay user list" to list users.`);
+export function userNotFound(identifier: string): CliError {
+  return new CliError(`User "${identifier}" not found. Run "assay user list" to list users.`);
 }
 
 /** Converts the error of opening a database or data directory to a CliError; returns other errors unchanged. */
@@ -120,14 +120,14 @@ export function databaseMissing(config: Config): CliError {
 /** Names the expected master key and the one that was found. */
 function masterKeyMismatch({ expected, actual }: MasterKeyMismatch, config: Config): CliError {
   const folder = `${config.dataDirectory}/keys`;
-  const here =
+  const resolution =
     config.masterKey !== undefined
       ? `ASSAY_MASTER_KEY is ${actual}`
       : actual === undefined
         ? `${folder} has none`
         : `the one in ${folder} is ${actual}`;
   return new CliError(
-    `This database is encrypted with the master key ${expected}, but ${here}. ` +
+    `This database is encrypted with the master key ${expected}, but ${resolution}. ` +
       "Choose the server's data directory with --data, or set ASSAY_MASTER_KEY to the master key of the server.",
   );
 }

@@ -61,9 +61,9 @@ export function registerLoginCommand(program: Command): void {
     .addOption(scopesOption('Request these scopes (default: all that you have).'))
     .addOption(new Option('--issuer <url>', 'Expect this issuer, if it is not the URL of the server.'))
     .addOption(new Option('--no-browser', 'Print the URL instead of opening a browser.'))
-    .action(async (given: string | undefined, options: LoginOptions) => {
+    .action(async (serverArgument: string | undefined, options: LoginOptions) => {
       const environment = loadCommandEnvironment(streams().env);
-      const server = parseServerUrl(given ?? environment.server ?? missingServer());
+      const server = parseServerUrl(serverArgument ?? environment.server ?? missingServer());
       await logIn(server, environment.configFolder, options).catch((error: unknown) => {
         throw serverUnreachable(error, server);
       });
@@ -116,7 +116,7 @@ async function logIn(
   folder: string,
   { issuer = server, scopes, browser }: LoginOptions,
 ): Promise<void> {
-  const there = await discover(server, issuer);
+  const metadata = await discover(server, issuer);
   const verifier = randomBytes(32).toString('base64url');
   const state = randomBytes(16).toString('base64url');
   const listener = createServer();
@@ -126,12 +126,12 @@ async function logIn(
     await once(listener, 'listening');
     const host = `127.0.0.1:${(listener.address() as AddressInfo).port}`;
     const redirect_uri = `http://${host}/callback`;
-    const address = new URL(there.authorizationEndpoint);
+    const address = new URL(metadata.authorizationEndpoint);
     for (const [name, value] of Object.entries({
       response_type: 'code',
       client_id: COMMAND_LINE_CLIENT,
       redirect_uri,
-      scope: (scopes ?? there.scopes).join(' '),
+      scope: (scopes ?? metadata.scopes).join(' '),
       state,
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',
@@ -143,7 +143,7 @@ async function logIn(
     );
     if (browser !== false) openBrowser(address.href);
     const code = await callback;
-    const tokens = await requestTokens(there.tokenEndpoint, {
+    const tokens = await requestTokens(metadata.tokenEndpoint, {
       grant_type: 'authorization_code',
       code,
       redirect_uri,
@@ -152,8 +152,8 @@ async function logIn(
     if (tokens === undefined) throw new CliError(`${server} rejected its own authorization code. Try again.`);
     writeCredentials(folder, {
       server,
-      token_endpoint: there.tokenEndpoint,
-      revocation_endpoint: there.revocationEndpoint,
+      token_endpoint: metadata.tokenEndpoint,
+      revocation_endpoint: metadata.revocationEndpoint,
       ...tokens,
     });
   } finally {

@@ -81,7 +81,7 @@ function loadDescription(): typeof read {
 }
 
 function parseOperation(method: string, path: string, raw: RawOperation): DescribedOperation {
-  const taken = raw.requestBody?.content ?? {};
+  const content = raw.requestBody?.content ?? {};
   const success = Object.entries(raw.responses).find(([status]) => status.startsWith('2'))?.[1];
   return {
     method: method.toUpperCase(),
@@ -89,8 +89,8 @@ function parseOperation(method: string, path: string, raw: RawOperation): Descri
     summary: raw.summary.replace(/^\d+\. /, ''),
     description: raw.description,
     parameters: raw.parameters ?? [],
-    body: taken['application/json']?.schema,
-    takesFiles: 'multipart/form-data' in taken,
+    body: content['application/json']?.schema,
+    takesFiles: 'multipart/form-data' in content,
     responses: Object.fromEntries(
       Object.entries(success?.content ?? {}).map(([type, { schema }]) => [type, schema]),
     ),
@@ -121,8 +121,8 @@ export function resolveSchema(schema: OpenApiSchema): OpenApiSchema {
 /** Returns the alternatives of a schema: the members of anyOf or oneOf, or one schema for each type. */
 export function alternativesOf(schema: OpenApiSchema): OpenApiSchema[] {
   const { anyOf, oneOf, ...rest } = resolveSchema(schema);
-  const several = anyOf ?? oneOf;
-  if (several !== undefined) return several.flatMap(alternativesOf);
+  const variants = anyOf ?? oneOf;
+  if (variants !== undefined) return variants.flatMap(alternativesOf);
   return [rest.type ?? []].flat().length > 1
     ? [rest.type ?? []].flat().map((type) => ({ ...rest, type }))
     : [rest];

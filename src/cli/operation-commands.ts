@@ -51,13 +51,13 @@ export function addOperationCommand(
       verb.example === undefined ? helpExamples(group, name, operation, path, flags, verb) : [[verb.example]],
     inputs: verb.acceptsEmail === true ? { id: 'user' } : {},
   });
-  const own = addOperationOptions(command, operation, flags);
-  setInputNames(command, inputNamesOf(own));
-  command.action(async (...given: unknown[]) => {
-    const args = given.slice(0, -2) as (string | string[])[];
-    const options = given.at(-2) as OperationOptions;
-    const values = readOptionValues(command, own);
-    requireOptions(command, own, values.body, options);
+  const ownFlags = addOperationOptions(command, operation, flags);
+  setInputNames(command, inputNamesOf(ownFlags));
+  command.action(async (...actionArguments: unknown[]) => {
+    const args = actionArguments.slice(0, -2) as (string | string[])[];
+    const options = actionArguments.at(-2) as OperationOptions;
+    const values = readOptionValues(command, ownFlags);
+    requireOptions(command, ownFlags, values.body, options);
     const params = Object.fromEntries(path.map((parameter, index) => [parameter.name, String(args[index])]));
     const files = operation.takesFiles ? (args[path.length] as string[]) : undefined;
     const body = { ...values.body, ...verb.body };
@@ -94,17 +94,17 @@ export function addTwoVariantCommand(
   setInputNames(command, inputNamesOf(flags));
   const isGiven = (attribute: string) => command.getOptionValueSource(attribute) === 'cli';
 
-  command.action(async (...given) => {
-    const options = given.at(-2) as OperationOptions;
+  command.action(async (...actionArguments) => {
+    const options = actionArguments.at(-2) as OperationOptions;
     const needsOperation = command.options
       .map((option) => option.attributeName())
       .some((attribute) => isGiven(attribute) && !local.has(attribute) && !TARGET_ATTRIBUTES.has(attribute));
     if (!needsOperation && resolveServer(options) === undefined) {
       for (const option of mandatory)
         if (!isGiven(option.attributeName())) requiredOptionError(command, option);
-      return run.apply(command, given);
+      return run.apply(command, actionArguments);
     }
-    const request = readRequest(command, verb, operation, flags, given.slice(0, -2) as string[]);
+    const request = readRequest(command, verb, operation, flags, actionArguments.slice(0, -2) as string[]);
     requireOptions(command, flags, request.body, options);
     return runOperation(operation, verb, request, options);
   });
@@ -119,7 +119,7 @@ function readRequest(
   typed: readonly (string | undefined)[],
 ): OperationInput {
   const values = readOptionValues(command, flags);
-  const known = new Set([...RESERVED_OPTIONS, ...flags.map(({ option }) => option.attributeName())]);
+  const reserved = new Set([...RESERVED_OPTIONS, ...flags.map(({ option }) => option.attributeName())]);
   for (const option of command.options) {
     const attribute = option.attributeName();
     if (command.getOptionValueSource(attribute) !== 'cli') continue;
@@ -127,7 +127,7 @@ function readRequest(
     if (fill !== undefined) {
       const value = command.getOptionValue(attribute) as unknown;
       values.body[fill.member] = fill.convert === undefined ? value : fill.convert(value);
-    } else if (!known.has(attribute))
+    } else if (!reserved.has(attribute))
       throw new CliError(`${option.long ?? option.flags} cannot be used with --server.`, 2);
   }
   const parameters = operation.parameters.filter(({ in: location }) => location === 'path');
@@ -155,7 +155,7 @@ function addOperationOptions(
   operation: DescribedOperation,
   flags: readonly OperationOption[],
 ): OperationOption[] {
-  const has = (long: string | undefined) => command.options.some((option) => option.long === long);
+  const hasOption = (long: string | undefined) => command.options.some((option) => option.long === long);
   const isList = rowSchema(operation) !== undefined;
   const { members } = schemaMembers(operation.body ?? {});
   const added = flags.map((flag) => {
@@ -176,7 +176,7 @@ function addOperationOptions(
       new Option('--jsonl', 'Output JSON Lines, one row per line.').conflicts(['json', 'csv']),
     );
     command.addOption(new Option('--csv', 'Output CSV.').conflicts('json'));
-    if (!has('--limit'))
+    if (!hasOption('--limit'))
       command.addOption(
         new Option('--limit <rows>', 'Output at most this many rows.').argParser((text) => {
           if (!/^[1-9]\d{0,14}$/.test(text))
@@ -256,8 +256,8 @@ function helpExamples(
     return `${option.long} ${printableArgument(wordOf(firstExample(members[member])))}`;
   });
   const line = [start, ...args, ...options].join(' ');
-  const short = line.length <= WIDTH ? line : [start, ...args, '--json-body body.json'].join(' ');
-  return rowSchema(operation) === undefined ? [[short]] : [[short], [`${short} --csv > ${name}.csv`]];
+  const oneLine = line.length <= WIDTH ? line : [start, ...args, '--json-body body.json'].join(' ');
+  return rowSchema(operation) === undefined ? [[oneLine]] : [[oneLine], [`${oneLine} --csv > ${name}.csv`]];
 }
 
 const exampleOf = (parameter: Parameter) => parameter.example ?? parameter.schema.examples?.[0];

@@ -58,8 +58,8 @@ export function optionsOf(operation: DescribedOperation): OperationOption[] {
 /** Replaces the names of properties in a description by the names of their options. */
 export function withOptionNames(text: string, flags: readonly OperationOption[]): string {
   return text.replace(/`([A-Za-z_]+)`/g, (match, word: string) => {
-    const long = flags.find(({ name, option }) => name === word && !option.negate)?.option.long;
-    return typeof long === 'string' ? `\`${long}\`` : match;
+    const longName = flags.find(({ name, option }) => name === word && !option.negate)?.option.long;
+    return typeof longName === 'string' ? `\`${longName}\`` : match;
   });
 }
 
@@ -94,10 +94,10 @@ const WORDS: Readonly<Record<Kind, string>> = {
 
 /** @param filler describes an option that the API does not describe */
 function optionOf(name: string, schema: OpenApiSchema, required: boolean, filler: string): Option {
-  const { kind, many, allowed } = readSchema(schema);
+  const { kind, isList, allowed } = readSchema(schema);
   const word = schema.description?.startsWith('ISO 8601') === true ? 'time' : WORDS[kind];
   const flags = `--${toKebabCase(name)}${kind === 'boolean' ? '' : ` <${word}>`}`;
-  const notes = [many ? 'repeatable' : '', required ? 'required' : ''].filter((note) => note !== '');
+  const notes = [isList ? 'repeatable' : '', required ? 'required' : ''].filter((note) => note !== '');
   const described = schema.description ?? firstAlternative(schema)?.description ?? '';
   const description = described === '' ? filler : described;
   const text = [description.replace(/\s+/g, ' '), ...notes.map((note) => `(${note})`)].join(' ');
@@ -106,39 +106,42 @@ function optionOf(name: string, schema: OpenApiSchema, required: boolean, filler
   if (kind === 'json' && example !== undefined) exampleOf.set(option, JSON.stringify(example));
   if (allowed !== undefined && allowed.length <= 20) option.choices(allowed);
   if (kind === 'boolean') return option;
-  return option.argParser((given: string, before: unknown) => {
-    const value = parseValue(given, kind, allowed);
+  return option.argParser((argument: string, before: unknown) => {
+    const value = parseValue(argument, kind, allowed);
     // A value is one item, or an array of items as in the API.
-    return many ? [...((before as unknown[] | undefined) ?? []), ...[value].flat()] : value;
+    return isList ? [...((before as unknown[] | undefined) ?? []), ...[value].flat()] : value;
   });
 }
 
 const firstAlternative = (schema: OpenApiSchema) => alternativesOf(schema)[0];
 
-function readSchema(schema: OpenApiSchema): { kind: Kind; many: boolean; allowed: string[] | undefined } {
+function readSchema(schema: OpenApiSchema): { kind: Kind; isList: boolean; allowed: string[] | undefined } {
   const alternatives = alternativesOf(schema).filter(({ type }) => type !== 'null');
   const array = alternatives.find(({ type }) => type === 'array');
-  const one = array === undefined ? alternatives : alternativesOf(array.items ?? {});
-  const scalar = one.find(({ type }) => ['integer', 'number', 'string', 'boolean'].includes(String(type)));
+  const itemSchemas = array === undefined ? alternatives : alternativesOf(array.items ?? {});
+  const scalar = itemSchemas.find(({ type }) =>
+    ['integer', 'number', 'string', 'boolean'].includes(String(type)),
+  );
   const kind = (scalar?.type as Kind | undefined) ?? 'json';
   const words = scalar?.enum?.filter((value) => typeof value === 'string');
-  return { kind, many: array !== undefined, allowed: words?.length === 0 ? undefined : words };
+  return { kind, isList: array !== undefined, allowed: words?.length === 0 ? undefined : words };
 }
 
-function parseValue(given: string, kind: Kind, allowed: readonly string[] | undefined): unknown {
-  if (allowed !== undefined) return parseChoiceOption(given, allowed);
-  if (kind === 'integer' && !/^-?\d{1,15}$/.test(given))
+function parseValue(text: string, kind: Kind, allowed: readonly string[] | undefined): unknown {
+  if (allowed !== undefined) return parseChoiceOption(text, allowed);
+  if (kind === 'integer' && !/^-?\d{1,15}$/.test(text))
     throw new InvalidArgumentError('The value must be an integer.');
-  if (kind === 'number' && !(given.trim() !== '' && Number.isFinite(Number(given))))
+  if (kind === 'number' && !(text.trim() !== '' && Number.isFinite(Number(text))))
     throw new InvalidArgumentError('The value must be a number.');
-  if (kind === 'integer' || kind === 'number') return Number(given);
-  return kind === 'json' ? parseJson(given) : given;
+  if (kind === 'integer' || kind === 'number') return Number(text);
+  return kind === 'json' ? parseJson(text) : text;
 }
 
 /** Returns the choice that matches, ignoring case. */
-export function parseChoiceOption(given: string, allowed: readonly string[]): string {
+export function parseChoiceOption(text: string, allowed: readonly string[]): string {
   const choice =
-    allowed.find((one) => one === given) ?? allowed.find((one) => one.toLowerCase() === given.toLowerCase());
+    allowed.find((candidate) => candidate === text) ??
+    allowed.find((candidate) => candidate.toLowerCase() === text.toLowerCase());
   if (choice === undefined) throw new InvalidArgumentError(`Allowed choices are ${allowed.join(', ')}.`);
   return choice;
 }
@@ -159,12 +162,12 @@ function negatedOptionOf(
   members: Readonly<Record<string, OpenApiSchema>>,
 ): OperationOption[] {
   const { option, location, name } = flag;
-  const long = option.long ?? '';
+  const longName = option.long ?? '';
   if (option.isBoolean())
-    return [{ ...flag, option: new Option(long.replace('--', '--no-'), `Set ${long} to false.`) }];
+    return [{ ...flag, option: new Option(longName.replace('--', '--no-'), `Set ${longName} to false.`) }];
   const nullable = alternativesOf(members[name] ?? {}).some(({ type }) => type === 'null');
   return location === 'body' && nullable && (method === 'PATCH' || method === 'PUT')
-    ? [{ ...flag, option: new Option(long.replace('--', '--no-'), `Clear ${long}.`) }]
+    ? [{ ...flag, option: new Option(longName.replace('--', '--no-'), `Clear ${longName}.`) }]
     : [];
 }
 
@@ -182,7 +185,7 @@ export function readOptionValues(
     if (command.getOptionValueSource(attribute) !== 'cli') continue;
     const value = command.getOptionValue(attribute) as unknown;
     // `--no-x` sets an option that is not boolean to false, which stands for null.
-    const isYesOrNo = flags.some((other) => other.name === name && other.option.isBoolean());
+    const isYesOrNo = flags.some((flag) => flag.name === name && flag.option.isBoolean());
     values[location][name] = value === false && !isYesOrNo ? null : value;
   }
   return values;

@@ -62,9 +62,12 @@ function summarizeRows(data: JsonRow): JsonRow {
 
 /** Returns the rows of a response whose only member is a list of objects. */
 function nestedRows(data: JsonRow): readonly JsonRow[] | undefined {
-  const [only, ...others] = Object.values(data);
-  const isList = Array.isArray(only) && only.length > 0 && only.every((one) => typeof one === 'object');
-  return isList && others.length === 0 ? (only as JsonRow[]) : undefined;
+  const [singleValue, ...otherValues] = Object.values(data);
+  const isList =
+    Array.isArray(singleValue) &&
+    singleValue.length > 0 &&
+    singleValue.every((item) => typeof item === 'object');
+  return isList && otherValues.length === 0 ? (singleValue as JsonRow[]) : undefined;
 }
 
 async function printRowTables(rows: readonly JsonRow[]): Promise<void> {

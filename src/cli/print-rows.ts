@@ -96,8 +96,10 @@ export function formatCell(value: unknown): string {
   if (Array.isArray(value)) return truncate(value.map(formatCell).join(', '));
   const row = value as JsonRow;
   const names = 'id' in row || 'uid' in row ? NAME_FIELDS : NESTED_NAME_FIELDS;
-  const named = names.map((name) => row[name]).find((one) => one !== null && one !== undefined);
-  return named === undefined ? truncate(formatMembers(row)) : formatCell(named);
+  const nameValue = names
+    .map((name) => row[name])
+    .find((candidate) => candidate !== null && candidate !== undefined);
+  return nameValue === undefined ? truncate(formatMembers(row)) : formatCell(nameValue);
 }
 
 /** Formats an object. Leaves out counts of zero, and `x_id` if there is also `x`. */
@@ -109,10 +111,13 @@ function formatMembers(row: JsonRow): string {
       ? 'none'
       : counts.map(([name, count]) => formatCount(name, Number(count))).join(', ');
   }
-  const shown = members.filter(([name]) => !(name.endsWith('_id') && name.slice(0, -3) in row));
-  const [only] = shown;
-  if (shown.length === 1 && only !== undefined && typeof only[1] === 'object') return formatCell(only[1]);
-  return shown.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${formatCell(value) || '-'}`).join(', ');
+  const shownMembers = members.filter(([name]) => !(name.endsWith('_id') && name.slice(0, -3) in row));
+  const [onlyMember] = shownMembers;
+  if (shownMembers.length === 1 && onlyMember !== undefined && typeof onlyMember[1] === 'object')
+    return formatCell(onlyMember[1]);
+  return shownMembers
+    .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${formatCell(value) || '-'}`)
+    .join(', ');
 }
 
 /** Formats `days_7` as a count within seven days. */

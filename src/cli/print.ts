@@ -16,10 +16,10 @@ export async function writeText(text: string): Promise<void> {
 
 /**
  * Returns a count with its noun: `1 finding gone`, `2 findings gone`.
- * @param what noun in the plural, optionally followed by other words: `findings gone`
+ * @param noun noun in the plural, optionally followed by other words: `findings gone`
  */
-export function pluralize(count: number, what: string): string {
-  return `${count} ${count === 1 ? what.replace(/^(\w*(?:ss|x|ch|us))es\b|^(\w*[^su\W])s\b/, '$1$2') : what}`;
+export function pluralize(count: number, noun: string): string {
+  return `${count} ${count === 1 ? noun.replace(/^(\w*(?:ss|x|ch|us))es\b|^(\w*[^su\W])s\b/, '$1$2') : noun}`;
 }
 
 /** Prints lines of text. */
@@ -57,9 +57,9 @@ export function printableArgument(text: string): string {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function align(rows: readonly (readonly string[])[], least: readonly number[] = []): string[] {
+function align(rows: readonly (readonly string[])[], minWidths: readonly number[] = []): string[] {
   const widths = (rows[0] ?? []).map((_cell, column) =>
-    Math.max(least[column] ?? 0, ...rows.map((row) => [...(row[column] ?? '')].length)),
+    Math.max(minWidths[column] ?? 0, ...rows.map((row) => [...(row[column] ?? '')].length)),
   );
   return rows.map((row) =>
     row

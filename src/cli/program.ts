@@ -37,11 +37,11 @@ const COMMANDS = [
  * Runs one command. Prints an error as one line on standard error. Does not change the process, so that several
  * commands can run in one process; only `serve` handles signals and exits.
  * @param argv the arguments after `assay`
- * @param given streams to read and write; default: those of the process
+ * @param io streams to read and write; default: those of the process
  * @returns the exit code: 0 success, 1 failure, 2 usage error
  */
-export function runCli(argv: readonly string[], given?: Streams): Promise<number> {
-  return withStreams(given, async () => {
+export function runCli(argv: readonly string[], io?: Streams): Promise<number> {
+  return withStreams(io, async () => {
     let running: Command | undefined;
     const program = buildProgram(argv[0]).hook('preAction', (_program, command) => {
       running = command;
@@ -85,9 +85,9 @@ export function buildProgram(first?: string): Command {
  * @param first the word after `assay`; only its commands are added, because adding all of them is slow
  */
 function registerResources(program: Command, first?: string): void {
-  const known = [...Object.keys(RESOURCES), ...program.commands.map((command) => command.name())];
+  const words = [...Object.keys(RESOURCES), ...program.commands.map((command) => command.name())];
   // Completion needs all commands.
-  const isAlone = first !== undefined && first !== 'completion' && known.includes(first);
+  const isAlone = first !== undefined && first !== 'completion' && words.includes(first);
   for (const [name, resource] of Object.entries(RESOURCES))
     if (!isAlone || name === first) addResource(program, name, resource);
 }
@@ -106,7 +106,7 @@ function addResource(
     else addTwoVariantCommand(group, verb.local, verb, operation);
   }
   addLocalCommands?.(group);
-  for (const [word, one] of Object.entries(subresources)) addResource(group, word, one);
+  for (const [word, subresource] of Object.entries(subresources)) addResource(group, word, subresource);
 }
 
 const OVERVIEW = `

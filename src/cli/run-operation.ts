@@ -101,17 +101,17 @@ interface UserRow {
 
 /**
  * Returns the id of a user, found through the API.
- * @param who email address, id or uid
+ * @param identifier email address, id or uid
  * @throws CliError if the user does not exist or is not visible to the caller
  */
-async function resolveUserId(client: AnyClient, who: string): Promise<string> {
-  if (/^\d+$/.test(who)) return who;
-  const key = normalizeEmail(who);
-  const isMeant = ({ uid, email }: UserRow) => uid === who || normalizeEmail(email) === key;
-  const own = await client.GET('/v1/users/whoami', {}).catch(undefinedIfForbidden);
-  const self = own?.data as UserRow | undefined;
+async function resolveUserId(client: AnyClient, identifier: string): Promise<string> {
+  if (/^\d+$/.test(identifier)) return identifier;
+  const key = normalizeEmail(identifier);
+  const isMeant = ({ uid, email }: UserRow) => uid === identifier || normalizeEmail(email) === key;
+  const currentUser = await client.GET('/v1/users/whoami', {}).catch(undefinedIfForbidden);
+  const self = currentUser?.data as UserRow | undefined;
   if (self !== undefined && isMeant(self)) return String(self.id);
-  const search = who.includes('@') ? { 'filter[search]': who } : {};
+  const search = identifier.includes('@') ? { 'filter[search]': identifier } : {};
   try {
     // The API lists banned users only on request.
     for (const banned of [false, true]) {
@@ -123,7 +123,7 @@ async function resolveUserId(client: AnyClient, who: string): Promise<string> {
   } catch (error) {
     undefinedIfForbidden(error);
   }
-  throw userNotFound(who);
+  throw userNotFound(identifier);
 }
 
 function undefinedIfForbidden(error: unknown): undefined {
@@ -172,11 +172,11 @@ async function listRows(
 }
 
 async function* takeRows(rows: AsyncIterable<JsonRow>, limit = Infinity): AsyncGenerator<JsonRow> {
-  let left = limit;
+  let remaining = limit;
   for await (const row of rows) {
     yield row;
-    left -= 1;
-    if (left <= 0) return;
+    remaining -= 1;
+    if (remaining <= 0) return;
   }
 }
 
@@ -190,8 +190,8 @@ const SCALARS = new Set(['integer', 'number', 'string', 'boolean']);
 
 function tableColumns(row: OpenApiSchema, { columns }: OperationCommand): string[] {
   const { members } = schemaMembers(row);
-  const known = columns?.filter((name) => name in members);
-  if (known !== undefined && known.length > 0) return known;
+  const knownColumns = columns?.filter((name) => name in members);
+  if (knownColumns !== undefined && knownColumns.length > 0) return knownColumns;
   return Object.entries(members)
     .filter(
       ([name, schema]) =>

@@ -110,13 +110,13 @@ async function startServer(config: Config): Promise<RunningServer> {
  */
 export function nextStepLines(origin: string, data: string | undefined, from: string): string[] {
   const program = relative(fileURLToPath(ROOT), from).startsWith('..') ? 'assay' : 'npx assay';
-  const where = data === undefined ? '' : ` --data ${printableArgument(data)}`;
+  const dataOption = data === undefined ? '' : ` --data ${printableArgument(data)}`;
   return [
     '',
     'No organizations yet. Next steps:',
-    `${program} organization create lumen --name "Lumen Health"${where}`,
-    `${program} user create --email you@lumen.example --organization lumen --admin${where}`,
-    `${program} token create --user you@lumen.example${where}`,
+    `${program} organization create lumen --name "Lumen Health"${dataOption}`,
+    `${program} user create --email you@lumen.example --organization lumen --admin${dataOption}`,
+    `${program} token create --user you@lumen.example${dataOption}`,
     '',
     `API reference: ${origin}/docs`,
     '',

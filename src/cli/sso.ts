@@ -123,11 +123,11 @@ function setProvider({ json, ...options }: SetOptions): Promise<void> {
     };
     await db.write((tx) => setIdentityProvider(tx, cliChangeContext(clock()), organization, settings));
     const redirectUri = callbackUrl(addresses, organization);
-    const [shown] = await listIdentityProviders(db.read, organization);
-    if (shown === undefined) throw new CliError('The provider was removed by another command.');
-    if (json === true) return printJson({ ...toJson(shown), redirect_uri: redirectUri });
+    const [provider] = await listIdentityProviders(db.read, organization);
+    if (provider === undefined) throw new CliError('The provider was removed by another command.');
+    if (json === true) return printJson({ ...toJson(provider), redirect_uri: redirectUri });
     printLines(
-      ...formatProvider(shown, redirectUri),
+      ...formatProvider(provider, redirectUri),
       'Register this redirect URI at the provider, exactly as shown.',
     );
   });
@@ -143,24 +143,24 @@ function addShowCommand(group: Command): void {
       withContext(flags, async ({ db, addresses }) => {
         if (organization !== undefined) await requireOrganization(db.read, organization);
         const providers = await listIdentityProviders(db.read, organization);
-        const shown = providers.map((provider) => ({
+        const rows = providers.map((provider) => ({
           provider,
           redirectUri: callbackUrl(addresses, provider.organization),
         }));
         if (json === true) {
           return printJson(
-            shown.map(({ provider, redirectUri }) => ({ ...toJson(provider), redirect_uri: redirectUri })),
+            rows.map(({ provider, redirectUri }) => ({ ...toJson(provider), redirect_uri: redirectUri })),
           );
         }
-        if (shown.length === 0) {
-          const none =
+        if (rows.length === 0) {
+          const noProvider =
             organization === undefined
               ? 'No identity providers yet'
               : `${organization} has no identity provider`;
-          return printLines(`${none}. Run "assay sso set" to add one.`);
+          return printLines(`${noProvider}. Run "assay sso set" to add one.`);
         }
         printLines(
-          ...shown.flatMap(({ provider, redirectUri }, index) => [
+          ...rows.flatMap(({ provider, redirectUri }, index) => [
             ...(index === 0 ? [] : ['']),
             ...formatProvider(provider, redirectUri),
           ]),

@@ -16,10 +16,10 @@ const currentStreams = new AsyncLocalStorage<Streams>();
 
 /**
  * Runs a command with streams and an environment of its own.
- * @param given default: the streams of the process, without AsyncLocalStorage, which would slow a server down
+ * @param io default: the streams of the process, without AsyncLocalStorage, which would slow a server down
  */
-export function withStreams<T>(given: Streams | undefined, command: () => Promise<T>): Promise<T> {
-  return given === undefined ? command() : currentStreams.run(given, command);
+export function withStreams<T>(io: Streams | undefined, command: () => Promise<T>): Promise<T> {
+  return io === undefined ? command() : currentStreams.run(io, command);
 }
 
 /** Returns the streams of the running command, or those of the process. */

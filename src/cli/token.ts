@@ -85,10 +85,10 @@ export const createTokenCommand: LocalCommand = {
           allowedAddresses: allowIp,
         }),
       );
-      const shown = { id: issued.id, token: issued.token, expires_at: formatDate(issued.expiresAt) };
-      if (json === true) return printJson(shown);
+      const output = { id: issued.id, token: issued.token, expires_at: formatDate(issued.expiresAt) };
+      if (json === true) return printJson(output);
       printLines(
-        ...keyValueLines({ id: shown.id, token: shown.token, expires: shown.expires_at ?? 'never' }),
+        ...keyValueLines({ id: output.id, token: output.token, expires: output.expires_at ?? 'never' }),
         'Copy the token now. It cannot be shown again.',
       );
     }),
@@ -144,8 +144,8 @@ export const revokeTokenCommand: LocalCommand = {
     ['assay token revoke 3f0c6a52-7b1e-4a55-9a61-0a1f2b3c4d5e'],
     ['assay token revoke - < leaked-token.txt', 'Revoke a leaked token.'],
   ],
-  run: async (given: string, { json, ...flags }: CommonOptions) => {
-    const token = given === '-' ? await readLineFromStdin() : given;
+  run: async (tokenId: string, { json, ...flags }: CommonOptions) => {
+    const token = tokenId === '-' ? await readLineFromStdin() : tokenId;
     await withContext(flags, async ({ db, clock }) => {
       const { id } = await db
         .write((tx) => revokeToken(tx, cliChangeContext(clock()), token))

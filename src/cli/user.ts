@@ -106,16 +106,16 @@ function addAssignCommand(group: Command): void {
     .addOption(new Option('--all', 'Give access to all organizations.').conflicts('organization'))
     .action(
       (
-        who: string,
+        identifier: string,
         { organization, all, json, ...flags }: CommonOptions & { organization?: string[]; all?: boolean },
       ) => {
         if ((organization === undefined) === (all !== true))
           throw new CliError('Specify --organization UID or --all.', 2);
         return withContext(flags, async ({ db, clock }) => {
-          const { id, uid, email, staff } = await requireUser(db.read, who);
+          const { id, uid, email, staff } = await requireUser(db.read, identifier);
           if (!staff) throw new CliError(`${email} is not platform staff.`);
           const organizations = organization ?? [];
-          for (const one of organizations) await requireOrganization(db.read, one);
+          for (const organizationUid of organizations) await requireOrganization(db.read, organizationUid);
           await db.write((tx) => assignStaff(tx, cliChangeContext(clock()), id, organizations));
           if (json === true) return printJson({ id, uid, email, assigned_to: organizations });
           printLines(
@@ -139,9 +139,9 @@ function addInviteCommand(group: Command): void {
   invite.showHelpAfterError(
     'To invite a new user, use "assay user create --email …". Run "assay user invite --help" for usage.',
   );
-  invite.action((who: string, { json, ...flags }: CommonOptions) =>
+  invite.action((identifier: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ config, db, keys, addresses, clock }) => {
-      const { id, uid, email, banned, accepted } = await requireUser(db.read, who);
+      const { id, uid, email, banned, accepted } = await requireUser(db.read, identifier);
       if (banned) throw new CliError(`${email} is banned and cannot sign in.`);
       if (accepted) {
         throw new CliError(
@@ -166,9 +166,9 @@ function addResetPasswordCommand(group: Command): void {
       'and replaces earlier links. The current password stays valid until a new one is set, which signs the user out\n' +
       'everywhere and revokes the access of applications, but not personal access tokens.',
     examples: [['assay user reset-password bob@example.com']],
-  }).action((who: string, { json, ...flags }: CommonOptions) =>
+  }).action((identifier: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ config, db, addresses, clock }) => {
-      const { id, uid, email, banned, accepted } = await requireUser(db.read, who);
+      const { id, uid, email, banned, accepted } = await requireUser(db.read, identifier);
       if (banned) throw new CliError(`${email} is banned and cannot sign in.`);
       if (!accepted) {
         throw new CliError(
@@ -194,9 +194,9 @@ function addSignOutCommand(group: Command): void {
       'USER is an email address, id or uid. The user can sign in again. Tokens and the access of applications stay: use\n' +
       '"assay token revoke" to revoke a token, or "assay user ban" to end all access.',
     examples: [['assay user sign-out bob@example.com']],
-  }).action((who: string, { json, ...flags }: CommonOptions) =>
+  }).action((identifier: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
-      const { id, uid, email } = await requireUser(db.read, who);
+      const { id, uid, email } = await requireUser(db.read, identifier);
       const sessions = await db.write((tx) => endUserSessions(tx, cliChangeContext(clock()), id));
       if (json === true) return printJson({ id, uid, email, sessions });
       printLines(
@@ -215,9 +215,9 @@ export const banUserCommand: LocalCommand = {
     'USER is an email address, id or uid. A user who has never signed in and has no token is deleted instead. The\n' +
     'last admin of an organization cannot be banned. Banning a banned user changes nothing.',
   examples: [['assay user ban bob@example.com']],
-  run: (who: string, { json, ...flags }: CommonOptions) =>
+  run: (identifier: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
-      const user = await requireUser(db.read, who);
+      const user = await requireUser(db.read, identifier);
       const { deleted } = await db.write((tx) => banUser(tx, cliChangeContext(clock()), user.id));
       const { id, uid, email } = user;
       if (json === true) return printJson({ id, uid, email, banned: true, deleted });
@@ -232,14 +232,20 @@ function addResetSecondFactorCommand(group: Command): void {
       'USER is an email address, id or uid. Removes authenticator app, passkeys and recovery codes. Verify the identity of\n' +
       'the user first: their password alone is then enough to sign in, or to set up a new factor if they must have one.',
     examples: [['assay user reset-second-factor bob@example.com']],
-  }).action((who: string, { json, ...flags }: CommonOptions) =>
+  }).action((identifier: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
-      const { id, uid, email } = await requireUser(db.read, who);
-      const had = await db.write((tx) => resetSecondFactor(tx, cliChangeContext(clock()), id));
-      const removed = { totp: had.totp, passkeys: had.passkeys, recovery_codes: had.recoveryCodes };
+      const { id, uid, email } = await requireUser(db.read, identifier);
+      const hadSecondFactor = await db.write((tx) => resetSecondFactor(tx, cliChangeContext(clock()), id));
+      const removed = {
+        totp: hadSecondFactor.totp,
+        passkeys: hadSecondFactor.passkeys,
+        recovery_codes: hadSecondFactor.recoveryCodes,
+      };
       if (json === true) return printJson({ id, uid, email, removed });
       printLines(
-        hasSecondFactor(had) ? `Removed the second factors of ${email}.` : `${email} had no second factor.`,
+        hasSecondFactor(hadSecondFactor)
+          ? `Removed the second factors of ${email}.`
+          : `${email} had no second factor.`,
       );
     }),
   );
@@ -297,16 +303,16 @@ function warnAssumedPublicUrl(config: Config, addresses: Addresses): void {
 }
 
 /**
- * @param who email address, id or uid
+ * @param identifier email address, id or uid
  * @throws CliError if the user does not exist
  */
-export async function requireUser(db: ReadConnection, who: string): Promise<User> {
+export async function requireUser(db: ReadConnection, identifier: string): Promise<User> {
   // An email address has an @, and a uid begins with a letter.
-  const found = who.includes('@')
-    ? await findUser(db, { email: who })
-    : /^[1-9]\d{0,14}$/.test(who)
-      ? await findUser(db, { id: Number(who) })
-      : await findUser(db, { uid: who });
-  if (found === undefined) throw userNotFound(who);
-  return found;
+  const user = identifier.includes('@')
+    ? await findUser(db, { email: identifier })
+    : /^[1-9]\d{0,14}$/.test(identifier)
+      ? await findUser(db, { id: Number(identifier) })
+      : await findUser(db, { uid: identifier });
+  if (user === undefined) throw userNotFound(identifier);
+  return user;
 }

@@ -76,23 +76,25 @@ function isKey(key: unknown): key is JWK {
 }
 
 function parseClaims(value: string | undefined): ExternalIssuerSettings['claims'] {
-  const given = parsePairs('ASSAY_EXTERNAL_CLAIMS', value);
-  const unknown = given.find(([name]) => !Object.hasOwn(DEFAULT_CLAIMS, name));
+  const claims = parsePairs('ASSAY_EXTERNAL_CLAIMS', value);
+  const unknown = claims.find(([name]) => !Object.hasOwn(DEFAULT_CLAIMS, name));
   if (unknown !== undefined) {
     throw new ConfigError(
       `ASSAY_EXTERNAL_CLAIMS must look like user=sub scope=scope organization=org; "${unknown[0]}" is unknown.`,
     );
   }
-  return { ...DEFAULT_CLAIMS, ...Object.fromEntries(given) };
+  return { ...DEFAULT_CLAIMS, ...Object.fromEntries(claims) };
 }
 
 function parseScopes(value: string | undefined): ExternalIssuerSettings['scopes'] {
   if (value === undefined) return undefined;
   const scopes = new Map<string, Scope[]>();
-  for (const [theirs, ours] of parsePairs('ASSAY_EXTERNAL_SCOPES', value)) {
-    if (!isScope(ours))
-      throw new ConfigError(`ASSAY_EXTERNAL_SCOPES must map to scopes of this server; "${ours}" is not one.`);
-    scopes.set(theirs, [...(scopes.get(theirs) ?? []), ours]);
+  for (const [issuerScope, scope] of parsePairs('ASSAY_EXTERNAL_SCOPES', value)) {
+    if (!isScope(scope))
+      throw new ConfigError(
+        `ASSAY_EXTERNAL_SCOPES must map to scopes of this server; "${scope}" is not one.`,
+      );
+    scopes.set(issuerScope, [...(scopes.get(issuerScope) ?? []), scope]);
   }
   return scopes;
 }

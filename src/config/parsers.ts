@@ -25,10 +25,10 @@ export function parseBoolean(name: string, value: string | undefined, fallback: 
 }
 
 export function parseChoice<const T extends string>(name: string, value: string, allowed: readonly T[]): T {
-  const found = allowed.find((item) => item === value);
-  if (found === undefined)
+  const choice = allowed.find((item) => item === value);
+  if (choice === undefined)
     throw new ConfigError(`${name} must be one of ${allowed.join(', ')}, not "${value}".`);
-  return found;
+  return choice;
 }
 
 /** @param forbidden by default a query and a fragment: paths are appended, and an issuer has neither (RFC 8414, section 2) */

@@ -69,22 +69,22 @@ export function prepareInsert(
 /**
  * Prepares an insert of rows that differ in one integer only, so that only this integer is sent for each row.
  * @param columns the columns with values that all rows share
- * @param each the column that differs
+ * @param varying the column that differs
  * @returns a function of the shared values, in the order of `columns`, and the integers
  */
 export function prepareBatchInsert(
   table: string,
   columns: Readonly<Record<string, ColumnKind>>,
-  each: { column: string; kind: 'int' | 'text' },
+  varying: { column: string; kind: 'int' | 'text' },
 ): (tx: Transaction, common: InsertRow, numbers: readonly number[]) => Promise<void> {
   const names = Object.keys(columns);
-  const target = `insert into ${table} ("${each.column}", ${names.map((name) => `"${name}"`).join(', ')})`;
+  const target = `insert into ${table} ("${varying.column}", ${names.map((name) => `"${name}"`).join(', ')})`;
   const parameters = names.map(
     (name, index) => `$${index + 2}::${POSTGRES_TYPES[columns[name] as ColumnKind]}`,
   );
-  const number = each.kind === 'int' ? 'item' : 'item::text';
+  const number = varying.kind === 'int' ? 'item' : 'item::text';
   const postgres = `${target} select ${number}, ${parameters.join(', ')} from unnest($1::bigint[]) as item`;
-  const value = each.kind === 'int' ? 'value' : 'cast(value as text)';
+  const value = varying.kind === 'int' ? 'value' : 'cast(value as text)';
   const sqlite = `${target} select ${value}, ${names.map((_name, index) => `?${index + 2}`).join(', ')} from json_each(?1)`;
   return async (tx, common, numbers) => {
     const isPostgres = tx.engine === 'postgres';
@@ -106,31 +106,31 @@ export function prepareInsertSharing(
   varying: Readonly<Record<string, 'int'>>,
   conflict = '',
 ): (tx: Transaction, shared: InsertRow, rows: readonly InsertRow[]) => Promise<void> {
-  const [shared, others] = [Object.keys(common), Object.keys(varying)];
-  const names = [...others, ...shared].map((name) => `"${name}"`).join(', ');
+  const [sharedNames, varyingNames] = [Object.keys(common), Object.keys(varying)];
+  const names = [...varyingNames, ...sharedNames].map((name) => `"${name}"`).join(', ');
   const statement = (columns: readonly string[], source: string, first: number, parameter: string) => {
     const values = [
       ...columns,
-      ...shared.map((_name, index) => parameter.replace('N', String(first + index))),
+      ...sharedNames.map((_name, index) => parameter.replace('N', String(first + index))),
     ];
     return `insert into ${table} (${names}) select ${values.join(', ')} from ${source} where true ${conflict}`;
   };
   const sqlite = statement(
-    others.map((_name, index) => `value ->> ${index}`),
+    varyingNames.map((_name, index) => `value ->> ${index}`),
     'json_each(?1)',
     2,
     '?N',
   );
   const postgres = statement(
-    others.map((_name, index) => `item.c${index}`),
-    `unnest(${others.map((_name, index) => `$${index + 1}::bigint[]`).join(', ')})
-      as item (${others.map((_name, index) => `c${index}`).join(', ')})`,
-    others.length + 1,
+    varyingNames.map((_name, index) => `item.c${index}`),
+    `unnest(${varyingNames.map((_name, index) => `$${index + 1}::bigint[]`).join(', ')})
+      as item (${varyingNames.map((_name, index) => `c${index}`).join(', ')})`,
+    varyingNames.length + 1,
     '$N::bigint',
   );
   return async (tx, values, rows) => {
     if (tx.engine === 'postgres') {
-      const columns = others.map((_name, column) => rows.map((row) => row[column]));
+      const columns = varyingNames.map((_name, column) => rows.map((row) => row[column]));
       await tx.executeQuery(markPipelined(CompiledQuery.raw(postgres, [...columns, ...values])));
       return;
     }

@@ -115,12 +115,12 @@ async function readAppliedMigrations(
   const names = async (sql: string) => (await session.query(sql)).map(({ name }) => String(name));
   const existing = await names(tables);
   if (existing.length === 0) return undefined;
-  const known = await names(columns);
-  if (!known.includes('name'))
+  const listColumns = await names(columns);
+  if (!listColumns.includes('name'))
     throw new IncompatibleDatabase(
       `has tables that Assay did not create, such as "${existing[0]}". Use an empty database.`,
     );
-  if (!known.includes('checksum'))
+  if (!listColumns.includes('checksum'))
     throw new IncompatibleDatabase(
       'was created by a version before 0.1.0, whose data cannot be migrated. Start with a new database, or keep running that version.',
     );

@@ -21,16 +21,16 @@ const SCANNED = 24;
 /** Returns the assets of an organization; those in the manifest come first. */
 export function createAssetInputs(spec: DemoOrganizationSpec, random: SeededRandom): NewAsset[] {
   const { organization, domain, network, products, assets: count } = spec;
-  const own = { organization: organization.uid };
+  const owner = { organization: organization.uid };
   const webapp = (name: string, label: string) => ({
-    ...own,
+    ...owner,
     type: 'webapp' as const,
     name,
     location: `https://${label}.${domain}`,
   });
-  const named: readonly NewAsset[] = [
+  const namedAssets: readonly NewAsset[] = [
     {
-      ...own,
+      ...owner,
       type: 'host',
       name: `ams-gateway-01.${domain}`,
       location: `10.${network}.0.10`,
@@ -42,10 +42,10 @@ export function createAssetInputs(spec: DemoOrganizationSpec, random: SeededRand
   ];
   const inventory = buildInventory(
     { organization: organization.uid, domain, network, products },
-    count - named.length,
+    count - namedAssets.length,
     random,
   );
-  return [...named, ...inventory];
+  return [...namedAssets, ...inventory];
 }
 
 /** Returns the scanned hosts besides the main host. */
@@ -68,7 +68,7 @@ export async function loadAssets(
   { tx, schedule, random }: { tx: Transaction; schedule: Schedule; random: SeededRandom },
   staff: DemoUser,
   organizationId: number,
-  { organization, listed, assessment, manyPorts: many, uids }: DemoOrganizationSpec,
+  { organization, listed, assessment, manyPorts: hasManyPorts, uids }: DemoOrganizationSpec,
   assets: readonly NewAsset[],
   onHosts: readonly DemoFinding[],
   { start, now }: { start: number; now: number },
@@ -88,8 +88,8 @@ export async function loadAssets(
     const sure = onHosts.filter(({ asset }) => asset === address).map(({ values }) => Number(values.port));
     return { address, sure, ...pickServices(random, sure) };
   });
-  const shown = many ? allServices() : pickServices(random);
-  watched.unshift({ address: assets[0]?.location ?? '', sure: [], ...shown });
+  const services = hasManyPorts ? allServices() : pickServices(random);
+  watched.unshift({ address: assets[0]?.location ?? '', sure: [], ...services });
   seedScans({ tx, schedule, random }, staff, organizationId, watched, { start, now });
 
   await updateListingAssets(

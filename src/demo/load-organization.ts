@@ -45,11 +45,11 @@ export interface LoadOptions {
  * @returns a function that returns its manifest, to be called after the schedule has run
  */
 export async function loadOrganization(
-  { start: first, ...others }: LoadOptions,
+  { start: first, ...restOptions }: LoadOptions,
   spec: DemoOrganizationSpec,
 ): Promise<() => DemoOrganization<CreatedUser>> {
   const start = first + spec.later * DAY;
-  const options = { ...others, start };
+  const options = { ...restOptions, start };
   const { tx, by, testers } = options;
   const random = seededRandom(spec.seed);
   const byAtStart = { ...by, now: start };
@@ -62,10 +62,10 @@ export async function loadOrganization(
     groups.push(await createGroup(tx, byAtStart, { organization: uid, name }));
   for (const [
     index,
-    { about: _about, findings: _findings, applications: _applications, ...other },
+    { about: _about, findings: _findings, applications: _applications, ...fields },
   ] of furtherAssessments.entries()) {
     const groupId = groups[1 + (index % spec.furtherGroups.length)]?.id;
-    await createAssessment(tx, byAtStart, { ...other, organization: uid, groupId });
+    await createAssessment(tx, byAtStart, { ...fields, organization: uid, groupId });
   }
 
   const groupIds = groups.map(({ id: groupId }) => groupId);
@@ -84,14 +84,14 @@ export async function loadOrganization(
   );
 
   const { admin, member, spare } = users;
-  const seeded = findingsByAssessment.map(({ assessment: of, findings }, index) => {
+  const seeded = findingsByAssessment.map(({ assessment: assessmentOfFindings, findings }, index) => {
     const from = start + index * 40 * DAY;
     const main = index === 0;
-    if (findings.length > 0) seedSessions(options, of, main, from, random);
+    if (findings.length > 0) seedSessions(options, assessmentOfFindings, main, from, random);
     return seedFindings({
       ...options,
       random,
-      assessment: of,
+      assessment: assessmentOfFindings,
       findings,
       from,
       until: main ? by.now - 11 * HOUR : from + 50 * DAY,
@@ -147,8 +147,8 @@ async function loadUsers(
     );
     return { ...user, organizationId, admin };
   };
-  const join = (userUid: string, role: GroupRole, at: number, of = groupId) =>
-    addGroupMembers(tx, { ...by, now: at }, of, [{ userUid, role }]);
+  const join = (userUid: string, role: GroupRole, at: number, group = groupId) =>
+    addGroupMembers(tx, { ...by, now: at }, group, [{ userUid, role }]);
 
   const users = {
     admin: await account('admin'),

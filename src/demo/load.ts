@@ -41,11 +41,11 @@ export async function loadDemo(
     testers.push({ ...user, organizationId: null, admin: true });
   }
 
-  const [main, other] = organizations;
+  const [main, secondOrganization] = organizations;
   const schedule = new Schedule();
   const context = { tx, by, schedule, secrets, evidence, testers, start };
   const mainFacts = await loadOrganization(context, main);
-  const otherFacts = await loadOrganization(context, other);
+  const otherFacts = await loadOrganization(context, secondOrganization);
   await schedule.runUntil(now);
   const { organizationId: _none, admin: _admin, ...staff } = testers[0] as DemoUser;
   const first = mainFacts();

@@ -23,7 +23,7 @@ export async function renewDemoClients(
   staffId: number,
   clientBaseUrl: string,
 ): Promise<DemoClients> {
-  const known = await tx
+  const existing = await tx
     .selectFrom('oauth_clients')
     .select('id')
     .where('user_id', '=', staffId)
@@ -35,9 +35,9 @@ export async function renewDemoClients(
   return {
     implicit: { client_id: DOCS_CLIENT, redirect_uri: clientBaseUrl + DOCS_REDIRECT },
     confidential:
-      known === undefined
+      existing === undefined
         ? await newClient(tx, by, staffId)
-        : { client_id: known.id, client_secret: await renewClientSecret(tx, by, known.id) },
+        : { client_id: existing.id, client_secret: await renewClientSecret(tx, by, existing.id) },
   };
 }
 

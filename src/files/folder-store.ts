@@ -52,7 +52,7 @@ function partialPath(path: string): string {
 }
 
 async function writeFully(file: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten;
+  for (let written = 0; written < chunk.length;) written += (await file.write(chunk, written)).bytesWritten;
 }
 
 async function syncFolder(path: string): Promise<void> {

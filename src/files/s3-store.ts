@@ -141,16 +141,16 @@ function stagedPath(key: string): string {
 
 /** Leaves the file open for a retry. */
 async function* bytesOf({ file, size }: StagedFile): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < size;) {
+  for (let offset = 0; offset < size;) {
     const { bytesRead, buffer } = await file.read(
       Buffer.allocUnsafe(READ_CHUNK_SIZE),
       0,
       READ_CHUNK_SIZE,
-      at,
+      offset,
     );
     if (bytesRead === 0) throw new Error('The staged file is shorter than expected.');
     yield buffer.subarray(0, bytesRead);
-    at += bytesRead;
+    offset += bytesRead;
   }
 }
 

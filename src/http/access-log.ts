@@ -20,8 +20,8 @@ export function logRequests(app: FastifyInstance, { log }: Context): void {
     const isUnlimited = request.routeOptions.config?.access === 'unlimited';
     if (status === 429 || isUnlimited) {
       const address = networkPrefix(request.address);
-      const about = isUnlimited ? { operation, status, address } : { status, address };
-      if (!throttle.isFirst(Object.values(about).join(' '), about)) return;
+      const fields = isUnlimited ? { operation, status, address } : { status, address };
+      if (!throttle.isFirst(Object.values(fields).join(' '), fields)) return;
     }
     const [path = ''] = request.url.split('?', 1);
     log.info(

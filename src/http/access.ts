@@ -123,8 +123,11 @@ async function authenticate(
       throw invalidToken();
     const rights = serializeRights(identity);
     request.isLive = async () => {
-      const found = await tokens.authenticate(token, context.clock());
-      return found !== undefined && (found === identity || serializeRights(found) === rights);
+      const authenticated = await tokens.authenticate(token, context.clock());
+      return (
+        authenticated !== undefined &&
+        (authenticated === identity || serializeRights(authenticated) === rights)
+      );
     };
     return identity;
   } catch (error) {

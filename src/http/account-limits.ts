@@ -61,9 +61,9 @@ export function acquireSlot(
     if (hasEnded) return;
     hasEnded = true;
     for (const [key] of slots) {
-      const left = (counts.get(key) ?? 1) - 1;
-      if (left === 0) counts.delete(key);
-      else counts.set(key, left);
+      const remaining = (counts.get(key) ?? 1) - 1;
+      if (remaining === 0) counts.delete(key);
+      else counts.set(key, remaining);
     }
   };
 }

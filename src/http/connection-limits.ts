@@ -39,9 +39,9 @@ export function limitConnections(app: FastifyInstance, { config, log }: Context)
   );
   const record = (reason: Reason, address: string): void => {
     closed += 1;
-    const about = { reason, address };
-    if (throttle.isFirst(`${reason} ${address}`, about))
-      log.warn({ ...about, count: 1 }, 'connections closed');
+    const fields = { reason, address };
+    if (throttle.isFirst(`${reason} ${address}`, fields))
+      log.warn({ ...fields, count: 1 }, 'connections closed');
   };
 
   app.server.on('connection', (socket: Socket) => {
@@ -61,9 +61,9 @@ export function limitConnections(app: FastifyInstance, { config, log }: Context)
       }
       perAddress.set(key, count + 1);
       socket.once('close', () => {
-        const left = (perAddress.get(key) ?? 1) - 1;
-        if (left === 0) perAddress.delete(key);
-        else perAddress.set(key, left);
+        const remaining = (perAddress.get(key) ?? 1) - 1;
+        if (remaining === 0) perAddress.delete(key);
+        else perAddress.set(key, remaining);
       });
     }
     silent.set(socket, performance.now());

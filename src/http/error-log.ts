@@ -17,7 +17,7 @@ export function logServerError(log: Logger, requestId: string, problem: Problem)
     log.error({ requestId, err }, message);
     return;
   }
-  const about = { requestId, reason: formatCauses(err) };
+  const fields = { requestId, reason: formatCauses(err) };
   let throttle = throttles.get(log);
   if (throttle === undefined) {
     throttle = new LogThrottle(THROTTLE_MILLISECONDS, (last, count) =>
@@ -25,12 +25,13 @@ export function logServerError(log: Logger, requestId: string, problem: Problem)
     );
     throttles.set(log, throttle);
   }
-  if (throttle.isFirst(problem.type, about)) log.error({ ...about, count: 1 }, message);
+  if (throttle.isFirst(problem.type, fields)) log.error({ ...fields, count: 1 }, message);
 }
 
 /** Joins the messages of an error and its causes. The stack says nothing about an unavailable database. */
 function formatCauses(error: unknown): string {
   const reasons: string[] = [];
-  for (let at = error; at instanceof Error && reasons.length < 3; at = at.cause) reasons.push(at.message);
+  for (let cause = error; cause instanceof Error && reasons.length < 3; cause = cause.cause)
+    reasons.push(cause.message);
   return reasons.join(' ');
 }

@@ -143,10 +143,10 @@ export function findExcess(
   let depth = 0;
   let values = 0;
   let inString = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
     if (inString) {
-      if (code === BACKSLASH) at += 1;
+      if (code === BACKSLASH) index += 1;
       else if (code === QUOTE) inString = false;
     } else if (code === QUOTE) inString = true;
     else if (code === COMMA) {

@@ -34,10 +34,10 @@ export class LogThrottle {
    * @returns whether the caller logs the event now; otherwise it is counted
    */
   isFirst(key: string, fields: object): boolean {
-    const known = this.#byKey.get(key);
-    if (known !== undefined) {
-      known.count += 1;
-      known.fields = fields;
+    const entry = this.#byKey.get(key);
+    if (entry !== undefined) {
+      entry.count += 1;
+      entry.fields = fields;
       return false;
     }
     this.#timer ??= setInterval(() => this.flush(), this.#interval).unref();
@@ -45,9 +45,9 @@ export class LogThrottle {
       this.#byKey.set(key, { count: 0, fields });
       return true;
     }
-    const others = this.#byKey.get(OTHERS);
-    if (others === undefined) this.#byKey.set(OTHERS, { count: 1, fields: { others: true } });
-    else others.count += 1;
+    const othersEntry = this.#byKey.get(OTHERS);
+    if (othersEntry === undefined) this.#byKey.set(OTHERS, { count: 1, fields: { others: true } });
+    else othersEntry.count += 1;
     return false;
   }
 

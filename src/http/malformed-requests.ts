@@ -29,8 +29,8 @@ export function handleMalformedRequests(
     }
     const requestId = randomUUID();
     const address = networkPrefix(parseAddress(socket.remoteAddress ?? '') ?? UNKNOWN_ADDRESS);
-    const about = { code: error.code, address };
-    if (throttle.isFirst(address, about)) log.info({ requestId, ...about }, MESSAGE);
+    const fields = { code: error.code, address };
+    if (throttle.isFirst(address, fields)) log.info({ requestId, ...fields }, MESSAGE);
     const problem =
       error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? new Problem('request-timeout', 'The headers did not arrive in time. Send the whole request again.')
@@ -83,13 +83,13 @@ export function checkHeaderLines(
 
 /** @param lines names and values in turn */
 function findRepeated(lines: readonly string[]): string | undefined {
-  const seen = new Set<string>();
-  for (let at = 0; at < lines.length; at += 2) {
-    const name = lines[at] ?? '';
+  const seenNames = new Set<string>();
+  for (let index = 0; index < lines.length; index += 2) {
+    const name = lines[index] ?? '';
     const key = name.toLowerCase();
     if (!SINGLE_HEADERS.has(key)) continue;
-    if (seen.has(key)) return name;
-    seen.add(key);
+    if (seenNames.has(key)) return name;
+    seenNames.add(key);
   }
   return undefined;
 }

@@ -94,8 +94,9 @@ export function handleErrors(scope: FastifyInstance, area: Area, { addresses, lo
     // The response was sent at the timeout, or the client has disconnected.
     if (error instanceof OperationAborted && reply.sent) return reply;
     const { inputs } = request.routeOptions.config;
-    const named = inputs !== undefined && error instanceof DomainError ? renameFields(error, inputs) : error;
-    const problem = toProblem(named, area);
+    const renamed =
+      inputs !== undefined && error instanceof DomainError ? renameFields(error, inputs) : error;
+    const problem = toProblem(renamed, area);
     if (problem.status >= 500 && !(error instanceof OperationAborted))
       logServerError(log, request.id, problem);
     // Conflicts are expected, but worth a look when frequent.

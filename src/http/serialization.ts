@@ -35,14 +35,15 @@ function serializerOf(schema: TSchema): Serialize {
 
 /** Serializes an object or an array of objects; `undefined` for any other schema. */
 function serializeOneOrMany({ anyOf }: { anyOf?: TSchema[] }): Serialize | undefined {
-  const [one, many, more] = anyOf ?? [];
-  if (one === undefined || (many as JsonSchema | undefined)?.type !== 'array' || more !== undefined) return;
-  return (value) => serializerOf(Array.isArray(value) ? (many as TSchema) : one)(value);
+  const [single, list, rest] = anyOf ?? [];
+  if (single === undefined || (list as JsonSchema | undefined)?.type !== 'array' || rest !== undefined)
+    return;
+  return (value) => serializerOf(Array.isArray(value) ? (list as TSchema) : single)(value);
 }
 
 /** Turns a union with `null` into `nullable`, which fast-json-stringify handles without a union. */
 function toNullable(schema: JsonSchema): JsonSchema {
   const { anyOf, ...rest } = schema;
-  const [thing, nothing, more] = (anyOf ?? []) as JsonSchema[];
-  return nothing?.type === 'null' && more === undefined ? { ...rest, ...thing, nullable: true } : schema;
+  const [value, nullSchema, others] = (anyOf ?? []) as JsonSchema[];
+  return nullSchema?.type === 'null' && others === undefined ? { ...rest, ...value, nullable: true } : schema;
 }

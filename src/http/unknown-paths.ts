@@ -24,12 +24,12 @@ export function rejectUnknownPaths(
   app: FastifyInstance,
   limit: (request: FastifyRequest, reply: FastifyReply) => Problem | undefined = () => undefined,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined> {
-  const known = new Map<string, KnownPath>();
+  const knownPaths = new Map<string, KnownPath>();
   const router = findMyWay({ maxParamLength: app.initialConfig.routerOptions?.maxParamLength ?? 100 });
   app.addHook('onRoute', function remember(this: FastifyInstance, { url, method }) {
-    let path = known.get(url);
+    let path = knownPaths.get(url);
     if (path === undefined) {
-      known.set(url, (path = { methods: new Set(), scope: this }));
+      knownPaths.set(url, (path = { methods: new Set(), scope: this }));
       router.on(ROUTER_METHOD, url, () => undefined, path);
     }
     for (const name of [method].flat()) path.methods.add(name);
@@ -38,18 +38,18 @@ export function rejectUnknownPaths(
   });
   return async (request, reply) => {
     const [address = ''] = request.url.split('?', 1);
-    const found = router.find(ROUTER_METHOD, address)?.store as KnownPath | undefined;
-    if (found?.methods.has(request.method) === true) return undefined;
+    const knownPath = router.find(ROUTER_METHOD, address)?.store as KnownPath | undefined;
+    if (knownPath?.methods.has(request.method) === true) return undefined;
     const limited = limit(request, reply);
-    if (found === undefined) {
+    if (knownPath === undefined) {
       throw (
         limited ??
         new Problem('not-found', `Nothing exists at ${address.slice(0, MAX_PATH_SHOWN)}.`, { source: 'path' })
       );
     }
-    const problem = limited ?? methodNotAllowed(request.method, [...found.methods].sort().join(', '));
+    const problem = limited ?? methodNotAllowed(request.method, [...knownPath.methods].sort().join(', '));
     // All our error handlers are asynchronous, which the type does not say.
-    const sent: unknown = found.scope.errorHandler(problem, request, reply);
+    const sent: unknown = knownPath.scope.errorHandler(problem, request, reply);
     await sent;
     return reply;
   };

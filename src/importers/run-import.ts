@@ -151,7 +151,7 @@ export async function runImport({
 
 /** Gives this and other imports of the same bytes the same time. */
 function alignImports({ db, job, clock, signal }: Pick<ImportRun, 'db' | 'job' | 'clock' | 'signal'>) {
-  const writer = new AdaptiveWriter(db, signal, { dryRun: false, size: 100, most: 1_000 });
+  const writer = new AdaptiveWriter(db, signal, { dryRun: false, size: 100, maxSize: 1_000 });
   const by = () => ({ actor: job.caller, now: clock() });
   return alignReportTimes({ db, writer, by }, { ...job, assessmentId: job.assessment?.id ?? null });
 }

@@ -30,11 +30,11 @@ async function indexUntilDone(
     let last = 0;
     let size = BATCH_SIZE;
     while (!isStopping) {
-      let taken = 0;
+      let duration = 0;
       const { queued, organizationId, left } = await db.write(async (tx) => {
         const startedAt = performance.now();
         const range = await indexPending(tx, size, last, endedOnly);
-        taken = performance.now() - startedAt;
+        duration = performance.now() - startedAt;
         return range;
       });
       if (queued === 0) return;
@@ -42,7 +42,7 @@ async function indexUntilDone(
       size = left > LARGE_QUEUE ? LARGE_BATCH_SIZE : BATCH_SIZE;
       // Leaves half of the time to other writers. The wait for their transactions does not count: a running import would
       // slow the index down until it never caught up.
-      await delay(taken);
+      await delay(duration);
     }
   } finally {
     await db.close();

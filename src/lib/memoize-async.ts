@@ -2,10 +2,10 @@
  * Creates a value on the first call and shares it with later ones. A failure is not cached: the next call tries again.
  * @returns a function that resolves with the value, or rejects as `make` did
  */
-export function memoizeAsync<T>(make: () => Promise<T>): () => Promise<T> {
+export function memoizeAsync<T>(load: () => Promise<T>): () => Promise<T> {
   let cached: Promise<T> | undefined;
   return () => {
-    cached ??= make().catch((error: unknown) => {
+    cached ??= load().catch((error: unknown) => {
       cached = undefined;
       throw error;
     });

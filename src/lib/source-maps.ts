@@ -14,9 +14,9 @@ export function mapStackTrace(stack: string, built = DIST): string {
     /(file:\/\/(?:\/[A-Z]:)?[^\s():]+\.js):(\d+):(\d+)/g,
     (location, module: string, line, column) => {
       if (!module.startsWith(built.href)) return location;
-      const found = sourceMapOf(module)?.findEntry(Number(line) - 1, Number(column) - 1);
-      if (found === undefined || !('originalSource' in found)) return location;
-      const { originalSource, originalLine, originalColumn } = found;
+      const entry = sourceMapOf(module)?.findEntry(Number(line) - 1, Number(column) - 1);
+      if (entry === undefined || !('originalSource' in entry)) return location;
+      const { originalSource, originalLine, originalColumn } = entry;
       return `${originalSource.replace(/^(?:[.][.][/])+/, '')}:${originalLine + 1}:${originalColumn + 1}`;
     },
   );

@@ -65,10 +65,10 @@ export async function resolveRecipient(
   const client = PRINTABLE.test(clientId) ? await clientById(db.read, clientId) : undefined;
   if (client === undefined) return { error: broken('Its client_id is unknown.') };
   if (Array.isArray(query.redirect_uri)) return { error: broken('Its link has more than one redirect_uri.') };
-  const given = singleParameter(query, 'redirect_uri');
-  const redirectUri = given ?? soleRedirectUri(client);
+  const requestedUri = singleParameter(query, 'redirect_uri');
+  const redirectUri = requestedUri ?? soleRedirectUri(client);
   if (redirectUri === undefined) return { error: broken('Its link has no redirect_uri.') };
-  if (given !== undefined && !isRegisteredRedirect(client, given, addresses.clientBaseUrl))
+  if (requestedUri !== undefined && !isRegisteredRedirect(client, requestedUri, addresses.clientBaseUrl))
     return {
       error: client.redirectUris.some((registered) => registered.startsWith('/'))
         ? `Open it at ${addresses.clientBaseUrl}, the URL that this server is configured with.`
@@ -80,7 +80,7 @@ export async function resolveRecipient(
     target: {
       client,
       redirectUri,
-      givenRedirectUri: given ?? null,
+      givenRedirectUri: requestedUri ?? null,
       remembersConsent:
         (client.kind === 'confidential' && !isImplicit) ||
         identifiesClient(client, redirectUri, addresses.clientBaseUrl),
@@ -171,8 +171,8 @@ function singleParameter(query: AuthorizationQuery, name: ParameterName): string
 
 /** The parameter is optional if one complete redirect URI is registered (RFC 6749, section 3.1.2.3). */
 function soleRedirectUri({ redirectUris }: OAuthClient): string | undefined {
-  const [only, ...more] = redirectUris;
-  return more.length === 0 && only?.startsWith('/') === false ? only : undefined;
+  const [onlyUri, ...otherUris] = redirectUris;
+  return otherUris.length === 0 && onlyUri?.startsWith('/') === false ? onlyUri : undefined;
 }
 
 /**
@@ -189,8 +189,8 @@ export async function cspFormActionFor(context: Context, path: string): Promise<
     const values = url.searchParams.getAll(name);
     if (values[0] !== undefined) query[name] = values.length === 1 ? values[0] : values;
   }
-  const found = await resolveRecipient(context, query);
-  return 'target' in found ? cspFormAction(found.target.redirectUri) : [];
+  const recipient = await resolveRecipient(context, query);
+  return 'target' in recipient ? cspFormAction(recipient.target.redirectUri) : [];
 }
 
 /** @returns the `form-action` source of a redirect URI */

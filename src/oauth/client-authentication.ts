@@ -70,9 +70,9 @@ function readCredentials(request: FastifyRequest, parameters: ClientParameters):
     if (id === undefined) throw invalidClient();
     return { id, secret };
   }
-  const several = countHeaders(request, 'authorization') > 1;
-  const basic = several ? undefined : readBasic(authorization);
-  if (several || secret !== undefined || (basic && id !== undefined && id !== basic.id))
+  const hasSeveralHeaders = countHeaders(request, 'authorization') > 1;
+  const basic = hasSeveralHeaders ? undefined : readBasic(authorization);
+  if (hasSeveralHeaders || secret !== undefined || (basic && id !== undefined && id !== basic.id))
     throw new OAuthError('invalid_request', 'Use only one method of client authentication.');
   if (basic === undefined) throw invalidClient();
   return basic;

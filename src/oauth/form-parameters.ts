@@ -25,8 +25,8 @@ export function parseFormParameters<const Name extends string>(
   body: unknown,
   names: readonly Name[],
 ): Partial<Record<Name, string>> {
-  const found: Partial<Record<Name, string>> = {};
-  if (typeof body !== 'string') return found;
+  const values: Partial<Record<Name, string>> = {};
+  if (typeof body !== 'string') return values;
   for (const pair of body.split('&')) {
     const equals = pair.indexOf('=');
     if (equals <= 0) continue;
@@ -34,13 +34,13 @@ export function parseFormParameters<const Name extends string>(
     if (!names.includes(name)) continue;
     const value = decodeFormValue(pair.slice(equals + 1));
     if (value === '') continue;
-    if (found[name] !== undefined)
+    if (values[name] !== undefined)
       throw new OAuthError('invalid_request', `The parameter ${name} occurs more than once.`);
     if (name === 'redirect_uri' ? CONTROL.test(value) : !PRINTABLE.test(value))
       throw new OAuthError('invalid_request', `The parameter ${name} contains invalid characters.`);
-    found[name] = value;
+    values[name] = value;
   }
-  return found;
+  return values;
 }
 
 /** @throws OAuthError `invalid_request` if the parameter is missing */

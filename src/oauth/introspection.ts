@@ -30,13 +30,13 @@ export function registerIntrospection(scope: FastifyInstance, context: Context, 
     { config: { operation: 'oauth-introspect', access: 'open' }, schema: { hide: true } },
     async (request) => {
       const parameters = parseFormParameters(request.body, PARAMETERS);
-      const given = requireParameter(parameters, 'token');
+      const tokenText = requireParameter(parameters, 'token');
       const client = requireConfidential(await authenticateClient(context, clients, request, parameters));
-      const found = await findToken(context, given, context.clock());
+      const token = await findToken(context, tokenText, context.clock());
       // A token that the client may not introspect is reported as inactive (RFC 7662, section 2.2).
-      if (found === undefined || !(await canIntrospect(context, client, found.token)))
+      if (token === undefined || !(await canIntrospect(context, client, token.token)))
         return { active: false };
-      return introspectionResponse(found);
+      return introspectionResponse(token);
     },
   );
 }
@@ -44,26 +44,28 @@ export function registerIntrospection(scope: FastifyInstance, context: Context, 
 /** Ignores the hint, as the form of a token identifies its kind. */
 async function findToken(
   context: Context,
-  given: string,
+  tokenText: string,
   now: number,
 ): Promise<IntrospectedToken | undefined> {
   const { db, addresses } = context;
-  if (isJwt(given)) return findJwt(context, given, now);
+  if (isJwt(tokenText)) return findJwt(context, tokenText, now);
   const iss = addresses.issuer;
-  if (!hasPersonalPrefix(given)) {
-    const token = await findActiveRefreshToken(db.read, given, now);
+  if (!hasPersonalPrefix(tokenText)) {
+    const token = await findActiveRefreshToken(db.read, tokenText, now);
     return token && { token, members: { iss } };
   }
-  const token = isPersonalToken(given) ? await findActivePersonalToken(db.read, given, now) : undefined;
+  const token = isPersonalToken(tokenText)
+    ? await findActivePersonalToken(db.read, tokenText, now)
+    : undefined;
   return token && { token, members: { iss, aud: iss, token_type: 'Bearer' } };
 }
 
 async function findJwt(
   { db, keys }: Context,
-  given: string,
+  tokenText: string,
   now: number,
 ): Promise<IntrospectedToken | undefined> {
-  const claims = await keys.verify(given, now);
+  const claims = await keys.verify(tokenText, now);
   if (claims?.jti === undefined || claims.iss === undefined) return undefined;
   const token = await findActiveAccessToken(db.read, claims.jti, now);
   if (token === undefined || token.user.uid !== claims.sub) return undefined;

@@ -67,10 +67,10 @@ async function revokeAccessToken(
 /** Revokes the whole grant, with its access tokens (RFC 7009, section 2.1). */
 async function revokeRefreshToken({ db }: Context, token: string, revocation: Revocation): Promise<void> {
   const { client, changeContextFor } = revocation;
-  const found = await refreshTokenBySecret(db.read, token);
-  if (found === undefined) return;
-  if (found.clientId !== client.id) throw issuedToOtherClient();
-  await db.write((tx) => revokeGrant(tx, changeContextFor(found), found, 'revoked-by-client'));
+  const refreshToken = await refreshTokenBySecret(db.read, token);
+  if (refreshToken === undefined) return;
+  if (refreshToken.clientId !== client.id) throw issuedToOtherClient();
+  await db.write((tx) => revokeGrant(tx, changeContextFor(refreshToken), refreshToken, 'revoked-by-client'));
 }
 
 /** RFC 7009, section 2.1. Other clients do not learn whether the token is valid. */

@@ -126,29 +126,29 @@ async function redeemCode({
 }: TokenRequest): Promise<IssuedTokens> {
   const { db, config } = context;
   const code = requireParameter(parameters, 'code');
-  const found = await findAuthorizationCode(db.read, code);
-  if (found === undefined || found.clientId !== client.id) throw invalidGrant('code');
-  const by = changeContextFor(found);
-  const rejectReuse = () => revokeReusedGrant(context, by, found, 'code-reused');
-  if (found.usedAt !== null) return rejectReuse();
-  if (found.expiresAt <= now) throw invalidGrant('code');
-  if (found.redirectUri !== null && found.redirectUri !== parameters.redirect_uri)
+  const storedCode = await findAuthorizationCode(db.read, code);
+  if (storedCode === undefined || storedCode.clientId !== client.id) throw invalidGrant('code');
+  const by = changeContextFor(storedCode);
+  const rejectReuse = () => revokeReusedGrant(context, by, storedCode, 'code-reused');
+  if (storedCode.usedAt !== null) return rejectReuse();
+  if (storedCode.expiresAt <= now) throw invalidGrant('code');
+  if (storedCode.redirectUri !== null && storedCode.redirectUri !== parameters.redirect_uri)
     throw new OAuthError('invalid_grant', 'The redirect_uri differs from that of the authorization request.');
-  if (!matchesCodeChallenge(found.codeChallenge, parameters.code_verifier ?? ''))
+  if (!matchesCodeChallenge(storedCode.codeChallenge, parameters.code_verifier ?? ''))
     throw new OAuthError('invalid_grant', 'The code_verifier does not match the code_challenge.');
 
-  const access = await sign(context, found, 'invalid_grant', now);
+  const access = await sign(context, storedCode, 'invalid_grant', now);
   const issued = await db
     .write(async (tx): Promise<IssuedTokens | undefined> => {
       if (!(await consumeCode(tx, code, now))) return undefined;
       await storeAccessToken(tx, by, access);
       if (client.id === CONSOLE_CLIENT) {
         // After the token: a transaction that ends the session meanwhile waits, and then finds the token to revoke.
-        await requireSession(tx, found.grantId);
+        await requireSession(tx, storedCode.grantId);
         // No refresh token: the console gets new access tokens by its browser session.
         return { access };
       }
-      const { scopes, grantId } = found;
+      const { scopes, grantId } = storedCode;
       const next = { ...access, scopes, grantId, grantExpiresAt: now + config.grantLifetime };
       return {
         access,
@@ -168,24 +168,24 @@ async function redeemRefreshToken({
   now,
 }: TokenRequest): Promise<IssuedTokens> {
   const { db, config } = context;
-  const found = await refreshTokenBySecret(db.read, requireParameter(parameters, 'refresh_token'));
-  if (found === undefined || found.clientId !== client.id) throw invalidGrant('refresh token');
-  const by = changeContextFor(found);
-  const rejectReuse = () => revokeReusedGrant(context, by, found, 'refresh-token-reused');
-  if (found.usedAt !== null) return rejectReuse();
-  if (found.revokedAt !== null || found.expiresAt <= now) throw invalidGrant('refresh token');
-  const scopes = requestedScopes(parameters.scope) ?? found.scopes;
-  if (!scopes.every((scope) => found.scopes.includes(scope)))
+  const storedToken = await refreshTokenBySecret(db.read, requireParameter(parameters, 'refresh_token'));
+  if (storedToken === undefined || storedToken.clientId !== client.id) throw invalidGrant('refresh token');
+  const by = changeContextFor(storedToken);
+  const rejectReuse = () => revokeReusedGrant(context, by, storedToken, 'refresh-token-reused');
+  if (storedToken.usedAt !== null) return rejectReuse();
+  if (storedToken.revokedAt !== null || storedToken.expiresAt <= now) throw invalidGrant('refresh token');
+  const scopes = requestedScopes(parameters.scope) ?? storedToken.scopes;
+  if (!scopes.every((scope) => storedToken.scopes.includes(scope)))
     throw new OAuthError('invalid_scope', 'The scope exceeds that of the grant.');
 
-  const access = await sign(context, { ...found, scopes }, 'invalid_grant', now);
+  const access = await sign(context, { ...storedToken, scopes }, 'invalid_grant', now);
   const refreshToken = await db
     .write(async (tx) => {
-      if (!(await consumeRefreshToken(tx, found.id, now))) return undefined;
+      if (!(await consumeRefreshToken(tx, storedToken.id, now))) return undefined;
       await storeAccessToken(tx, by, access);
-      const { grantId, grantExpiresAt } = found;
-      const next = { ...access, scopes: found.scopes, grantId, grantExpiresAt };
-      return issueRefreshToken(tx, by, next, config.refreshTokenLifetime, found.id);
+      const { grantId, grantExpiresAt } = storedToken;
+      const next = { ...access, scopes: storedToken.scopes, grantId, grantExpiresAt };
+      return issueRefreshToken(tx, by, next, config.refreshTokenLifetime, storedToken.id);
     })
     .catch(rethrowAsOAuthError('invalid_grant'));
   return refreshToken === undefined ? rejectReuse() : { access, refreshToken };

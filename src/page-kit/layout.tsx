@@ -12,14 +12,14 @@ interface PageProps {
   /** Files of `/assets`, besides the one that sets the colour scheme. */
   scripts?: readonly string[];
   /** For lists rather than forms. */
-  wide?: boolean;
+  isWide?: boolean;
   /** The navigation above the heading. */
   nav?: ComponentChildren;
   children: ComponentChildren;
 }
 
 /** The frame of every page. */
-export function Page({ title, scripts = [], wide = false, nav, children }: PageProps) {
+export function Page({ title, scripts = [], isWide = false, nav, children }: PageProps) {
   const session = useContext(SessionContext);
   return (
     <html lang="en">
@@ -63,7 +63,7 @@ export function Page({ title, scripts = [], wide = false, nav, children }: PageP
           </div>
           {nav}
         </header>
-        <main id="content" class={wide ? 'wide' : 'narrow'}>
+        <main id="content" class={isWide ? 'wide' : 'narrow'}>
           <h1>{title}</h1>
           {children}
         </main>

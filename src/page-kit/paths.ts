@@ -22,8 +22,8 @@ const RETURN_PATHS = new RegExp(
 );
 
 /** @returns the URL of the sign-in page that leads to `to` */
-export function signInPath(to: string): string {
-  const path = safeReturnPath(to);
+export function signInPath(returnPath: string): string {
+  const path = safeReturnPath(returnPath);
   return path === CONSOLE_HOME ? '/sign-in' : `/sign-in?to=${encodeURIComponent(path)}`;
 }
 
@@ -31,8 +31,8 @@ export function signInPath(to: string): string {
  * Prevents open redirects (RFC 9700, section 4.11).
  * @returns the path and query if it is a possible destination of a sign-in, else the console
  */
-export function safeReturnPath(to: string | undefined): string {
-  const url = to === undefined ? null : URL.parse(to, 'http://assay.invalid');
+export function safeReturnPath(path: string | undefined): string {
+  const url = path === undefined ? null : URL.parse(path, 'http://assay.invalid');
   if (url === null) return CONSOLE_HOME;
   const isOurs = url.origin === 'http://assay.invalid' && RETURN_PATHS.test(url.pathname);
   return isOurs ? url.pathname + url.search : CONSOLE_HOME;

@@ -50,7 +50,7 @@ export function registerProblemPages(app: FastifyInstance, { addresses }: Contex
         text: `${PROBLEM_MESSAGES.problemTypes.introduction}\n\n${sections.join('\n')}`,
         json: areas.flatMap(({ types }) => types.map(toJson)),
         page: (
-          <Page title={PROBLEM_MESSAGES.problemTypes.title} wide>
+          <Page title={PROBLEM_MESSAGES.problemTypes.title} isWide>
             <p>{PROBLEM_MESSAGES.problemTypes.introduction}</p>
             {areas.map(({ name, title, types }) => (
               <section key={name}>
@@ -78,19 +78,19 @@ export function registerProblemPages(app: FastifyInstance, { addresses }: Contex
     { config: { operation: 'problem', access: 'open' }, schema: { hide: true } },
     async (request, reply) => {
       const { area: name, kind } = request.params;
-      const area = describeAreas().find((one) => one.name === name);
-      const found = area?.types.find(({ path }) => path === problemPath(name, kind));
-      if (area === undefined || found === undefined) {
+      const area = describeAreas().find((candidate) => candidate.name === name);
+      const problemType = area?.types.find(({ path }) => path === problemPath(name, kind));
+      if (area === undefined || problemType === undefined) {
         const problem = new Problem('not-found', PROBLEM_MESSAGES.problemTypes.unknown(`${name}/${kind}`));
         if (formatFor(request) !== 'page') throw problem;
         const { title } = PROBLEM_TYPES[problem.type];
         const page = <ErrorPage title={title} message={problem.message} requestId={request.id} />;
         return sendPublicPage(reply, page, problem.status);
       }
-      const { title, status, meaning } = found;
+      const { title, status, meaning } = problemType;
       return sendNegotiated(request, reply, {
         text: `${title} (${status})\n\n${meaning}\n`,
-        json: toJson(found),
+        json: toJson(problemType),
         page: (
           <Page title={title}>
             <p>{PROBLEM_MESSAGES.problemTypes.statusIn(status, area.title)}</p>

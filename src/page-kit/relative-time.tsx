@@ -37,13 +37,13 @@ export function formatDuration(milliseconds: number): string {
  * Both in milliseconds since 1970.
  * @returns `just now`, `3 hours ago`, `in 2 months`
  */
-export function formatRelativeTime(at: number, now: number): string {
-  const distance = Math.abs(at - now);
-  const found = DISTANCES.find(([, , least]) => distance >= least);
-  if (found === undefined) return at > now ? 'in a moment' : 'just now';
-  const [unit, size] = found;
+export function formatRelativeTime(time: number, now: number): string {
+  const distance = Math.abs(time - now);
+  const distanceUnit = DISTANCES.find(([, , minimum]) => distance >= minimum);
+  if (distanceUnit === undefined) return time > now ? 'in a moment' : 'just now';
+  const [unit, size] = distanceUnit;
   const words = pluralize(Math.max(1, Math.round(distance / size)), unit);
-  return at > now ? `in ${words}` : `${words} ago`;
+  return time > now ? `in ${words}` : `${words} ago`;
 }
 
 /** A relative time, with the exact time in UTC on hover. */

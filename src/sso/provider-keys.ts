@@ -38,7 +38,7 @@ export class ProviderKeys {
    * @param configuration an unused configuration, because the library would prefer the keys that a used one has cached
    */
   provide(configuration: Configuration): void {
-    const jwks = this.#keys.known(this.#clock())?.jwks();
+    const jwks = this.#keys.cached(this.#clock())?.jwks();
     // By the clock of the machine, which the library uses too.
     const uat = Math.floor(Date.now() / 1_000) - REFETCH_AGE;
     if (jwks !== undefined) setJwksCache(configuration, { jwks, uat });

@@ -64,7 +64,7 @@ it('a correction of the time of an import keeps the times of an import that sees
   const writer = new AdaptiveWriter(server.context.db, new AbortController().signal, {
     dryRun: false,
     size: 10,
-    most: 10,
+    maxSize: 10,
   });
   const later = seenAt + 5_000;
   await duringTransaction(server, seeAsset, () => retimeAssetDetections(writer, first, later));

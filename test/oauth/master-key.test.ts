@@ -117,7 +117,7 @@ describe('Key in the data folder', () => {
     rmSync(file);
     await expect(start(testDatabase)).rejects.toMatchObject({
       expected: masterKeyFingerprint(masterKey),
-      found: undefined,
+      actual: undefined,
     });
     expect(existsSync(file)).toBe(false);
     writeFileSync(file, text);
@@ -144,7 +144,7 @@ describe('Key in the data folder', () => {
     expect(error).toBeInstanceOf(MasterKeyMismatch);
     expect(error).toMatchObject({
       expected: masterKeyFingerprint(masterKey),
-      found: masterKeyFingerprint(keyOf(text)),
+      actual: masterKeyFingerprint(keyOf(text)),
     });
   });
 });
@@ -167,7 +167,7 @@ describe.runIf(engine() === 'postgres')("Without the server's data folder", () =
       const dataDirectory = newFolder();
       await expect(start(testDatabase, {}, { dataDirectory, command })).rejects.toMatchObject({
         expected: fingerprint,
-        found: undefined,
+        actual: undefined,
       });
       expect(existsSync(fileIn(dataDirectory))).toBe(false);
 
@@ -177,7 +177,7 @@ describe.runIf(engine() === 'postgres')("Without the server's data folder", () =
         start(testDatabase, {}, { dataDirectory: otherDatabase.dataDirectory, command }),
       ).rejects.toMatchObject({
         expected: fingerprint,
-        found: masterKeyFingerprint(wrong),
+        actual: masterKeyFingerprint(wrong),
       });
     },
   );
@@ -194,7 +194,7 @@ describe('With ASSAY_MASTER_KEY', () => {
     expect(existsSync(join(dataFolder, 'keys'))).toBe(false);
     await expect(start(testDatabase)).rejects.toMatchObject({
       expected: masterKeyFingerprint(first.masterKey),
-      found: undefined,
+      actual: undefined,
     });
   });
 

@@ -170,8 +170,8 @@ export default operationsOf('v1', [
   deleteAssessmentGroupOperation,
 ]);
 
-function toGroupResult(group: AssessmentGroup, more: { location?: string } = {}) {
-  return versionedResult(group.version, toGroupBody(group), more);
+function toGroupResult(group: AssessmentGroup, headers: { location?: string } = {}) {
+  return versionedResult(group.version, toGroupBody(group), headers);
 }
 
 function toGroupBody(group: AssessmentGroup) {

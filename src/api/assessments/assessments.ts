@@ -181,6 +181,10 @@ export default operationsOf('v1', [
   deleteAssessmentOperation,
 ]);
 
-function toAssessmentResult(assessment: AssessmentView, context: Context, more: { location?: string } = {}) {
-  return versionedResult(assessment.version, toAssessmentBody(assessment, context), more);
+function toAssessmentResult(
+  assessment: AssessmentView,
+  context: Context,
+  headers: { location?: string } = {},
+) {
+  return versionedResult(assessment.version, toAssessmentBody(assessment, context), headers);
 }

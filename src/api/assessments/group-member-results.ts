@@ -10,7 +10,7 @@ export const MAX_MEMBERS_PER_REQUEST = 100;
 export const memberResultsSchema = <Status extends TSchema, Own extends TProperties>(
   word: 'Addition' | 'Removal',
   status: Status,
-  own: Own,
+  ownResult: Own,
   errors: readonly string[],
   { done, counts }: { done: object; counts: object },
 ) => {
@@ -22,7 +22,7 @@ export const memberResultsSchema = <Status extends TSchema, Own extends TPropert
           {
             userUid: Type.String({ maxLength: 64, examples: [EXAMPLE_USER_UID] }),
             status,
-            ...own,
+            ...ownResult,
             errorCode: Type.Optional(
               Type.String({
                 enum: [...errors],

@@ -164,17 +164,17 @@ export function parseImportFields(fields: PresentFields, now: number): ParsedImp
   };
   const all = (name: ImportField): readonly string[] =>
     (fields.get(name) ?? []).filter((text) => text !== '');
-  const one = (name: ImportField): string | undefined => {
+  const singleValue = (name: ImportField): string | undefined => {
     const [text, second] = all(name);
     if (second !== undefined) addError(name, { code: 'sent-twice' }, second);
     return text;
   };
   const choice = <T extends string>(name: ImportField, choices: readonly T[]): T | undefined => {
-    const text = one(name);
-    const found = choices.find((item) => item === text);
-    if (text !== undefined && found === undefined)
+    const text = singleValue(name);
+    const selected = choices.find((item) => item === text);
+    if (text !== undefined && selected === undefined)
       addError(name, { code: 'not-one-of', params: { values: choices } }, text);
-    return found;
+    return selected;
   };
   const isOn = (name: ImportField): boolean =>
     ['true', '1'].includes(choice(name, ['true', 'false', '1', '0']) ?? '');
@@ -195,7 +195,7 @@ export function parseImportFields(fields: PresentFields, now: number): ParsedImp
         ? [target.location]
         : (addError(`targets.${index}`, target.error, text) ?? []);
     }),
-    scannedAt: parseScanTime(one('scanned_at'), now, addError),
+    scannedAt: parseScanTime(singleValue('scanned_at'), now, addError),
     dateOrder: choice('date_order', DATE_ORDERS) ?? null,
     minimumSeverity: choice<Severity>('minimum_severity', SEVERITIES) ?? null,
     tags: all('tags').map((name, index) => {
@@ -204,11 +204,11 @@ export function parseImportFields(fields: PresentFields, now: number): ParsedImp
       return name.trim();
     }),
     carry: isOn('carry'),
-    mapping: parseMapping(one('mapping'), addError),
+    mapping: parseMapping(singleValue('mapping'), addError),
     dryRun: isOn('dry_run'),
   };
   const format = choice('format', FORMAT_NAMES) ?? AUTO_FORMAT;
-  const target = { assessment: one('assessment_id'), organization: one('organization_uid') };
+  const target = { assessment: singleValue('assessment_id'), organization: singleValue('organization_uid') };
   if (errors.length > 0) throw invalidInput(errors);
   return { target, format, options };
 }

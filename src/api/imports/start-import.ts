@@ -221,11 +221,11 @@ async function* inspectHead(
 }
 
 /**
- * @param named a format, or `auto`
+ * @param formatName a format, or `auto`
  * @throws DomainError `invalid` for an empty report and for an unrecognised one
  */
 async function detectUploadFormat(
-  named: string,
+  formatName: string,
   head: readonly Uint8Array[],
   isWhole: boolean,
 ): Promise<ReportFormat> {
@@ -237,27 +237,27 @@ async function detectUploadFormat(
       }),
     ),
   );
-  const known = REPORT_FORMATS.find(({ name }) => name === named);
+  const namedFormat = REPORT_FORMATS.find(({ name }) => name === formatName);
   if (sample.text.trim() === '' && isWhole) {
-    if (known?.allowsEmpty === true) return known;
+    if (namedFormat?.allowsEmpty === true) return namedFormat;
     throw invalidInput({
       property: 'file',
       code: 'empty-report',
     });
   }
-  if (known !== undefined) return known;
-  const [format, ...others] = matchingFormats(sample);
+  if (namedFormat !== undefined) return namedFormat;
+  const [format, ...otherFormats] = matchingFormats(sample);
   if (format === undefined)
     throw invalidInput({
       property: 'file',
       code: 'format-not-recognised',
       params: { formats: REPORT_FORMATS.map(({ name }) => name) },
     });
-  if (others.length > 0)
+  if (otherFormats.length > 0)
     throw invalidInput({
       property: 'file',
       code: 'ambiguous-format',
-      params: { formats: [format, ...others].map(({ name }) => name) },
+      params: { formats: [format, ...otherFormats].map(({ name }) => name) },
     });
   return format;
 }

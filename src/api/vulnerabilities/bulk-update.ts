@@ -241,9 +241,9 @@ const [POLL_INTERVAL, MAX_WAIT] = [100, 5_000];
  */
 export async function waitForSearchIndex(count: () => Promise<number>, maxWait = MAX_WAIT): Promise<void> {
   for (let waited = 0; ; waited += POLL_INTERVAL) {
-    const left = await count();
-    if (left === 0) return;
-    if (waited >= maxWait) throw new DomainError('search-index-behind', { count: left });
+    const remaining = await count();
+    if (remaining === 0) return;
+    if (waited >= maxWait) throw new DomainError('search-index-behind', { count: remaining });
     await delay(POLL_INTERVAL);
   }
 }

@@ -37,13 +37,13 @@ export async function mappingFields(
   if (mapping !== undefined) return formatField;
   if (prompt === undefined) {
     const [header = []] = rows;
-    const more = header.length > MAX_LISTED_COLUMNS ? `, and ${header.length - MAX_LISTED_COLUMNS} more` : '';
+    const rest = header.length > MAX_LISTED_COLUMNS ? `, and ${header.length - MAX_LISTED_COLUMNS} more` : '';
     const names =
       header
         .slice(0, MAX_LISTED_COLUMNS)
         .map(printableArgument)
         .join(', ')
-        .replace(/\p{Cc}+/gu, ' ') + more;
+        .replace(/\p{Cc}+/gu, ' ') + rest;
     const problem = format === 'csv' ? 'the' : 'format not recognised. If this is a CSV file, its';
     return {
       error: `${problem} columns (${names}) are not recognised. Map them with --map title=COLUMN --map severity=COLUMN, or with --mapping FILE.`,
@@ -61,11 +61,11 @@ async function readUnmappedSample(path: string, isCsv: boolean): Promise<string[
   if (sample === undefined || sample.text.trim() === '' || /[\0\ufffd]/.test(sample.text)) return undefined;
   if (!isCsv && matchingFormats(sample).length > 0) return undefined;
   const rows = await readSampleRows(sample.text);
-  const [header = [], ...others] = rows;
-  if (isCsv) return others.length === 0 || isCompleteMapping(defaultMapping(header)) ? undefined : rows;
+  const [header = [], ...examples] = rows;
+  if (isCsv) return examples.length === 0 || isCompleteMapping(defaultMapping(header)) ? undefined : rows;
   const looksLikeCsv =
     header.length > 1 &&
-    others.length > 0 &&
+    examples.length > 0 &&
     header.every((name) => name !== '') &&
     !/^\s*[<[{]/.test(sample.text);
   return looksLikeCsv ? rows : undefined;
@@ -82,9 +82,9 @@ async function readSampleRows(text: string): Promise<string[][]> {
     const source = async function* () {
       yield Buffer.from(text);
     };
-    for await (const found of streamCsvRows(source())) {
-      if (!('row' in found)) continue;
-      const { row, columns } = found;
+    for await (const record of streamCsvRows(source())) {
+      if (!('row' in record)) continue;
+      const { row, columns } = record;
       if (rows.length === 0) rows.push([...columns]);
       rows.push(columns.map((column) => row[column] ?? ''));
       if (rows.length >= SAMPLE_ROWS) break;

@@ -110,7 +110,7 @@ export function registerImportCommand(program: Command): void {
   command.action((words: string[], flags: ImportCommandOptions) => importReports(words, flags, command));
 }
 
-const collect = (one: string, before: string[] = []): string[] => [...before, one];
+const collect = (value: string, before: string[] = []): string[] => [...before, value];
 
 /** Maps the fields of the operation to the options that set them. */
 const INPUTS = {
@@ -221,10 +221,10 @@ async function formatNames(): Promise<string[]> {
 const LOCAL_NMAP_OPTIONS: ReadonlySet<string> = new Set(['organization', 'data', 'json']);
 
 function isLocalNmapImport(command: Command, flags: ImportCommandOptions): boolean {
-  const given = command.options
+  const setOptions = command.options
     .map((option) => option.attributeName())
     .filter((name) => command.getOptionValueSource(name) === 'cli');
-  return given.every((name) => LOCAL_NMAP_OPTIONS.has(name)) && resolveServer(flags) === undefined;
+  return setOptions.every((name) => LOCAL_NMAP_OPTIONS.has(name)) && resolveServer(flags) === undefined;
 }
 
 /** Returns the form fields of the upload that precede the file. */
@@ -233,7 +233,7 @@ function uploadFields(
   format: string | undefined,
   mapping: Readonly<Record<string, string>> | undefined,
 ): ImportFields {
-  const one = {
+  const request = {
     format,
     assessment_id: flags.assessment,
     organization_uid: flags.organization,
@@ -246,7 +246,7 @@ function uploadFields(
     mapping: mapping && JSON.stringify(mapping),
   };
   return [
-    ...Object.entries(one).flatMap(([name, value]): [string, string][] =>
+    ...Object.entries(request).flatMap(([name, value]): [string, string][] =>
       value === undefined ? [] : [[name, String(value)]],
     ),
     ...(flags.target ?? []).map((target): [string, string] => ['targets', target]),

@@ -34,7 +34,7 @@ export class HostTable implements HostOutput {
 
   async end(summary: HostSummary): Promise<void> {
     const { created, updated, unchanged } = summary.hosts;
-    const more = created + updated + unchanged - this.#first.size;
+    const hiddenCount = created + updated + unchanged - this.#first.size;
     printLines(...formatSummary(summary));
     if (this.#first.size === 0) return;
     const rows = table(
@@ -46,7 +46,7 @@ export class HostTable implements HostOutput {
       },
       '',
     );
-    printLines('', ...rows, ...(more > 0 ? [`and ${more} more (use --json to list all)`] : []));
+    printLines('', ...rows, ...(hiddenCount > 0 ? [`and ${hiddenCount} more (use --json to list all)`] : []));
   }
 }
 

@@ -77,7 +77,7 @@ async function importNmapFile(
       ['organization_uid', organization],
     ] as const,
     columns: { format: 'nmap', mapping: undefined, prompt: undefined },
-    output: { add: (one: FileResult) => void (outcome = one) },
+    output: { add: (result: FileResult) => void (outcome = result) },
     interruption,
     command,
     count: 1,
@@ -106,7 +106,7 @@ async function previewHosts(
   const summary = { hosts, ports: {} as Record<string, number>, markedClosed: 0, bytes: 0, error };
   if (job === undefined || job.result === null) return summary;
   let read = 0;
-  let up = 0;
+  let upCount = 0;
   let batch = new Set<string>();
   const flush = async (): Promise<void> => {
     await output.add(await listHosts(db, organizationId, [...batch]));
@@ -118,7 +118,7 @@ async function previewHosts(
         if (read === job.progress.hosts) break;
         read += 1;
         if (host.down === true) continue;
-        up += 1;
+        upCount += 1;
         batch.add(host.address);
         for (const { state } of host.ports) summary.ports[state] = (summary.ports[state] ?? 0) + 1;
         if (batch.size === MAX_HOSTS) await flush();
@@ -133,7 +133,7 @@ async function previewHosts(
   await flush();
   hosts.created = job.result.assets_created;
   hosts.updated = job.result.assets_updated;
-  hosts.unchanged = Math.max(0, up - hosts.created - hosts.updated);
+  hosts.unchanged = Math.max(0, upCount - hosts.created - hosts.updated);
   summary.markedClosed = job.result.ports_closed;
   return summary;
 }

@@ -48,10 +48,10 @@ export function createProgressDisplay(
 
 function formatProgress({ state, progress }: RemoteImport): string {
   if (state === 'queued') return 'queued';
-  const { hosts, findings, seconds_left: left } = progress;
+  const { hosts, findings, seconds_left: secondsLeft } = progress;
   return [
     ...(hosts > 0 ? [`${hosts} hosts`] : []),
     ...(findings > 0 ? [`${findings} findings`] : []),
-    ...(left === null ? [] : [`${left} s left`]),
+    ...(secondsLeft === null ? [] : [`${secondsLeft} s left`]),
   ].join(' | ');
 }

@@ -83,7 +83,7 @@ export async function* watchFolders(
   interval = POLL_INTERVAL,
 ): AsyncGenerator<ReportFile> {
   let hasListed = false;
-  const known = new Map<string, { version: string; since: number; isGiven: boolean }>();
+  const seenFiles = new Map<string, { version: string; since: number; isGiven: boolean }>();
   while (!signal.aborted) {
     const listings = await Promise.all(
       folders.map((folder) =>
@@ -100,20 +100,21 @@ export async function* watchFolders(
       const status = await stat(file.path).catch(() => undefined);
       if (status?.isFile() !== true) continue;
       const version = `${status.size} ${status.mtimeMs}`;
-      let one = known.get(file.path);
-      if (one?.version !== version) {
-        one = { version, since: Date.now(), isGiven: false };
-        known.set(file.path, one);
+      let seenFile = seenFiles.get(file.path);
+      if (seenFile?.version !== version) {
+        seenFile = { version, since: Date.now(), isGiven: false };
+        seenFiles.set(file.path, seenFile);
       }
       // Compares local times only: the clock of a file server may differ.
-      if (one.isGiven || Date.now() - one.since < SETTLE_INTERVALS * interval) continue;
-      one.isGiven = true;
+      if (seenFile.isGiven || Date.now() - seenFile.since < SETTLE_INTERVALS * interval) continue;
+      seenFile.isGiven = true;
       yield file;
       if (signal.aborted) return;
     }
     // Files of an unavailable folder may still exist.
     if (!listings.includes(undefined))
-      for (const path of known.keys()) if (!present.some((file) => file.path === path)) known.delete(path);
+      for (const path of seenFiles.keys())
+        if (!present.some((file) => file.path === path)) seenFiles.delete(path);
     await delay(interval, undefined, { signal }).catch(() => undefined);
   }
 }

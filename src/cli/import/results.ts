@@ -72,8 +72,8 @@ function hostLines({ job }: FileResult): string[] {
 function skipLines({ job }: FileResult): string[] {
   return (job?.skips ?? []).map((skip) => {
     const first = formatLocation(skip);
-    const where = first === '' ? '' : skip.count === 1 ? ` (${first})` : ` (first at ${first})`;
-    return oneLine(`  skipped ${skip.count}: ${skip.reason}${where}`);
+    const location = first === '' ? '' : skip.count === 1 ? ` (${first})` : ` (first at ${first})`;
+    return oneLine(`  skipped ${skip.count}: ${skip.reason}${location}`);
   });
 }
 
@@ -90,18 +90,18 @@ function previewLines({ job }: FileResult): string[] {
   return [
     'Dry run: nothing was changed. Preview:',
     ...PREVIEW_KINDS.flatMap((kind) => {
-      const shown = preview[kind];
-      const all = Math.max(shown.length, result?.[PREVIEW_COUNTS[kind]] ?? 0);
-      return [`${kind}: ${all}`, ...firstLines(shown, all)];
+      const findings = preview[kind];
+      const all = Math.max(findings.length, result?.[PREVIEW_COUNTS[kind]] ?? 0);
+      return [`${kind}: ${all}`, ...firstLines(findings, all)];
     }),
   ];
 }
 
-function firstLines(shown: readonly PreviewedFinding[], all: number): string[] {
-  const more = all - shown.length;
+function firstLines(findings: readonly PreviewedFinding[], all: number): string[] {
+  const hiddenCount = all - findings.length;
   return [
-    ...shown.map(({ title, asset }) => oneLine(`  ${title}${asset === undefined ? '' : `  ${asset}`}`)),
-    ...(more > 0 ? [`  and ${more} more`] : []),
+    ...findings.map(({ title, asset }) => oneLine(`  ${title}${asset === undefined ? '' : `  ${asset}`}`)),
+    ...(hiddenCount > 0 ? [`  and ${hiddenCount} more`] : []),
   ];
 }
 

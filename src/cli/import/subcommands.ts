@@ -83,14 +83,14 @@ async function undoImport(id: number, { json, ...flags }: ImportSubcommandOption
     { doesImports: true },
   );
   if (json === true) return printJson(job);
-  const { findings = 0, assets = 0, statuses = 0, kept = 0 } = job.undone ?? {};
+  const { findings = 0, assets = 0, statuses = 0, kept: keptCount = 0 } = job.undone ?? {};
   printLines(
     ...keyValueLines({
       import: id,
       'findings deleted': findings,
       'assets deleted': assets,
       'statuses restored': statuses,
-      'kept (also in another import, changed, or not permitted)': kept,
+      'kept (also in another import, changed, or not permitted)': keptCount,
     }),
   );
 }

@@ -53,12 +53,16 @@ export class AdaptiveWriter {
   /**
    * @param options `dryRun`: roll every transaction back; `size`: rows in the first transaction; `most`: in the largest
    */
-  constructor(db: Database, signal: AbortSignal, options: { dryRun: boolean; size: number; most: number }) {
+  constructor(
+    db: Database,
+    signal: AbortSignal,
+    options: { dryRun: boolean; size: number; maxSize: number },
+  ) {
     this.#db = db;
     this.#signal = signal;
     this.#dryRun = options.dryRun;
     this.#size = options.size;
-    this.#maxBatch = options.most;
+    this.#maxBatch = options.maxSize;
   }
 
   /** Rows for the next transaction. */
@@ -74,16 +78,16 @@ export class AdaptiveWriter {
   async write<T>(rowCount: number, work: (tx: Transaction) => Promise<T>): Promise<T> {
     await this.#pause;
     this.#signal.throwIfAborted();
-    let taken = 0;
+    let duration = 0;
     const timed = async (tx: Transaction): Promise<T> => {
       const started = performance.now();
       const value = await work(tx);
-      taken = performance.now() - started;
+      duration = performance.now() - started;
       return value;
     };
     const value = await (this.#dryRun ? this.#writeAndRollBack(timed) : this.#db.write(timed));
-    if (rowCount >= this.#size / 2 && taken > 0) {
-      const fittingSize = (rowCount * TARGET_MILLISECONDS[this.#db.engine]) / taken;
+    if (rowCount >= this.#size / 2 && duration > 0) {
+      const fittingSize = (rowCount * TARGET_MILLISECONDS[this.#db.engine]) / duration;
       this.#size = Math.round(
         Math.min(Math.max(fittingSize, this.#size / 2, 10), this.#size * 2, this.#maxBatch),
       );

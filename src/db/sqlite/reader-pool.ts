@@ -73,9 +73,12 @@ export class ReaderPool {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw new StorageError('unavailable', 'The database is closed.');
       const { size } = this.#waiting;
-      const own = signal?.account == null ? 0 : this.#countWaiting(signal.account);
-      if (size >= MAX_WAITING || own >= MAX_WAITING_PER_ACCOUNT)
-        throw new StorageError('busy', `${size} queries are waiting for a reader, ${own} of this account.`);
+      const ownWaiting = signal?.account == null ? 0 : this.#countWaiting(signal.account);
+      if (size >= MAX_WAITING || ownWaiting >= MAX_WAITING_PER_ACCOUNT)
+        throw new StorageError(
+          'busy',
+          `${size} queries are waiting for a reader, ${ownWaiting} of this account.`,
+        );
       this.#waiting.add({ message, signal, resolve, reject });
       this.#dispatch();
     });

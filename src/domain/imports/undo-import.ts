@@ -37,7 +37,7 @@ export async function undoImport(
   if (target === undefined) return counts;
   const by = (): ChangeContext<Caller> => ({ actor: caller, now: clock() });
   const newWriter = (stop: AbortSignal) =>
-    new AdaptiveWriter(db, stop, { dryRun: false, size: FIRST_BATCH, most: MAX_BATCH });
+    new AdaptiveWriter(db, stop, { dryRun: false, size: FIRST_BATCH, maxSize: MAX_BATCH });
   const writer = newWriter(signal);
   const { assessmentId } = target;
   if (assessmentId !== null) {

@@ -53,8 +53,8 @@ const quotedNames = new Map<string, string>();
 const MAX_CACHED_NAMES = 1_000;
 
 function toQuotedName(name: string): string {
-  const known = quotedNames.get(name);
-  if (known !== undefined) return known;
+  const cachedName = quotedNames.get(name);
+  if (cachedName !== undefined) return cachedName;
   const text = `${toQuotedJson(name)}:`;
   if (quotedNames.size < MAX_CACHED_NAMES) quotedNames.set(name, text);
   return text;

@@ -88,7 +88,11 @@ export function listOperation<
 
   const names = Object.keys(query.properties);
   // The brackets of a list parameter may be omitted; the page parameter is ignored where there are only cursors.
-  const known = new Set([...names, ...names.map((name) => name.replace(/\[\]$/, '')), style.pageParameter]);
+  const knownParameters = new Set([
+    ...names,
+    ...names.map((name) => name.replace(/\[\]$/, '')),
+    style.pageParameter,
+  ]);
 
   return operation({
     ...declared,
@@ -111,7 +115,7 @@ export function listOperation<
         caller: request.caller,
         now: context.clock(),
       };
-      const ignored = listUnknownParameters(known, values);
+      const ignored = listUnknownParameters(knownParameters, values);
       if (ignored !== '') reply.header(IGNORED_HEADER, ignored);
       const selectedFields = parseFields(values['fields'], columns, fields?.always);
       const filters = parseFilters(parameters, values) as FilterInput<F>;

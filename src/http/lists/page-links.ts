@@ -47,8 +47,8 @@ export function linkWithout(base: string, url: string, parameter: string): strin
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
   const parameters = mark < 0 ? [] : url.slice(mark + 1).split('&');
-  const others = parameters.filter((part) => part !== '' && !isParameter(parameter, part));
-  return `${base}${path}?${others.map((part) => `${part}&`).join('')}${encodeURIComponent(parameter)}=`;
+  const otherParameters = parameters.filter((part) => part !== '' && !isParameter(parameter, part));
+  return `${base}${path}?${otherParameters.map((part) => `${part}&`).join('')}${encodeURIComponent(parameter)}=`;
 }
 
 /** A name may be percent-encoded, as in `p%61ge`. */

@@ -199,11 +199,11 @@ function cursorWindow<Item, F extends Filters, O extends string>(
     limit,
     headers: style.combinesHeaders ? {} : { 'pagination-limit': String(limit) },
     async nextHeaders(batch) {
-      const [last, more] =
+      const [last, hasMore] =
         batch === undefined
           ? await list.positions(listContext, listRequest, start, limit - 1, 2)
           : [batch.last, batch.hasMore];
-      if (last === undefined || !more) return {};
+      if (last === undefined || !hasMore) return {};
       const next = encodeCursor(scope, last);
       return linkHeaders({ next: linkWithout(base, url, style.cursorParameter) + next }, next);
     },

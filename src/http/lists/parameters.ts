@@ -3,7 +3,7 @@ import { Problem } from '../problems.ts';
 
 /** How an area names the query parameters of its lists. */
 export interface PaginationStyle {
-  filterParameter(name: string, many: boolean): string;
+  filterParameter(name: string, isList: boolean): string;
   fieldName(name: string): string;
   pageParameter: string;
   sizeParameter: string;
@@ -22,7 +22,7 @@ const toSnakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${let
 /** docs/companions.md, section 1. */
 export const PAGINATION_STYLES = {
   v1: {
-    filterParameter: (name, many) => `filter[${toSnakeCase(name)}]${many ? '[]' : ''}`,
+    filterParameter: (name, isList) => `filter[${toSnakeCase(name)}]${isList ? '[]' : ''}`,
     fieldName: toSnakeCase,
     pageParameter: 'page[number]',
     sizeParameter: 'page[size]',
@@ -33,7 +33,7 @@ export const PAGINATION_STYLES = {
     combinesHeaders: true,
   },
   flat: {
-    filterParameter: (name, many) => name + (many ? '[]' : ''),
+    filterParameter: (name, isList) => name + (isList ? '[]' : ''),
     fieldName: (name) => name,
     pageParameter: 'page',
     sizeParameter: 'perPage',
@@ -86,7 +86,7 @@ export function parseSort<O extends string>(
   const { descending: isDescending = false } = defaultSort;
   const { sort: text, sortDir } = query as { sort?: string; sortDir?: string };
   const name = text?.replace(/^-/, '');
-  const sort = sorts.find((one) => style.fieldName(one) === name) ?? defaultSort.sort;
+  const sort = sorts.find((candidate) => style.fieldName(candidate) === name) ?? defaultSort.sort;
   if (style.hasSortDirection)
     return { sort, descending: sortDir === undefined ? isDescending : sortDir === 'desc' };
   return { sort, descending: text === undefined ? isDescending : text.startsWith('-') };

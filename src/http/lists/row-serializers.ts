@@ -41,7 +41,7 @@ export async function toJsonArray<Item>(
 /** Streams a page as a JSON array. */
 export async function* streamJson<Item>(
   first: RowBatch<Item>,
-  others: RowBatches<Item>,
+  otherBatches: RowBatches<Item>,
   row: (item: Item) => object,
 ) {
   let separator = '[';
@@ -51,7 +51,7 @@ export async function* streamJson<Item>(
     return text;
   };
   yield* writeLines(first.items, line);
-  for await (const { items } of others) yield* writeLines(items, line);
+  for await (const { items } of otherBatches) yield* writeLines(items, line);
   yield separator === '[' ? '[]' : ']';
 }
 

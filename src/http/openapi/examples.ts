@@ -24,8 +24,8 @@ export const FALLBACK_EXAMPLE = 'text';
 
 /** Returns an example value, built from the examples of the schema and its parts. */
 export function exampleOf(schema: DescribedSchema): unknown {
-  const given = [...(schema.examples ?? []), schema.const, schema.default, ...(schema.enum ?? [])];
-  const first = given.find((value) => value !== undefined);
+  const declared = [...(schema.examples ?? []), schema.const, schema.default, ...(schema.enum ?? [])];
+  const first = declared.find((value) => value !== undefined);
   if (first !== undefined) return first;
   const choice = (schema.anyOf ?? schema.oneOf)?.[0];
   if (choice !== undefined) return exampleOf(choice);

@@ -183,8 +183,9 @@ function addExample(media: MediaType): void {
 /** Builds the error body by the code that sends it. */
 function errorExample(area: Area, status: number, errorTypeBase: string): object {
   const kinds = Object.keys(PROBLEM_TYPES) as ProblemTypeName[];
-  const fitting = kinds.filter((kind) => PROBLEM_TYPES[kind].status === status);
-  const kind = fitting.find((name) => area === AREAS.assessment && name === 'group-not-found') ?? fitting[0];
+  const matchingKinds = kinds.filter((kind) => PROBLEM_TYPES[kind].status === status);
+  const kind =
+    matchingKinds.find((name) => area === AREAS.assessment && name === 'group-not-found') ?? matchingKinds[0];
   const fieldErrors = status === 422 ? [{ property: 'name', message: 'is required' }] : [];
   const name = kind ?? 'internal-error';
   return problemBody(new Problem(name, `${PROBLEM_TYPES[name].title}.`, { fieldErrors }), area, {
@@ -204,8 +205,8 @@ function extractComponents(
   return mapSchema(schema as JsonSchema, (part: DescribedSchema) => {
     if (part.title === undefined) return part as JsonSchema;
     const name = toPascalCase(part.title);
-    const known = (schemas[name] ??= part);
-    if (JSON.stringify(known) !== JSON.stringify(part))
+    const existing = (schemas[name] ??= part);
+    if (JSON.stringify(existing) !== JSON.stringify(part))
       throw new Error(`Two schemas have the title ${part.title}.`);
     return { $ref: `#/components/schemas/${name}` };
   }) as DescribedSchema;
@@ -219,8 +220,8 @@ function extractResponse(
   responses: Record<string, DocumentedResponse>,
 ): DocumentedResponse {
   const name = toPascalCase(`${area.name} ${STATUS_CODES[status] ?? status}`);
-  const known = (responses[name] ??= response);
-  if (JSON.stringify(known) !== JSON.stringify(response)) return response;
+  const existing = (responses[name] ??= response);
+  if (JSON.stringify(existing) !== JSON.stringify(response)) return response;
   return { $ref: `#/components/responses/${name}` } as DocumentedResponse;
 }
 
@@ -237,8 +238,8 @@ function toPascalCase(words: string): string {
  * enumerations, and over enumerations that contain null.
  */
 function toDescribedSchema(schema: JsonSchema): JsonSchema {
-  const { [DESCRIBED]: rules, ...own } = schema;
-  return splitTypes(withoutLimits({ ...own, ...(rules as JsonSchema | undefined) }));
+  const { [DESCRIBED]: rules, ...ownKeywords } = schema;
+  return splitTypes(withoutLimits({ ...ownKeywords, ...(rules as JsonSchema | undefined) }));
 }
 
 function withoutLimits(schema: JsonSchema): JsonSchema {
@@ -252,10 +253,14 @@ function splitTypes(schema: JsonSchema): JsonSchema {
   const { type, enum: values, properties, required, title, description, examples, ...rest } = schema;
   if (!Array.isArray(type) || (values === undefined && properties === undefined)) return schema;
   const annotations = { description, examples };
-  const anyOf = (type as string[]).map((one) => {
-    if (one === 'null') return { type: one };
-    if (one === 'object') return { type: one, properties, required, title };
-    return { ...rest, type: one, enum: (values as unknown[] | undefined)?.filter((value) => value !== null) };
+  const anyOf = (type as string[]).map((typeName) => {
+    if (typeName === 'null') return { type: typeName };
+    if (typeName === 'object') return { type: typeName, properties, required, title };
+    return {
+      ...rest,
+      type: typeName,
+      enum: (values as unknown[] | undefined)?.filter((value) => value !== null),
+    };
   });
   return { ...annotations, anyOf };
 }

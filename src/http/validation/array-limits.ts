@@ -47,9 +47,9 @@ export function arrayLimitsOf(schema: JsonSchema, path: readonly string[] = []):
 /** Returns the error if an array of a body exceeds its limit. */
 export function findOverLimits(body: unknown, limits: readonly ArrayLimit[]): Problem | undefined {
   for (const limit of limits) {
-    const found = findOverLimit(body, limit);
-    if (found === undefined) continue;
-    const [keys, size] = found;
+    const overLimit = findOverLimit(body, limit);
+    if (overLimit === undefined) continue;
+    const [keys, size] = overLimit;
     const source = keys.join('.');
     const { max } = limit;
     const message = `${source || 'The body'} has ${size} items; the maximum is ${max}.`;
@@ -70,15 +70,15 @@ function findOverLimit(
   const name = path[depth];
   if (name === undefined) return Array.isArray(value) && value.length > max ? [[], value.length] : undefined;
   const inside = (key: string | number, item: unknown) => {
-    const found = findOverLimit(item, limit, depth + 1);
-    found?.[0].unshift(key);
-    return found;
+    const overLimit = findOverLimit(item, limit, depth + 1);
+    overLimit?.[0].unshift(key);
+    return overLimit;
   };
   if (name !== '*') return inside(name, (value as Record<string, unknown>)[name]);
   if (!Array.isArray(value)) return undefined;
   for (let index = 0; index < value.length; index += 1) {
-    const found = inside(index, value[index]);
-    if (found !== undefined) return found;
+    const overLimit = inside(index, value[index]);
+    if (overLimit !== undefined) return overLimit;
   }
   return undefined;
 }

@@ -11,9 +11,9 @@ export const ALLOW_UNKNOWN_ID = 'x-unknown-id';
 function memoizeSchema(change: (schema: JsonSchema) => JsonSchema): (schema: JsonSchema) => JsonSchema {
   const cache = new WeakMap<JsonSchema, JsonSchema>();
   return (schema) => {
-    const known = cache.get(schema) ?? change(schema);
-    cache.set(schema, known);
-    return known;
+    const derived = cache.get(schema) ?? change(schema);
+    cache.set(schema, derived);
+    return derived;
   };
 }
 
@@ -48,7 +48,10 @@ export const typesOnly = memoizeSchema((schema) =>
 
 const allowNull = (properties: Record<string, JsonSchema>) =>
   Object.fromEntries(
-    Object.entries(properties).map(([name, one]) => [name, { ...one, type: [...typesOf(one), 'null'] }]),
+    Object.entries(properties).map(([name, property]) => [
+      name,
+      { ...property, type: [...typesOf(property), 'null'] },
+    ]),
   );
 
 /** An integer is a JSON number: 1.5 has the right type but the wrong value. */

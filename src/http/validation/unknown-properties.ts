@@ -25,12 +25,12 @@ export function createUnknownPropertyLister(schema: TSchema): ((body: object) =>
     properties?: Record<string, unknown>;
     required?: string[];
   };
-  const known = new Set(Object.keys(properties));
-  if (known.size === 0 || required.length > 0) return undefined;
+  const names = new Set(Object.keys(properties));
+  if (names.size === 0 || required.length > 0) return undefined;
   return (body) => {
     const ignored: string[] = [];
     for (const name in body) {
-      if (known.has(name)) return '';
+      if (names.has(name)) return '';
       if (ignored.length < MAX_NAMES_LISTED && TOKEN.test(name)) ignored.push(name);
     }
     return ignored.join(', ');
@@ -45,9 +45,9 @@ export const IgnoredParametersHeader = {
 };
 
 /** Names the query parameters that were ignored: a misspelt filter returns more rows than intended. */
-export function listUnknownParameters(known: ReadonlySet<string>, query: object): string {
+export function listUnknownParameters(knownNames: ReadonlySet<string>, query: object): string {
   return Object.keys(query)
-    .filter((name) => !known.has(name) && PARAMETER.test(name))
+    .filter((name) => !knownNames.has(name) && PARAMETER.test(name))
     .slice(0, MAX_NAMES_LISTED)
     .join(', ');
 }

@@ -8,12 +8,12 @@ const MAX_NAME_SHOWN = 100;
 /** Returns the errors of the last validation. */
 export function toFieldErrors({ errors }: ValidateFunction): DescribedFieldError[] {
   const selected = selectMatchingAlternative(errors ?? []);
-  const otherwise = new Set(
+  const ignoredKeywords = new Set(
     selected.filter((error) => !isNamePatternError(error)).map((error) => error.instancePath),
   );
   // A name that matches no other rule gets the error of the pattern only.
   return selected
-    .filter((error) => !isNamePatternError(error) || !otherwise.has(error.instancePath))
+    .filter((error) => !isNamePatternError(error) || !ignoredKeywords.has(error.instancePath))
     .map(toFieldError);
 }
 
@@ -29,8 +29,8 @@ function selectMatchingAlternative(errors: readonly ErrorObject[]): ErrorObject[
     const ofType = inBranch.filter(
       ({ instancePath, keyword }) => instancePath === choice.instancePath && keyword === 'type',
     );
-    const others = inBranch.length > ofType.length ? [choice, ...ofType] : inBranch;
-    for (const error of others) irrelevant.add(error);
+    const otherErrors = inBranch.length > ofType.length ? [choice, ...ofType] : inBranch;
+    for (const error of otherErrors) irrelevant.add(error);
   }
   return errors.filter((error) => !irrelevant.has(error));
 }
@@ -116,13 +116,13 @@ const formatType = (type: string) => TYPE_NAMES[type] ?? type;
 const CHARACTER_CLASS = /^\^\[([^\]]+)\](?:\{(\d+)(?:,(\d+))?\}|\+)\$?$/;
 
 function formatPatternError({ pattern }: { pattern: string }): string {
-  const [, characters, least, most = least] = CHARACTER_CLASS.exec(pattern) ?? [];
+  const [, characters, min, max = min] = CHARACTER_CLASS.exec(pattern) ?? [];
   if (characters === undefined) return 'has an invalid format';
-  const named = [...characters.matchAll(/.-.|./g)].map(([one]) => one);
-  const last = named.pop();
-  const listed = named.length === 0 ? last : `${named.join(', ')} and ${last}`;
-  if (least === undefined) return `must contain only the characters ${listed}`;
-  return `must be ${least === most ? least : `${least} to ${most}`} characters of ${listed}`;
+  const ranges = [...characters.matchAll(/.-.|./g)].map(([range]) => range);
+  const last = ranges.pop();
+  const listed = ranges.length === 0 ? last : `${ranges.join(', ')} and ${last}`;
+  if (min === undefined) return `must contain only the characters ${listed}`;
+  return `must be ${min === max ? min : `${min} to ${max}`} characters of ${listed}`;
 }
 
 function decodePointer(part: string): string {

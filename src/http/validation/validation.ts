@@ -107,9 +107,9 @@ function parameterValidator(schema: TSchema): (input: unknown) => Validated {
     const validate = validator();
     if (validate(values)) return { value: values };
     const sent = input as Record<string, unknown>;
-    const fieldErrors = toFieldErrors(validate).map((one) => ({
-      ...one,
-      property: toSentName(one.property, sent),
+    const fieldErrors = toFieldErrors(validate).map((fieldError) => ({
+      ...fieldError,
+      property: toSentName(fieldError.property, sent),
     }));
     const [first] = fieldErrors;
     return {
@@ -152,9 +152,9 @@ function coerceText(value: unknown, schema: JsonSchema): unknown {
 function bodyValidator(schema: TSchema, rules: BodyOptions = {}): (input: unknown) => Validated {
   const { anyOf = [] } = schema as { anyOf?: TSchema[] };
   const list = anyOf.find((choice) => typesOf(choice as JsonSchema).includes('array'));
-  const one = anyOf.find((choice) => choice !== list);
-  if (list === undefined || one === undefined) return shapeValidator(schema, rules);
-  const [ofList, ofOne] = [shapeValidator(list, rules), shapeValidator(one, rules)];
+  const single = anyOf.find((choice) => choice !== list);
+  if (list === undefined || single === undefined) return shapeValidator(schema, rules);
+  const [ofList, ofOne] = [shapeValidator(list, rules), shapeValidator(single, rules)];
   return (body) => (Array.isArray(body) ? ofList : ofOne)(body);
 }
 
@@ -194,15 +194,15 @@ function shapeValidator(
       return { error: new Problem('invalid-request', 'The body must be a JSON object.') };
     }
     const overLimits = findOverLimits(body, batches);
-    const many = overLimits !== undefined || hasManyValues(body);
-    const validateType = (many ? validateFirstType : validateAllTypes)();
+    const isLarge = overLimits !== undefined || hasManyValues(body);
+    const validateType = (isLarge ? validateFirstType : validateAllTypes)();
     if (!validateType(body)) {
       const ofType = toFieldErrors(validateType);
-      return { error: bodyProblem('invalid-request', many ? ofType : findEveryError(body, ofType)) };
+      return { error: bodyProblem('invalid-request', isLarge ? ofType : findEveryError(body, ofType)) };
     }
     const tooMany = overLimits ?? (total && findOverTotal(body, total));
     if (tooMany !== undefined) return { error: tooMany };
-    if (!many) return { error: bodyProblem('validation-failed', findEveryError(body, [])) };
+    if (!isLarge) return { error: bodyProblem('validation-failed', findEveryError(body, [])) };
     valid(body);
     return { error: bodyProblem('validation-failed', toFieldErrors(valid)) };
   };
@@ -268,7 +268,9 @@ function sortByPosition<E extends { property: string }>(errors: readonly E[], sc
 function positionOf(path: string, root: JsonSchema): number[] {
   let schemas = schemaAlternatives(root);
   return path.split('.').map((name) => {
-    const items = schemas.flatMap(({ items: one }) => (one === undefined ? [] : [one as JsonSchema]));
+    const items = schemas.flatMap(({ items: itemSchema }) =>
+      itemSchema === undefined ? [] : [itemSchema as JsonSchema],
+    );
     const isIndex = items.length > 0 && /^\d+$/.test(name);
     const parent = schemas.find(({ properties }) => Object.hasOwn(properties ?? {}, name));
     const properties = (parent?.['properties'] ?? {}) as Record<string, JsonSchema>;
@@ -281,8 +283,8 @@ function positionOf(path: string, root: JsonSchema): number[] {
 
 /** A parent precedes its members. */
 function comparePositions(one: readonly number[], other: readonly number[]): number {
-  for (const [index, place] of one.entries()) {
-    const difference = place - (other[index] ?? -1);
+  for (const [index, position] of one.entries()) {
+    const difference = position - (other[index] ?? -1);
     if (difference !== 0) return difference;
   }
   return one.length - other.length;

@@ -48,7 +48,7 @@ const MAX_BATCH = 4_000;
 const PAGE_SIZE = 500;
 
 const createWriter = ({ db, signal, job }: ApplyContext): AdaptiveWriter =>
-  new AdaptiveWriter(db, signal, { dryRun: job.options.dryRun, size: FIRST_BATCH, most: MAX_BATCH });
+  new AdaptiveWriter(db, signal, { dryRun: job.options.dryRun, size: FIRST_BATCH, maxSize: MAX_BATCH });
 
 /**
  * Up to this many findings are applied in report order. More are applied in identity order, which keeps assets and

@@ -42,7 +42,7 @@ export class HostApplier {
   constructor(run: HostApplyContext) {
     this.#run = run;
     const { dryRun } = run.job.options;
-    this.#writer = new AdaptiveWriter(run.db, run.signal, { dryRun, size: FIRST_PORTS, most: MAX_PORTS });
+    this.#writer = new AdaptiveWriter(run.db, run.signal, { dryRun, size: FIRST_PORTS, maxSize: MAX_PORTS });
   }
 
   /** Sets the ports that the scan covered, for the hosts that follow. */
