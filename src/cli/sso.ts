@@ -8,6 +8,7 @@ import { unlinkIdentities } from '../domain/sign-in/sign-in-with-provider.ts';
 import {
   listIdentityProviders,
   type ListedProvider,
+  providerDetails,
   providerByOrganization,
   removeIdentityProvider,
   setIdentityProvider,
@@ -276,17 +277,7 @@ function formatProvider(provider: ListedProvider, redirectUri: string): string[]
   });
 }
 
-function toJson(provider: ListedProvider): object {
-  return {
-    organization: provider.organization,
-    issuer: provider.issuer,
-    client_id: provider.clientId,
-    confidential: provider.confidential,
-    domains: provider.domains,
-    groups_claim: provider.groupsClaim,
-    admin_group: provider.adminGroup,
-    groups: provider.groups,
-    sso_only: provider.ssoOnly,
-    trust_email: provider.trustEmail,
-  };
-}
+const toJson = (provider: ListedProvider): object => ({
+  organization: provider.organization,
+  ...providerDetails(provider),
+});

@@ -5,6 +5,7 @@ import { recordEvent } from '../audit/record-event.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import { requireName } from '../shared/names.ts';
+import { renameTag, tagExistsError } from '../shared/rename-tag.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import {
   inAccessibleOrganization,
@@ -95,29 +96,6 @@ const bumpAssessmentVersion = preparePipelined<{ assessment: number; now: number
     .where('id', '=', p.assessment),
 );
 
-/** Returns no row when another tag of the organization has the name. */
-const renameTag = prepareWrite<
-  { id: number; organization: number; name: string; key: string },
-  { id: number }
->((tx, p) =>
-  tx
-    .updateTable('assessment_tags')
-    .set((eb) => ({ name: p.name, normalized_name: p.key, version: eb('version', '+', eb.lit(1)) }))
-    .where('id', '=', p.id)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('assessment_tags as other')
-            .select('other.id')
-            .where('other.organization_id', '=', p.organization)
-            .where('other.normalized_name', '=', p.key)
-            .where('other.id', '<>', p.id),
-        ),
-      ),
-    )
-    .returning('id'),
-);
-
 /**
  * Creates an assessment tag and adds it to an assessment.
  * @throws DomainError `invalid` for a bad name, `not-found` for the assessment, `forbidden` unless the caller is an admin of its
@@ -145,7 +123,7 @@ export async function createAssessmentTag(
     name,
     key: foldName(name),
   });
-  if (tag === undefined) throw nameTakenError(name);
+  if (tag === undefined) throw tagExistsError('assessment-tag', name);
   await insertTagging(tx, {
     organization: assessment.organization_id,
     assessment: assessment.id,
@@ -181,13 +159,7 @@ export async function renameAssessmentTag(
   if (!isAdminOf(caller, tag.organization_id)) throw adminsOnlyError();
   requireVersion(expected, tag.version);
   if (name === tag.name) return { id, name, version: tag.version };
-  const renamed = await renameTag(tx, {
-    id,
-    organization: tag.organization_id,
-    name,
-    key: foldName(name),
-  });
-  if (renamed.length === 0) throw nameTakenError(name);
+  await renameTag(tx, 'assessment-tag', tag, name);
   await recordEvent(tx, by, {
     action: 'assessment-tag.rename',
     object: ['assessment-tag', id],
@@ -226,10 +198,4 @@ export async function deleteAssessmentTag(
 
 function adminsOnlyError(): DomainError {
   return new DomainError('assessment-tag-update-admins-only');
-}
-
-function nameTakenError(name: string): DomainError {
-  return new DomainError('assessment-tag-exists', { name }, [
-    { property: 'name', code: 'already-exists', value: name },
-  ]);
 }

@@ -23,6 +23,19 @@ export const PROTOCOLS = ['tcp', 'udp', 'sctp'] as const;
 /** Times are milliseconds since 1970; `null` means unknown. */
 export type Port = Omit<Row<'ports'>, 'asset_id'>;
 
+export const STORED_PORT_FIELDS = [
+  'number',
+  'protocol',
+  'observed_state',
+  'service_name',
+  'service_banner',
+  'product_name',
+  'product_version',
+  'cpe',
+  'first_seen',
+  'last_seen',
+] as const satisfies (keyof Port)[];
+
 /** By number, then protocol. */
 type PortId = Pick<Port, 'number' | 'protocol'>;
 
@@ -145,18 +158,7 @@ const pageQuery = memoizeByShape(({ orderBy, descending, reversed }: PageShape) 
   return prepareQuery<PageParameters, Port>((db, p) => {
     const matching = db
       .selectFrom('ports')
-      .select([
-        'number',
-        'protocol',
-        'observed_state',
-        'service_name',
-        'service_banner',
-        'product_name',
-        'product_version',
-        'cpe',
-        'first_seen',
-        'last_seen',
-      ])
+      .select(STORED_PORT_FIELDS)
       .where('asset_id', '=', p.asset)
       .where('observed_state', '=', p.state);
     const ordered =

@@ -146,11 +146,7 @@ const PROBE_ROWS = 4_000;
 /** Offsets up to this many index entries are skipped on the connection for short reads. */
 const MAX_CHEAP_OFFSET = 1_000;
 
-type Queries<DB, TB extends keyof DB, Row extends object, F extends Filters, O extends string> = ReturnType<
-  typeof createQueries<DB, TB, Row, unknown, F, O>
->;
-
-/** @returns functions that build the queries of a list from its rows, filters and sorts */
+/** @returns functions that build the queries of a list, and decide how a page is read with the planner if there is one */
 function createQueries<
   DB,
   TB extends keyof DB,
@@ -161,7 +157,7 @@ function createQueries<
 >(definition: ListDefinition<DB, TB, Row, Item, F, O>, filters: WithOrganizationFilter<F>) {
   type Input = FilterInput<WithOrganizationFilter<F>>;
   type Request = ListRequest<WithOrganizationFilter<F>, O>;
-  const { rows, sorts, descendingIds = false } = definition;
+  const { rows, sorts, planner, descendingIds = false } = definition;
   const id = sql.ref<number | string>(definition.id);
   const filteredRows = (context: ListContext, input: Input) => {
     const condition = filterCondition(context, filters, input);
@@ -198,24 +194,6 @@ function createQueries<
           });
     return sorted.orderBy(id, idDescends ? 'desc' : 'asc');
   };
-  return { filteredRows, directionOf, ordered };
-}
-
-/** @returns functions that decide how a page is read, with the planner of the list if it has one */
-function createPlanning<
-  DB,
-  TB extends keyof DB,
-  Row extends object,
-  Item,
-  F extends Filters,
-  O extends string,
->(
-  { rows, planner }: ListDefinition<DB, TB, Row, Item, F, O>,
-  filters: WithOrganizationFilter<F>,
-  { filteredRows, directionOf, ordered }: Queries<DB, TB, Row, F, O>,
-) {
-  type Input = FilterInput<WithOrganizationFilter<F>>;
-  type Request = ListRequest<WithOrganizationFilter<F>, O>;
   const isIndexed = (context: ListContext, sort: O) => planner?.indexedSorts(context).includes(sort) === true;
   const isFiltered = (input: Input) =>
     Object.entries(input).some(
@@ -256,7 +234,7 @@ function createPlanning<
     ).execute();
     return bound === undefined || page.length === limit ? page : undefined;
   };
-  return { withPlan, planRows, probeIndex };
+  return { filteredRows, ordered, withPlan, planRows, probeIndex };
 }
 
 /**
@@ -297,9 +275,7 @@ export function defineList<
     ...definition.filters,
     organizationUid: organizationFilter(definition.organization),
   };
-  const queries = createQueries(definition, filters);
-  const { filteredRows, ordered } = queries;
-  const { withPlan, planRows, probeIndex } = createPlanning(definition, filters, queries);
+  const { filteredRows, ordered, withPlan, planRows, probeIndex } = createQueries(definition, filters);
   return {
     name,
     filters,

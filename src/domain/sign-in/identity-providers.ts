@@ -87,7 +87,7 @@ export async function setIdentityProvider(
   const fieldErrors = validateProviderSettings(settings, domains);
   if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
   const assessments = await assessmentsOf(tx, id, settings.groups);
-  const before = await providerDetails(tx, organization);
+  const before = await readProviderDetails(tx, organization);
 
   const row = {
     issuer,
@@ -126,7 +126,7 @@ export async function setIdentityProvider(
     object: ['identity-provider', organization],
     organizationId: id,
     before,
-    after: await providerDetails(tx, organization),
+    after: await readProviderDetails(tx, organization),
   });
   if (settings.ssoOnly) await endNonSsoSessions(tx, by, id);
 }
@@ -152,7 +152,7 @@ export async function removeIdentityProvider(
   organization: string,
 ): Promise<void> {
   const { id } = await requireOrganization(tx, organization);
-  const before = await providerDetails(tx, organization);
+  const before = await readProviderDetails(tx, organization);
   if (before === null) throw notFound('identity provider');
   await tx.deleteFrom('identity_providers').where('organization_id', '=', id).execute();
   await recordEvent(tx, by, {
@@ -238,10 +238,14 @@ async function requireOrganization(db: ReadConnection, uid: string): Promise<{ i
   return organization;
 }
 
-/** @returns the details of a provider for the audit log */
-async function providerDetails(db: ReadConnection, organization: string): Promise<object | null> {
+/** @returns the details of an organization's provider for the audit log */
+async function readProviderDetails(db: ReadConnection, organization: string): Promise<object | null> {
   const [provider] = await listIdentityProviders(db, organization);
-  if (provider === undefined) return null;
+  return provider === undefined ? null : providerDetails(provider);
+}
+
+/** @returns the details of a provider as the command line and the audit log show them */
+export function providerDetails(provider: ListedProvider): object {
   return {
     issuer: provider.issuer,
     client_id: provider.clientId,

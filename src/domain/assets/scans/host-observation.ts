@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { formatPorts, parsePorts, portSetKey } from '../port-sets.ts';
-import { comparePorts, type Port } from '../ports.ts';
+import { comparePorts, type Port, STORED_PORT_FIELDS } from '../ports.ts';
 import { type HostObservation, type ObservedPort, ScannedPorts, type PortNumberRange } from './diff-ports.ts';
 
 /** The observation of a host by a scan, or of a range of its port numbers. */
@@ -100,23 +100,10 @@ const observedPort = (port: Port, probed: boolean): ObservedPort => ({
 
 export function packBaseline({ baseline, lastEvent }: PortBaseline): string {
   return JSON.stringify({
-    b: baseline.map((port) => BASELINE_FIELDS.map((field) => port[field])),
+    b: baseline.map((port) => STORED_PORT_FIELDS.map((field) => port[field])),
     e: lastEvent,
   });
 }
-
-const BASELINE_FIELDS = [
-  'number',
-  'protocol',
-  'observed_state',
-  'service_name',
-  'service_banner',
-  'product_name',
-  'product_version',
-  'cpe',
-  'first_seen',
-  'last_seen',
-] as const satisfies (keyof Port)[];
 
 function packPort(port: ObservedPort): Values {
   const { number, protocol, state, service, probed, banner, product, version, cpe } = port;
@@ -143,7 +130,7 @@ export function unpackObservation(
         (values) =>
           // `packBaseline` wrote the values in this order.
           Object.fromEntries(
-            BASELINE_FIELDS.map((field, index) => [field, values[index]]),
+            STORED_PORT_FIELDS.map((field, index) => [field, values[index]]),
           ) as unknown as Port,
       ),
       lastEvent: e,
