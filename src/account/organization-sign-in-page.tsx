@@ -71,9 +71,9 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
       schema: { hide: true, querystring: ReturnToQuery },
     },
     async (request, reply) => {
-      const { to: returnPath } = request.query;
-      if (request.session?.state === 'complete') return reply.redirect(safeReturnPath(returnPath), 303);
-      return sendHtmlPage(request, reply, <EmailPage returnPath={safeReturnPath(returnPath)} />);
+      const { to: returnTo } = request.query;
+      if (request.session?.state === 'complete') return reply.redirect(safeReturnPath(returnTo), 303);
+      return sendHtmlPage(request, reply, <EmailPage returnTo={safeReturnPath(returnTo)} />);
     },
   );
 
@@ -84,16 +84,16 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
       schema: { hide: true, body: EmailFormSchema },
     },
     async (request, reply) => {
-      const { email, to: returnPath } = request.body;
+      const { email, to: returnTo } = request.body;
       const provider = await providerByEmail(db.read, email);
       if (provider === undefined) {
-        const page = <EmailPage returnPath={safeReturnPath(returnPath)} unknown={email} />;
+        const page = <EmailPage returnTo={safeReturnPath(returnTo)} unknown={email} />;
         return sendHtmlPage(request, reply, page, { status: 422 });
       }
       return sendHtmlPage(
         request,
         reply,
-        <ContinuePage provider={provider} email={email} returnPath={safeReturnPath(returnPath)} />,
+        <ContinuePage provider={provider} email={email} returnTo={safeReturnPath(returnTo)} />,
       );
     },
   );
@@ -196,7 +196,7 @@ async function showProblem(
   reply: FastifyReply,
   provider: IdentityProvider,
   error: unknown,
-  returnPath: string,
+  returnTo: string,
 ): Promise<FastifyReply> {
   const { status, message, reason } = outcomeOf(error);
   const { organization, issuer } = provider;
@@ -205,7 +205,7 @@ async function showProblem(
   return sendHtmlPage(
     request,
     reply,
-    <NotSignedInPage message={message} returnPath={returnPath} requestId={request.id} />,
+    <NotSignedInPage message={message} returnTo={returnTo} requestId={request.id} />,
     { status },
   );
 }
@@ -218,11 +218,11 @@ function outcomeOf(error: unknown): { status: number; message: string; reason: s
   throw error;
 }
 
-function EmailPage({ returnPath, unknown }: { returnPath: string; unknown?: string }) {
+function EmailPage({ returnTo, unknown }: { returnTo: string; unknown?: string }) {
   return (
     <Page title={MESSAGES.sso.title}>
       <Form action="/sign-in/organization">
-        <input type="hidden" name="to" value={returnPath} />
+        <input type="hidden" name="to" value={returnTo} />
         <Field
           name="email"
           label={MESSAGES.sso.email}
@@ -237,7 +237,7 @@ function EmailPage({ returnPath, unknown }: { returnPath: string; unknown?: stri
         <Button>{MESSAGES.sso.continue}</Button>
       </Form>
       <p class="aside">
-        <a href={`/sign-in?${new URLSearchParams({ to: returnPath })}`}>{MESSAGES.sso.usePassword}</a>
+        <a href={`/sign-in?${new URLSearchParams({ to: returnTo })}`}>{MESSAGES.sso.usePassword}</a>
       </p>
     </Page>
   );
@@ -251,11 +251,11 @@ function unknownDomain(email: string): string {
 function ContinuePage({
   provider,
   email,
-  returnPath,
+  returnTo,
 }: {
   provider: IdentityProvider;
   email: string;
-  returnPath: string;
+  returnTo: string;
 }) {
   const { host } = new URL(provider.issuer);
   return (
@@ -269,7 +269,7 @@ function ContinuePage({
         <p>
           <a
             class="button primary"
-            href={`/sign-in/organization/start?${new URLSearchParams({ email, to: returnPath })}`}
+            href={`/sign-in/organization/start?${new URLSearchParams({ email, to: returnTo })}`}
           >
             {MESSAGES.sso.continueTo} {host}
           </a>
@@ -296,11 +296,11 @@ function NotStartedPage() {
 
 function NotSignedInPage({
   message,
-  returnPath,
+  returnTo,
   requestId,
 }: {
   message: string;
-  returnPath: string;
+  returnTo: string;
   requestId: string;
 }) {
   return (
@@ -308,7 +308,7 @@ function NotSignedInPage({
       <Notice kind="error">{message}</Notice>
       <section>
         <p>
-          <a class="button primary" href={`/sign-in/organization?${new URLSearchParams({ to: returnPath })}`}>
+          <a class="button primary" href={`/sign-in/organization?${new URLSearchParams({ to: returnTo })}`}>
             {MESSAGES.sso.tryAgain}
           </a>
         </p>

@@ -47,7 +47,7 @@ export function PasskeyForm({
 }
 
 /** The passkey form of the sign-in page. */
-export function PasskeySignIn({ context, returnPath }: { context: Context; returnPath: string | undefined }) {
+export function PasskeySignIn({ context, returnTo }: { context: Context; returnTo: string | undefined }) {
   return (
     <PasskeyForm
       context={context}
@@ -56,7 +56,7 @@ export function PasskeySignIn({ context, returnPath }: { context: Context; retur
       label={MESSAGES.passkeys.signIn}
       kind="plain"
     >
-      <input type="hidden" name="to" value={safeReturnPath(returnPath)} />
+      <input type="hidden" name="to" value={safeReturnPath(returnTo)} />
     </PasskeyForm>
   );
 }

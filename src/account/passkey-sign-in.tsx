@@ -25,7 +25,7 @@ export const registerPasskeySignIn: RouteRegistrar = (app, context) => {
       schema: { hide: true, body: PasskeySignInFormSchema },
     },
     async (request, reply) => {
-      const { credential, to: returnPath } = request.body;
+      const { credential, to: returnTo } = request.body;
       const assertion = parsePasskeyAssertion(context, request, reply, 'sign-in', credential);
       const owner =
         assertion && (await signInWithPasskey(context, changeContextOf(request, context.clock()), assertion));
@@ -35,7 +35,7 @@ export const registerPasskeySignIn: RouteRegistrar = (app, context) => {
           request,
           reply,
           { ...owner, method: 'passkey', isMultiFactor: true },
-          returnPath,
+          returnTo,
         );
       reply.header('www-authenticate', 'Form realm="assay"');
       return sendHtmlPage(
@@ -45,7 +45,7 @@ export const registerPasskeySignIn: RouteRegistrar = (app, context) => {
           {/* The same message for every reason, as with passwords. */}
           <Notice kind="error">{MESSAGES.passkeys.failed}</Notice>
           <div>
-            <a class="button primary" href={signInPath(returnPath ?? CONSOLE_HOME)}>
+            <a class="button primary" href={signInPath(returnTo ?? CONSOLE_HOME)}>
               {MESSAGES.passkeys.back}
             </a>
           </div>

@@ -46,11 +46,11 @@ const showForms = async (
   request: FastifyRequest,
   reply: FastifyReply,
   session: Session,
-  returnPath: string | undefined,
+  returnTo: string | undefined,
   rejected?: { factor: Factor; status: 401 | 429 },
 ) => {
   const factors = await secondFactorsOf(context.db.read, session.userId);
-  const wayBack = <input type="hidden" name="to" value={safeReturnPath(returnPath)} />;
+  const wayBack = <input type="hidden" name="to" value={safeReturnPath(returnTo)} />;
   return sendHtmlPage(
     request,
     reply,
@@ -111,7 +111,7 @@ const showForms = async (
     </Page>,
     {
       status: rejected?.status ?? 200,
-      formTargets: await cspFormActionFor(context, safeReturnPath(returnPath)),
+      formTargets: await cspFormActionFor(context, safeReturnPath(returnTo)),
     },
   );
 };
@@ -122,23 +122,23 @@ const prove = async (
   request: FastifyRequest,
   reply: FastifyReply,
   factor: Factor,
-  returnPath: string | undefined,
+  returnTo: string | undefined,
   check: (session: Session, now: number) => Promise<boolean>,
 ) => {
   const now = context.clock();
   const session = pendingSession(request, now);
-  if (session === null) return abandonSignIn(request, reply, returnPath);
+  if (session === null) return abandonSignIn(request, reply, returnTo);
   const proof = await verifySecondFactor(context, changeContextOf(request, now), session, () =>
     check(session, now),
   );
   if (proof.outcome === 'right') {
     await completeSignIn(context, request, reply, session, factor);
-    return reply.redirect(safeReturnPath(returnPath), 303);
+    return reply.redirect(safeReturnPath(returnTo), 303);
   }
   if (proof.outcome === 'locked') reply.header('retry-after', proof.retryAfter);
   else reply.header('www-authenticate', 'Form realm="assay"');
   const status = proof.outcome === 'locked' ? 429 : 401;
-  return showForms(context, request, reply, session, returnPath, { factor, status });
+  return showForms(context, request, reply, session, returnTo, { factor, status });
 };
 
 /** Completes a sign-in with an authenticator code, a recovery code or a passkey. */
@@ -152,12 +152,12 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
       schema: { hide: true, querystring: ReturnToQuery },
     },
     async (request, reply) => {
-      const { to: returnPath } = request.query;
+      const { to: returnTo } = request.query;
       const session = pendingSession(request, clock());
-      if (session === null) return abandonSignIn(request, reply, returnPath);
+      if (session === null) return abandonSignIn(request, reply, returnTo);
       if (hasSecondFactor(await secondFactorsOf(db.read, session.userId)))
-        return showForms(context, request, reply, session, returnPath);
-      return reply.redirect(`${PATH}/set-up?to=${encodeURIComponent(safeReturnPath(returnPath))}`, 303);
+        return showForms(context, request, reply, session, returnTo);
+      return reply.redirect(`${PATH}/set-up?to=${encodeURIComponent(safeReturnPath(returnTo))}`, 303);
     },
   );
 
@@ -165,8 +165,8 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
     PATH,
     { config: { operation: 'second-factor', access: 'open' }, schema: { hide: true, body: CodeFormSchema } },
     async (request, reply) => {
-      const { code, to: returnPath } = request.body;
-      return prove(context, request, reply, 'totp', returnPath, ({ userId }, now) =>
+      const { code, to: returnTo } = request.body;
+      return prove(context, request, reply, 'totp', returnTo, ({ userId }, now) =>
         verifyTotp(db, keys.secret, userId, code, now),
       );
     },
@@ -179,8 +179,8 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
       schema: { hide: true, body: RecoveryFormSchema },
     },
     async (request, reply) => {
-      const { recovery_code: code, to: returnPath } = request.body;
-      return prove(context, request, reply, 'recovery', returnPath, (session, now) =>
+      const { recovery_code: code, to: returnTo } = request.body;
+      return prove(context, request, reply, 'recovery', returnTo, (session, now) =>
         redeemRecoveryCode(db, changeContextOf(request, now), session, code),
       );
     },
@@ -193,14 +193,14 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
       schema: { hide: true, body: PasskeyFormSchema },
     },
     async (request, reply) => {
-      const { credential, to: returnPath } = request.body;
+      const { credential, to: returnTo } = request.body;
       const assertion = parsePasskeyAssertion(context, request, reply, 'second-factor', credential);
       return prove(
         context,
         request,
         reply,
         'passkey',
-        returnPath,
+        returnTo,
         async (session, now) =>
           assertion !== undefined &&
           verifyPasskey(context, changeContextOf(request, now), session, assertion),
@@ -218,8 +218,8 @@ export function pendingSession({ session }: FastifyRequest, now: number): Sessio
 export function abandonSignIn(
   request: FastifyRequest,
   reply: FastifyReply,
-  returnPath: string | undefined,
+  returnTo: string | undefined,
 ): FastifyReply {
   const through = request.session?.state === 'complete';
-  return reply.redirect(through ? safeReturnPath(returnPath) : signInPath(returnPath ?? CONSOLE_HOME), 303);
+  return reply.redirect(through ? safeReturnPath(returnTo) : signInPath(returnTo ?? CONSOLE_HOME), 303);
 }

@@ -38,7 +38,7 @@ const showForms = async (
   request: FastifyRequest,
   reply: FastifyReply,
   session: Session,
-  returnPath: string | undefined,
+  returnTo: string | undefined,
   rejected?: { setUp?: string; message?: string },
 ) => {
   // Keep the secret after a wrong code, because the app already has it.
@@ -48,7 +48,7 @@ const showForms = async (
     stored === undefined
       ? createAuthenticatorSetup(context, session)
       : { field: rejected?.setUp ?? '', secret: stored };
-  const wayBack = <input type="hidden" name="to" value={safeReturnPath(returnPath)} />;
+  const wayBack = <input type="hidden" name="to" value={safeReturnPath(returnTo)} />;
   return sendHtmlPage(
     request,
     reply,
@@ -78,7 +78,7 @@ const showForms = async (
     </Page>,
     {
       status: rejected === undefined ? 200 : 422,
-      formTargets: await cspFormActionFor(context, safeReturnPath(returnPath)),
+      formTargets: await cspFormActionFor(context, safeReturnPath(returnTo)),
     },
   );
 };
@@ -91,7 +91,7 @@ const finish = async (
   session: Session,
   factor: 'totp' | 'passkey',
   codes: readonly string[],
-  returnPath: string | undefined,
+  returnTo: string | undefined,
 ) => {
   await completeSignIn(context, request, reply, session, factor);
   return sendHtmlPage(
@@ -101,7 +101,7 @@ const finish = async (
       <RecoveryCodes
         done={MESSAGES.setup.done}
         codes={codes}
-        next={{ href: safeReturnPath(returnPath), label: 'Continue' }}
+        next={{ href: safeReturnPath(returnTo), label: 'Continue' }}
       />
     </Page>,
   );
@@ -118,15 +118,15 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
       schema: { hide: true, querystring: ReturnToQuery },
     },
     async (request, reply) => {
-      const { to: returnPath } = request.query;
+      const { to: returnTo } = request.query;
       const session = pendingSession(request, clock());
-      if (session === null) return abandonSignIn(request, reply, returnPath);
+      if (session === null) return abandonSignIn(request, reply, returnTo);
       if (hasSecondFactor(await secondFactorsOf(db.read, session.userId)))
         return reply.redirect(
-          `/sign-in/second-factor?to=${encodeURIComponent(safeReturnPath(returnPath))}`,
+          `/sign-in/second-factor?to=${encodeURIComponent(safeReturnPath(returnTo))}`,
           303,
         );
-      return showForms(context, request, reply, session, returnPath);
+      return showForms(context, request, reply, session, returnTo);
     },
   );
 
@@ -137,14 +137,14 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
       schema: { hide: true, body: CodeFormSchema },
     },
     async (request, reply) => {
-      const { set_up: setUp, code, to: returnPath } = request.body;
+      const { set_up: setUp, code, to: returnTo } = request.body;
       const now = clock();
       const session = pendingSession(request, now);
-      if (session === null) return abandonSignIn(request, reply, returnPath);
+      if (session === null) return abandonSignIn(request, reply, returnTo);
       const secret = openAuthenticatorSetup(context, session, setUp);
       const step = secret === undefined ? undefined : totpStep(secret, code, now);
       if (secret === undefined || step === undefined)
-        return showForms(context, request, reply, session, returnPath, { setUp });
+        return showForms(context, request, reply, session, returnTo, { setUp });
       const codes = generateRecoveryCodes();
       const by = changeContextOf(request, now);
       await db.write((tx) =>
@@ -152,7 +152,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
           addTotp(tx, by, session, keys.secret, { secret, step }),
         ),
       );
-      return finish(context, request, reply, session, 'totp', codes, returnPath);
+      return finish(context, request, reply, session, 'totp', codes, returnTo);
     },
   );
 
@@ -163,13 +163,13 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
       schema: { hide: true, body: PasskeyFormSchema },
     },
     async (request, reply) => {
-      const { credential, to: returnPath } = request.body;
+      const { credential, to: returnTo } = request.body;
       const now = clock();
       const session = pendingSession(request, now);
-      if (session === null) return abandonSignIn(request, reply, returnPath);
+      if (session === null) return abandonSignIn(request, reply, returnTo);
       const passkey = await parseNewPasskey(context, request, reply, credential, 'Passkey');
       if (passkey === undefined)
-        return showForms(context, request, reply, session, returnPath, {
+        return showForms(context, request, reply, session, returnTo, {
           message: MESSAGES.setup.passkeyFailed,
         });
       const codes = generateRecoveryCodes();
@@ -177,7 +177,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
       await db.write((tx) =>
         enrolSecondFactor(tx, by, session, codes, () => addPasskey(tx, by, session, passkey)),
       );
-      return finish(context, request, reply, session, 'passkey', codes, returnPath);
+      return finish(context, request, reply, session, 'passkey', codes, returnTo);
     },
   );
 };

@@ -34,7 +34,7 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
   const confirm = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    returnPath: string | undefined,
+    returnTo: string | undefined,
     check: (session: Session, now: number) => Promise<boolean>,
   ) => {
     const session = requireSignedInSession(request);
@@ -52,14 +52,14 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
         replacesCurrent: true,
       });
       return reply.redirect(
-        returnPath === undefined ? `${SECURITY_PATH}?done=confirmed` : safeReturnPath(returnPath),
+        returnTo === undefined ? `${SECURITY_PATH}?done=confirmed` : safeReturnPath(returnTo),
         303,
       );
     }
     if (proof.outcome === 'locked') reply.header('retry-after', proof.retryAfter);
     else reply.header('www-authenticate', 'Form realm="assay"');
     const status = proof.outcome === 'locked' ? 429 : 401;
-    return sendSecurityPage(context, request, reply, { status, confirmationError: REJECTED, returnPath });
+    return sendSecurityPage(context, request, reply, { status, confirmationError: REJECTED, returnTo });
   };
 
   app.post(
@@ -72,12 +72,12 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
       },
     },
     async (request, reply) => {
-      const { proof, to: returnPath } = request.body;
+      const { proof, to: returnTo } = request.body;
       if (!hasSecondFactor(await secondFactorsOf(db.read, requireSignedInSession(request).userId))) {
         requireHashCapacity();
-        return confirm(request, reply, returnPath, ({ userId }) => verifyPasswordOf(db.read, userId, proof));
+        return confirm(request, reply, returnTo, ({ userId }) => verifyPasswordOf(db.read, userId, proof));
       }
-      return confirm(request, reply, returnPath, (session, now) =>
+      return confirm(request, reply, returnTo, (session, now) =>
         CODE.test(proof)
           ? verifyTotp(db, keys.secret, session.userId, proof, now)
           : redeemRecoveryCode(db, changeContextOf(request, now), session, proof),

@@ -49,9 +49,9 @@ export const registerSecurity: RouteRegistrar = (app, context) => {
       },
     },
     async (request, reply) => {
-      const { done = '', to: returnPath } = request.query;
+      const { done = '', to: returnTo } = request.query;
       return sendSecurityPage(context, request, reply, {
-        returnPath,
+        returnTo,
         done: Object.hasOwn(NOTICES, done) ? NOTICES[done] : undefined,
       });
     },
@@ -71,7 +71,7 @@ interface SecurityPageState {
   /** The error of the confirmation. */
   confirmationError?: string;
   /** The path to return to after the confirmation; `undefined` to stay. */
-  returnPath?: string | undefined;
+  returnTo?: string | undefined;
 }
 
 /** Sends the security page. Users who signed in some time ago are asked to confirm their identity. */
@@ -79,7 +79,7 @@ export async function sendSecurityPage(
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
-  { status = 200, done, error, confirmationError, returnPath }: SecurityPageState = {},
+  { status = 200, done, error, confirmationError, returnTo }: SecurityPageState = {},
 ): Promise<FastifyReply> {
   const { db, clock, config } = context;
   const session = requireSignedInSession(request);
@@ -96,10 +96,10 @@ export async function sendSecurityPage(
       factors={factors}
       password={password}
       error={confirmationError}
-      returnPath={returnPath}
+      returnTo={returnTo}
     />
   );
-  if (!recent && returnPath !== undefined) {
+  if (!recent && returnTo !== undefined) {
     return sendHtmlPage(
       request,
       reply,

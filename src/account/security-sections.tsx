@@ -10,8 +10,8 @@ import { MESSAGES } from './messages.ts';
 
 export const SECURITY_PATH = '/account/security';
 /** The page on which the user confirms their identity and then goes to a path. */
-export const confirmIdentityPath = (returnPath: string): string =>
-  `${SECURITY_PATH}?to=${encodeURIComponent(returnPath)}`;
+export const confirmIdentityPath = (returnTo: string): string =>
+  `${SECURITY_PATH}?to=${encodeURIComponent(returnTo)}`;
 export const CONFIRM_PATH = `${SECURITY_PATH}/confirm`;
 export const MAX_PASSKEY_NAME_LENGTH = 60;
 
@@ -22,7 +22,7 @@ interface ConfirmIdentityFormProps {
   password: boolean;
   error: string | undefined;
   /** Where the user goes afterwards; `undefined` for the security page. */
-  returnPath: string | undefined;
+  returnTo: string | undefined;
 }
 
 /** Asks for the second factor or a recovery code, or for the password of an account without a second factor. */
@@ -31,10 +31,10 @@ export function ConfirmIdentityForm({
   factors,
   password,
   error,
-  returnPath,
+  returnTo,
 }: ConfirmIdentityFormProps) {
-  const wayBack = returnPath !== undefined && (
-    <input type="hidden" name="to" value={safeReturnPath(returnPath)} />
+  const wayBack = returnTo !== undefined && (
+    <input type="hidden" name="to" value={safeReturnPath(returnTo)} />
   );
   const hasFactor = hasSecondFactor(factors);
   const labels = hasFactor

@@ -17,7 +17,7 @@ interface SignInProof extends SignInCredential {
 /**
  * Continues after the first factor: redirects to the destination, or to the second factor if the account has one or
  * needs one.
- * @param returnPath the destination, as the form had it
+ * @param returnTo the destination, as the form had it
  * @throws SessionEnded when the account changed in the meantime
  */
 export async function continueSignIn(
@@ -25,10 +25,10 @@ export async function continueSignIn(
   request: FastifyRequest,
   reply: FastifyReply,
   { isMultiFactor, ...proof }: SignInProof,
-  returnPath: string | undefined,
+  returnTo: string | undefined,
 ): Promise<FastifyReply> {
   const state = await openSession(context, request, reply, { ...proof, isFirstFactor: !isMultiFactor });
-  const target = safeReturnPath(returnPath);
+  const target = safeReturnPath(returnTo);
   return reply.redirect(
     state === 'pending' ? `/sign-in/second-factor?to=${encodeURIComponent(target)}` : target,
     303,

@@ -39,7 +39,7 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
   const showForm = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    returnPath: string | undefined,
+    returnTo: string | undefined,
     rejected?: { email: string; status: 401 | 429 },
   ) => {
     const organizations = await hasIdentityProviders(db.read);
@@ -49,7 +49,7 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
       <Page title={MESSAGES.signIn.title} scripts={PASSKEY_SCRIPTS}>
         {rejected !== undefined && <Notice kind="error">{REJECTED}</Notice>}
         <Form action="/sign-in">
-          <input type="hidden" name="to" value={safeReturnPath(returnPath)} />
+          <input type="hidden" name="to" value={safeReturnPath(returnTo)} />
           <Field
             name="email"
             label={MESSAGES.signIn.email}
@@ -72,10 +72,10 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
             <a href="/reset-password/request">{MESSAGES.signIn.forgot}</a>
           </p>
         </Form>
-        <PasskeySignIn context={context} returnPath={returnPath} />
+        <PasskeySignIn context={context} returnTo={returnTo} />
         {organizations && (
           <p class="aside">
-            <a href={`/sign-in/organization?${new URLSearchParams({ to: safeReturnPath(returnPath) })}`}>
+            <a href={`/sign-in/organization?${new URLSearchParams({ to: safeReturnPath(returnTo) })}`}>
               {MESSAGES.signIn.sso}
             </a>
           </p>
@@ -83,7 +83,7 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
       </Page>,
       {
         status: rejected?.status ?? 200,
-        formTargets: await cspFormActionFor(context, safeReturnPath(returnPath)),
+        formTargets: await cspFormActionFor(context, safeReturnPath(returnTo)),
       },
     );
   };
@@ -95,9 +95,9 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
       schema: { hide: true, querystring: ReturnToQuery },
     },
     async (request, reply) => {
-      const { to: returnPath } = request.query;
-      if (request.session?.state === 'complete') return reply.redirect(safeReturnPath(returnPath), 303);
-      return showForm(request, reply, returnPath);
+      const { to: returnTo } = request.query;
+      if (request.session?.state === 'complete') return reply.redirect(safeReturnPath(returnTo), 303);
+      return showForm(request, reply, returnTo);
     },
   );
 
@@ -105,7 +105,7 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
     '/sign-in',
     { config: { operation: 'sign-in', access: 'open' }, schema: { hide: true, body: SignInFormSchema } },
     async (request, reply) => {
-      const { email, password, to: returnPath } = request.body;
+      const { email, password, to: returnTo } = request.body;
       const attempt = { email, password, address: request.address };
       const signIn = await signInWithPassword(context, changeContextOf(request, clock()), attempt);
       if (signIn.outcome === 'signed-in') {
@@ -115,13 +115,13 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
           request,
           reply,
           { userId, organizationId, method: 'password', passwordHash, isMultiFactor: false },
-          returnPath,
+          returnTo,
         );
       }
       if (signIn.outcome === 'locked') reply.header('retry-after', signIn.retryAfter);
       // RFC 9110, section 15.5.2: a 401 names an authentication scheme. Browsers show no dialog for this one.
       else reply.header('www-authenticate', 'Form realm="assay"');
-      return showForm(request, reply, returnPath, { email, status: signIn.outcome === 'locked' ? 429 : 401 });
+      return showForm(request, reply, returnTo, { email, status: signIn.outcome === 'locked' ? 429 : 401 });
     },
   );
 

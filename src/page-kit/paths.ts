@@ -22,8 +22,8 @@ const RETURN_PATHS = new RegExp(
 );
 
 /** @returns the URL of the sign-in page that leads to `to` */
-export function signInPath(returnPath: string): string {
-  const path = safeReturnPath(returnPath);
+export function signInPath(returnTo: string): string {
+  const path = safeReturnPath(returnTo);
   return path === CONSOLE_HOME ? '/sign-in' : `/sign-in?to=${encodeURIComponent(path)}`;
 }
 
