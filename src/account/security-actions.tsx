@@ -58,10 +58,7 @@ const change = async (
     return await work(session, changeContextOf(request, now));
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    return sendSecurityPage(context, request, reply, {
-      status: STATUS[error.kind],
-      error: error.message,
-    });
+    return sendSecurityPage(context, request, reply, { status: STATUS[error.kind], error: error.message });
   }
 };
 

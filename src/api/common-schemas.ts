@@ -15,11 +15,7 @@ export const markdownSchema = (example: string) =>
 
 /** A user inside another object. */
 export const UserRefSchema = Type.Object(
-  {
-    id: Type.Integer(),
-    name: nullableTextSchema('Ada Lovelace'),
-    email: emailSchema('ada@acme.example'),
-  },
+  { id: Type.Integer(), name: nullableTextSchema('Ada Lovelace'), email: emailSchema('ada@acme.example') },
   { title: 'Named user' },
 );
 

@@ -200,10 +200,7 @@ function readCredential(
     throw new Problem(
       'unauthorized',
       'Send a token in the Authorization header: "Authorization: Bearer <token>".',
-      {
-        source: 'Authorization',
-        headers: { 'www-authenticate': CHALLENGE },
-      },
+      { source: 'Authorization', headers: { 'www-authenticate': CHALLENGE } },
     );
   }
   const space = authorization.indexOf(' ');

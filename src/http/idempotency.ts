@@ -118,9 +118,7 @@ export class IdempotencyHandler {
       throw new Problem(
         'invalid-request',
         `${IDEMPOTENCY_KEY_HEADER} must be 1 to 255 visible ASCII characters.`,
-        {
-          source: IDEMPOTENCY_KEY_HEADER,
-        },
+        { source: IDEMPOTENCY_KEY_HEADER },
       );
     const { method, url } = request;
     const [path = ''] = url.split('?', 1);

@@ -112,9 +112,7 @@ export const ERROR_SCHEMAS = {
             { index: Type.Integer(), failedValidation: FailedValidationSchema },
             { title: 'Failed item' },
           ),
-          {
-            maxItems: MAX_FIELD_ERRORS,
-          },
+          { maxItems: MAX_FIELD_ERRORS },
         ),
       ),
       maxBatchSize: Type.Optional(Type.Integer()),

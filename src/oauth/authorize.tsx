@@ -171,9 +171,7 @@ function toAuthorizationError(context: Context, request: PageRequest, error: unk
     return new AuthorizationError(
       'access_denied',
       'the account or the application was closed during the request',
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   const problem = toProblem(error);
   if (problem.type === 'unavailable' || problem.type === 'conflict')

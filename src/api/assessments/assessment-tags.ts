@@ -28,10 +28,7 @@ const NewAssessmentTagSchema = Type.Object(
 );
 
 export const AssessmentTagSchema = Type.Object(
-  {
-    id: Type.Integer(),
-    name: textSchema('external'),
-  },
+  { id: Type.Integer(), name: textSchema('external') },
   { title: 'Assessment tag' },
 );
 

@@ -115,11 +115,7 @@ const PaginationSchema = Type.Object(
 );
 
 const GroupActionSchema = Type.Object(
-  {
-    name: Type.String({ maxLength: 64 }),
-    method: Type.String({ maxLength: 16 }),
-    href: PageLinkSchema,
-  },
+  { name: Type.String({ maxLength: 64 }), method: Type.String({ maxLength: 16 }), href: PageLinkSchema },
   { title: 'Group action', examples: [EXAMPLE_ACTION] },
 );
 

@@ -32,11 +32,7 @@ const TestingSessionSchema = Type.Object(
     id: Type.Integer(),
     assessment_id: textSchema('acme-web-2026'),
     tester: Type.Object(
-      {
-        id: Type.Integer(),
-        name: nullableTextSchema('Ada Example'),
-        email: emailSchema('ada@acme.example'),
-      },
+      { id: Type.Integer(), name: nullableTextSchema('Ada Example'), email: emailSchema('ada@acme.example') },
       { title: 'Tester' },
     ),
     started_at: DateTimeSchema,
@@ -249,12 +245,7 @@ export default operationsOf('v1', [
 function parseTimeField(property: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const time = parseTimestamp(text);
-  if (time === undefined)
-    throw invalidInput({
-      property,
-      code: 'not-a-timestamp',
-      value: text,
-    });
+  if (time === undefined) throw invalidInput({ property, code: 'not-a-timestamp', value: text });
   return time;
 }
 

@@ -35,11 +35,7 @@ const assetFields = {
 
 export const NewAssetSchema = Type.Object(
   {
-    organizationUid: Type.String({
-      pattern: '^[-_0-9a-z]{1,50}$',
-      maxLength: MAX_TEXT,
-      examples: ['acme'],
-    }),
+    organizationUid: Type.String({ pattern: '^[-_0-9a-z]{1,50}$', maxLength: MAX_TEXT, examples: ['acme'] }),
     assetType: Type.Enum([...ASSET_TYPES], { type: 'string', examples: ['host'] }),
     location: Type.Optional(assetFields.location),
     name: Type.Optional(assetFields.name),

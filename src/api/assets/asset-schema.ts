@@ -10,10 +10,7 @@ export const EXAMPLE_ASSET_UID = '5f0c1e2d3b4a59687786a5b4';
 export const AssetScopeRulesSchema = Type.Array(
   Type.Object(
     {
-      rule: Type.String({
-        maxLength: MAX_SCOPE_RULE_LENGTH,
-        examples: ['Only between 22:00 and 06:00 UTC'],
-      }),
+      rule: Type.String({ maxLength: MAX_SCOPE_RULE_LENGTH, examples: ['Only between 22:00 and 06:00 UTC'] }),
     },
     { title: 'Asset scope rule' },
   ),

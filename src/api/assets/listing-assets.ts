@@ -60,10 +60,7 @@ const changeListingSchema = (maxItems: number) =>
             },
             { title: 'Listing asset' },
           ),
-          {
-            maxItems,
-            description: 'The assets to add to the listing.',
-          },
+          { maxItems, description: 'The assets to add to the listing.' },
         ),
       ),
       remove: Type.Optional(

@@ -72,11 +72,7 @@ const startImportOperation = (context: Context) => {
         for await (const part of parts) {
           const { name, filename, type, content } = part;
           hash.update(JSON.stringify([name, filename ?? null, type]));
-          if (upload !== undefined)
-            throw invalidInput({
-              property: name,
-              code: 'after-file',
-            });
+          if (upload !== undefined) throw invalidInput({ property: name, code: 'after-file' });
           if (name !== 'file') {
             if (!isImportField(name)) throw invalidInput({ property: name, code: 'unknown-import-field' });
             fieldBytes += name.length;
@@ -240,10 +236,7 @@ async function detectUploadFormat(
   const namedFormat = REPORT_FORMATS.find(({ name }) => name === formatName);
   if (sample.text.trim() === '' && isWhole) {
     if (namedFormat?.allowsEmpty === true) return namedFormat;
-    throw invalidInput({
-      property: 'file',
-      code: 'empty-report',
-    });
+    throw invalidInput({ property: 'file', code: 'empty-report' });
   }
   if (namedFormat !== undefined) return namedFormat;
   const [format, ...otherFormats] = matchingFormats(sample);

@@ -102,11 +102,7 @@ const BulkUpdateSchema = Type.Object(
     filter: Type.Optional(FILTER_BODY.schema),
     set: Type.Optional(SetFieldsSchema),
     comment: Type.Optional(markdownSchema('Seen in the weekly triage.')),
-    dry_run: Type.Optional(
-      Type.Boolean({
-        description: 'Report what would change without changing it.',
-      }),
-    ),
+    dry_run: Type.Optional(Type.Boolean({ description: 'Report what would change without changing it.' })),
     expected_count: Type.Optional(
       Type.Integer({
         minimum: 0,

@@ -73,11 +73,7 @@ function columnLines(header: readonly string[], rows: readonly (readonly string[
     '',
     ...table(
       columns,
-      {
-        '': ({ number }) => number,
-        COLUMN: ({ name }) => name,
-        'FIRST ROWS': ({ values }) => values,
-      },
+      { '': ({ number }) => number, COLUMN: ({ name }) => name, 'FIRST ROWS': ({ values }) => values },
       '',
     ),
     '',

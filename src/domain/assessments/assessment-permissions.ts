@@ -35,11 +35,7 @@ export async function requireCanCreate(
     : [];
   const isAdmin = isAdminOf(caller, organizationId);
   if (group === undefined || group.organization_id !== organizationId || (!isAdmin && group.role === null))
-    throw invalidInput({
-      property: 'groupId',
-      code: 'unknown-assessment-group',
-      value: groupId,
-    });
+    throw invalidInput({ property: 'groupId', code: 'unknown-assessment-group', value: groupId });
   if (!isAdmin && !CREATOR_ROLES.includes(group.role as GroupRole))
     throw new DomainError('assessment-group-assign', { roles: CREATOR_ROLES });
 }

@@ -118,11 +118,7 @@ export async function createAssessmentTag(
   if (!isAdminOf(caller, assessment.organization_id)) throw adminsOnlyError();
   // The assessment is locked before a tag is created, as in operation 39.
   await bumpAssessmentVersion(tx, { assessment: assessment.id, now: by.now });
-  const [tag] = await insertTag(tx, {
-    organization: assessment.organization_id,
-    name,
-    key: foldName(name),
-  });
+  const [tag] = await insertTag(tx, { organization: assessment.organization_id, name, key: foldName(name) });
   if (tag === undefined) throw tagExistsError('assessment-tag', name);
   await insertTagging(tx, {
     organization: assessment.organization_id,

@@ -67,11 +67,7 @@ async function insertAssessment(
   const { uid: requestedUid = randomUid(10), organizationId, tags } = input;
   const { type = 'web', state = 'active', startsOn = null, endsOn = null } = input;
   if (!ASSESSMENT_UID.test(requestedUid)) {
-    throw invalidInput({
-      property: 'uid',
-      code: 'bad-assessment-uid',
-      value: requestedUid,
-    });
+    throw invalidInput({ property: 'uid', code: 'bad-assessment-uid', value: requestedUid });
   }
   const name = input.name.trim();
   const values = {

@@ -120,19 +120,11 @@ async function resolveTester(
   if (testerId !== undefined && testerId !== caller.userId && !isAdminOf(caller, assessment.organizationId))
     throw new DomainError('log-time-of-others-admins-only');
   const id = testerId ?? caller.userId;
-  if (id === null)
-    throw invalidInput({
-      property: 'testerId',
-      code: 'tester-required',
-    });
+  if (id === null) throw invalidInput({ property: 'testerId', code: 'tester-required' });
   const tester = await db.selectFrom('users').select(['id', 'uid']).where('id', '=', id).executeTakeFirst();
   const isNameable = await nameableByPair(db, caller, [[assessment.id, id]]);
   if (tester === undefined || !isNameable(assessment.id, id))
-    throw invalidInput({
-      property: 'testerId',
-      code: 'user-without-access',
-      value: id,
-    });
+    throw invalidInput({ property: 'testerId', code: 'user-without-access', value: id });
   return tester;
 }
 

@@ -59,11 +59,7 @@ export async function updateAsset(
   );
   const writable_by = patch.writableBy === undefined ? row.writable_by : (patch.writableBy ?? 'any');
   if (writable_by !== row.writable_by && !(await staysWritable(tx, caller, row.id, writable_by)))
-    errors.push({
-      property: 'writableBy',
-      code: 'locks-you-out',
-      value: writable_by,
-    });
+    errors.push({ property: 'writableBy', code: 'locks-you-out', value: writable_by });
   if (errors.length > 0) throw invalidInput(errors);
   const after = {
     location,

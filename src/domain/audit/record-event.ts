@@ -93,10 +93,7 @@ export async function recordEvents(tx: Transaction, changes: readonly Attributed
 
 const { object_id: _each, ...COMMON } = COLUMNS;
 const COMMON_NAMES = Object.keys(COMMON) as (keyof typeof COMMON)[];
-const insertEventForEach = prepareBatchInsert('audit_events', COMMON, {
-  column: 'object_id',
-  kind: 'text',
-});
+const insertEventForEach = prepareBatchInsert('audit_events', COMMON, { column: 'object_id', kind: 'text' });
 
 /**
  * Records one event for each object of a change.

@@ -60,11 +60,7 @@ export function validateFormatTarget(
   { name, hasFindings }: { name: string; hasFindings: boolean },
 ): void {
   if (hasFindings && target.assessment === undefined)
-    throw invalidInput({
-      property: 'assessment',
-      code: 'assessment-required',
-      params: { format: name },
-    });
+    throw invalidInput({ property: 'assessment', code: 'assessment-required', params: { format: name } });
   const scopes = importAssetScopes(target.assessment !== undefined);
   if (!hasFindings && !scopes.some((scope) => caller.scopes.has(scope)))
     throw new DomainError('import-lacks-asset-scope', { scopes });
@@ -83,11 +79,7 @@ async function resolveTarget<D extends ReadConnection>(
   }
   const assessment = await find(db, caller, uid).catch((error: unknown) => {
     if (!(error instanceof DomainError && error.kind === 'not-found')) throw error;
-    throw invalidInput({
-      property: 'assessment',
-      code: 'inaccessible-assessment',
-      value: uid,
-    });
+    throw invalidInput({ property: 'assessment', code: 'inaccessible-assessment', value: uid });
   });
   const { organizationId } = assessment;
   if (organization !== undefined) {

@@ -84,11 +84,7 @@ async function insertKind(
   { uid: requestedUid, name }: NewOrganization,
 ): Promise<Organization> {
   if (!UID.test(requestedUid)) {
-    throw invalidInput({
-      property: 'uid',
-      code: 'bad-organization-uid',
-      value: requestedUid,
-    });
+    throw invalidInput({ property: 'uid', code: 'bad-organization-uid', value: requestedUid });
   }
   const clean = requireName('name', name);
   // A uid of an organization has no hyphens.

@@ -84,16 +84,10 @@ export async function createOAuthClient(
   });
   if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
   if (kind === 'public' && userId !== null) {
-    throw invalidInput({
-      property: 'userId',
-      code: 'confidential-client-only',
-    });
+    throw invalidInput({ property: 'userId', code: 'confidential-client-only' });
   }
   if (redirectUris.length === 0 && userId === null) {
-    throw invalidInput({
-      property: 'redirectUris',
-      code: 'redirect-uri-or-account',
-    });
+    throw invalidInput({ property: 'redirectUris', code: 'redirect-uri-or-account' });
   }
   const unknown = scopes?.find((scope) => !isScope(scope));
   if (unknown !== undefined)

@@ -108,11 +108,7 @@ interface UserForm {
 export function validateUserFields({ email, name }: UserForm): FieldError[] {
   const errors: FieldError[] = [];
   if (email !== undefined && !isEmail(email.trim()))
-    errors.push({
-      property: 'email',
-      code: 'not-an-email',
-      value: email,
-    });
+    errors.push({ property: 'email', code: 'not-an-email', value: email });
   const nameError = name === undefined ? undefined : validateUserName('name', name);
   if (nameError !== undefined) errors.push(nameError);
   return errors;

@@ -99,11 +99,7 @@ export async function requireAssignee(
   if (userId == null) return;
   const isNameable = await nameableByPair(db, caller, [[assessment.id, userId]]);
   if (isNameable(assessment.id, userId)) return;
-  throw invalidInput({
-    property: 'assigneeId',
-    code: 'user-without-access',
-    value: userId,
-  });
+  throw invalidInput({ property: 'assigneeId', code: 'user-without-access', value: userId });
 }
 
 export function validateDueDate(day: string | null): FieldError[] {

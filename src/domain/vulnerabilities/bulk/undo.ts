@@ -71,11 +71,7 @@ export async function buildUndo(
     .where('changed_at', '>', now - UNDO_WINDOW)
     .executeTakeFirst();
   if (row === undefined)
-    throw invalidInput({
-      property: 'undo',
-      code: 'unknown-bulk-update',
-      value: requestId,
-    });
+    throw invalidInput({ property: 'undo', code: 'unknown-bulk-update', value: requestId });
   const replaced = JSON.parse(row.replaced) as UndoRecord[];
   const ids = replaced.map(([id]) => id);
   const locked = await lockVulnerabilities(tx, actor, ids);

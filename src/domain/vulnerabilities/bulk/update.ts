@@ -207,10 +207,7 @@ function countTagChanges(changes: readonly FieldChange[]): number {
 /** @throws DomainError `too-many` */
 function requireAtMost(noun: string, max: number, size: number): void {
   if (size <= max) return;
-  throw new DomainError('bulk-update-too-large', { noun, size, max }, [], {
-    max,
-    size,
-  });
+  throw new DomainError('bulk-update-too-large', { noun, size, max }, [], { max, size });
 }
 
 /** @throws DomainError `invalid` unless the user has access to every assessment and the caller can name them */
@@ -227,11 +224,7 @@ async function requireAssigneeOfEach(
     locked.map(({ assessmentId }) => [assessmentId, assigneeId]),
   );
   if (locked.every(({ assessmentId }) => isNameable(assessmentId, assigneeId))) return;
-  throw invalidInput({
-    property: 'set.assigneeId',
-    code: 'user-without-access-to-all',
-    value: assigneeId,
-  });
+  throw invalidInput({ property: 'set.assigneeId', code: 'user-without-access-to-all', value: assigneeId });
 }
 
 function validateForm({ ids, filter, set }: BulkUpdate): FieldError[] {
