@@ -22,7 +22,7 @@ const NOTICES: Readonly<Record<string, string>> = {
   elsewhere: MESSAGES.sessions.endedElsewhere,
 };
 
-/** By the `method` of a session, to which `+totp` and others may be appended. */
+/** Texts by the `method` of a session, to which `+totp` and others may be appended. */
 const METHODS: Readonly<Record<string, string>> = {
   password: MESSAGES.sessions.withPassword,
   passkey: MESSAGES.sessions.withPasskey,
@@ -159,7 +159,7 @@ export function signInMethodLabel(method: string): string {
   return otherFactors.length === 0 ? words : MESSAGES.sessions.withSecondFactor(words);
 }
 
-/** In this order, because each user agent also names the browsers below it: Edge names Chrome and Safari. */
+/** Tested in this order, because each user agent also names the browsers below it: Edge names Chrome and Safari. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
   [/\bOPR\/|\bOpera\//, 'Opera'],

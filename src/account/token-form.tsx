@@ -43,7 +43,7 @@ export function TokenForm({ action, allowed, fields, errors, readingScopesTag }:
   const errorOf = (property: string, subject: string): string | undefined => {
     const error = errors.find((candidate) => candidate.property.split('.')[0] === property);
     if (error === undefined) return undefined;
-    // With several values, name the invalid one.
+    // Names the invalid one of several values.
     return error.property !== property && typeof error.value === 'string'
       ? `“${error.value}” ${fieldErrorMessage(error)}.`
       : `${subject} ${fieldErrorMessage(error)}.`;

@@ -1,4 +1,4 @@
-// Without the flag `u`, no letter outside ASCII folds to one within it.
+// Lacks the flag `u`, with which letters outside ASCII could match letters within it.
 const LOCAL_PART = /^[a-z0-9!#$&'*+\-=?^_`{|}~]+(?:\.[a-z0-9!#$&'*+\-=?^_`{|}~]+)*$/i;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
 export const MAX_EMAIL_LENGTH = 254;
@@ -6,8 +6,8 @@ const MAX_LOCAL_LENGTH = 64;
 const MAX_LABEL_LENGTH = 63;
 
 /**
- * Normalizes an email address for comparison: lower case, without surrounding space (docs/decided.md, section 11). The one
- * rule for the command line, pages, tokens and identity providers.
+ * Normalizes an email address for comparison: lower case, without surrounding space (docs/decided.md, section 11). The
+ * one rule for the command line, pages, tokens and identity providers.
  * @returns an empty string for an invalid address, which no account has
  */
 export function normalizeEmail(text: string): string {

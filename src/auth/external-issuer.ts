@@ -57,14 +57,14 @@ export interface ExternalIssuerSettings {
 export interface ExternalToken {
   /** The credential's id in the audit log. */
   id: string;
-  /** By uid, or by an email address that counts as verified. */
+  /** The user, by uid or by an email address that counts as verified. */
   user: { uid: string } | { email: string };
   /** The uid; `null` if the token names none, `undefined` if no claim is configured. */
   organization: string | null | undefined;
   scopes: readonly Scope[];
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   expiresAt: number;
-  /** In milliseconds since 1970; 0 if the token does not say. */
+  /** Milliseconds since 1970; 0 if the token does not say. */
   issuedAt: number;
 }
 

@@ -73,7 +73,7 @@ export function firstBlockOutside(outer: readonly string[], inner: readonly stri
 export function addressKey(text: string): string | null {
   if (isIPv4(text)) return IPV4_MAPPED_PREFIX + ipv4Hex(text);
   if (!isIPv6(text)) return null;
-  // By hand, as `ipaddr.js` takes `::192.0.2.1` for an IPv4-mapped address, and octal numbers for IPv4.
+  // Parsed here, as `ipaddr.js` takes `::192.0.2.1` for an IPv4-mapped address, and octal numbers for IPv4.
   const address = withoutZone(text);
   const end = address.slice(address.lastIndexOf(':') + 1);
   const groups = end.includes('.')
@@ -109,8 +109,8 @@ export function addressRange(block: string): { first: bigint; last: bigint } {
 }
 
 /**
- * Returns the key for rate limits by address: an IPv4 address itself, and the /64 network of an IPv6 address, as a single
- * customer has at least that many addresses.
+ * Returns the key for rate limits by address: an IPv4 address itself, and the /64 network of an IPv6 address, as a
+ * single customer has at least that many addresses.
  */
 export function networkPrefix(address: string): string {
   const plain = withoutZone(unmapIpv4(address));

@@ -32,7 +32,8 @@ export interface Keys {
   verify(token: string, now: number): Promise<JWTPayload | undefined>;
   /**
    * Returns the public half of every key (RFC 7517), newest first.
-   * @throws the error in `SigningKeys.unreadable` if a key cannot be decrypted here: a client that caches an incomplete set
+   * @throws the error in `SigningKeys.unreadable` if a key cannot be decrypted here: a client that caches an incomplete
+   * set
    *   would reject valid tokens
    */
   jwks(): Promise<{ keys: JWK[] }>;
@@ -51,7 +52,7 @@ export interface IssuerIdentity {
 /** The public properties of a signing key. */
 export interface SigningKey {
   kid: string;
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   createdAt: number;
 }
 

@@ -2,7 +2,7 @@ import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { memoizeAsync } from '../lib/memoize-async.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './passwords.ts';
 
-/** Of 0 to 4. Requires at least 10^8 guesses, against guessing online and offline. */
+/** A score from 0 to 4. A score of 3 takes at least 10^8 guesses, which resists guessing online and offline. */
 const MIN_SCORE = 3;
 /** Checking blocks the event loop, and its cost is quadratic. A longer password is judged by its first characters. */
 const MAX_CHECKED_LENGTH = 40;

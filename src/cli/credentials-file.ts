@@ -13,7 +13,7 @@ export interface Credentials {
   token_endpoint: string;
   revocation_endpoint: string;
   access_token: string;
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   expires_at: number;
   refresh_token: string;
 }

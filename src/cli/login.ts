@@ -27,7 +27,7 @@ interface LoginOptions {
   json?: boolean;
 }
 
-/** In milliseconds. */
+/** Milliseconds. */
 const SIGN_IN_TIMEOUT = 10 * 60_000;
 const METADATA_TIMEOUT = 30_000;
 const MAX_QUOTED_URL = 200;

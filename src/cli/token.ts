@@ -14,7 +14,7 @@ interface CreateOptions extends CommonOptions {
   user: string;
   name?: string;
   scopes?: string[];
-  /** In milliseconds. */
+  /** Milliseconds. */
   expires?: number;
   allowIp?: string[];
   jwt?: boolean;
@@ -23,7 +23,7 @@ interface CreateOptions extends CommonOptions {
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const JWT_LIFETIME = UNITS.h;
 const MAX_LIFETIME = 3_650 * UNITS.d;
-/** In characters; longer than any token or id. */
+/** Characters; longer than any token or id. */
 const MAX_LINE = 4_096;
 
 export const createTokenCommand: LocalCommand = {

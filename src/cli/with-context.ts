@@ -5,7 +5,7 @@ import { streams } from './streams.ts';
 import { databaseOpenError } from './errors.ts';
 import { readServerUrl } from './server-url-file.ts';
 
-/** In MiB. Small, because a command reads its data once. */
+/** MiB. Small, because a command reads its data once. */
 const PAGE_CACHE = 8;
 const FIRST_MIGRATION = '0001-initial';
 

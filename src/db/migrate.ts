@@ -12,8 +12,9 @@ import { hostDetections } from './migrations/0009-host-detections.ts';
 import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
 /**
- * In the order of application. Forward only: a migration that a release contained is never edited, as databases store its
- * checksum (ADR 6). After adding one, run `npm run schema` to update the types of the tables.
+ * The migrations in the order of application. They only go forward: a migration that a release contained is never
+ * edited, as databases store its checksum (ADR 6). After adding one, run `npm run schema` to update the types of the
+ * tables.
  */
 export const migrations: readonly Migration[] = [
   initial,
@@ -50,7 +51,10 @@ export const dialects: Record<Engine, SchemaDialect> = {
   },
 };
 
-/** By engine: the tables of the current schema, without those of extensions, and the columns of the list of migrations. */
+/**
+ * Queries by engine: the tables of the current schema, without those of extensions, and the columns of the list of
+ * migrations.
+ */
 const catalogs: Record<Engine, { tables: string; columns: string }> = {
   sqlite: {
     tables: "select name from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'",

@@ -29,7 +29,7 @@ interface PortLifetime {
   until: number;
   /** A scan that misses the service. */
   missedBy: number | undefined;
-  /** From this scan on, the service has its new version. */
+  /** The index of the scan from which on the service has its new version. */
   updatedBy: number;
 }
 

@@ -17,7 +17,7 @@ interface MultipartOptions {
   /** Maximum size of the body. */
   maxBytes: number;
   maxParts: number;
-  /** Once the response has been sent, the rest of the body is discarded. */
+  /** The response. Once it has been sent, the rest of the body is discarded. */
   response: Writable;
   /** Stops parsing with its reason. */
   signal: AbortSignal;

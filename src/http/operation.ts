@@ -105,9 +105,9 @@ interface OperationOptions<P, Q, B, A extends SuccessResponses, R> {
   validate?(body: PartialInput<StaticOf<B>>): readonly FieldError[];
   /** A limit on items in the whole body, checked before their values (413). */
   totalLimit?: BodyItemLimit<StaticOf<B>>;
-  /** In bytes. Defaults to `MEDIUM_BODY_LIMIT`, or `SMALL_BODY_LIMIT` if the operation has no body. */
+  /** Bytes. Defaults to `MEDIUM_BODY_LIMIT`, or `SMALL_BODY_LIMIT` if the operation has no body. */
   bodyLimit?: number;
-  /** By status. The first is the default. */
+  /** The responses by status. The first is the default. */
   responses: A;
   /** Filters and sort columns of a list. A test covers each. */
   list?: ListParameters;

@@ -5,7 +5,7 @@ import { type JsonSchema, mapSchema } from './validation/map-schema.ts';
 
 type Serialize = (value: unknown) => string;
 
-/** By schema, as the apps of one process share them. */
+/** The serializers by schema; all apps of a process share them. */
 const serializers = new WeakMap<TSchema, Serialize>();
 
 /**

@@ -35,8 +35,8 @@ interface ExpiredRows {
 }
 
 /**
- * Deletes expired rows in small transactions. Authorization codes and refresh tokens are retained beyond their expiry, to detect
- * the late reuse of a stolen one; access tokens are retained for a day, as lists still show them.
+ * Deletes expired rows in small transactions. Authorization codes and refresh tokens are retained beyond their expiry,
+ * to detect the late reuse of a stolen one; access tokens are retained for a day, as lists still show them.
  * @param isStopping checked between transactions
  * @returns the number of deleted rows, by table
  */
@@ -71,9 +71,10 @@ function expiredRowsAt(now: number, { sessionIdle, auditDays }: RetentionPeriods
     { table: 'idempotency_keys', key: ['id'], column: 'created_at', until: now - RESPONSE_TTL },
     { table: 'bulk_changes', key: ['id'], column: 'changed_at', until: now - UNDO_WINDOW },
     { table: 'denied_attempt_minutes', key: ['minute'], column: 'minute', until: minuteOf(now - HOUR) },
-    // A `denied_key` starts with the minute, so its text order is the order of time until 2160, when minutes get a digit more.
+    // A `denied_key` starts with the minute, so its text order is the order of time until 2160, when minutes get a
+    // digit more.
     { table: 'audit_events', key: ['id'], column: 'denied_key', until: String(minuteOf(deniedBefore)) },
-    // By time, not by id: an event may be recorded long after its time.
+    // Deletes by time, not by id: an event may be recorded long after its time.
     ...(auditDays === null
       ? []
       : [

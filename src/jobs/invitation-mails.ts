@@ -28,7 +28,7 @@ export const invitationMailJob = (context: Context, mailer: Mailer): JobHandler 
   },
 });
 
-/** On one line: names that are older than their rule may have line breaks. */
+/** Quotes a name on one line: names that are older than their rule may have line breaks. */
 function quoteName(name: string): string {
   return `"${replaceHiddenCharacters(name).replaceAll('"', "'")}"`;
 }

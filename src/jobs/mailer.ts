@@ -8,7 +8,7 @@ import { memoizeAsync } from '../lib/memoize-async.ts';
 /** Milliseconds until a mail server that does not respond is abandoned. */
 const TIMEOUT = 10_000;
 
-/** With the job runner's delays of ten seconds, twenty, and so on: five minutes in all. */
+/** Attempts. The job runner waits ten seconds, twenty, and so on between them: five minutes in all. */
 export const MAIL_ATTEMPTS = 6;
 
 export interface Mail {
@@ -72,7 +72,10 @@ export function openMailer({ smtpUrl, mailFrom }: Pick<Config, 'smtpUrl' | 'mail
   };
 }
 
-/** The mail server did not accept a mail. Contains neither the address nor the link, which the server's response may repeat. */
+/**
+ * The mail server did not accept a mail. Contains neither the address nor the link, which the server's response may
+ * repeat.
+ */
 class MailRejected extends Error {
   override name = 'MailRejected';
   readonly code: string | undefined;
@@ -105,8 +108,8 @@ const isUnsent = ({ code = '', responseCode, syscall, timeoutType }: MailError):
   timeoutType === 'GREETING_TIMEOUT';
 
 /**
- * Sends the mail of a job that `markMailStarted` has marked, at most once. Logs a permanent failure, and one after which the server
- * may have accepted the mail, and resolves.
+ * Sends the mail of a job that `markMailStarted` has marked, at most once. Logs a permanent failure, and one after
+ * which the server may have accepted the mail, and resolves.
  * @param requestId the request that queued the mail, for the log
  * @throws MailRejected for a failure that is worth a retry; the job's mark is removed then
  */

@@ -44,7 +44,7 @@ const FORM_ACTION_SOURCE = /^[a-z][a-z0-9+.-]*:(\/\/[a-z0-9.-]+(:\d+)?)?$/;
 export interface AuthorizationRecipient {
   client: OAuthClient;
   redirectUri: string;
-  /** As in the request; `null` if it was omitted. */
+  /** The redirect URI of the request; `null` if it was omitted. */
   givenRedirectUri: string | null;
   /** Whether a stored consent is enough. Requires that only the client can receive the response or redeem the code. */
   remembersConsent: boolean;
@@ -53,7 +53,8 @@ export interface AuthorizationRecipient {
 }
 
 /**
- * Validates the client and the redirect URI. Until both are valid, the server must not redirect (RFC 6749, section 4.1.2.1).
+ * Validates the client and the redirect URI. Until both are valid, the server must not redirect (RFC 6749, section
+ * 4.1.2.1).
  * @returns the target, or an error message for the user
  */
 export async function resolveRecipient(

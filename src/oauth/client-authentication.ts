@@ -78,7 +78,7 @@ function readCredentials(request: FastifyRequest, parameters: ClientParameters):
   return basic;
 }
 
-/** Both halves are form-encoded before they are joined (RFC 6749, section 2.3.1). */
+/** Reads the credentials of HTTP Basic. Both halves are form-encoded (RFC 6749, section 2.3.1). */
 function readBasic(authorization: string): PresentedCredentials | undefined {
   const encoded = BASIC.exec(authorization)?.[1];
   if (encoded === undefined) return undefined;

@@ -143,7 +143,8 @@ async function redeemCode({
       if (!(await consumeCode(tx, code, now))) return undefined;
       await storeAccessToken(tx, by, access);
       if (client.id === CONSOLE_CLIENT) {
-        // After the token: a transaction that ends the session meanwhile waits, and then finds the token to revoke.
+        // Runs after the token is inserted: a transaction that ends the session waits, and then finds the token to
+        // revoke.
         await requireSession(tx, storedCode.grantId);
         // No refresh token: the console gets new access tokens by its browser session.
         return { access };

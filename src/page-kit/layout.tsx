@@ -11,7 +11,7 @@ interface PageProps {
   title: string;
   /** Files of `/assets`, besides the one that sets the colour scheme. */
   scripts?: readonly string[];
-  /** For lists rather than forms. */
+  /** Whether the page has lists rather than forms. */
   isWide?: boolean;
   /** The navigation above the heading. */
   nav?: ComponentChildren;

@@ -12,7 +12,7 @@ import { sendPublicPage } from './pages-plugin.tsx';
 
 /** A problem type of one area. */
 interface DescribedType {
-  /** On this server. */
+  /** The path on this server. */
   path: string;
   /** The `type` of the problems (RFC 9457). */
   type: string;
@@ -29,11 +29,11 @@ interface Formats {
 }
 
 /**
- * Registers the descriptions of problem types, to which the `type` of every problem leads: as plain text, as JSON, and as pages
- * for browsers.
+ * Registers the descriptions of problem types, to which the `type` of every problem leads: as plain text, as JSON, and
+ * as pages for browsers.
  */
 export function registerProblemPages(app: FastifyInstance, { addresses }: Context): void {
-  // At each request, as the addresses are complete once the server listens.
+  // Called for each request, as the addresses are complete once the server listens.
   const describeAreas = () =>
     [...Object.values(AREAS), SERVER_AREA].map((area) => ({
       ...area,

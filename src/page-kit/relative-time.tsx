@@ -34,7 +34,7 @@ export function formatDuration(milliseconds: number): string {
 }
 
 /**
- * Both in milliseconds since 1970.
+ * Formats a time relative to now, both in milliseconds since 1970.
  * @returns `just now`, `3 hours ago`, `in 2 months`
  */
 export function formatRelativeTime(time: number, now: number): string {

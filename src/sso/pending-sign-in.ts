@@ -22,7 +22,7 @@ export interface PendingSignIn extends AuthorizationState {
 
 /** A pending sign-in whose browser has returned. */
 export interface ReturnedSignIn extends PendingSignIn {
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   expiresAt: number;
 }
 
@@ -36,7 +36,8 @@ export function savePendingSignIn(context: Context, reply: FastifyReply, pending
 }
 
 /**
- * Reads and clears the cookie of the pending sign-in. The cookie may have been copied, so the caller must consume its state.
+ * Reads and clears the cookie of the pending sign-in. The cookie may have been copied, so the caller must consume its
+ * state.
  * @returns `undefined` if there is none, or it has expired
  */
 export function takePendingSignIn(

@@ -10,8 +10,8 @@ const LIFETIME = 300_000;
 const REFETCH_AGE = 60;
 
 /**
- * The cached keys of a provider. Fetches them again for an unknown key, at most every ten seconds, so that sign-ins work
- * right after a key rotation.
+ * The cached keys of a provider. Fetches them again for an unknown key, at most every ten seconds, so that sign-ins
+ * work right after a key rotation.
  */
 export class ProviderKeys {
   readonly #url: string;
@@ -39,7 +39,7 @@ export class ProviderKeys {
    */
   provide(configuration: Configuration): void {
     const jwks = this.#keys.cached(this.#clock())?.jwks();
-    // By the clock of the machine, which the library uses too.
+    // Uses the clock of the machine, as the library does.
     const uat = Math.floor(Date.now() / 1_000) - REFETCH_AGE;
     if (jwks !== undefined) setJwksCache(configuration, { jwks, uat });
   }

@@ -89,7 +89,7 @@ const startImportOperation = (context: Context) => {
           // It may follow the file, so the rights of the caller without it do not matter yet.
           if (target.assessment === undefined && !mayOmitAssessment(caller, target))
             throw caller.staff ? missingTarget() : missingAssessment();
-          // Also for a replay: whether it is one is known only once the file has been stored.
+          // Replays are checked too, as they are recognised only once the file has been stored.
           await requireImportPermission(db.read, caller, target);
           let format: ReportFormat | undefined;
           const inspected = inspectHead(

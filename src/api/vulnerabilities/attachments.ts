@@ -108,7 +108,7 @@ const uploadAttachmentsOperation = (context: Context) => {
     async handler(request, reply) {
       const { caller, writeOnce, headers, params } = request;
       const { id } = params;
-      // Also for a replay: whether it is one is known only once the body has been stored.
+      // Replays are checked too, as they are recognised only once the body has been stored.
       await requireVisibleVulnerability(db.read, caller, id);
       const keys: string[] = [];
       try {

@@ -27,7 +27,7 @@ const END_STATES: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancell
 /** Polling intervals, in milliseconds; they start short for small reports. */
 const MIN_POLL_INTERVAL = 20;
 const MAX_POLL_INTERVAL = 500;
-/** In milliseconds, enough to restart a server. */
+/** Milliseconds; enough to restart a server. */
 const RECONNECT_TIMEOUT = 120_000;
 
 /** Handles Ctrl-C: the first cancels the import, the second stops waiting for its end, a third ends the process. */

@@ -8,7 +8,9 @@ interface PendingLoad<Item, Result> {
   reject(reason: unknown): void;
 }
 
-/** Loads items in batches, one at a time, with a pause before each: the rate of queries does not grow with the callers. */
+/**
+ * Loads items in batches, one at a time, with a pause before each: the rate of queries does not grow with the callers.
+ */
 export class BatchLoader<Item, Result> {
   readonly #load: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly #pause: number;
@@ -34,7 +36,7 @@ export class BatchLoader<Item, Result> {
   async #run(): Promise<void> {
     this.#running = true;
     while (this.#pending.length > 0) {
-      // Before the batch and not after it, so that concurrent callers join it.
+      // Pauses before the batch, so that concurrent callers join it.
       await delay(this.#pause);
       const batch = this.#pending.splice(0, MAX_BATCH_SIZE);
       try {

@@ -38,7 +38,8 @@ export class WriteBatcher<Item, Result> {
   readonly #queues = new Map<string, PendingWrite<Item, Result>[]>();
 
   /**
-   * @param writeItems returns the results in the order of the items. If it throws for a batch, the batch is rolled back and
+   * @param writeItems returns the results in the order of the items. If it throws for a batch, the batch is rolled back
+   * and
    *   each item is written in a transaction of its own, so that an item fails only by its own error
    */
   constructor(
@@ -68,7 +69,7 @@ export class WriteBatcher<Item, Result> {
     try {
       while (queue.length > 0) await this.#writeBatch(queue);
     } finally {
-      // In the same turn as the last check of the queue: an item added later starts a new queue.
+      // Deletes the queue in the turn that found it empty: an item added later starts a new queue.
       this.#queues.delete(partition);
     }
   }
@@ -121,7 +122,9 @@ export class WriteBatcher<Item, Result> {
   }
 }
 
-/** Waits while each turn of the event loop adds items: under load, fewer and larger batches are faster for every caller. */
+/**
+ * Waits while each turn of the event loop adds items: under load, fewer and larger batches are faster for every caller.
+ */
 async function waitForMore(queue: readonly unknown[]): Promise<void> {
   let before: number;
   do {

@@ -42,7 +42,7 @@ interface Target {
   role: GroupRole | null;
 }
 
-/** Before the group, as a ban locks a user and then their groups. */
+/** Locks users before the group, as a ban locks a user and then their groups. */
 const lockUsers = preparePipelined<{ organization: number; uids: readonly string[] }>((tx, p) =>
   tx
     .selectFrom('users')

@@ -1,7 +1,7 @@
 import type { FieldError } from '../shared/errors.ts';
 import { isCalendarDate } from '../shared/time.ts';
 
-/** Also `assessment_id` in V1 and `listingUid` of the asset operations. */
+/** The uid of an assessment: `assessment_id` in V1, and `listingUid` of the asset operations. */
 export const ASSESSMENT_UID = /^[-_0-9a-z]{1,50}$/;
 
 export const ASSESSMENT_TYPES = ['web', 'host', 'api', 'mobile'] as const;

@@ -17,7 +17,7 @@ import {
 /** Milliseconds. A time up to so far in the future counts as now. */
 const CLOCK_SKEW = 60_000;
 
-/** Without times, starts a session; with both, logs one. Milliseconds since 1970. */
+/** Starts a session if it has no times, logs one if it has both. Times are milliseconds since 1970. */
 export interface TestingSessionInput {
   startedAt?: number | undefined;
   endedAt?: number | undefined;
@@ -141,7 +141,8 @@ export interface TestingSessionUpdate {
 
 /**
  * Stops or corrects a session (operation 50).
- * @throws DomainError `not-found`, `forbidden` unless the caller is the tester or an admin, `version-mismatch`, `invalid` for invalid times, `conflict` when it cannot resume
+ * @throws DomainError `not-found`, `forbidden` unless the caller is the tester or an admin, `version-mismatch`,
+ * `invalid` for invalid times, `conflict` when it cannot resume
  */
 export async function updateTestingSession(
   tx: Transaction,

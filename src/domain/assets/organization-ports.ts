@@ -23,7 +23,7 @@ export interface OrganizationPort {
   number: number;
   protocol: string;
   assetCount: number;
-  /** Up to 100, on request. */
+  /** The uids of up to 100 assets, on request. */
   assetUids?: string[];
 }
 

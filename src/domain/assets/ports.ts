@@ -36,7 +36,7 @@ export const STORED_PORT_FIELDS = [
   'last_seen',
 ] as const satisfies (keyof Port)[];
 
-/** By number, then protocol. */
+/** Ports are ordered by number, then protocol. */
 type PortId = Pick<Port, 'number' | 'protocol'>;
 
 export function comparePorts(one: PortId, other: PortId): number {

@@ -147,7 +147,7 @@ async function applyToPairs(
   return pairs;
 }
 
-/** By tag; for many pairs, their number and a digest. */
+/** Returns the pairs by tag; if there are many, their number and a digest. */
 function auditedPairs(pairs: readonly (readonly [tag: string, entity: string])[]): object {
   if (pairs.length > MAX_AUDITED_PAIRS)
     return digestLines(pairs.map(([tag, entity]) => `${tag} ${entity}\n`));

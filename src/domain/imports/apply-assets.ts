@@ -61,7 +61,7 @@ export async function applyReportedHosts(
 }
 
 export interface ResolvedAssets {
-  /** By `assetKey`. Omits assets that the importer cannot see and may not create. */
+  /** Ids by `assetKey`. Omits assets that the importer cannot see and may not create. */
   ids: ReadonlyMap<string, number>;
   /** The ids of these assets whose `last_seen` the importer may change. */
   writable: ReadonlySet<number>;

@@ -55,7 +55,7 @@ interface Moment {
   importId: number;
 }
 
-/** By time; of two reports with the same time, the later upload comes last. */
+/** Orders by time; of two reports with the same time, the later upload comes last. */
 const inOrderOfTime = (one: Moment, other: Moment): number =>
   one.at - other.at || one.importId - other.importId;
 

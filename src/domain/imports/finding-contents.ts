@@ -104,7 +104,7 @@ const insertContents = prepareInsert(
 
 /** A content to store. */
 export interface NewContent {
-  /** Of the finding. */
+  /** The id of the finding. */
   id: number;
   content: FindingContent;
   /** Id of the asset that it links. */

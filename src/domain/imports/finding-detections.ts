@@ -13,7 +13,7 @@ export type ScannerColumns = Omit<VulnerabilityFieldColumns, 'validation_steps'>
 /** The type and location that identify an asset within its organization. */
 export interface AssetLocation {
   type: 'host' | 'webapp';
-  /** In canonical form. */
+  /** The location in canonical form. */
   location: string;
 }
 
@@ -59,7 +59,7 @@ export interface Detection {
 
 /** A detection to store. */
 interface NewDetection {
-  /** Of the finding. */
+  /** The id of the finding. */
   id: number;
   detection: Detection;
   /** The number of its content. */

@@ -63,7 +63,7 @@ export interface ImportView {
   filename: string;
   /** Bytes, as uploaded. */
   size: number;
-  /** In hexadecimal. */
+  /** SHA-256 of the file, in hexadecimal. */
   sha256: string;
   organizationId: number;
   organizationUid: string;

@@ -16,7 +16,7 @@ export interface ImportOptions {
   carry: boolean;
   /** Whether dates such as `3/4/2024` begin with the day or the month. Imports from before it existed lack it. */
   dateOrder?: 'dmy' | 'mdy' | null | undefined;
-  /** For CSV: the report's column by our field. */
+  /** The report's column by our field, for CSV. */
   mapping?: Readonly<Record<string, string>> | undefined;
   dryRun: boolean;
 }

@@ -39,7 +39,7 @@ import {
 export interface Reconciling extends StateContext {
   /** Collects the counter changes. */
   sums: DeltaAccumulator;
-  /** By finding, an asset to link if it has none. */
+  /** The asset to link to a finding that has none, by finding. */
   assets?: ReadonlyMap<number, number>;
   lock?: RowLock;
 }

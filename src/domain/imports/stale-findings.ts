@@ -22,8 +22,8 @@ export interface StaleFinding {
 const PAGE_SIZE = 500;
 
 /**
- * Finds the findings that this report covers and did not see, page by page. The caller may change the findings of a page
- * before it reads the next.
+ * Finds the findings that this report covers and did not see, page by page. The caller may change the findings of a
+ * page before it reads the next.
  * @param reportAt milliseconds since 1970
  */
 export async function* findStaleFindings(
@@ -40,7 +40,9 @@ export async function* findStaleFindings(
     yield* staleFindingsOf(db, job, scanScope, reportAt, keys.slice(start, start + PAGE_SIZE));
 }
 
-/** @returns the keys of findings that the scan scope includes: of its groups of checks, and of sites on covered hosts */
+/**
+ * @returns the keys of findings that the scan scope includes: of its groups of checks, and of sites on covered hosts
+ */
 async function storedKeys(
   db: ReadConnection,
   job: FindingsJob,
@@ -91,7 +93,7 @@ async function* staleFindingsOf(
       after,
     );
     if (next !== null && keys.length > 1) {
-      // With several keys every page would rescan the rest; with one key the index returns them in order.
+      // A query for several keys would rescan the rest for every page; for one key the index returns the rows in order.
       const middle = keys.length >> 1;
       yield* staleFindingsOf(db, job, scanScope, reportAt, keys.slice(0, middle));
       yield* staleFindingsOf(db, job, scanScope, reportAt, keys.slice(middle));

@@ -26,7 +26,7 @@ import { assetKey, resolveFindingAssets, type ResolvedAssets } from './apply-ass
 export type DetectionOutcome = 'new' | 'again' | 'reopened' | 'below';
 
 export interface UpsertResult {
-  /** In the order of the detections. */
+  /** The outcomes in the order of the detections. */
   outcomes: DetectionOutcome[];
   assetsCreated: AssetLocation[];
 }
@@ -41,7 +41,7 @@ interface ExistingFinding {
   cover_ports: string;
   tags: string | null;
   gone_at: number | null;
-  /** As `lastDetection` selects it. */
+  /** The last detection as `lastDetection` selects it. */
   last: string | null;
   /** `null` if no import created a vulnerability. */
   status_id: number | null;

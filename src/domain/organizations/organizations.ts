@@ -22,7 +22,7 @@ export interface Organization {
 }
 
 /**
- * For `createOrganization`, which checks the caller's rights.
+ * Inserts an organization for `createOrganization`, which checks the caller's rights.
  * @throws DomainError `invalid` for the uid or the name; `conflict` when an organization or a group has the uid and
  *   the caller sees every organization
  */

@@ -1,7 +1,12 @@
-// The registry of errors. An error has a code, a message, and the errors of its fields; its kind gives the HTTP status and
-// title (`PROBLEM_TYPES` in src/http/problem-types.ts), and the area of the API the form of the body (src/http/problems.ts).
+// The registry of errors. An error has a code, a message, and the errors of its fields; its kind gives the HTTP status
+// and
+// title (`PROBLEM_TYPES` in src/http/problem-types.ts), and the area of the API the form of the body
+// (src/http/problems.ts).
 
-/** By code: a message, or a function of its parameters. Interfaces rename the parameter `other`, the path of an input. */
+/**
+ * Messages by code: a text, or a function of its parameters. Interfaces rename the parameter `other`, the path of an
+ * input.
+ */
 type Messages = Readonly<Record<string, string | ((params: never) => string)>>;
 
 /** Errors of a field. The message follows the name of the field. */

@@ -3,7 +3,7 @@ import { inList, type RowLock } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/database.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
 
-/** In the order in which a transaction locks their rows (src/db/concurrency/README.md). */
+/** The tables in the order in which a transaction locks their rows (src/db/concurrency/README.md). */
 const TABLES = [
   'users',
   'assessment_groups',
@@ -46,7 +46,8 @@ const lockQueries = memoizeByLock(
 /**
  * Locks rows until the transaction ends, in the order of their ids. The statements that follow run once the rows are
  * locked. Does nothing on SQLite, which has one writer at a time.
- * @param lock the strongest that the transaction needs: `forUpdate` to delete the rows, `forNoKeyUpdate` to change them,
+ * @param lock the strongest that the transaction needs: `forUpdate` to delete the rows, `forNoKeyUpdate` to change
+ * them,
  *   `forKeyShare` to insert rows that refer to them
  */
 export async function lockRows(

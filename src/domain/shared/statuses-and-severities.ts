@@ -85,7 +85,7 @@ export function phaseOf(statusId: number): Phase {
   return VULNERABILITY_STATUSES.find(({ id }) => id === statusId)?.phase ?? 'new';
 }
 
-/** In SQL, a vulnerability is closed when `closed_at is not null`. */
+/** Whether a status is closed. SQL tests `closed_at is not null` instead. */
 export function isClosed(statusId: number): boolean {
   return phaseOf(statusId) === 'closed';
 }

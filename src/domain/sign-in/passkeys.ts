@@ -27,7 +27,7 @@ export interface ListedPasskey {
 /** The properties by which a browser finds a passkey. */
 export interface PasskeyDescriptor {
   id: string;
-  /** As the browser reported them. */
+  /** The transports as the browser reported them. */
   transports: AuthenticatorTransportFuture[];
 }
 

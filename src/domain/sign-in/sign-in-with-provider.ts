@@ -234,7 +234,7 @@ function usableName(name: string | undefined): string | undefined {
   return validateUserName('name', text) === undefined ? text : undefined;
 }
 
-/** Also returned for users who were deleted by a ban, so that the two look the same. */
+/** The error for banned users, also for those whom the ban deleted, so that the two look the same. */
 function accountUnavailable(): DomainError {
   return new DomainError('sso-account-closed');
 }

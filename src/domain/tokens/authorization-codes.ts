@@ -13,7 +13,7 @@ export interface NewAuthorizationCode {
   clientId: string;
   userId: number;
   organizationId: number | null;
-  /** As in the authorization request; `null` without one. */
+  /** The redirect URI of the authorization request; `null` if it had none. */
   redirectUri: string | null;
   scopes: readonly Scope[];
   /** S256 (RFC 7636, section 4.2). */
@@ -63,7 +63,7 @@ export interface AuthorizationCode {
   clientId: string;
   userId: number;
   grantId: string;
-  /** As in the authorization request; `null` without one. */
+  /** The redirect URI of the authorization request; `null` if it had none. */
   redirectUri: string | null;
   scopes: readonly Scope[];
   codeChallenge: string;

@@ -106,7 +106,7 @@ async function grantsOfUsers(tx: Transaction, userIds: readonly number[], now: n
         .where('expires_at', '>', now),
     )
     .execute();
-  // Those of the console end with its sessions.
+  // Grants of the console end with its sessions.
   return rows.filter(({ clientId }) => clientId !== CONSOLE_CLIENT);
 }
 

@@ -183,7 +183,7 @@ export async function deleteOAuthClient(tx: Transaction, by: ChangeContext, id: 
     .executeTakeFirst();
   if (deleted === undefined) throw notFound('client');
   const { name, kind, redirect_uris, implicit, scopes, user_id } = deleted;
-  // After the deletion, which waits for transactions that issue tokens and hold the client's row.
+  // Runs after the deletion, which waits for transactions that issue tokens and hold the client's row.
   const tokens = await revokeTokens(tx, by, { clientId: id });
   await bumpCredentialVersion(tx);
   await recordEvent(tx, by, {

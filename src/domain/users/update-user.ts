@@ -26,7 +26,8 @@ export interface UserUpdate {
  * Updates a user: admins can update users of their organization and themselves, staff the client users that they
  * can access.
  * @throws DomainError `not-found` for users that the caller cannot access; `forbidden` unless the caller is an
- *   admin, and for the last admin (`lockAndCheckLastAdmin`); `version-mismatch`; `invalid` for the name or an assessment; `conflict` for an invitation that was accepted, or of a banned user
+ * admin, and for the last admin (`lockAndCheckLastAdmin`); `version-mismatch`; `invalid` for the name or an assessment;
+ * `conflict` for an invitation that was accepted, or of a banned user
  */
 export async function updateUser(
   tx: Transaction,
@@ -46,7 +47,7 @@ export async function updateUser(
     throw notFound('user');
   if (!caller.admin) throw new DomainError('user-update-admins-only');
   const { organization_id: organizationId } = target;
-  // Before the user's row is locked, in the same order as a ban.
+  // Locks the admins before the user's row, in the same order as a ban.
   const isLast =
     change.admin === false &&
     organizationId !== null &&

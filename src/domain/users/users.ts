@@ -15,7 +15,7 @@ export interface NewUser {
   /** The uid of the organization; absent for platform staff. */
   organization?: string | undefined;
   admin?: boolean | undefined;
-  /** For staff: the organizations they are assigned to; none means all. */
+  /** The organizations that staff is assigned to; none means all. */
   assignedTo?: readonly string[] | undefined;
   /** The uids of the assessments that they can access. */
   assessments?: readonly string[] | undefined;

@@ -30,7 +30,9 @@ const REDIRECT_PAGE = `<!doctype html>
   </body>
 </html>
 `;
-/** Runs before the initializer of the page reads its configuration. Sorts operations by the number in their summaries. */
+/**
+ * Runs before the initializer of the page reads its configuration. Sorts operations by the number in their summaries.
+ */
 const SWAGGER_UI_SCRIPT = `const numberOf = (entry) => parseInt(entry.getIn(['operation', 'summary']), 10);
 const byNumber = (one, other) => numberOf(one) - numberOf(other);
 const build = window.SwaggerUIBundle;
@@ -59,7 +61,7 @@ Every operation requires a token. Send it as \`Authorization: Bearer <token>\`. 
 
 The version above is that of the API. \`assay --version\` prints the version of the server.`;
 
-/** In the order of the specification. */
+/** The areas in the order of the specification. */
 const AREA_ORDER: readonly AreaName[] = ['v1', 'tagging', 'asset', 'assessment', 'streaming'];
 
 const TAG_DESCRIPTIONS: Readonly<Record<AreaName, string>> = {

@@ -2,7 +2,7 @@
 interface Branch {
   failed: boolean;
   below: Map<string, Branch>;
-  /** For an array that lost items: the original indexes of the remaining ones. */
+  /** The original indexes of the remaining items of an array that lost some. */
   indexes?: number[];
 }
 

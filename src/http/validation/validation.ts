@@ -24,8 +24,8 @@ import { toFieldErrors } from './validation-errors.ts';
 type Validated = { value: unknown } | { error: Problem };
 
 /**
- * With more array items and properties, as with an array over its limit, only the first error is searched for: a
- * hostile body may have a million.
+ * Array items and properties. A body with more, or with an array over its limit, is searched for its first error only:
+ * a hostile body may have a million.
  */
 const MAX_VALUES_SEARCHED = 20_000;
 

@@ -43,7 +43,7 @@ export type TimedRecord = ScannedHost & { seenAt: number };
 /** A scanned host with its asset. */
 export interface HostScan extends KnownHost {
   isNew: boolean;
-  /** In the order in which they apply. */
+  /** The records in the order in which they apply. */
   records: readonly TimedRecord[];
 }
 

@@ -179,8 +179,8 @@ function mergeObservation(previous: Port, port: ObservedPort, seenAt: number): P
   const merged = firstObservation(port, seenAt);
   merged.first_seen = first_seen;
   if (port.probed) return merged;
-  // Without a probe, missing details are not gone, and a name guessed from the number does not replace a detected
-  // one.
+  // A scan without a probe does not remove details that it lacks or replace a detected name with one guessed from the
+  // number.
   merged.service_name = previous.service_name ?? port.service;
   merged.service_banner = port.banner ?? previous.service_banner;
   merged.product_name = previous.product_name ?? port.product;
@@ -271,7 +271,7 @@ function diffPairs(pairs: (readonly [before: Port | undefined, after: Port])[]):
   return diff;
 }
 
-/** For the audit log: unknown fields are absent. */
+/** Returns a port as the audit log records it, without unknown fields. */
 function auditedPort(port: Port): object {
   return {
     port: portName(port),

@@ -28,7 +28,7 @@ interface Packed {
   p?: Values[];
   /** Instead of `p`: the states of the host's ports that they are. */
   s?: readonly string[];
-  /** With `s`: 1 if all of them answered a probe, or 1 or 0 for each in the order of `comparePorts`. */
+  /** Whether the ports in `s` answered a probe: 1 if all did, or 1 or 0 for each in the order of `comparePorts`. */
   v?: 1 | string;
   /** The key of the covered ports. */
   c?: string;

@@ -62,7 +62,7 @@ export interface BulkUpdateResult {
   /** Ids, ascending. */
   changed: number[];
   /**
-   * For an undo, the number of vulnerabilities that are left as they are, because they were changed or deleted since.
+   * The number of vulnerabilities that an undo leaves as they are, because they were changed or deleted since.
    */
   kept?: number;
 }
