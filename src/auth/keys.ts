@@ -33,8 +33,7 @@ export interface Keys {
   /**
    * Returns the public half of every key (RFC 7517), newest first.
    * @throws the error in `SigningKeys.unreadable` if a key cannot be decrypted here: a client that caches an incomplete
-   * set
-   *   would reject valid tokens
+   *   set would reject valid tokens
    */
   jwks(): Promise<{ keys: JWK[] }>;
   /** The secret for HMACs of links and for encryption. */

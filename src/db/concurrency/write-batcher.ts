@@ -39,8 +39,7 @@ export class WriteBatcher<Item, Result> {
 
   /**
    * @param writeItems returns the results in the order of the items. If it throws for a batch, the batch is rolled back
-   * and
-   *   each item is written in a transaction of its own, so that an item fails only by its own error
+   *   and each item is written in a transaction of its own, so that an item fails only by its own error
    */
   constructor(
     db: Database,

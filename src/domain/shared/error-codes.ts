@@ -1,6 +1,5 @@
 // The registry of errors. An error has a code, a message, and the errors of its fields; its kind gives the HTTP status
-// and
-// title (`PROBLEM_TYPES` in src/http/problem-types.ts), and the area of the API the form of the body
+// and title (`PROBLEM_TYPES` in src/http/problem-types.ts), and the area of the API the form of the body
 // (src/http/problems.ts).
 
 /**

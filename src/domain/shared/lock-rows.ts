@@ -47,8 +47,7 @@ const lockQueries = memoizeByLock(
  * Locks rows until the transaction ends, in the order of their ids. The statements that follow run once the rows are
  * locked. Does nothing on SQLite, which has one writer at a time.
  * @param lock the strongest that the transaction needs: `forUpdate` to delete the rows, `forNoKeyUpdate` to change
- * them,
- *   `forKeyShare` to insert rows that refer to them
+ *   them, `forKeyShare` to insert rows that refer to them
  */
 export async function lockRows(
   tx: Transaction,
