@@ -144,9 +144,9 @@ function targetAndLocation(result: JsonObject): { target?: ScanTarget; location?
   const port = hostPort.port ?? portOf(result.port);
   const address = textOf(result.ip);
   // DNS and whois results are about a name, not an address.
-  const named = result.type === 'dns' || result.type === 'whois' || address === undefined;
+  const isAboutName = result.type === 'dns' || result.type === 'whois' || address === undefined;
   const target = {
-    host: named ? hostPort.host : address,
+    host: isAboutName ? hostPort.host : address,
     port,
     protocol: port === undefined ? undefined : ('tcp' as const),
   };
