@@ -54,9 +54,9 @@ export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
   let isTruncated = false;
   const text = (value: string | undefined, max = MAX_TEXT): string => {
     if (value === undefined) return '';
-    const short = value.length > max ? truncateText(value, max) : value;
-    if (short.length < value.length) isTruncated = true;
-    return sanitizeText(short);
+    const truncated = value.length > max ? truncateText(value, max) : value;
+    if (truncated.length < value.length) isTruncated = true;
+    return sanitizeText(truncated);
   };
   const limited = <T>(values: readonly T[] | undefined, max: number): readonly T[] => {
     if (values === undefined) return [];
@@ -164,24 +164,24 @@ function keyOfLocation({ type, value, address, port, protocol }: LocationInput):
 /** @returns the location, with the type `other` if it is invalid for its own type */
 function toStoredLocation(location: LocationInput): ExploitableLocation[] {
   const { value, address, protocol, port } = location;
-  const short = {
+  const truncated = {
     type: location.type,
     ...(value === undefined ? {} : { value: sanitizeText(truncateText(value, MAX_VALUE)) }),
     ...(address === undefined ? {} : { address: sanitizeText(truncateText(address, MAX_VALUE)) }),
     ...(protocol === undefined ? {} : { protocol: sanitizeText(truncateText(protocol, MAX_VALUE)) }),
     ...(port === undefined ? {} : { port }),
   };
-  const valid = short.type === 'ip' ? cachedEndpoint(short) : validLocation(short);
+  const valid = truncated.type === 'ip' ? cachedEndpoint(truncated) : validLocation(truncated);
   if (valid !== undefined) return [valid];
-  const text = short.value?.trim() || short.address?.trim();
+  const text = truncated.value?.trim() || truncated.address?.trim();
   return text
     ? [
         {
           type: 'other',
           value: text,
-          address: short.address ?? null,
+          address: truncated.address ?? null,
           port: port ?? null,
-          protocol: short.protocol ?? null,
+          protocol: truncated.protocol ?? null,
         },
       ]
     : [];
@@ -215,16 +215,16 @@ const cachedEndpoint = memoize(
  * Merges two instances of a finding: keeps the texts of the first, and the ids, references and evidence of both. If the
  * second has another description and no evidence, the description becomes evidence.
  */
-export function mergeFindings(first: NormalizedFinding, other: NormalizedFinding): NormalizedFinding {
-  const isOther = other.description !== '' && other.description !== first.description;
-  const told = isOther && other.evidence.length === 0 ? [other.description] : other.evidence;
-  const union = (one: string[], two: string[], max: number) => [...new Set([...one, ...two])].slice(0, max);
+export function mergeFindings(first: NormalizedFinding, second: NormalizedFinding): NormalizedFinding {
+  const isDifferent = second.description !== '' && second.description !== first.description;
+  const evidence = isDifferent && second.evidence.length === 0 ? [second.description] : second.evidence;
+  const union = (a: string[], b: string[], max: number) => [...new Set([...a, ...b])].slice(0, max);
   return {
     ...first,
-    cveIds: union(first.cveIds, other.cveIds, MAX_IDS),
-    cweIds: union(first.cweIds, other.cweIds, MAX_IDS),
-    referenceUrls: union(first.referenceUrls, other.referenceUrls, MAX_IDS),
-    evidence: union(first.evidence, told, MAX_EVIDENCE),
-    isTruncated: first.isTruncated || other.isTruncated,
+    cveIds: union(first.cveIds, second.cveIds, MAX_IDS),
+    cweIds: union(first.cweIds, second.cweIds, MAX_IDS),
+    referenceUrls: union(first.referenceUrls, second.referenceUrls, MAX_IDS),
+    evidence: union(first.evidence, evidence, MAX_EVIDENCE),
+    isTruncated: first.isTruncated || second.isTruncated,
   };
 }

@@ -36,9 +36,9 @@ export class SkipCounter {
     );
   }
 
-  /** @param counted false if the record was imported and only cut */
-  add(reason: string, at: SourceLocation = {}, counted = true): void {
-    if (counted) this.#count += 1;
+  /** @param isCounted false if the record was imported and only cut */
+  add(reason: string, at: SourceLocation = {}, isCounted = true): void {
+    if (isCounted) this.#count += 1;
     const name = this.#skips.has(reason) || this.#skips.size < MAX_REASONS - 1 ? reason : OTHER_REASONS;
     const skip = this.#skips.get(name);
     if (skip === undefined) {
@@ -75,9 +75,9 @@ export class ReportTime {
   }
 
   /** @returns the time if a scan can have that time: since 1995 and not after the upload */
-  plausible(at: number | undefined): number | undefined {
-    return at !== undefined && at >= EARLIEST_PLAUSIBLE && at <= this.#job.createdAt
-      ? Math.trunc(at)
+  plausible(time: number | undefined): number | undefined {
+    return time !== undefined && time >= EARLIEST_PLAUSIBLE && time <= this.#job.createdAt
+      ? Math.trunc(time)
       : undefined;
   }
 
@@ -92,17 +92,17 @@ export class ReportTime {
   }
 
   /** Sets the report's own time; the last one wins. NaN stands for a time that is not understood. */
-  set(at: number | undefined): void {
-    if (Number.isNaN(at)) this.#isUnclear = true;
-    this.#own = this.plausible(at) ?? this.#own;
+  set(time: number | undefined): void {
+    if (Number.isNaN(time)) this.#isUnclear = true;
+    this.#own = this.plausible(time) ?? this.#own;
   }
 
   /** @returns when a host was seen */
-  hostTime(at: number | undefined): number {
-    const believed = this.plausible(at);
-    if (believed === undefined) return this.resolve(null);
-    this.#newestHost = Math.max(believed, this.#newestHost ?? believed);
-    return believed;
+  hostTime(time: number | undefined): number {
+    const plausibleTime = this.plausible(time);
+    if (plausibleTime === undefined) return this.resolve(null);
+    this.#newestHost = Math.max(plausibleTime, this.#newestHost ?? plausibleTime);
+    return plausibleTime;
   }
 
   /** @param newest time of the findings, used if the report has none */
@@ -121,7 +121,7 @@ export class ReportTime {
   }
 
   get #fallback(): number {
-    return this.given ?? this.#job.createdAt;
+    return this.optionsTime ?? this.#job.createdAt;
   }
 
   /** If the time is not understood, the times of other imports of the same bytes do not count. */
@@ -130,7 +130,7 @@ export class ReportTime {
   }
 
   /** The time in the import's options. */
-  get given(): number | undefined {
+  get optionsTime(): number | undefined {
     return this.plausible(this.#job.options.scannedAt ?? undefined);
   }
 }
@@ -145,7 +145,7 @@ export class ReportTags {
 
   /** @returns the valid names within the limits; others are counted */
   take(names: readonly string[], skips: SkipCounter, at: SourceLocation | undefined): string[] {
-    const taken = names.slice(0, MAX_PER_FINDING).flatMap((text) => {
+    const validNames = names.slice(0, MAX_PER_FINDING).flatMap((text) => {
       const name = replaceControlCharacters(text).trim();
       const key = foldName(name);
       if (validateName('tag', name) !== undefined) return [];
@@ -153,7 +153,7 @@ export class ReportTags {
       this.#names.add(key);
       return name;
     });
-    if (taken.length < names.length) skips.add('tag not imported', at, false);
-    return [...new Set(taken)];
+    if (validNames.length < names.length) skips.add('tag not imported', at, false);
+    return [...new Set(validNames)];
   }
 }

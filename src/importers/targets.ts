@@ -162,8 +162,8 @@ function parseOrigin(text: string): string | undefined {
 
 function parseHost(text: string): AssetLocation | undefined {
   // A zone names a network interface of the scanning machine.
-  const found = normalizeLocation('host', text.replace(/^\[(.*)\]$/, '$1').replace(/%[^]*/, ''));
-  return 'location' in found ? { type: 'host', location: found.location } : undefined;
+  const normalized = normalizeLocation('host', text.replace(/^\[(.*)\]$/, '$1').replace(/%[^]*/, ''));
+  return 'location' in normalized ? { type: 'host', location: normalized.location } : undefined;
 }
 
 /**

@@ -60,9 +60,9 @@ export class HostApplier {
       skips.add('no permission to change assets');
       return undefined;
     }
-    const named = host.name === undefined ? {} : { name: replaceControlCharacters(host.name) };
-    const covered = host.complete ? { scannedPorts: this.#scannedPorts } : {};
-    const record = { ...host, ...named, ...covered, seenAt: time.hostTime(host.seenAt) };
+    const cleanName = host.name === undefined ? {} : { name: replaceControlCharacters(host.name) };
+    const coverage = host.complete ? { scannedPorts: this.#scannedPorts } : {};
+    const record = { ...host, ...cleanName, ...coverage, seenAt: time.hostTime(host.seenAt) };
     if (isPartial(record)) {
       spool.hosts.add(record);
       return undefined;

@@ -143,16 +143,16 @@ export class FindingSpool {
     // Bodies are read together and on demand: unchanged findings never need them.
     let bodies: Map<number, string> | undefined;
     const bodyOf = (number: number): string =>
-      (bodies ??= this.#bodiesOf(read.map((spooled) => spooled.sequence))).get(number) as string;
-    const read: SpooledFinding[] = [];
+      (bodies ??= this.#bodiesOf(findings.map((spooled) => spooled.sequence))).get(number) as string;
+    const findings: SpooledFinding[] = [];
     let size = 0;
     for (const row of rows) {
       size += row[11];
       // A batch never exceeds the limit in total.
-      if (size > MAX_READ_CHARACTERS && read.length > 0) break;
-      read.push(this.#toSpooledFinding(row, time, bodyOf));
+      if (size > MAX_READ_CHARACTERS && findings.length > 0) break;
+      findings.push(this.#toSpooledFinding(row, time, bodyOf));
     }
-    return read;
+    return findings;
   }
 
   readonly #sorted = this.#file.prepare(

@@ -59,8 +59,8 @@ export class HostSpool {
       this.#describe.run(address, name ?? null, description ?? null);
     if (!isPartial(record)) {
       const { scannedPorts, ...rest } = record;
-      const place = this.#addPortSet(scannedPorts);
-      this.#insert.run(address, WHOLE, '', seenAt, this.#sequence, place, JSON.stringify(rest));
+      const portSetId = this.#addPortSet(scannedPorts);
+      this.#insert.run(address, WHOLE, '', seenAt, this.#sequence, portSetId, JSON.stringify(rest));
       return;
     }
     for (const { number, protocol, state, service, probed, banner, product, version, cpe } of record.ports) {

@@ -57,10 +57,10 @@ export class ReportSpool {
         this.#addScanScope(source, { ...scanScope, key: `${ALL_CHECKS}|${scanScope.key}` });
       return;
     }
-    for (const one of checks ?? ['']) {
-      this.addChecks(source, one);
+    for (const group of checks ?? ['']) {
+      this.addChecks(source, group);
       if (scanScope !== null)
-        this.#addScanScope(source, { ...scanScope, key: scanScopeKeyOfChecks(one, scanScope.key) });
+        this.#addScanScope(source, { ...scanScope, key: scanScopeKeyOfChecks(group, scanScope.key) });
     }
   }
 

@@ -140,14 +140,14 @@ type FindingPlacement = Pick<ReportedFinding, 'target' | 'locations'>;
 function placementsOf(item: JsonObject): FindingPlacement[] {
   const placements = new Map<string, { target: ScanTarget; locations: ReportedLocation[] }>();
   for (const endpoint of arrayOf(item.endpoints)) {
-    const place = endpointOf(endpoint);
-    if (place === undefined) continue;
-    const asset = assetOfTarget(place.target);
-    const { port = '', protocol = '' } = 'host' in place.target ? place.target : {};
+    const parsed = endpointOf(endpoint);
+    if (parsed === undefined) continue;
+    const asset = assetOfTarget(parsed.target);
+    const { port = '', protocol = '' } = 'host' in parsed.target ? parsed.target : {};
     const key = `${asset?.location ?? ''} ${protocol} ${port}`;
     const placement = placements.get(key);
-    if (placement === undefined) placements.set(key, { target: place.target, locations: [place.location] });
-    else placement.locations.push(place.location);
+    if (placement === undefined) placements.set(key, { target: parsed.target, locations: [parsed.location] });
+    else placement.locations.push(parsed.location);
   }
   if (placements.size > 0) return [...placements.values()];
   const path = textOf(item.file_path);
