@@ -31,9 +31,9 @@ export async function* streamJsonRecords(
       yield [{ value, at: { offset } }];
     return;
   }
-  const cutter = new LineSplitter();
-  for await (const chunk of toUtf8(all)) yield cutter.linesIn(chunk);
-  yield cutter.end();
+  const splitter = new LineSplitter();
+  for await (const chunk of toUtf8(all)) yield splitter.linesIn(chunk);
+  yield splitter.end();
 }
 
 class LineSplitter {
@@ -176,10 +176,10 @@ function parseText(text: string, at: SourceLocation): JsonRecord | undefined {
 function measure(text: string): { depth: number; error?: string } {
   let depth = 0;
   let parts = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    switch (text.charCodeAt(at)) {
+  for (let index = 0; index < text.length; index += 1) {
+    switch (text.charCodeAt(index)) {
       case 0x22:
-        at = endOfString(text, at + 1);
+        index = endOfString(text, index + 1);
         break;
       case 0x5b:
       case 0x7b:
