@@ -71,7 +71,7 @@ export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
   const reported = finding.locations === undefined ? undefined : distinctLocations(finding.locations);
   const locations =
     reported === undefined
-      ? placeOf(finding.target)
+      ? locationsOfTarget(finding.target)
       : limited(reported, MAX_STORED_LOCATIONS).flatMap(toStoredLocation);
   const { cvssVector } = finding;
   const calculatedScore = cvssVector === undefined ? undefined : calculateCvssScore(cvssVector);
@@ -93,14 +93,14 @@ export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
     evidence: limited(finding.evidence, MAX_EVIDENCE).flatMap((item) => text(item) || []),
     locations,
     locationCount: (reported ?? locations).length,
-    // Last: the others set it.
+    // Evaluated last, because the members above set it.
     isTruncated,
   };
 }
 
 const UNCATEGORIZED_PAIR = [UNCATEGORIZED.parent, UNCATEGORIZED.display] as const;
 
-/** @returns at most `most` UTF-16 units, never ending in half a surrogate pair */
+/** @returns at most `max` UTF-16 units, never ending in half a surrogate pair */
 export function truncateText(text: string, max: number): string {
   return text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '');
 }
@@ -148,9 +148,9 @@ function distinctLocations(locations: readonly LocationInput[]): readonly Locati
   const keys = new Set<string>();
   // Most findings repeat no location, and keep their list.
   const distinct = locations.filter((location) => {
-    const before = keys.size;
+    const sizeBefore = keys.size;
     keys.add(keyOfLocation(location));
-    return keys.size > before;
+    return keys.size > sizeBefore;
   });
   return distinct.length === locations.length ? locations : distinct;
 }
@@ -194,13 +194,13 @@ function validLocation(location: LocationInput): ExploitableLocation | undefined
 }
 
 /** @returns the location of a finding that names only a target */
-function placeOf(target: ScanTarget | undefined): ExploitableLocation[] {
+function locationsOfTarget(target: ScanTarget | undefined): ExploitableLocation[] {
   if (target === undefined) return [];
-  return 'host' in target ? [...cachedPlace(target)] : toStoredLocation(locationOfTarget(target));
+  return 'host' in target ? [...cachedHostLocations(target)] : toStoredLocation(locationOfTarget(target));
 }
 
-/** Reports repeat few ports. */
-const cachedPlace = memoize(
+/** Reports repeat the same few hosts and ports. */
+const cachedHostLocations = memoize(
   (target: HostTarget) => toStoredLocation(locationOfTarget(target)),
   hostKey,
   CACHE_SIZE,

@@ -57,13 +57,13 @@ export class SkipCounter {
 const EARLIEST_PLAUSIBLE = Date.UTC(1995, 0, 1);
 
 /**
- * Determines the time of a report, in milliseconds since 1970 (docs/companions.md, section 7): its own time, else the one in
- * the import's options, else that of the upload; of several imports of the same bytes the earliest.
+ * Determines the time of a report, in milliseconds since 1970 (docs/companions.md, section 7): its own time, else the
+ * one in the import's options, else that of the upload; of several imports of the same bytes the earliest.
  */
 export class ReportTime {
   readonly #job: ImportJob;
   readonly #earlier: number | undefined;
-  #own: number | undefined;
+  #ownTime: number | undefined;
   /** Whether a time of the report, or of a finding, is present and not understood. */
   #isUnclear = false;
   #newestHost: number | undefined;
@@ -83,7 +83,7 @@ export class ReportTime {
 
   /** False if the report has a time that is not understood, and the options give none. */
   get isKnown(): boolean {
-    return this.#own !== undefined || !this.#isUnclear || this.#job.options.scannedAt !== null;
+    return this.#ownTime !== undefined || !this.#isUnclear || this.#job.options.scannedAt !== null;
   }
 
   /** Records that a finding has a time that is not understood. */
@@ -94,7 +94,7 @@ export class ReportTime {
   /** Sets the report's own time; the last one wins. NaN stands for a time that is not understood. */
   set(time: number | undefined): void {
     if (Number.isNaN(time)) this.#isUnclear = true;
-    this.#own = this.plausible(time) ?? this.#own;
+    this.#ownTime = this.plausible(time) ?? this.#ownTime;
   }
 
   /** @returns when a host was seen */
@@ -107,7 +107,7 @@ export class ReportTime {
 
   /** @param newest time of the findings, used if the report has none */
   resolve(newest: number | null): number {
-    return this.#own ?? newest ?? this.#newestHost ?? Math.min(this.#fallback, this.#earlierOfSame);
+    return this.#ownTime ?? newest ?? this.#newestHost ?? Math.min(this.#fallback, this.#earlierImportTime);
   }
 
   /**
@@ -116,7 +116,7 @@ export class ReportTime {
    *   `null` for a report that states its time, even in a form that is not understood
    */
   fallback(newest: number | null): number | null {
-    const isStated = this.#own !== undefined || newest !== null || this.#newestHost !== undefined;
+    const isStated = this.#ownTime !== undefined || newest !== null || this.#newestHost !== undefined;
     return isStated || this.#isUnclear ? null : this.#fallback;
   }
 
@@ -124,8 +124,8 @@ export class ReportTime {
     return this.optionsTime ?? this.#job.createdAt;
   }
 
-  /** If the time is not understood, the times of other imports of the same bytes do not count. */
-  get #earlierOfSame(): number {
+  /** The earliest time of other imports of the same bytes; ignored if the report has a time that is not understood. */
+  get #earlierImportTime(): number {
     return this.#isUnclear ? Infinity : (this.#earlier ?? Infinity);
   }
 
@@ -143,7 +143,7 @@ const MAX_PER_FINDING = 50;
 export class ReportTags {
   readonly #names = new Set<string>();
 
-  /** @returns the valid names within the limits; others are counted */
+  /** @returns the valid names within the limits; adds the others to `skips` */
   take(names: readonly string[], skips: SkipCounter, at: SourceLocation | undefined): string[] {
     const validNames = names.slice(0, MAX_PER_FINDING).flatMap((text) => {
       const name = replaceControlCharacters(text).trim();

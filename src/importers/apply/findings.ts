@@ -33,9 +33,9 @@ export interface ApplyContext {
   preview: ImportPreview;
   /** Milliseconds since 1970. */
   reportAt: number;
-  /** Whether that is the time of the report. */
+  /** False if the time of the report is not understood, and the import's options give none. */
   isTimeKnown: boolean;
-  /** Called with the part of the findings that is applied, from 0 to 1. */
+  /** Called with the fraction of the findings that is applied, from 0 to 1. */
   onApplied: (part: number) => void;
   /** Called for each page and transaction of gone findings, which change no other count. */
   onStep: () => void;

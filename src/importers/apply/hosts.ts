@@ -9,7 +9,7 @@ import { isPartial } from '../spool/host-spool.ts';
 import type { ReportSpool } from '../spool/report-spool.ts';
 import { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
 
-/** Ports and hosts per transaction: few, so that other writers wait only briefly, but each commit takes time. */
+/** Ports and hosts per transaction: few enough for short waits of other writers, enough to save commits. */
 const FIRST_PORTS = 2_000;
 const MAX_PORTS = 4_000;
 const MAX_HOSTS = 1_000;

@@ -11,7 +11,7 @@ export type CsvRow =
 
 const MAX_ROW = 4 * 1024 * 1024;
 export const MAX_COLUMNS = 1_000;
-/** Characters that are searched for the header, and rows. */
+/** Characters and rows in which the header is searched. */
 const MAX_HEADER = 64 * 1024;
 const MAX_PREAMBLE = 50;
 /** Characters that are parsed between two checks of the number of rows. */
@@ -19,8 +19,8 @@ const HEAD_STEP = 4_096;
 const DELIMITERS = [',', ';', '\t'];
 
 /**
- * Parses CSV (RFC 4180) as a stream. Skips empty rows, and ignores empty fields beyond the last column. A quote inside an
- * unquoted field is text.
+ * Parses CSV (RFC 4180) as a stream. Skips empty rows, and ignores empty fields beyond the last column. A quote inside
+ * an unquoted field is text.
  * @param isHeader whether a row names the columns; rows before it are skipped. Without such a row in the first 64 Ki
  *   characters, it is the first
  * @throws ReportError with the line if a row exceeds 4 Mi characters or the report ends inside quotes
@@ -87,7 +87,7 @@ export interface CsvLayout {
   start: number;
   /** The line that names the columns, from 1. */
   line: number;
-  /** Its fields. */
+  /** The fields of that line. */
   header: readonly string[];
 }
 

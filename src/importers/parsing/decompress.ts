@@ -20,8 +20,8 @@ const MAX_DESCRIPTOR = 28;
  * Decompresses gzip (including several members) and zip files with a single entry, recognised by their first bytes.
  * Other files pass unchanged.
  * @param size bytes of the file, if known
- * @returns a source that throws ReportError if the file is damaged or truncated, contains several files or more than 1,000
- *   entries, or decompresses to more than 200 times its size or 16 GiB. Skipped entries count as well
+ * @returns a source that throws ReportError if the file is damaged or truncated, contains several files or more than
+ *   1,000 entries, or decompresses to more than 200 times its size or 16 GiB. Skipped entries count as well
  */
 export function decompress(source: ByteSource, size?: number): ByteSource {
   return () => decompressed(new ByteReader(source()), size);
@@ -155,7 +155,7 @@ async function* unzipped(
     if ((flags & 1) !== 0) throw new ReportError('The zip file is encrypted. Import the report itself.');
     if (method !== 8 && (method !== 0 || hasDescriptor || compressedSize === 0xffffffff))
       throw new ReportError('The zip file uses an unsupported compression method.');
-    // Added by file managers.
+    // Folders, and the metadata that macOS adds.
     const isIgnored = name.endsWith('/') || name.startsWith('__MACOSX/');
     if (!isIgnored && hasFile)
       throw new ReportError('The zip file contains more than one file. Import each report on its own.');
@@ -194,7 +194,7 @@ class ByteReader {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** Bytes read so far. */
+  /** Excludes bytes that were returned with `unread`. */
   readonly bytesRead = (): number => this.#bytesRead;
 
   /** @returns the next chunk; `undefined` at the end */

@@ -45,7 +45,7 @@ export function replaceLoneSurrogates(value: unknown, text: string): unknown {
   return /\\u[dD][89a-fA-F]/.test(text) ? replaceDeep(value) : value;
 }
 
-/** The JSON reader limits the depth. */
+/** Recursion is safe, because the JSON reader limits the depth. */
 function replaceDeep(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(replaceDeep);
@@ -55,7 +55,7 @@ function replaceDeep(value: unknown): unknown {
   );
 }
 
-/** Bytes that an XML declaration may take. */
+/** Maximum bytes of an XML declaration. */
 const MAX_DECLARATION = 256;
 
 /**
@@ -130,8 +130,8 @@ function lengthOfWholeCharacters(bytes: Uint8Array): number {
 
 /**
  * Peeks at the start of a report.
- * @returns its first two characters that are neither white space nor a byte order mark, or fewer at its end, and a stream
- *   of all bytes
+ * @returns its first two characters that are neither white space nor a byte order mark, or fewer at its end, and a
+ *   stream of all bytes
  */
 export async function peekStart(
   chunks: AsyncIterable<Uint8Array>,

@@ -78,7 +78,7 @@ class JsonScanner {
   /** Path nodes of the next value. */
   #nodes: readonly PathNode[];
   /** Bytes before the current chunk. */
-  #base = 0;
+  #chunkStart = 0;
   #inString = false;
   #escaped = false;
   #inLiteral = false;
@@ -113,11 +113,11 @@ class JsonScanner {
       } else if (this.#depth > 0) {
         index = this.#scanMatch(bytes, index);
       } else {
-        this.#take(bytes, index);
+        this.#scanByte(bytes, index);
       }
     }
     if (!this.#capture.carryOver(bytes)) this.#failTooLarge();
-    this.#base += bytes.length;
+    this.#chunkStart += bytes.length;
   }
 
   /** @throws ReportError if the document is incomplete */
@@ -171,7 +171,7 @@ class JsonScanner {
     return bytes.length;
   }
 
-  #take(bytes: Uint8Array, index: number): void {
+  #scanByte(bytes: Uint8Array, index: number): void {
     const byte = bytes[index] as number;
     const isSpace = byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
     if (this.#inLiteral) {
@@ -181,12 +181,12 @@ class JsonScanner {
     if (isSpace) return;
     switch (this.#expected) {
       case 'value or end':
-        if (byte === CLOSE_BRACKET) this.#pop(byte, index);
+        if (byte === CLOSE_BRACKET) this.#endContainer(byte, index);
         else this.#beginValue(byte, index);
         break;
       case 'value':
         if (byte === CLOSE_BRACKET && this.#options.trailingCommas === true && this.#frames.length > 0)
-          this.#pop(byte, index);
+          this.#endContainer(byte, index);
         else this.#beginValue(byte, index);
         break;
       case 'key or end':
@@ -195,7 +195,7 @@ class JsonScanner {
           byte === CLOSE_BRACE &&
           (this.#expected === 'key or end' || this.#options.trailingCommas === true)
         )
-          this.#pop(byte, index);
+          this.#endContainer(byte, index);
         else if (byte === QUOTE) {
           // No path leads here: skip names like values.
           if (this.#frames.at(-1)?.nodes.length === 0) this.#inString = true;
@@ -207,8 +207,8 @@ class JsonScanner {
         this.#expected = 'value';
         break;
       case 'comma or end':
-        if (byte === COMMA) this.#next();
-        else this.#pop(byte, index);
+        if (byte === COMMA) this.#onComma();
+        else this.#endContainer(byte, index);
         break;
       case 'nothing':
         this.#fail('Invalid JSON: more text follows its end.', index);
@@ -221,7 +221,7 @@ class JsonScanner {
     const isContainer = byte === OPEN_BRACE || byte === OPEN_BRACKET;
     if (path !== undefined) {
       this.#path = path;
-      this.#offset = this.#base + index;
+      this.#offset = this.#chunkStart + index;
       this.#members = 0;
       this.#capture.begin(index, MAX_MATCH);
       if (isContainer) {
@@ -234,7 +234,7 @@ class JsonScanner {
       const isArray = byte === OPEN_BRACKET;
       this.#frames.push({ isArray, key: isArray ? 0 : '', nodes: this.#nodes });
       this.#expected = isArray ? 'value or end' : 'key or end';
-      if (isArray) this.#enter(0);
+      if (isArray) this.#enterMember(0);
       return;
     }
     if (byte === QUOTE) {
@@ -253,7 +253,7 @@ class JsonScanner {
     const path = this.#nodes.find((node) => node.begins !== undefined)?.begins;
     if (path === undefined) return;
     const keys = this.#frames.map(({ key }) => key);
-    this.#matches.push({ path, keys, value: undefined, offset: this.#base + index });
+    this.#matches.push({ path, keys, value: undefined, offset: this.#chunkStart + index });
   }
 
   #beginText(index: number, maxBytes: number): void {
@@ -264,7 +264,7 @@ class JsonScanner {
   #endString(bytes: Uint8Array, index: number): void {
     if (this.#path !== undefined) this.#endMatch(bytes, index + 1);
     else if (this.#capture.isActive) {
-      this.#enter(this.#parsed(this.#takeCapture(bytes, index + 1), JSON.parse, index) as string);
+      this.#enterMember(this.#parsed(this.#takeCapture(bytes, index + 1), JSON.parse, index) as string);
       this.#expected = 'colon';
     } else if (this.#expected === 'key' || this.#expected === 'key or end') this.#expected = 'colon';
     else this.#endValue();
@@ -280,7 +280,7 @@ class JsonScanner {
   #endMatch(bytes: Uint8Array, end: number): void {
     const text = this.#takeCapture(bytes, end);
     const { parse = JSON.parse } = this.#options;
-    const value = replaceLoneSurrogates(this.#parsed(text, parse, this.#offset - this.#base), text);
+    const value = replaceLoneSurrogates(this.#parsed(text, parse, this.#offset - this.#chunkStart), text);
     const keys = this.#frames.map(({ key }) => key);
     this.#matches.push({ path: this.#path as string, keys, value, offset: this.#offset });
     this.#path = undefined;
@@ -291,21 +291,20 @@ class JsonScanner {
     this.#expected = this.#frames.length === 0 ? 'nothing' : 'comma or end';
   }
 
-  /** Handles a comma. */
-  #next(): void {
+  #onComma(): void {
     const frame = this.#frames.at(-1) as Frame;
     this.#expected = frame.isArray ? 'value' : 'key';
-    if (frame.isArray) this.#enter((frame.key as number) + 1);
+    if (frame.isArray) this.#enterMember((frame.key as number) + 1);
   }
 
-  #enter(key: string | number): void {
+  #enterMember(key: string | number): void {
     const frame = this.#frames.at(-1) as Frame;
     frame.key = key;
     if (frame.nodes.length === 0) return void (this.#nodes = frame.nodes);
     this.#nodes = matchPaths(frame.nodes, String(key));
   }
 
-  #pop(byte: number, index: number): void {
+  #endContainer(byte: number, index: number): void {
     const frame = this.#frames.pop();
     if (frame === undefined || byte !== (frame.isArray ? CLOSE_BRACKET : CLOSE_BRACE))
       this.#fail('Invalid JSON: a comma or a closing bracket is expected here.', index);
@@ -340,7 +339,7 @@ class JsonScanner {
   }
 
   #fail(message: string, index: number): never {
-    throw new ReportError(message, { offset: this.#base + index });
+    throw new ReportError(message, { offset: this.#chunkStart + index });
   }
 }
 

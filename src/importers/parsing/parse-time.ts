@@ -1,4 +1,4 @@
-/** No supported scanner existed before. */
+/** Earlier times are wrong: no supported scanner existed. */
 const EARLIEST = Date.UTC(1995, 0, 1);
 /** The end of the year 9999. */
 const LATEST = 253_402_300_799_999;
@@ -16,9 +16,9 @@ const CLOCK = /(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:[\s\u202F]?([a
 export type DateOrder = 'dmy' | 'mdy';
 
 /**
- * Parses the times that tools and spreadsheets write: ISO 8601, RFC 5322, `Mon Jan  2 15:04:05 2023`, numeric dates, dates
- * with the name of a month in several languages, 12-hour clocks, offsets and zones, seconds or milliseconds since 1970.
- * Times without a zone are UTC.
+ * Parses the times that tools and spreadsheets write: ISO 8601, RFC 5322, `Mon Jan  2 15:04:05 2023`, numeric dates,
+ * dates with the name of a month in several languages, 12-hour clocks, offsets and zones, seconds or milliseconds since
+ * 1970. Times without a zone are UTC.
  * @param order of day and month in dates such as `3/4/2024`
  * @returns milliseconds since 1970; `undefined` if absent, before 1995 or after 9999; NaN if it is not understood
  */
@@ -100,7 +100,7 @@ function fromWords(text: string, order: DateOrder | undefined): number {
 /** @param dayPeriod `a` or `p` of a 12-hour clock */
 function hourOf(hour: Digits, dayPeriod: Digits): Digits {
   if (dayPeriod === undefined) return hour;
-  // Such as `13:05 PM`.
+  // Rejects `13:05 PM`.
   if (!(Number(hour) >= 1 && Number(hour) <= 12)) return 'invalid';
   const isAfternoon = dayPeriod.toLowerCase() === 'p';
   return String((Number(hour) % 12) + (isAfternoon ? 12 : 0));
@@ -121,7 +121,7 @@ function dateFrom(
     const [, first = '', separator, second = '', third = ''] = numeric;
     if (first.length === 4) return [first, Number(second) - 1, third];
     const year = separator === '-' && third.length < 4 ? undefined : yearOf(third);
-    const dateOrder = separator === '.' ? 'dmy' : (decisive(first, second) ?? order);
+    const dateOrder = separator === '.' ? 'dmy' : (orderFromNumbers(first, second) ?? order);
     if (year === undefined || dateOrder === undefined) return undefined;
     return dateOrder === 'dmy' ? [year, Number(second) - 1, first] : [year, Number(first) - 1, second];
   }
@@ -134,19 +134,19 @@ function dateFrom(
   return first.length === 4 ? [first, month, second] : [yearOf(second), month, first];
 }
 
-/** @returns the order, if a number is too large for a month, or if both are the same */
-function decisive(first: string, second: string): DateOrder | undefined {
+/** @returns the order if a number is too large for a month, or if both are equal, so that the order does not matter */
+function orderFromNumbers(first: string, second: string): DateOrder | undefined {
   if (Number(first) > 12 || first === second) return 'dmy';
   return Number(second) > 12 ? 'mdy' : undefined;
 }
 
-/** @param year two digits are from 1970 to 2069 */
+/** @param year four digits, or two for the years from 1970 to 2069 */
 function yearOf(year: string): Digits {
   if (year.length === 4) return year;
   return year.length === 2 ? String((Number(year) < 70 ? 2_000 : 1_900) + Number(year)) : undefined;
 }
 
-/** @returns hours */
+/** @returns the UTC offset in hours; 0 for an unknown zone */
 function offsetOf(zone: string): number {
   const [, sign, hours, minutes] = /^([+-])(\d{2}):?(\d{2})$/.exec(zone) ?? [];
   if (hours !== undefined) return (sign === '-' ? -1 : 1) * (Number(hours) + Number(minutes) / 60);

@@ -73,7 +73,7 @@ export function hostDescription(
   return lines.length === 0 ? {} : { description: lines.join('\n') };
 }
 
-/** Builds an observed port; it is open unless `more` says otherwise. */
+/** Builds an observed port; it is open unless `details` has another state. */
 export function buildObservedPort(
   protocol: ObservedPort['protocol'],
   number: number,

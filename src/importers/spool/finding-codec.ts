@@ -171,7 +171,7 @@ export function hashContent(rank: number, body: string, locationCount: number): 
   return hash('sha256', `${rank} ${locationCount}${reported}`, 'base64url').slice(0, 22);
 }
 
-/** @param located number of reported locations */
+/** @param locationCount number of reported locations, including those not stored */
 export function toColumns(rank: number, body: string, locationCount: number): ScannerColumns {
   const [score, vector, title, description, impact, fix, parent, display, ...lists] = decodeTexts(body);
   const [cves, cwes, urls, locations, evidence] = lists;

@@ -89,7 +89,7 @@ export interface OtherColumns {
   quality: string | undefined;
 }
 
-export function otherColumns(columns: readonly string[]): OtherColumns {
+export function findOtherColumns(columns: readonly string[]): OtherColumns {
   const columnNamed = (...names: string[]) => columns.find((column) => names.includes(plain(column)));
   return {
     flags: Object.entries(CLOSED_COLUMNS).flatMap(([name, reason]) => {

@@ -18,7 +18,7 @@ import {
   defaultMapping,
   isCsvField,
   type OtherColumns,
-  otherColumns,
+  findOtherColumns,
   reasonClosed,
 } from './columns.ts';
 import { targetsOfRow } from './row-targets.ts';
@@ -120,7 +120,7 @@ function columnsOf(names: readonly string[], mapping: ColumnMapping | undefined)
       { line: 1 },
     );
   }
-  return { mapping: columns, otherColumns: otherColumns(names) };
+  return { mapping: columns, otherColumns: findOtherColumns(names) };
 }
 
 function* recordsOf(

@@ -70,17 +70,17 @@ export function checksOfCommand(args: string): string[] {
 function listedByVulners(text: string): ScriptFindings['findings'] {
   const cves = new Map<string, { score: number; address: string; exploited: boolean; product: string }>();
   const urls: string[] = [];
-  let product = '';
+  let cpe = '';
   for (const line of text.split('\n')) {
     const heading = /^\s*(\S.{0,200}):\s*$/.exec(line);
     if (heading !== null) {
-      product = heading[1] ?? '';
+      cpe = heading[1] ?? '';
       continue;
     }
-    const [name = '', score = '', address = '', exploitMark = ''] = line.trim().split(/\s+/);
+    const [name = '', score = '', address = '', mark = ''] = line.trim().split(/\s+/);
     const [cve] = extractCveIds(name);
     if (cve !== undefined && cve.length === name.length) {
-      cves.set(cve, { score: Number(score), address, exploited: exploitMark.includes('EXPLOIT'), product });
+      cves.set(cve, { score: Number(score), address, exploited: mark.includes('EXPLOIT'), product: cpe });
     } else if (/^https?:\/\//.test(address)) urls.push(address);
   }
   return Array.from(cves, ([cve, { score, address, exploited, product }]) => {

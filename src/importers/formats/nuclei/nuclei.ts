@@ -23,8 +23,8 @@ import type {
 import { parseUntrustedUrl } from '../../../lib/parse-untrusted-url.ts';
 
 /**
- * Nuclei results as an array or as JSON Lines (`-json-export`, `-jsonl`), its type ResultEvent. Before 2.6 the names were
- * `templateID`, `matched` and `matcher_name`.
+ * Nuclei results as an array or as JSON Lines (`-json-export`, `-jsonl`), its type ResultEvent. Before 2.6 the names
+ * were `templateID`, `matched` and `matcher_name`.
  */
 export const nuclei: ReportFormat = {
   name: 'nuclei',

@@ -133,7 +133,8 @@ function prefixesOf(
 
 /**
  * @param folders the longest first
- * @returns the only folder, else that with the name of a checkout, else the one inside all others, else that around them
+ * @returns the only folder, else that with the name of a checkout, else the one inside all others, else that around
+ *   them
  */
 function mainOf(folders: readonly string[], names: ReadonlyMap<string, string>): string | undefined {
   const roots = folders.filter((folder) => isCheckout(names.get(folder) ?? ''));

@@ -29,8 +29,8 @@ function keyOf({ path, name, snippet, message }: ResultLocation): string {
 }
 
 /**
- * Uses `fingerprints`, else `partialFingerprints` with the path, else path and snippet. If a result has no line of code,
- * adds the subject that its message names.
+ * Uses `fingerprints`, else `partialFingerprints` with the path, else path and snippet. If a result has no line of
+ * code, adds the subject that its message names.
  * @param message of the result, as plain text
  */
 export function identityOfSarifResult(
