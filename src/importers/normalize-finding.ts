@@ -54,9 +54,9 @@ export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
   let isTruncated = false;
   const text = (value: string | undefined, max = MAX_TEXT): string => {
     if (value === undefined) return '';
-    const short = value.length > max ? truncateText(value, max) : value;
-    if (short.length < value.length) isTruncated = true;
-    return sanitizeText(short);
+    const truncated = value.length > max ? truncateText(value, max) : value;
+    if (truncated.length < value.length) isTruncated = true;
+    return sanitizeText(truncated);
   };
   const limited = <T>(values: readonly T[] | undefined, max: number): readonly T[] => {
     if (values === undefined) return [];
@@ -71,7 +71,7 @@ export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
   const reported = finding.locations === undefined ? undefined : distinctLocations(finding.locations);
   const locations =
     reported === undefined
-      ? placeOf(finding.target)
+      ? locationsOfTarget(finding.target)
       : limited(reported, MAX_STORED_LOCATIONS).flatMap(toStoredLocation);
   const { cvssVector } = finding;
   const calculatedScore = cvssVector === undefined ? undefined : calculateCvssScore(cvssVector);
@@ -93,14 +93,14 @@ export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
     evidence: limited(finding.evidence, MAX_EVIDENCE).flatMap((item) => text(item) || []),
     locations,
     locationCount: (reported ?? locations).length,
-    // Last: the others set it.
+    // Evaluated last, because the members above set it.
     isTruncated,
   };
 }
 
 const UNCATEGORIZED_PAIR = [UNCATEGORIZED.parent, UNCATEGORIZED.display] as const;
 
-/** @returns at most `most` UTF-16 units, never ending in half a surrogate pair */
+/** @returns at most `max` UTF-16 units, never ending in half a surrogate pair */
 export function truncateText(text: string, max: number): string {
   return text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '');
 }
@@ -148,9 +148,9 @@ function distinctLocations(locations: readonly LocationInput[]): readonly Locati
   const keys = new Set<string>();
   // Most findings repeat no location, and keep their list.
   const distinct = locations.filter((location) => {
-    const before = keys.size;
+    const sizeBefore = keys.size;
     keys.add(keyOfLocation(location));
-    return keys.size > before;
+    return keys.size > sizeBefore;
   });
   return distinct.length === locations.length ? locations : distinct;
 }
@@ -164,24 +164,24 @@ function keyOfLocation({ type, value, address, port, protocol }: LocationInput):
 /** @returns the location, with the type `other` if it is invalid for its own type */
 function toStoredLocation(location: LocationInput): ExploitableLocation[] {
   const { value, address, protocol, port } = location;
-  const short = {
+  const truncated = {
     type: location.type,
     ...(value === undefined ? {} : { value: sanitizeText(truncateText(value, MAX_VALUE)) }),
     ...(address === undefined ? {} : { address: sanitizeText(truncateText(address, MAX_VALUE)) }),
     ...(protocol === undefined ? {} : { protocol: sanitizeText(truncateText(protocol, MAX_VALUE)) }),
     ...(port === undefined ? {} : { port }),
   };
-  const valid = short.type === 'ip' ? cachedEndpoint(short) : validLocation(short);
+  const valid = truncated.type === 'ip' ? cachedEndpoint(truncated) : validLocation(truncated);
   if (valid !== undefined) return [valid];
-  const text = short.value?.trim() || short.address?.trim();
+  const text = truncated.value?.trim() || truncated.address?.trim();
   return text
     ? [
         {
           type: 'other',
           value: text,
-          address: short.address ?? null,
+          address: truncated.address ?? null,
           port: port ?? null,
-          protocol: short.protocol ?? null,
+          protocol: truncated.protocol ?? null,
         },
       ]
     : [];
@@ -194,13 +194,13 @@ function validLocation(location: LocationInput): ExploitableLocation | undefined
 }
 
 /** @returns the location of a finding that names only a target */
-function placeOf(target: ScanTarget | undefined): ExploitableLocation[] {
+function locationsOfTarget(target: ScanTarget | undefined): ExploitableLocation[] {
   if (target === undefined) return [];
-  return 'host' in target ? [...cachedPlace(target)] : toStoredLocation(locationOfTarget(target));
+  return 'host' in target ? [...cachedHostLocations(target)] : toStoredLocation(locationOfTarget(target));
 }
 
-/** Reports repeat few ports. */
-const cachedPlace = memoize(
+/** Reports repeat the same few hosts and ports. */
+const cachedHostLocations = memoize(
   (target: HostTarget) => toStoredLocation(locationOfTarget(target)),
   hostKey,
   CACHE_SIZE,
@@ -215,16 +215,16 @@ const cachedEndpoint = memoize(
  * Merges two instances of a finding: keeps the texts of the first, and the ids, references and evidence of both. If the
  * second has another description and no evidence, the description becomes evidence.
  */
-export function mergeFindings(first: NormalizedFinding, other: NormalizedFinding): NormalizedFinding {
-  const isOther = other.description !== '' && other.description !== first.description;
-  const told = isOther && other.evidence.length === 0 ? [other.description] : other.evidence;
-  const union = (one: string[], two: string[], max: number) => [...new Set([...one, ...two])].slice(0, max);
+export function mergeFindings(first: NormalizedFinding, second: NormalizedFinding): NormalizedFinding {
+  const isDifferent = second.description !== '' && second.description !== first.description;
+  const evidence = isDifferent && second.evidence.length === 0 ? [second.description] : second.evidence;
+  const union = (a: string[], b: string[], max: number) => [...new Set([...a, ...b])].slice(0, max);
   return {
     ...first,
-    cveIds: union(first.cveIds, other.cveIds, MAX_IDS),
-    cweIds: union(first.cweIds, other.cweIds, MAX_IDS),
-    referenceUrls: union(first.referenceUrls, other.referenceUrls, MAX_IDS),
-    evidence: union(first.evidence, told, MAX_EVIDENCE),
-    isTruncated: first.isTruncated || other.isTruncated,
+    cveIds: union(first.cveIds, second.cveIds, MAX_IDS),
+    cweIds: union(first.cweIds, second.cweIds, MAX_IDS),
+    referenceUrls: union(first.referenceUrls, second.referenceUrls, MAX_IDS),
+    evidence: union(first.evidence, evidence, MAX_EVIDENCE),
+    isTruncated: first.isTruncated || second.isTruncated,
   };
 }

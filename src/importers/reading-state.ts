@@ -36,9 +36,9 @@ export class SkipCounter {
     );
   }
 
-  /** @param counted false if the record was imported and only cut */
-  add(reason: string, at: SourceLocation = {}, counted = true): void {
-    if (counted) this.#count += 1;
+  /** @param isCounted false if the record was imported and only cut */
+  add(reason: string, at: SourceLocation = {}, isCounted = true): void {
+    if (isCounted) this.#count += 1;
     const name = this.#skips.has(reason) || this.#skips.size < MAX_REASONS - 1 ? reason : OTHER_REASONS;
     const skip = this.#skips.get(name);
     if (skip === undefined) {
@@ -57,13 +57,13 @@ export class SkipCounter {
 const EARLIEST_PLAUSIBLE = Date.UTC(1995, 0, 1);
 
 /**
- * Determines the time of a report, in milliseconds since 1970 (docs/companions.md, section 7): its own time, else the one in
- * the import's options, else that of the upload; of several imports of the same bytes the earliest.
+ * Determines the time of a report, in milliseconds since 1970 (docs/companions.md, section 7): its own time, else the
+ * one in the import's options, else that of the upload; of several imports of the same bytes the earliest.
  */
 export class ReportTime {
   readonly #job: ImportJob;
   readonly #earlier: number | undefined;
-  #own: number | undefined;
+  #ownTime: number | undefined;
   /** Whether a time of the report, or of a finding, is present and not understood. */
   #isUnclear = false;
   #newestHost: number | undefined;
@@ -75,15 +75,15 @@ export class ReportTime {
   }
 
   /** @returns the time if a scan can have that time: since 1995 and not after the upload */
-  plausible(at: number | undefined): number | undefined {
-    return at !== undefined && at >= EARLIEST_PLAUSIBLE && at <= this.#job.createdAt
-      ? Math.trunc(at)
+  plausible(time: number | undefined): number | undefined {
+    return time !== undefined && time >= EARLIEST_PLAUSIBLE && time <= this.#job.createdAt
+      ? Math.trunc(time)
       : undefined;
   }
 
   /** False if the report has a time that is not understood, and the options give none. */
   get isKnown(): boolean {
-    return this.#own !== undefined || !this.#isUnclear || this.#job.options.scannedAt !== null;
+    return this.#ownTime !== undefined || !this.#isUnclear || this.#job.options.scannedAt !== null;
   }
 
   /** Records that a finding has a time that is not understood. */
@@ -92,22 +92,22 @@ export class ReportTime {
   }
 
   /** Sets the report's own time; the last one wins. NaN stands for a time that is not understood. */
-  set(at: number | undefined): void {
-    if (Number.isNaN(at)) this.#isUnclear = true;
-    this.#own = this.plausible(at) ?? this.#own;
+  set(time: number | undefined): void {
+    if (Number.isNaN(time)) this.#isUnclear = true;
+    this.#ownTime = this.plausible(time) ?? this.#ownTime;
   }
 
   /** @returns when a host was seen */
-  hostTime(at: number | undefined): number {
-    const believed = this.plausible(at);
-    if (believed === undefined) return this.resolve(null);
-    this.#newestHost = Math.max(believed, this.#newestHost ?? believed);
-    return believed;
+  hostTime(time: number | undefined): number {
+    const plausibleTime = this.plausible(time);
+    if (plausibleTime === undefined) return this.resolve(null);
+    this.#newestHost = Math.max(plausibleTime, this.#newestHost ?? plausibleTime);
+    return plausibleTime;
   }
 
   /** @param newest time of the findings, used if the report has none */
   resolve(newest: number | null): number {
-    return this.#own ?? newest ?? this.#newestHost ?? Math.min(this.#fallback, this.#earlierOfSame);
+    return this.#ownTime ?? newest ?? this.#newestHost ?? Math.min(this.#fallback, this.#earlierImportTime);
   }
 
   /**
@@ -116,21 +116,21 @@ export class ReportTime {
    *   `null` for a report that states its time, even in a form that is not understood
    */
   fallback(newest: number | null): number | null {
-    const isStated = this.#own !== undefined || newest !== null || this.#newestHost !== undefined;
+    const isStated = this.#ownTime !== undefined || newest !== null || this.#newestHost !== undefined;
     return isStated || this.#isUnclear ? null : this.#fallback;
   }
 
   get #fallback(): number {
-    return this.given ?? this.#job.createdAt;
+    return this.optionsTime ?? this.#job.createdAt;
   }
 
-  /** If the time is not understood, the times of other imports of the same bytes do not count. */
-  get #earlierOfSame(): number {
+  /** The earliest time of other imports of the same bytes; ignored if the report has a time that is not understood. */
+  get #earlierImportTime(): number {
     return this.#isUnclear ? Infinity : (this.#earlier ?? Infinity);
   }
 
   /** The time in the import's options. */
-  get given(): number | undefined {
+  get optionsTime(): number | undefined {
     return this.plausible(this.#job.options.scannedAt ?? undefined);
   }
 }
@@ -143,9 +143,9 @@ const MAX_PER_FINDING = 50;
 export class ReportTags {
   readonly #names = new Set<string>();
 
-  /** @returns the valid names within the limits; others are counted */
+  /** @returns the valid names within the limits; adds the others to `skips` */
   take(names: readonly string[], skips: SkipCounter, at: SourceLocation | undefined): string[] {
-    const taken = names.slice(0, MAX_PER_FINDING).flatMap((text) => {
+    const validNames = names.slice(0, MAX_PER_FINDING).flatMap((text) => {
       const name = replaceControlCharacters(text).trim();
       const key = foldName(name);
       if (validateName('tag', name) !== undefined) return [];
@@ -153,7 +153,7 @@ export class ReportTags {
       this.#names.add(key);
       return name;
     });
-    if (taken.length < names.length) skips.add('tag not imported', at, false);
-    return [...new Set(taken)];
+    if (validNames.length < names.length) skips.add('tag not imported', at, false);
+    return [...new Set(validNames)];
   }
 }

@@ -128,7 +128,7 @@ export interface ReportSample {
   records: readonly unknown[];
 }
 
-/** For CSV: the report's column by our field. */
+/** The CSV column of each field of a finding. */
 export type ColumnMapping = Readonly<Record<string, string>>;
 
 /** Information about a report from the user. */

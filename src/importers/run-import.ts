@@ -166,7 +166,8 @@ async function lineAt(source: ByteSource, offset: number, signal: AbortSignal): 
   try {
     for await (const chunk of toUtf8(source())) {
       const end = Math.min(chunk.length, offset - position);
-      for (let at = chunk.indexOf(0x0a); at >= 0 && at < end; at = chunk.indexOf(0x0a, at + 1)) line += 1;
+      for (let index = chunk.indexOf(0x0a); index >= 0 && index < end; index = chunk.indexOf(0x0a, index + 1))
+        line += 1;
       position += chunk.length;
       if (position >= offset) break;
     }
@@ -241,7 +242,7 @@ function handleRecord(
           source,
           asset,
           scanScope: scanScopeKeyOf(target, finding.ports, finding.checks),
-          seenAt: (isUnclear ? time.given : time.plausible(finding.seenAt)) ?? null,
+          seenAt: (isUnclear ? time.optionsTime : time.plausible(finding.seenAt)) ?? null,
           isTimeUnclear: isUnclear && job.options.scannedAt === null,
           tags: finding.tags === undefined ? [] : tags.take(finding.tags, skips, at),
         };

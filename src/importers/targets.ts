@@ -23,13 +23,12 @@ const cachedPrefix = memoize(
 );
 const cachedOrigin = memoize(parseOrigin, (site) => site, CACHE_SIZE);
 
-/** Characters: as many as a location has. */
+/** Characters; a location has no more. */
 const MAX_SHARED_NAME = 2_048;
 
 /**
- * @param name of a host, site, artifact or check that a report gives once for many findings; each of them parses and
- *   hashes it
- * @returns its beginning
+ * Limits the length of a name that a report gives once for many findings (a host, site, artifact or check), because
+ * each of these findings parses and hashes it.
  */
 export function cutSharedName(name: string): string {
   return name.slice(0, MAX_SHARED_NAME);
@@ -73,7 +72,7 @@ function scanScopeAt(target: ScanTarget, ports: readonly PortRange[] | undefined
 /** @returns the origin as `https://host:8443/`, without a default port; `undefined` if the URL is not http or https */
 export function webOriginOf(url: string): string | undefined {
   const text = url.trim();
-  // Reports repeat few sites, and nothing after the host changes the origin.
+  // Reports repeat the same few sites, and nothing after the host changes the origin.
   const site = siteOf(text);
   return site === undefined ? parseOrigin(text) : cachedOrigin(site);
 }
@@ -128,7 +127,7 @@ function resolveScanScope(target: ScanTarget): ScanScopeKey | null {
   return { key: `host:${location}`, host: location, ports: port };
 }
 
-/** Reports repeat the same list for every host. */
+/** Caches the text of a port list, because reports repeat the same list for every host. */
 const portTexts = new WeakMap<readonly PortRange[], string>();
 
 function cachedPorts(ranges: readonly PortRange[]): string {
@@ -162,8 +161,8 @@ function parseOrigin(text: string): string | undefined {
 
 function parseHost(text: string): AssetLocation | undefined {
   // A zone names a network interface of the scanning machine.
-  const found = normalizeLocation('host', text.replace(/^\[(.*)\]$/, '$1').replace(/%[^]*/, ''));
-  return 'location' in found ? { type: 'host', location: found.location } : undefined;
+  const normalized = normalizeLocation('host', text.replace(/^\[(.*)\]$/, '$1').replace(/%[^]*/, ''));
+  return 'location' in normalized ? { type: 'host', location: normalized.location } : undefined;
 }
 
 /**

@@ -33,9 +33,9 @@ export interface ApplyContext {
   preview: ImportPreview;
   /** Milliseconds since 1970. */
   reportAt: number;
-  /** Whether that is the time of the report. */
+  /** False if the time of the report is not understood, and the import's options give none. */
   isTimeKnown: boolean;
-  /** Called with the part of the findings that is applied, from 0 to 1. */
+  /** Called with the fraction of the findings that is applied, from 0 to 1. */
   onApplied: (part: number) => void;
   /** Called for each page and transaction of gone findings, which change no other count. */
   onStep: () => void;
@@ -64,19 +64,19 @@ export async function applyFindings(run: ApplyContext): Promise<void> {
   let after: SpoolCursor = inOrder ? 0 : '';
   let applied = 0;
   for (;;) {
-    const read = spool.findings.read(after, writer.batchSize, { reportAt, isTimeKnown });
-    const last = read.at(-1);
+    const spooled = spool.findings.read(after, writer.batchSize, { reportAt, isTimeKnown });
+    const last = spooled.at(-1);
     if (last === undefined) break;
-    const detections = read.map(({ detection }) => detection);
-    const upserted = await writer.write(read.length, (tx) => upsertFindings(tx, job, detections, clock()));
-    for (const { isTruncated } of read) if (isTruncated) skips.add('truncated', {}, false);
+    const detections = spooled.map(({ detection }) => detection);
+    const upserted = await writer.write(spooled.length, (tx) => upsertFindings(tx, job, detections, clock()));
+    for (const { isTruncated } of spooled) if (isTruncated) skips.add('truncated', {}, false);
     for (const asset of upserted.assetsCreated) {
       // Dry runs roll back, so every batch reports the same asset as created: count it once.
       if (!job.options.dryRun || spool.addCreatedAsset(asset)) result.assets_created += 1;
     }
     countOutcomes(run, detections, upserted.outcomes);
     after = inOrder ? last.sequence : last.detection.identity;
-    applied += read.length;
+    applied += spooled.length;
     run.onApplied(applied / spool.findings.count);
   }
 }
@@ -120,18 +120,18 @@ export async function applyGone(run: ApplyContext): Promise<void> {
     await writer.write(identities.length, (tx) => recordUntested(tx, job, identities));
     after = last;
   }
-  for (const covered of scanScopesOf(run)) {
-    await writer.write(covered.keys.length, (tx) => recordScanScope(tx, job, covered, reportAt));
-    await markMissing(run, writer, covered);
+  for (const scanScope of scanScopesOf(run)) {
+    await writer.write(scanScope.keys.length, (tx) => recordScanScope(tx, job, scanScope, reportAt));
+    await markMissing(run, writer, scanScope);
     onStep();
   }
 }
 
-async function markMissing(run: ApplyContext, writer: AdaptiveWriter, covered: ScanScope): Promise<void> {
+async function markMissing(run: ApplyContext, writer: AdaptiveWriter, scanScope: ScanScope): Promise<void> {
   const { db, job, spool, result, preview, reportAt, clock, onStep } = run;
-  for await (const found of findStaleFindings(db.read, job, covered, reportAt)) {
+  for await (const staleFindings of findStaleFindings(db.read, job, scanScope, reportAt)) {
     onStep();
-    const missing = found.filter(
+    const missing = staleFindings.filter(
       ({ identity }) => !spool.findings.has(identity) && !spool.isUntested(identity),
     );
     result.findings_gone += missing.filter(({ isGone }) => isGone).length;
@@ -139,12 +139,12 @@ async function markMissing(run: ApplyContext, writer: AdaptiveWriter, covered: S
     for (let start = 0; start < ids.length;) {
       const batch = ids.slice(start, start + writer.batchSize);
       start += batch.length;
-      const gone = await writer.write(batch.length, (tx) => markStale(tx, job, batch, reportAt, clock()));
-      result.findings_gone += gone.length;
+      const goneIds = await writer.write(batch.length, (tx) => markStale(tx, job, batch, reportAt, clock()));
+      result.findings_gone += goneIds.length;
       onStep();
       if (job.options.dryRun && preview.gone.length < MAX_PREVIEWED)
         preview.gone.push(
-          ...(await previewFindings(db.read, gone.slice(0, MAX_PREVIEWED - preview.gone.length))),
+          ...(await previewFindings(db.read, goneIds.slice(0, MAX_PREVIEWED - preview.gone.length))),
         );
     }
   }

@@ -9,7 +9,7 @@ import { isPartial } from '../spool/host-spool.ts';
 import type { ReportSpool } from '../spool/report-spool.ts';
 import { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
 
-/** Ports and hosts per transaction: few, so that other writers wait only briefly, but each commit takes time. */
+/** Ports and hosts per transaction: few enough for short waits of other writers, enough to save commits. */
 const FIRST_PORTS = 2_000;
 const MAX_PORTS = 4_000;
 const MAX_HOSTS = 1_000;
@@ -60,9 +60,9 @@ export class HostApplier {
       skips.add('no permission to change assets');
       return undefined;
     }
-    const named = host.name === undefined ? {} : { name: replaceControlCharacters(host.name) };
-    const covered = host.complete ? { scannedPorts: this.#scannedPorts } : {};
-    const record = { ...host, ...named, ...covered, seenAt: time.hostTime(host.seenAt) };
+    const cleanName = host.name === undefined ? {} : { name: replaceControlCharacters(host.name) };
+    const coverage = host.complete ? { scannedPorts: this.#scannedPorts } : {};
+    const record = { ...host, ...cleanName, ...coverage, seenAt: time.hostTime(host.seenAt) };
     if (isPartial(record)) {
       spool.hosts.add(record);
       return undefined;

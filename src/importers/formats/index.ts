@@ -174,25 +174,25 @@ function closeBefore(
   const closers: string[] = [];
   /** After the last complete value or opening bracket. */
   let safe = start;
-  let at = start;
-  for (; at < limit && closers.length <= MAX_DEPTH; at += 1) {
-    const character = text[at];
+  let index = start;
+  for (; index < limit && closers.length <= MAX_DEPTH; index += 1) {
+    const character = text[index];
     if (character === '"') {
-      at += 1;
-      while (at < limit && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
-    } else if (character === ',') safe = at;
+      index += 1;
+      while (index < limit && text[index] !== '"') index += text[index] === '\\' ? 2 : 1;
+    } else if (character === ',') safe = index;
     else if (character === '{' || character === '[') {
       closers.push(character === '{' ? '}' : ']');
-      safe = at + 1;
+      safe = index + 1;
     } else if (character === '}' || character === ']') {
       closers.pop();
-      safe = at + 1;
+      safe = index + 1;
       if (closers.length === 0) break;
     }
   }
   return {
     closed: text.slice(start, safe) + closers.toReversed().join(''),
     end: safe,
-    scanned: Math.min(at, limit) - start,
+    scanned: Math.min(index, limit) - start,
   };
 }

@@ -11,7 +11,7 @@ export type CsvRow =
 
 const MAX_ROW = 4 * 1024 * 1024;
 export const MAX_COLUMNS = 1_000;
-/** Characters that are searched for the header, and rows. */
+/** Characters and rows in which the header is searched. */
 const MAX_HEADER = 64 * 1024;
 const MAX_PREAMBLE = 50;
 /** Characters that are parsed between two checks of the number of rows. */
@@ -19,8 +19,8 @@ const HEAD_STEP = 4_096;
 const DELIMITERS = [',', ';', '\t'];
 
 /**
- * Parses CSV (RFC 4180) as a stream. Skips empty rows, and ignores empty fields beyond the last column. A quote inside an
- * unquoted field is text.
+ * Parses CSV (RFC 4180) as a stream. Skips empty rows, and ignores empty fields beyond the last column. A quote inside
+ * an unquoted field is text.
  * @param isHeader whether a row names the columns; rows before it are skipped. Without such a row in the first 64 Ki
  *   characters, it is the first
  * @throws ReportError with the line if a row exceeds 4 Mi characters or the report ends inside quotes
@@ -73,8 +73,8 @@ export async function* streamCsvRows(
 function rowOf(names: readonly string[], fields: readonly string[]): Record<string, string> {
   // Without a prototype, a column may have any name, and an absent one has no value.
   const row = Object.create(null) as Record<string, string>;
-  for (const [at, field] of fields.entries()) {
-    const name = names[at];
+  for (const [index, field] of fields.entries()) {
+    const name = names[index];
     if (name === undefined) break;
     row[name] = field;
   }
@@ -87,7 +87,7 @@ export interface CsvLayout {
   start: number;
   /** The line that names the columns, from 1. */
   line: number;
-  /** Its fields. */
+  /** The fields of that line. */
   header: readonly string[];
 }
 
@@ -97,21 +97,21 @@ export interface CsvLayout {
  */
 export function detectLayout(text: string, isHeader: (fields: readonly string[]) => boolean): CsvLayout {
   const begin = text.search(/\S/);
-  const blank = text.lastIndexOf('\n', begin < 0 ? text.length : begin) + 1;
-  const separator = /^"?sep=([,;|\t])"?\r?(?:\n|$)/i.exec(text.slice(blank, blank + 20));
-  const start = blank + (separator?.[0].length ?? 0);
+  const blankEnd = text.lastIndexOf('\n', begin < 0 ? text.length : begin) + 1;
+  const separator = /^"?sep=([,;|\t])"?\r?(?:\n|$)/i.exec(text.slice(blankEnd, blankEnd + 20));
+  const start = blankEnd + (separator?.[0].length ?? 0);
   const head = text.slice(start, start + MAX_HEADER);
-  const first = text.slice(0, start).split('\n').length;
+  const firstLine = text.slice(0, start).split('\n').length;
   const frequent = separator?.[1] ?? frequentDelimiter(head);
   const candidates = separator === null ? [...new Set([frequent, ...DELIMITERS])] : [frequent];
   for (const delimiter of candidates) {
-    const found = headRows(head, delimiter, first).find(
+    const headerRow = headRows(head, delimiter, firstLine).find(
       ({ fields }) => fields.length > MAX_COLUMNS || isHeader(fields),
     );
-    if (found !== undefined) return { delimiter, start, line: found.line, header: found.fields };
+    if (headerRow !== undefined) return { delimiter, start, line: headerRow.line, header: headerRow.fields };
   }
-  const [row] = headRows(head, frequent, first);
-  return { delimiter: frequent, start, line: row?.line ?? first, header: row?.fields ?? [] };
+  const [row] = headRows(head, frequent, firstLine);
+  return { delimiter: frequent, start, line: row?.line ?? firstLine, header: row?.fields ?? [] };
 }
 
 /** @returns the rows at the beginning, up to the first that is not valid */
@@ -119,8 +119,8 @@ function headRows(text: string, delimiter: string, line: number): Row[] {
   const parser = new CsvParser(delimiter, line);
   const rows: Row[] = [];
   try {
-    for (let at = 0; at < text.length && rows.length < MAX_PREAMBLE; at += HEAD_STEP) {
-      parser.write(text.slice(at, at + HEAD_STEP));
+    for (let offset = 0; offset < text.length && rows.length < MAX_PREAMBLE; offset += HEAD_STEP) {
+      parser.write(text.slice(offset, offset + HEAD_STEP));
       rows.push(...parser.takeRows());
     }
     parser.end();
@@ -146,12 +146,12 @@ function frequentDelimiter(text: string): string {
 function uniqueColumnNames(fields: readonly string[], line: number): string[] {
   if (fields.length > MAX_COLUMNS)
     throw new ReportError(`The report has more than ${MAX_COLUMNS} columns.`, { line });
-  const seen = new Map<string, number>();
+  const occurrences = new Map<string, number>();
   return fields.map((field) => {
     const name = field.trim();
-    const times = (seen.get(name) ?? 0) + 1;
-    seen.set(name, times);
-    return times === 1 ? name : `${name} ${times}`;
+    const count = (occurrences.get(name) ?? 0) + 1;
+    occurrences.set(name, count);
+    return count === 1 ? name : `${name} ${count}`;
   });
 }
 
@@ -186,29 +186,29 @@ class CsvParser {
   }
 
   write(text: string): void {
-    let at = 0;
-    while (at < text.length) {
+    let index = 0;
+    while (index < text.length) {
       if (this.#state === 'quoted') {
-        const quote = text.indexOf('"', at);
+        const quote = text.indexOf('"', index);
         const end = quote < 0 ? text.length : quote;
-        this.#add(text.slice(at, end));
-        at = end + 1;
+        this.#add(text.slice(index, end));
+        index = end + 1;
         if (quote >= 0) this.#state = 'closed';
         continue;
       }
-      const character = text[at];
+      const character = text[index];
       if (character === '"' && this.#state !== 'plain') {
         // An escaped quote.
         if (this.#state === 'closed') this.#add('"');
         this.#state = 'quoted';
-        at += 1;
+        index += 1;
         continue;
       }
-      this.#ends.lastIndex = at;
+      this.#ends.lastIndex = index;
       const end = this.#ends.exec(text)?.index ?? text.length;
-      this.#add(text.slice(at, end));
+      this.#add(text.slice(index, end));
       this.#state = 'plain';
-      at = end + 1;
+      index = end + 1;
       if (end === text.length) break;
       if (text[end] === this.#delimiter) this.#endField();
       else this.#endRow();

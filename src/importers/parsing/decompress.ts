@@ -20,8 +20,8 @@ const MAX_DESCRIPTOR = 28;
  * Decompresses gzip (including several members) and zip files with a single entry, recognised by their first bytes.
  * Other files pass unchanged.
  * @param size bytes of the file, if known
- * @returns a source that throws ReportError if the file is damaged or truncated, contains several files or more than 1,000
- *   entries, or decompresses to more than 200 times its size or 16 GiB. Skipped entries count as well
+ * @returns a source that throws ReportError if the file is damaged or truncated, contains several files or more than
+ *   1,000 entries, or decompresses to more than 200 times its size or 16 GiB. Skipped entries count as well
  */
 export function decompress(source: ByteSource, size?: number): ByteSource {
   return () => decompressed(new ByteReader(source()), size);
@@ -40,12 +40,13 @@ async function* decompressed(bytes: ByteReader, size: number | undefined): Async
 }
 
 /** @returns a function that takes the bytes of each decompressed chunk, and throws ReportError if they are too many */
-function sizeLimit({ taken }: ByteReader, size: number | undefined): (length: number) => void {
+function sizeLimit({ bytesRead }: ByteReader, size: number | undefined): (length: number) => void {
   let total = 0;
   return (length) => {
     total += length;
-    const most = size === undefined ? Math.max(RATIO_EXEMPT_SIZE, taken() * MAX_RATIO) : size * MAX_RATIO;
-    if (total > most)
+    const limit =
+      size === undefined ? Math.max(RATIO_EXEMPT_SIZE, bytesRead() * MAX_RATIO) : size * MAX_RATIO;
+    if (total > limit)
       throw new ReportError(`The file decompresses to more than ${MAX_RATIO} times its size.`);
     if (total > MAX_UNPACKED) throw new ReportError('The file decompresses to more than 16 GiB.');
   };
@@ -72,7 +73,7 @@ const inflateRaw = (): InflateRaw =>
 async function* inflated(bytes: ByteReader, stream: Gunzip | InflateRaw): AsyncGenerator<Uint8Array, void> {
   const out: Uint8Array[] = [];
   let failure: Error | undefined;
-  let ended = false;
+  let hasEnded = false;
   let wake: () => void = () => undefined;
   stream.on('data', (chunk: Uint8Array) => {
     out.push(chunk);
@@ -84,14 +85,14 @@ async function* inflated(bytes: ByteReader, stream: Gunzip | InflateRaw): AsyncG
     wake();
   });
   stream.on('end', () => {
-    ended = true;
+    hasEnded = true;
     wake();
   });
   let bytesIn = 0;
   /** Input that the stream may not have needed. */
   let recent: Uint8Array[] = [];
   let wantsInput = true;
-  let finished = false;
+  let isInputFinished = false;
   try {
     for (;;) {
       yield* out.splice(0);
@@ -103,11 +104,11 @@ async function* inflated(bytes: ByteReader, stream: Gunzip | InflateRaw): AsyncG
             : `The compressed file is damaged (${failure.message}).`,
         );
       }
-      if (ended) break;
+      if (hasEnded) break;
       const woken = new Promise<void>((resolve) => (wake = resolve));
-      if (wantsInput && !finished) {
+      if (wantsInput && !isInputFinished) {
         const chunk = await bytes.next();
-        finished = chunk === undefined;
+        isInputFinished = chunk === undefined;
         if (chunk === undefined) stream.end();
         else {
           if (stream.bytesWritten >= bytesIn) recent = [];
@@ -124,8 +125,8 @@ async function* inflated(bytes: ByteReader, stream: Gunzip | InflateRaw): AsyncG
       await woken;
     }
     const unused = bytesIn - stream.bytesWritten;
-    const given = Buffer.concat(recent);
-    if (unused > 0) bytes.unread(given.subarray(given.length - unused));
+    const recentInput = Buffer.concat(recent);
+    if (unused > 0) bytes.unread(recentInput.subarray(recentInput.length - unused));
   } finally {
     stream.destroy();
   }
@@ -135,11 +136,11 @@ async function* unzipped(
   bytes: ByteReader,
   count: (length: number) => void,
 ): AsyncGenerator<Uint8Array, void> {
-  let found = false;
+  let hasFile = false;
   for (let entries = 1; ; entries += 1) {
     const signature = await bytes.peek(4);
     if (!startsWith(signature, ZIP_MAGIC)) {
-      if (!found) throw new ReportError('The zip file contains no file.');
+      if (!hasFile) throw new ReportError('The zip file contains no file.');
       return;
     }
     if (entries > MAX_ENTRIES)
@@ -154,11 +155,11 @@ async function* unzipped(
     if ((flags & 1) !== 0) throw new ReportError('The zip file is encrypted. Import the report itself.');
     if (method !== 8 && (method !== 0 || hasDescriptor || compressedSize === 0xffffffff))
       throw new ReportError('The zip file uses an unsupported compression method.');
-    // Added by file managers.
+    // Folders, and the metadata that macOS adds.
     const isIgnored = name.endsWith('/') || name.startsWith('__MACOSX/');
-    if (!isIgnored && found)
+    if (!isIgnored && hasFile)
       throw new ReportError('The zip file contains more than one file. Import each report on its own.');
-    found ||= !isIgnored;
+    hasFile ||= !isIgnored;
     // A size in the header makes decompression unnecessary.
     const isSkipped = isIgnored && !hasDescriptor && compressedSize !== 0xffffffff;
     const contents =
@@ -171,9 +172,9 @@ async function* unzipped(
 }
 
 async function skipDescriptor(bytes: ByteReader): Promise<void> {
-  const after = Buffer.from(await bytes.peek(MAX_DESCRIPTOR));
+  const descriptor = Buffer.from(await bytes.peek(MAX_DESCRIPTOR));
   for (const length of [16, 12, 24, 20]) {
-    const next = after.subarray(length, length + 4);
+    const next = descriptor.subarray(length, length + 4);
     if (next[0] === 0x50 && next[1] === 0x4b) return void (await bytes.take(length));
   }
   throw new ReportError('The zip file is damaged or truncated.');
@@ -187,14 +188,14 @@ function startsWith(bytes: Uint8Array, signature: readonly number[]): boolean {
 class ByteReader {
   readonly #source: AsyncIterator<Uint8Array>;
   #ahead: Uint8Array[] = [];
-  #taken = 0;
+  #bytesRead = 0;
 
   constructor(source: AsyncIterable<Uint8Array>) {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** Bytes read so far. */
-  readonly taken = (): number => this.#taken;
+  /** Excludes bytes that were returned with `unread`. */
+  readonly bytesRead = (): number => this.#bytesRead;
 
   /** @returns the next chunk; `undefined` at the end */
   async next(): Promise<Uint8Array | undefined> {
@@ -204,12 +205,12 @@ class ByteReader {
       if (done === true) return undefined;
       chunk = value;
     }
-    this.#taken += chunk.length;
+    this.#bytesRead += chunk.length;
     return chunk;
   }
 
   unread(chunk: Uint8Array): void {
-    this.#taken -= chunk.length;
+    this.#bytesRead -= chunk.length;
     this.#ahead.unshift(chunk);
   }
 

@@ -45,7 +45,7 @@ export function replaceLoneSurrogates(value: unknown, text: string): unknown {
   return /\\u[dD][89a-fA-F]/.test(text) ? replaceDeep(value) : value;
 }
 
-/** The JSON reader limits the depth. */
+/** Recursion is safe, because the JSON reader limits the depth. */
 function replaceDeep(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(replaceDeep);
@@ -55,7 +55,7 @@ function replaceDeep(value: unknown): unknown {
   );
 }
 
-/** Bytes that an XML declaration may take. */
+/** Maximum bytes of an XML declaration. */
 const MAX_DECLARATION = 256;
 
 /**
@@ -76,8 +76,8 @@ export class StreamingTextDecoder {
         : Buffer.concat([this.#carried, chunk]);
     if (!this.#hasStarted) {
       this.#carried = Uint8Array.prototype.slice.call(bytes);
-      const declares = /^\s*<\?/.test(bytes.toString('latin1', 0, MAX_DECLARATION));
-      if (bytes.length < 3 || (declares && bytes.length < MAX_DECLARATION && !bytes.includes(0x3e)))
+      const hasDeclaration = /^\s*<\?/.test(bytes.toString('latin1', 0, MAX_DECLARATION));
+      if (bytes.length < 3 || (hasDeclaration && bytes.length < MAX_DECLARATION && !bytes.includes(0x3e)))
         return '';
       bytes = this.#start(bytes);
     }
@@ -117,12 +117,12 @@ function declaredDecoder(bytes: Uint8Array): TextDecoder | undefined {
 
 /** @returns the length without an incomplete character at the end */
 function lengthOfWholeCharacters(bytes: Uint8Array): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
-    const byte = bytes[bytes.length - back] as number;
+  for (let distance = 1; distance <= Math.min(3, bytes.length); distance += 1) {
+    const byte = bytes[bytes.length - distance] as number;
     if (byte < 0x80 || byte >= 0xf8) break;
     if (byte >= 0xc0) {
       const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-      return length > back ? bytes.length - back : bytes.length;
+      return length > distance ? bytes.length - distance : bytes.length;
     }
   }
   return bytes.length;
@@ -130,14 +130,14 @@ function lengthOfWholeCharacters(bytes: Uint8Array): number {
 
 /**
  * Peeks at the start of a report.
- * @returns its first two characters that are neither white space nor a byte order mark, or fewer at its end, and a stream
- *   of all bytes
+ * @returns its first two characters that are neither white space nor a byte order mark, or fewer at its end, and a
+ *   stream of all bytes
  */
 export async function peekStart(
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<{ start: string; all: AsyncIterable<Uint8Array> }> {
   const rest = chunks[Symbol.asyncIterator]();
-  const seen: Uint8Array[] = [];
+  const peeked: Uint8Array[] = [];
   let start = '';
   while (start.length < 2) {
     const { value, done } = await rest.next();
@@ -149,11 +149,11 @@ export async function peekStart(
       .decode(chunk)
       .replace(/[\s\uFEFF\uFFFD\0]+/g, '')
       .slice(0, 2);
-    seen.push(chunk);
+    peeked.push(chunk);
   }
   async function* all(): AsyncGenerator<Uint8Array, void> {
     try {
-      yield* seen.splice(0);
+      yield* peeked.splice(0);
       for (;;) {
         const { value, done } = await rest.next();
         if (done === true) return;
@@ -171,7 +171,7 @@ export class TextCapture {
   #parts: Uint8Array[] = [];
   #bytes = 0;
   #start = -1;
-  #largest = 0;
+  #maxBytes = 0;
 
   get isActive(): boolean {
     return this.#start >= 0;
@@ -183,12 +183,12 @@ export class TextCapture {
   }
 
   get maxBytes(): number {
-    return this.#largest;
+    return this.#maxBytes;
   }
 
-  begin(at: number, largest: number): void {
-    this.#start = at;
-    this.#largest = largest;
+  begin(start: number, maxBytes: number): void {
+    this.#start = start;
+    this.#maxBytes = maxBytes;
   }
 
   /** Copies the rest of a chunk, to continue in the next. @returns false if the capture is too long */
@@ -203,7 +203,7 @@ export class TextCapture {
   take(chunk: Uint8Array, end: number): string | undefined {
     let text: string;
     if (this.#parts.length === 0) {
-      if (end - this.#start > this.#largest) return undefined;
+      if (end - this.#start > this.#maxBytes) return undefined;
       text = Buffer.from(chunk.buffer, chunk.byteOffset + this.#start, end - this.#start).toString();
     } else {
       if (!this.#add(chunk, end)) return undefined;
@@ -217,7 +217,7 @@ export class TextCapture {
 
   #add(chunk: Uint8Array, end: number): boolean {
     this.#bytes += end - this.#start;
-    if (this.#bytes > this.#largest) return false;
+    if (this.#bytes > this.#maxBytes) return false;
     // The producer may reuse the chunk.
     this.#parts.push(Uint8Array.prototype.slice.call(chunk, this.#start, end));
     return true;

@@ -3,7 +3,7 @@ import { toUtf8, replaceLoneSurrogates, peekStart } from './encodings.ts';
 import { streamJsonMatches } from './json-stream.ts';
 import { isJsonObject } from './json-values.ts';
 
-/** A record, or why it cannot be read. */
+/** A record, or the reason why it cannot be read. */
 export type JsonRecord = { value: unknown; at: SourceLocation } | { error: string; at: SourceLocation };
 
 const NOT_JSON = 'invalid JSON';
@@ -11,13 +11,13 @@ const MAX_LINE = 16 * 1024 * 1024;
 const MAX_DEPTH = 200;
 /** Arrays, objects and commas per line: a small file can need much memory. */
 const MAX_MEMBERS = 1_000_000;
-/** How an array or object begins, unlike a line of a log: `[INF] …`. */
+/** Matches the beginning of an array or object, but not a line of a log: `[INF] …`. */
 const BEGINS_JSON = /^\s*(?:\{|\[\s*(?:["{[\]]|$))/;
 
 /**
  * Reads the records of a tool that writes JSON Lines (jsonlines.org). Also reads them from an array, and spread over
- * several lines, as `jq` writes them. An invalid line, or one of more than 16 MiB, becomes an error and does not end the
- * report.
+ * several lines, as `jq` writes them. An invalid line, or one of more than 16 MiB, becomes an error and does not end
+ * the report.
  * @throws ReportError at the end if the report is truncated or contains no JSON, so that nothing missing is marked as
  *   gone
  * @returns the records of one chunk at a time, parsed lazily: awaiting each would cost more than parsing it
@@ -31,9 +31,9 @@ export async function* streamJsonRecords(
       yield [{ value, at: { offset } }];
     return;
   }
-  const cutter = new LineSplitter();
-  for await (const chunk of toUtf8(all)) yield cutter.linesIn(chunk);
-  yield cutter.end();
+  const splitter = new LineSplitter();
+  for await (const chunk of toUtf8(all)) yield splitter.linesIn(chunk);
+  yield splitter.end();
 }
 
 class LineSplitter {
@@ -135,7 +135,7 @@ class LineParser {
     return this.#recordsIn(record);
   }
 
-  /** An array below a log contains the records. */
+  /** Takes the elements of an array as records: some tools write their log first, then one array. */
   #recordsIn(record: JsonRecord): readonly JsonRecord[] {
     this.#counted(record);
     if ('error' in record || !Array.isArray(record.value) || !record.value.every(isJsonObject))
@@ -176,10 +176,10 @@ function parseText(text: string, at: SourceLocation): JsonRecord | undefined {
 function measure(text: string): { depth: number; error?: string } {
   let depth = 0;
   let parts = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    switch (text.charCodeAt(at)) {
+  for (let index = 0; index < text.length; index += 1) {
+    switch (text.charCodeAt(index)) {
       case 0x22:
-        at = endOfString(text, at + 1);
+        index = endOfString(text, index + 1);
         break;
       case 0x5b:
       case 0x7b:

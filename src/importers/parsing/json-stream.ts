@@ -78,7 +78,7 @@ class JsonScanner {
   /** Path nodes of the next value. */
   #nodes: readonly PathNode[];
   /** Bytes before the current chunk. */
-  #base = 0;
+  #chunkStart = 0;
   #inString = false;
   #escaped = false;
   #inLiteral = false;
@@ -104,66 +104,66 @@ class JsonScanner {
   }
 
   write(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length; at += 1) {
+    for (let index = 0; index < bytes.length; index += 1) {
       if (this.#inString) {
-        at = this.#endOfString(bytes, at);
-        if (at === bytes.length) break;
+        index = this.#endOfString(bytes, index);
+        if (index === bytes.length) break;
         this.#inString = false;
-        if (this.#depth === 0) this.#endString(bytes, at);
+        if (this.#depth === 0) this.#endString(bytes, index);
       } else if (this.#depth > 0) {
-        at = this.#scanMatch(bytes, at);
+        index = this.#scanMatch(bytes, index);
       } else {
-        this.#take(bytes, at);
+        this.#scanByte(bytes, index);
       }
     }
     if (!this.#capture.carryOver(bytes)) this.#failTooLarge();
-    this.#base += bytes.length;
+    this.#chunkStart += bytes.length;
   }
 
   /** @throws ReportError if the document is incomplete */
   end(): void {
     if (this.#inLiteral) this.#endLiteral(new Uint8Array(0), 0);
     if (this.#expected === 'nothing') return;
-    const nothing = this.#frames.length === 0 && !this.#inString && this.#path === undefined;
-    this.#fail(nothing ? 'The report is empty.' : 'The report is truncated: its JSON is incomplete.', 0);
+    const isEmpty = this.#frames.length === 0 && !this.#inString && this.#path === undefined;
+    this.#fail(isEmpty ? 'The report is empty.' : 'The report is truncated: its JSON is incomplete.', 0);
   }
 
   /** @returns the index of the closing quote, or the length of the chunk */
   #endOfString(bytes: Uint8Array, from: number): number {
     let escaped = this.#escaped;
-    let at = from;
-    for (; at < bytes.length; at += 1) {
-      const byte = bytes[at];
+    let index = from;
+    for (; index < bytes.length; index += 1) {
+      const byte = bytes[index];
       if (escaped) escaped = false;
       else if (byte === BACKSLASH) escaped = true;
       else if (byte === QUOTE) break;
     }
     this.#escaped = escaped;
-    return at;
+    return index;
   }
 
   /** Scans a match up to the next string, its end or the end of the chunk. @returns the index of the last byte read */
   #scanMatch(bytes: Uint8Array, from: number): number {
-    for (let at = from; at < bytes.length; at += 1) {
-      switch (bytes[at]) {
+    for (let index = from; index < bytes.length; index += 1) {
+      switch (bytes[index]) {
         case QUOTE:
           this.#inString = true;
-          return at;
+          return index;
         case OPEN_BRACE:
         case OPEN_BRACKET:
           this.#depth += 1;
-          this.#countMember(at);
-          if (this.#depth + this.#frames.length > MAX_DEPTH) this.#failTooDeep(at);
+          this.#countMember(index);
+          if (this.#depth + this.#frames.length > MAX_DEPTH) this.#failTooDeep(index);
           break;
         case COMMA:
-          this.#countMember(at);
+          this.#countMember(index);
           break;
         case CLOSE_BRACE:
         case CLOSE_BRACKET:
           this.#depth -= 1;
           if (this.#depth === 0) {
-            this.#endMatch(bytes, at + 1);
-            return at;
+            this.#endMatch(bytes, index + 1);
+            return index;
           }
           break;
       }
@@ -171,23 +171,23 @@ class JsonScanner {
     return bytes.length;
   }
 
-  #take(bytes: Uint8Array, at: number): void {
-    const byte = bytes[at] as number;
-    const space = byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+  #scanByte(bytes: Uint8Array, index: number): void {
+    const byte = bytes[index] as number;
+    const isSpace = byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
     if (this.#inLiteral) {
-      if (!space && byte !== COMMA && byte !== CLOSE_BRACKET && byte !== CLOSE_BRACE) return;
-      this.#endLiteral(bytes, at);
+      if (!isSpace && byte !== COMMA && byte !== CLOSE_BRACKET && byte !== CLOSE_BRACE) return;
+      this.#endLiteral(bytes, index);
     }
-    if (space) return;
+    if (isSpace) return;
     switch (this.#expected) {
       case 'value or end':
-        if (byte === CLOSE_BRACKET) this.#pop(byte, at);
-        else this.#beginValue(byte, at);
+        if (byte === CLOSE_BRACKET) this.#endContainer(byte, index);
+        else this.#beginValue(byte, index);
         break;
       case 'value':
         if (byte === CLOSE_BRACKET && this.#options.trailingCommas === true && this.#frames.length > 0)
-          this.#pop(byte, at);
-        else this.#beginValue(byte, at);
+          this.#endContainer(byte, index);
+        else this.#beginValue(byte, index);
         break;
       case 'key or end':
       case 'key':
@@ -195,46 +195,46 @@ class JsonScanner {
           byte === CLOSE_BRACE &&
           (this.#expected === 'key or end' || this.#options.trailingCommas === true)
         )
-          this.#pop(byte, at);
+          this.#endContainer(byte, index);
         else if (byte === QUOTE) {
           // No path leads here: skip names like values.
           if (this.#frames.at(-1)?.nodes.length === 0) this.#inString = true;
-          else this.#beginText(at, MAX_KEY);
-        } else this.#fail('Invalid JSON: a name is expected here.', at);
+          else this.#beginText(index, MAX_KEY);
+        } else this.#fail('Invalid JSON: a name is expected here.', index);
         break;
       case 'colon':
-        if (byte !== COLON) this.#fail('Invalid JSON: a colon is expected here.', at);
+        if (byte !== COLON) this.#fail('Invalid JSON: a colon is expected here.', index);
         this.#expected = 'value';
         break;
       case 'comma or end':
-        if (byte === COMMA) this.#next();
-        else this.#pop(byte, at);
+        if (byte === COMMA) this.#onComma();
+        else this.#endContainer(byte, index);
         break;
       case 'nothing':
-        this.#fail('Invalid JSON: more text follows its end.', at);
+        this.#fail('Invalid JSON: more text follows its end.', index);
     }
   }
 
-  #beginValue(byte: number, at: number): void {
+  #beginValue(byte: number, index: number): void {
     const path = this.#nodes.find((node) => node.path !== undefined)?.path;
-    if (this.#hasBegins) this.#addBegun(at);
-    const opens = byte === OPEN_BRACE || byte === OPEN_BRACKET;
+    if (this.#hasBegins) this.#addBegun(index);
+    const isContainer = byte === OPEN_BRACE || byte === OPEN_BRACKET;
     if (path !== undefined) {
       this.#path = path;
-      this.#offset = this.#base + at;
+      this.#offset = this.#chunkStart + index;
       this.#members = 0;
-      this.#capture.begin(at, MAX_MATCH);
-      if (opens) {
+      this.#capture.begin(index, MAX_MATCH);
+      if (isContainer) {
         this.#depth = 1;
-        if (this.#frames.length + 1 > MAX_DEPTH) this.#failTooDeep(at);
+        if (this.#frames.length + 1 > MAX_DEPTH) this.#failTooDeep(index);
         return;
       }
-    } else if (opens) {
-      if (this.#frames.length + 1 > MAX_DEPTH) this.#failTooDeep(at);
+    } else if (isContainer) {
+      if (this.#frames.length + 1 > MAX_DEPTH) this.#failTooDeep(index);
       const isArray = byte === OPEN_BRACKET;
       this.#frames.push({ isArray, key: isArray ? 0 : '', nodes: this.#nodes });
       this.#expected = isArray ? 'value or end' : 'key or end';
-      if (isArray) this.#enter(0);
+      if (isArray) this.#enterMember(0);
       return;
     }
     if (byte === QUOTE) {
@@ -243,44 +243,44 @@ class JsonScanner {
     }
     // A number, `true`, `false` or `null`.
     if (byte !== 0x2d && (byte < 0x30 || byte > 0x39) && byte !== 0x74 && byte !== 0x66 && byte !== 0x6e) {
-      this.#fail('Invalid JSON: a value is expected here.', at);
+      this.#fail('Invalid JSON: a value is expected here.', index);
     }
     this.#inLiteral = true;
-    this.#capture.begin(at, MAX_LITERAL);
+    this.#capture.begin(index, MAX_LITERAL);
   }
 
-  #addBegun(at: number): void {
+  #addBegun(index: number): void {
     const path = this.#nodes.find((node) => node.begins !== undefined)?.begins;
     if (path === undefined) return;
     const keys = this.#frames.map(({ key }) => key);
-    this.#matches.push({ path, keys, value: undefined, offset: this.#base + at });
+    this.#matches.push({ path, keys, value: undefined, offset: this.#chunkStart + index });
   }
 
-  #beginText(at: number, maxBytes: number): void {
+  #beginText(index: number, maxBytes: number): void {
     this.#inString = true;
-    this.#capture.begin(at, maxBytes);
+    this.#capture.begin(index, maxBytes);
   }
 
-  #endString(bytes: Uint8Array, at: number): void {
-    if (this.#path !== undefined) this.#endMatch(bytes, at + 1);
+  #endString(bytes: Uint8Array, index: number): void {
+    if (this.#path !== undefined) this.#endMatch(bytes, index + 1);
     else if (this.#capture.isActive) {
-      this.#enter(this.#parsed(this.#takeCapture(bytes, at + 1), JSON.parse, at) as string);
+      this.#enterMember(this.#parsed(this.#takeCapture(bytes, index + 1), JSON.parse, index) as string);
       this.#expected = 'colon';
     } else if (this.#expected === 'key' || this.#expected === 'key or end') this.#expected = 'colon';
     else this.#endValue();
   }
 
-  #endLiteral(bytes: Uint8Array, at: number): void {
+  #endLiteral(bytes: Uint8Array, index: number): void {
     this.#inLiteral = false;
-    if (this.#path !== undefined) return this.#endMatch(bytes, at);
-    this.#parsed(this.#takeCapture(bytes, at), JSON.parse, at);
+    if (this.#path !== undefined) return this.#endMatch(bytes, index);
+    this.#parsed(this.#takeCapture(bytes, index), JSON.parse, index);
     this.#endValue();
   }
 
   #endMatch(bytes: Uint8Array, end: number): void {
     const text = this.#takeCapture(bytes, end);
     const { parse = JSON.parse } = this.#options;
-    const value = replaceLoneSurrogates(this.#parsed(text, parse, this.#offset - this.#base), text);
+    const value = replaceLoneSurrogates(this.#parsed(text, parse, this.#offset - this.#chunkStart), text);
     const keys = this.#frames.map(({ key }) => key);
     this.#matches.push({ path: this.#path as string, keys, value, offset: this.#offset });
     this.#path = undefined;
@@ -291,24 +291,23 @@ class JsonScanner {
     this.#expected = this.#frames.length === 0 ? 'nothing' : 'comma or end';
   }
 
-  /** Handles a comma. */
-  #next(): void {
+  #onComma(): void {
     const frame = this.#frames.at(-1) as Frame;
     this.#expected = frame.isArray ? 'value' : 'key';
-    if (frame.isArray) this.#enter((frame.key as number) + 1);
+    if (frame.isArray) this.#enterMember((frame.key as number) + 1);
   }
 
-  #enter(key: string | number): void {
+  #enterMember(key: string | number): void {
     const frame = this.#frames.at(-1) as Frame;
     frame.key = key;
     if (frame.nodes.length === 0) return void (this.#nodes = frame.nodes);
     this.#nodes = matchPaths(frame.nodes, String(key));
   }
 
-  #pop(byte: number, at: number): void {
+  #endContainer(byte: number, index: number): void {
     const frame = this.#frames.pop();
     if (frame === undefined || byte !== (frame.isArray ? CLOSE_BRACKET : CLOSE_BRACE))
-      this.#fail('Invalid JSON: a comma or a closing bracket is expected here.', at);
+      this.#fail('Invalid JSON: a comma or a closing bracket is expected here.', index);
     this.#endValue();
   }
 
@@ -322,25 +321,25 @@ class JsonScanner {
     this.#fail(`This value exceeds ${size}.`, start);
   }
 
-  #parsed(text: string, parse: (text: string) => unknown, at: number): unknown {
+  #parsed(text: string, parse: (text: string) => unknown, index: number): unknown {
     try {
       return parse(text);
     } catch {
-      this.#fail('Invalid JSON: this value cannot be parsed.', at);
+      this.#fail('Invalid JSON: this value cannot be parsed.', index);
     }
   }
 
-  #countMember(at: number): void {
+  #countMember(index: number): void {
     this.#members += 1;
-    if (this.#members > MAX_MEMBERS) this.#fail(`This value has more than ${MAX_MEMBERS} members.`, at);
+    if (this.#members > MAX_MEMBERS) this.#fail(`This value has more than ${MAX_MEMBERS} members.`, index);
   }
 
-  #failTooDeep(at: number): never {
-    this.#fail(`The JSON is nested more than ${MAX_DEPTH} levels deep.`, at);
+  #failTooDeep(index: number): never {
+    this.#fail(`The JSON is nested more than ${MAX_DEPTH} levels deep.`, index);
   }
 
-  #fail(message: string, at: number): never {
-    throw new ReportError(message, { offset: this.#base + at });
+  #fail(message: string, index: number): never {
+    throw new ReportError(message, { offset: this.#chunkStart + index });
   }
 }
 
@@ -367,7 +366,7 @@ export interface JsonStreamOptions {
 /** A node of the tree of requested paths. */
 interface PathNode {
   names: Map<string, PathNode>;
-  any?: PathNode;
+  wildcard?: PathNode;
   /** Set if a path ends here. */
   path?: string;
   /** Set if a path of `begins` ends here. */
@@ -380,8 +379,8 @@ function compilePaths(paths: readonly string[], begins: readonly string[] = []):
   const nodeAt = (path: string): PathNode => {
     let node = root;
     for (const name of path === '' ? [] : path.split('.')) {
-      const next: PathNode = (name === '*' ? node.any : node.names.get(name)) ?? { names: new Map() };
-      if (name === '*') node.any = next;
+      const next: PathNode = (name === '*' ? node.wildcard : node.names.get(name)) ?? { names: new Map() };
+      if (name === '*') node.wildcard = next;
       else node.names.set(name, next);
       node = next;
     }
@@ -395,10 +394,10 @@ function compilePaths(paths: readonly string[], begins: readonly string[] = []):
 /** @returns the nodes below these for a name or an index */
 function matchPaths(nodes: readonly PathNode[], name: string): PathNode[] {
   const next: PathNode[] = [];
-  for (const { names, any } of nodes) {
-    const named = names.get(name);
-    if (named !== undefined) next.push(named);
-    if (any !== undefined) next.push(any);
+  for (const { names, wildcard } of nodes) {
+    const child = names.get(name);
+    if (child !== undefined) next.push(child);
+    if (wildcard !== undefined) next.push(wildcard);
   }
   return next;
 }

@@ -21,7 +21,7 @@ const MAX_FORBIDDEN = 100_000;
 
 const MISPLACED_PROLOG = /^(?:an XML declaration must be at the start|inappropriately located doctype)/;
 const FORBIDDEN_CHARACTER = /^(?:disallowed character|malformed character entity)$/;
-/** In the declaration of a further document. */
+/** Errors in the XML declaration of a further document. */
 const SECOND_DECLARATION = /^expected (?:one of )?(?:version|encoding)/;
 
 export interface XmlParserOptions {
@@ -61,9 +61,9 @@ export class LimitedXmlParser {
   #sawRoot = false;
   /** Whether a character other than white space was read. */
   #hasBegun = false;
-  /** Lines of white space before it. */
+  /** Lines of white space before that character. */
   #blankLines = 0;
-  /** Where the last tag ended, in characters. */
+  /** The end of the last tag, in characters from the start. */
   #tagEnd = 0;
 
   constructor(handler: ElementHandler, { roots, hint, isFragment = false }: XmlParserOptions) {
@@ -106,12 +106,12 @@ export class LimitedXmlParser {
     });
   }
 
-  /** In characters from the start. */
+  /** Characters from the start of the report. */
   get position(): number {
     return this.#parser.position;
   }
 
-  /** From 1. */
+  /** The line in the report, from 1. */
   get line(): number {
     return this.#parser.line + this.#blankLines;
   }

@@ -16,16 +16,16 @@ const BLOCKS = new Set(
 export function htmlToMarkdown(html: string): string {
   const writer = new MarkdownWriter();
   const text = html.slice(0, MAX_HTML);
-  let at = 0;
+  let textStart = 0;
   MARKUP.lastIndex = 0;
-  for (let found = MARKUP.exec(text); found !== null; found = MARKUP.exec(text)) {
-    writer.text(text.slice(at, found.index));
-    const [match, slash, name = '', attributes = ''] = found;
-    at = found.index + match.length;
+  for (let tag = MARKUP.exec(text); tag !== null; tag = MARKUP.exec(text)) {
+    writer.text(text.slice(textStart, tag.index));
+    const [match, slash, name = '', attributes = ''] = tag;
+    textStart = tag.index + match.length;
     if (slash === undefined) continue;
     writer.tag(name.toLowerCase(), slash !== '', attributes);
   }
-  writer.text(text.slice(at));
+  writer.text(text.slice(textStart));
   return writer.end();
 }
 
@@ -121,9 +121,9 @@ class MarkdownWriter {
     const [, double, single, bare] =
       /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i.exec(attributes) ?? [];
     const address = decodeEntities(double ?? single ?? bare ?? '').trim();
-    const usable = /^https?:\/\/[^\s<>()[\]]{1,2000}$/i.test(address) ? address : '';
-    this.#links.push(usable);
-    if (usable !== '') this.#write('[');
+    const safeAddress = /^https?:\/\/[^\s<>()[\]]{1,2000}$/i.test(address) ? address : '';
+    this.#links.push(safeAddress);
+    if (safeAddress !== '') this.#write('[');
   }
 
   #endLink(): void {
@@ -186,8 +186,8 @@ function decodeEntities(text: string): string {
   return text.replace(/&(#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi, (match, name: string) => {
     if (!name.startsWith('#')) return HTML_ENTITIES.get(name) ?? match;
     const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
-    const usable = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-    return usable ? String.fromCodePoint(code) : '�';
+    const isValid = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+    return isValid ? String.fromCodePoint(code) : '�';
   });
 }
 
@@ -198,8 +198,8 @@ export function extractCveIds(text: string): string[] {
 
 /** @returns the distinct CWE ids in a text (`CWE-79`, `cwe:79`, `CWE 79`) */
 export function extractCweIds(text: string): string[] {
-  const found = text.matchAll(/\bCWE[-_: ]?(?:id[-_: ]?)?(\d{1,6})\b/gi);
-  return [...new Set(Array.from(found, ([, number]) => `CWE-${Number(number)}`))];
+  const matches = text.matchAll(/\bCWE[-_: ]?(?:id[-_: ]?)?(\d{1,6})\b/gi);
+  return [...new Set(Array.from(matches, ([, number]) => `CWE-${Number(number)}`))];
 }
 
 /** The named character references that reports use (WHATWG HTML, section 13.5), with their hexadecimal code points. */

@@ -1,4 +1,4 @@
-/** No supported scanner existed before. */
+/** Earlier times are wrong: no supported scanner existed. */
 const EARLIEST = Date.UTC(1995, 0, 1);
 /** The end of the year 9999. */
 const LATEST = 253_402_300_799_999;
@@ -16,9 +16,9 @@ const CLOCK = /(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:[\s\u202F]?([a
 export type DateOrder = 'dmy' | 'mdy';
 
 /**
- * Parses the times that tools and spreadsheets write: ISO 8601, RFC 5322, `Mon Jan  2 15:04:05 2023`, numeric dates, dates
- * with the name of a month in several languages, 12-hour clocks, offsets and zones, seconds or milliseconds since 1970.
- * Times without a zone are UTC.
+ * Parses the times that tools and spreadsheets write: ISO 8601, RFC 5322, `Mon Jan  2 15:04:05 2023`, numeric dates,
+ * dates with the name of a month in several languages, 12-hour clocks, offsets and zones, seconds or milliseconds since
+ * 1970. Times without a zone are UTC.
  * @param order of day and month in dates such as `3/4/2024`
  * @returns milliseconds since 1970; `undefined` if absent, before 1995 or after 9999; NaN if it is not understood
  */
@@ -43,9 +43,9 @@ export function firstTime(...values: readonly unknown[]): number | undefined {
 export function dateOrderOf(text: string): DateOrder | 'open' | undefined {
   const [, first, second, third] = NUMERIC.exec(text.trim()) ?? [];
   if (first === undefined) return undefined;
-  const [one, two] = [Number(first), Number(second ?? third)];
-  if (one > 12 !== two > 12) return one > 12 ? 'dmy' : 'mdy';
-  return one === two || one > 12 ? undefined : 'open';
+  const [firstNumber, secondNumber] = [Number(first), Number(second ?? third)];
+  if (firstNumber > 12 !== secondNumber > 12) return firstNumber > 12 ? 'dmy' : 'mdy';
+  return firstNumber === secondNumber || firstNumber > 12 ? undefined : 'open';
 }
 
 /** With dashes, a year of two digits could come first. */
@@ -83,7 +83,7 @@ function fromWords(text: string, order: DateOrder | undefined): number {
   const [, region] = /\[([A-Za-z_/+\d-]{1,60})\]/.exec(text) ?? [];
   const clock = CLOCK.exec(text);
   const rest = (clock === null ? text : text.replace(clock[0], ' ')).replace(/\[[^\]]{0,60}\]/, ' ');
-  const [, hour, minute, second, fraction, half] = clock ?? [];
+  const [, hour, minute, second, fraction, dayPeriod] = clock ?? [];
   const offset = clock === null ? undefined : /(?:^|\s|GMT|UTC)([+-]\d{2}:?\d{2})(?=\s|$)/i.exec(rest);
   const words = (offset === null || offset === undefined ? rest : rest.replace(offset[0], ' ')).match(
     /\d{1,2}[月월]|\p{L}+|\d+|[/.-]/gu,
@@ -91,18 +91,18 @@ function fromWords(text: string, order: DateOrder | undefined): number {
   const zone = offset?.[1] ?? words?.find((word) => Object.hasOwn(ZONES, word));
   const date = dateFrom(rest.replace(offset?.[0] ?? '', ' '), words ?? [], order);
   if (date === undefined) return Number.NaN;
-  const time = utc(date, [hourOf(hour, half), minute, second, fraction], offsetOf(zone ?? 'Z'));
+  const time = utc(date, [hourOf(hour, dayPeriod), minute, second, fraction], offsetOf(zone ?? 'Z'));
   if (zone !== undefined || region === undefined) return time;
   const hours = offsetOfZone(region, time);
   return hours === undefined ? Number.NaN : time - hours * 3_600_000;
 }
 
-/** @param half `a` or `p` of a 12-hour clock */
-function hourOf(hour: Digits, half: Digits): Digits {
-  if (half === undefined) return hour;
-  // Such as `13:05 PM`.
+/** @param dayPeriod `a` or `p` of a 12-hour clock */
+function hourOf(hour: Digits, dayPeriod: Digits): Digits {
+  if (dayPeriod === undefined) return hour;
+  // Rejects `13:05 PM`.
   if (!(Number(hour) >= 1 && Number(hour) <= 12)) return 'invalid';
-  const isAfternoon = half.toLowerCase() === 'p';
+  const isAfternoon = dayPeriod.toLowerCase() === 'p';
   return String((Number(hour) % 12) + (isAfternoon ? 12 : 0));
 }
 
@@ -121,31 +121,32 @@ function dateFrom(
     const [, first = '', separator, second = '', third = ''] = numeric;
     if (first.length === 4) return [first, Number(second) - 1, third];
     const year = separator === '-' && third.length < 4 ? undefined : yearOf(third);
-    const known = separator === '.' ? 'dmy' : (decisive(first, second) ?? order);
-    if (year === undefined || known === undefined) return undefined;
-    return known === 'dmy' ? [year, Number(second) - 1, first] : [year, Number(first) - 1, second];
+    const dateOrder = separator === '.' ? 'dmy' : (orderFromNumbers(first, second) ?? order);
+    if (year === undefined || dateOrder === undefined) return undefined;
+    return dateOrder === 'dmy' ? [year, Number(second) - 1, first] : [year, Number(first) - 1, second];
   }
   // Weekdays may have the name of a month (`mar.`), and come before it.
-  const month = words.map((word) => monthOf(word)).findLast((one) => one !== undefined);
+  const month = words.map((word) => monthOf(word)).findLast((index) => index !== undefined);
   const numbers = words.filter((word) => /^\d+$/.test(word));
-  const [one, two, more] = numbers;
-  if (month === undefined || one === undefined || two === undefined || more !== undefined) return undefined;
-  return one.length === 4 ? [one, month, two] : [yearOf(two), month, one];
+  const [first, second, extra] = numbers;
+  if (month === undefined || first === undefined || second === undefined || extra !== undefined)
+    return undefined;
+  return first.length === 4 ? [first, month, second] : [yearOf(second), month, first];
 }
 
-/** @returns the order, if a number is too large for a month, or if both are the same */
-function decisive(first: string, second: string): DateOrder | undefined {
+/** @returns the order if a number is too large for a month, or if both are equal, so that the order does not matter */
+function orderFromNumbers(first: string, second: string): DateOrder | undefined {
   if (Number(first) > 12 || first === second) return 'dmy';
   return Number(second) > 12 ? 'mdy' : undefined;
 }
 
-/** @param year two digits are from 1970 to 2069 */
+/** @param year four digits, or two for the years from 1970 to 2069 */
 function yearOf(year: string): Digits {
   if (year.length === 4) return year;
   return year.length === 2 ? String((Number(year) < 70 ? 2_000 : 1_900) + Number(year)) : undefined;
 }
 
-/** @returns hours */
+/** @returns the UTC offset in hours; 0 for an unknown zone */
 function offsetOf(zone: string): number {
   const [, sign, hours, minutes] = /^([+-])(\d{2}):?(\d{2})$/.exec(zone) ?? [];
   if (hours !== undefined) return (sign === '-' ? -1 : 1) * (Number(hours) + Number(minutes) / 60);

@@ -11,16 +11,16 @@ const MAX_BANNER = 1_024;
 /** @returns an IP address in canonical form; `undefined` if the value is not an IP address */
 export function readAddress(value: unknown): string | undefined {
   const text = textOf(value)?.replace(/^\[(.*)\]$/, '$1') ?? '';
-  const found = isIP(text) === 0 ? undefined : normalizeLocation('host', text);
-  return found !== undefined && 'location' in found ? found.location : undefined;
+  const normalized = isIP(text) === 0 ? undefined : normalizeLocation('host', text);
+  return normalized !== undefined && 'location' in normalized ? normalized.location : undefined;
 }
 
 /** @returns a host name in canonical form; `undefined` for an address and anything else */
 export function hostNameOf(value: unknown): string | undefined {
   const text = textOf(value) ?? '';
-  const found = isIP(text) === 0 ? normalizeLocation('host', text) : undefined;
-  return found !== undefined && 'location' in found && found.location.length <= MAX_NAME
-    ? found.location
+  const normalized = isIP(text) === 0 ? normalizeLocation('host', text) : undefined;
+  return normalized !== undefined && 'location' in normalized && normalized.location.length <= MAX_NAME
+    ? normalized.location
     : undefined;
 }
 
@@ -73,13 +73,13 @@ export function hostDescription(
   return lines.length === 0 ? {} : { description: lines.join('\n') };
 }
 
-/** Builds an observed port; it is open unless `more` says otherwise. */
+/** Builds an observed port; it is open unless `details` has another state. */
 export function buildObservedPort(
   protocol: ObservedPort['protocol'],
   number: number,
-  more: { [Name in 'state' | 'service' | 'banner' | 'product' | 'version']?: string | undefined } = {},
+  details: { [Name in 'state' | 'service' | 'banner' | 'product' | 'version']?: string | undefined } = {},
 ): ObservedPort {
-  const { state = 'open', service, banner, product, version } = more;
+  const { state = 'open', service, banner, product, version } = details;
   return {
     protocol,
     number,
@@ -112,6 +112,6 @@ function truncate(text: string | undefined, max: number): string | null {
 export function normalizeAddress(text: string | undefined): string | undefined {
   const trimmed = text?.trim() ?? '';
   if (isIP(trimmed) === 0) return undefined;
-  const known = normalizeLocation('host', trimmed);
-  return 'location' in known ? known.location : undefined;
+  const normalized = normalizeLocation('host', trimmed);
+  return 'location' in normalized ? normalized.location : undefined;
 }

@@ -94,7 +94,7 @@ function vectorOf(vector: string, version: unknown): string {
   return isComplete ? vector.trim() : cachedVector({ vector, version });
 }
 
-/** Reports repeat few vectors. */
+/** Reports repeat the same few vectors. */
 const cachedVector = memoize(completeVector, ({ vector, version }) => `${String(version)} ${vector}`, 5_000);
 
 function parseRating({ score, vector, version }: CvssEntry): ParsedRating | undefined {
@@ -105,11 +105,11 @@ function parseRating({ score, vector, version }: CvssEntry): ParsedRating | unde
   const number = typeof score === 'string' && score.trim() !== '' ? Number(score) : score;
   if (typeof number !== 'number' || !(number >= 0 && number <= 10)) return undefined;
   const isVersion2 = /^(?:\(|CVSS:?2)?.{0,8}\bAV:[LAN]\/AC:[LMH]\/Au:/.test(text.slice(0, 100));
-  const stated = Number.parseFloat(
+  const statedVersion = Number.parseFloat(
     typeof version === 'string' ? version.replace(/^\D+/, '') : String(version as number),
   );
   return {
-    version: isVersion2 ? 2 : stated >= 2 && stated <= 4 ? stated : 3,
+    version: isVersion2 ? 2 : statedVersion >= 2 && statedVersion <= 4 ? statedVersion : 3,
     score: Math.round(number * 10) / 10,
   };
 }

@@ -8,8 +8,8 @@ export function parseWebUrl(text: string | undefined): URL | undefined {
 
 /** @returns the distinct http and https URLs in text or HTML, without surrounding punctuation */
 export function extractUrls(text: string | undefined): string[] {
-  const found = text?.match(/https?:\/\/[^\s<>"'\\^`{|}]+/gi) ?? [];
+  const urls = text?.match(/https?:\/\/[^\s<>"'\\^`{|}]+/gi) ?? [];
   return [
-    ...new Set(found.map((url) => url.replace(/(?<![.,;:!?)\]])[.,;:!?)\]]+$/, '').replaceAll('&amp;', '&'))),
+    ...new Set(urls.map((url) => url.replace(/(?<![.,;:!?)\]])[.,;:!?)\]]+$/, '').replaceAll('&amp;', '&'))),
   ];
 }

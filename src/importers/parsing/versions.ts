@@ -1,11 +1,11 @@
 import { foldName } from '../../lib/fold-case.ts';
 
-/** Characters of a message that count. */
+/** Characters of a message that are read. */
 const MAX_TEXT = 16_384;
 
 /**
- * What is kept: ids (`CVE-2024-1`, `GHSA-…`, `SHA-1`). What is dropped: the version after `package@`, hashes, and
- * versions and numbers that no letter precedes, so that `libssl1.1` and `log4j` stay names.
+ * Captures ids to keep (`CVE-2024-1`, `GHSA-…`, `SHA-1`). Also matches text to drop: the version after `package@`,
+ * hashes, and versions and numbers that no letter precedes, so that `libssl1.1` and `log4j` stay names.
  */
 const NAMES_AND_VERSIONS =
   /(\b[A-Z]{2,}-[\w:-]+)|(?<=[\w)])@[a-z]{0,3}\d[^\s,;@]*|\b(?=[a-f]*\d)[\da-f]{7,}\b|(?<![\p{L}\p{N}_])[vV]?\d[\w.+~:-]*/gu;

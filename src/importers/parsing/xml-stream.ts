@@ -160,8 +160,8 @@ class Collector implements ElementHandler {
   close(): void {
     const current = this.#current;
     if (current === undefined) {
-      const ended = this.#ancestors.pop();
-      if (ended !== undefined && this.#addEmptyMatch(this.#ends, ended, this.#ancestors.length + 1))
+      const ancestor = this.#ancestors.pop();
+      if (ancestor !== undefined && this.#addEmptyMatch(this.#ends, ancestor, this.#ancestors.length + 1))
         this.#lastEnd = this.xml.position;
       return;
     }
@@ -204,8 +204,8 @@ class Collector implements ElementHandler {
       ({ names }) =>
         names.length === depth &&
         names.every((expected, index) => {
-          const found = index === depth - 1 ? name : this.#ancestors[index]?.name;
-          return expected === '*' || expected === found;
+          const actual = index === depth - 1 ? name : this.#ancestors[index]?.name;
+          return expected === '*' || expected === actual;
         }),
     )?.path;
   }
@@ -218,11 +218,11 @@ class Collector implements ElementHandler {
 
 /** @returns the descendants at a path of names, in document order */
 export function elementsAt(element: XmlElement, ...names: readonly string[]): readonly XmlElement[] {
-  let found: readonly XmlElement[] = [element];
+  let elements: readonly XmlElement[] = [element];
   for (const name of names) {
-    found = found.flatMap(({ children }) => children.filter((child) => child.name === name));
+    elements = elements.flatMap(({ children }) => children.filter((child) => child.name === name));
   }
-  return found;
+  return elements;
 }
 
 /** @returns the first non-empty text at the path, trimmed */
@@ -253,18 +253,18 @@ export function plainTextAt(element: XmlElement, ...names: readonly string[]): s
 const MAX_OWN_TEXT = 16_384;
 
 /**
- * @returns the element's text without that of its children, `1.2.3.4` for `1.2.3.4<hostname>a</hostname>`; empty if both
- *   have more than 16 Ki characters
+ * @returns the element's text without that of its children, `1.2.3.4` for `1.2.3.4<hostname>a</hostname>`; empty if
+ *   both have more than 16 Ki characters
  */
 export function ownText({ text, children }: XmlElement): string {
   if (text.length > MAX_OWN_TEXT) return '';
-  let own = '';
+  let outerText = '';
   let end = text.length;
   for (const child of children.toReversed()) {
     const start = text.lastIndexOf(child.text, end - child.text.length);
     if (start < 0) break;
-    own = text.slice(start + child.text.length, end) + own;
+    outerText = text.slice(start + child.text.length, end) + outerText;
     end = start;
   }
-  return (text.slice(0, end) + own).trim();
+  return (text.slice(0, end) + outerText).trim();
 }

@@ -100,9 +100,9 @@ export function encodeFinding(finding: NormalizedFinding): string {
   let lengths = '';
   let text = '';
   for (let index = 0; index < EVIDENCE_INDEX; index += 1) {
-    const one = texts[index] as string;
-    lengths += `${one.length},`;
-    text += one;
+    const part = texts[index] as string;
+    lengths += `${part.length},`;
+    text += part;
   }
   return `${finding.isTruncated ? 'cut' : ''},${texts[EVIDENCE_INDEX].length};${lengths}\n${text}${texts[EVIDENCE_INDEX]}`;
 }
@@ -111,16 +111,16 @@ function decodeTexts(body: string): Texts {
   const begin = body.indexOf(';');
   const end = body.indexOf('\n');
   const evidence = body.slice(body.indexOf(',') + 1, begin);
-  const others = body.slice(begin + 1, end);
-  const lengths = others.split(',');
+  const otherLengths = body.slice(begin + 1, end);
+  const lengths = otherLengths.split(',');
   const texts: string[] = [];
-  let at = end + 1;
+  let offset = end + 1;
   for (let index = 0; index < EVIDENCE_INDEX; index += 1) {
-    const next = at + Number(lengths[index]);
-    texts.push(body.slice(at, next));
-    at = next;
+    const next = offset + Number(lengths[index]);
+    texts.push(body.slice(offset, next));
+    offset = next;
   }
-  texts.push(body.slice(at, at + Number(evidence)));
+  texts.push(body.slice(offset, offset + Number(evidence)));
   return texts as Texts;
 }
 
@@ -171,7 +171,7 @@ export function hashContent(rank: number, body: string, locationCount: number): 
   return hash('sha256', `${rank} ${locationCount}${reported}`, 'base64url').slice(0, 22);
 }
 
-/** @param located number of reported locations */
+/** @param locationCount number of reported locations, including those not stored */
 export function toColumns(rank: number, body: string, locationCount: number): ScannerColumns {
   const [score, vector, title, description, impact, fix, parent, display, ...lists] = decodeTexts(body);
   const [cves, cwes, urls, locations, evidence] = lists;
@@ -197,16 +197,16 @@ export function toColumns(rank: number, body: string, locationCount: number): Sc
 /** Cuts a finding to the size limit: evidence first, then locations, then texts. @returns whether it cut anything */
 function truncateToSize(finding: NormalizedFinding): boolean {
   // The JSON is larger than the stored form, so it usually decides.
-  let over = Buffer.byteLength(JSON.stringify(finding)) - MAX_VULNERABILITY_BYTES;
-  if (over <= 0) return false;
+  let excess = Buffer.byteLength(JSON.stringify(finding)) - MAX_VULNERABILITY_BYTES;
+  if (excess <= 0) return false;
   for (const list of [finding.evidence, finding.locations]) {
-    while (over > 0 && list.length > 0) over -= Buffer.byteLength(JSON.stringify(list.pop()));
+    while (excess > 0 && list.length > 0) excess -= Buffer.byteLength(JSON.stringify(list.pop()));
   }
   for (const member of ['description', 'impact', 'recommendedFix'] as const) {
-    if (over <= 0) break;
+    if (excess <= 0) break;
     const before = finding[member];
     finding[member] = truncateText(before, 16_384);
-    over -= Buffer.byteLength(before) - Buffer.byteLength(finding[member]);
+    excess -= Buffer.byteLength(before) - Buffer.byteLength(finding[member]);
   }
   return true;
 }

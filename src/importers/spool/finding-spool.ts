@@ -19,7 +19,7 @@ import {
 /** Instances that are merged in full. Later ones contribute only location, time and severity. */
 const MAX_MERGED_INSTANCES = 20;
 
-/** When the report was made, and whether that is known. */
+/** The time of the report, and whether it is known. */
 interface ReportMoment {
   reportAt: number;
   isTimeKnown: boolean;
@@ -74,11 +74,11 @@ export class FindingSpool {
   readonly #insert = this.#file.prepare(
     `insert into instances (${INSTANCE_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  readonly #bodies = this.#file.prepare(
+  readonly #selectBodies = this.#file.prepare(
     'select seq, body from instances where seq in (select value from json_each(?))',
   );
-  readonly #find = this.#file.prepare('select 1 from findings where identity = ?');
-  readonly #locate = this.#file.prepare('insert or ignore into located values (?)');
+  readonly #selectFinding = this.#file.prepare('select 1 from findings where identity = ?');
+  readonly #insertDigest = this.#file.prepare('insert or ignore into located values (?)');
   #count = 0;
   #newest: number | null = null;
 
@@ -127,7 +127,7 @@ export class FindingSpool {
   }
 
   has(identity: string): boolean {
-    return this.#find.first(identity) !== undefined;
+    return this.#selectFinding.first(identity) !== undefined;
   }
 
   /**
@@ -136,39 +136,39 @@ export class FindingSpool {
    * @param time for instances without one, in milliseconds since 1970
    */
   read(after: SpoolCursor, limit: number, time: ReportMoment): SpooledFinding[] {
-    const rows = (typeof after === 'number' ? this.#inOrder() : this.#sorted).all<SpooledGroupRow>(
+    const rows = (typeof after === 'number' ? this.#inOrder() : this.#byIdentity).all<SpooledGroupRow>(
       after,
       limit,
     );
     // Bodies are read together and on demand: unchanged findings never need them.
     let bodies: Map<number, string> | undefined;
     const bodyOf = (number: number): string =>
-      (bodies ??= this.#bodiesOf(read.map((spooled) => spooled.sequence))).get(number) as string;
-    const read: SpooledFinding[] = [];
+      (bodies ??= this.#bodiesOf(findings.map((spooled) => spooled.sequence))).get(number) as string;
+    const findings: SpooledFinding[] = [];
     let size = 0;
     for (const row of rows) {
       size += row[11];
       // A batch never exceeds the limit in total.
-      if (size > MAX_READ_CHARACTERS && read.length > 0) break;
-      read.push(this.#toSpooledFinding(row, time, bodyOf));
+      if (size > MAX_READ_CHARACTERS && findings.length > 0) break;
+      findings.push(this.#toSpooledFinding(row, time, bodyOf));
     }
-    return read;
+    return findings;
   }
 
-  readonly #sorted = this.#file.prepare(
+  readonly #byIdentity = this.#file.prepare(
     `select ${FINDING_COLUMNS} from findings where identity > ? order by identity limit ?`,
   );
-  #ordered: ScratchStatement | undefined;
+  #byReportOrder: ScratchStatement | undefined;
 
   /** Created on demand: most imports read in identity order. */
   #inOrder(): ScratchStatement {
-    if (this.#ordered === undefined) {
+    if (this.#byReportOrder === undefined) {
       this.#file.prepare('create index in_order on findings (first)').run();
-      this.#ordered = this.#file.prepare(
+      this.#byReportOrder = this.#file.prepare(
         `select ${FINDING_COLUMNS} from findings where first > ? order by first limit ?`,
       );
     }
-    return this.#ordered;
+    return this.#byReportOrder;
   }
 
   close(): void {
@@ -176,7 +176,7 @@ export class FindingSpool {
   }
 
   #bodiesOf(numbers: readonly number[]): Map<number, string> {
-    return new Map(this.#bodies.all<[number, string]>(JSON.stringify(numbers)));
+    return new Map(this.#selectBodies.all<[number, string]>(JSON.stringify(numbers)));
   }
 
   #toSpooledFinding(
@@ -220,7 +220,7 @@ export class FindingSpool {
         const instance = decodeFinding(rank, body);
         for (const location of instance.locations) {
           const digest = hash('sha1', JSON.stringify(location), 'base64').slice(0, 16);
-          if (this.#locate.run(digest) === 0) continue;
+          if (this.#insertDigest.run(digest) === 0) continue;
           locationCount += 1;
           if (locationCount <= MAX_STORED_LOCATIONS) locations.push(location);
         }

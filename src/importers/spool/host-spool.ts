@@ -59,8 +59,8 @@ export class HostSpool {
       this.#describe.run(address, name ?? null, description ?? null);
     if (!isPartial(record)) {
       const { scannedPorts, ...rest } = record;
-      const place = this.#addPortSet(scannedPorts);
-      this.#insert.run(address, WHOLE, '', seenAt, this.#sequence, place, JSON.stringify(rest));
+      const portSetId = this.#addPortSet(scannedPorts);
+      this.#insert.run(address, WHOLE, '', seenAt, this.#sequence, portSetId, JSON.stringify(rest));
       return;
     }
     for (const { number, protocol, state, service, probed, banner, product, version, cpe } of record.ports) {
@@ -69,7 +69,7 @@ export class HostSpool {
     }
   }
 
-  /** @returns its id; consecutive records have the same one */
+  /** @returns the id of the port set; consecutive records share it */
   #addPortSet(scannedPorts: ScannedPorts | undefined): number {
     if (scannedPorts === undefined) return 0;
     if (scannedPorts === this.#scannedPorts) return this.#portSets;
@@ -80,13 +80,12 @@ export class HostSpool {
   }
 
   /**
-   * Yields the records host by host: first the records of the whole host, in the order of their times, then one with
-   * all ports that other records listed, as seen at the last of their times. A host with more ports gets several of
-   * these.
-   * @param mostPorts in a record
-   * @param firstPlace of the records of ports that others listed
+   * Yields the records host by host: first the records of the whole host, in the order of their times, then its partial
+   * records, merged into one with the latest of their times, or into several if it has more than `maxPorts` ports.
+   * @param maxPorts per record
+   * @param firstPlace the number of the first record with the ports of partial records
    */
-  *read(mostPorts: number, firstPlace: number): Generator<TimedRecord> {
+  *read(maxPorts: number, firstPlace: number): Generator<TimedRecord> {
     let ports: ObservedPort[] = [];
     let last: Row | undefined;
     let place = firstPlace;
@@ -110,7 +109,7 @@ export class HostSpool {
       if (
         last !== undefined &&
         ports.length > 0 &&
-        (!isSameHost || (!isSamePort && ports.length >= mostPorts))
+        (!isSameHost || (!isSamePort && ports.length >= maxPorts))
       )
         yield partial(last[0]);
       if (!isSameHost) place = firstPlace;

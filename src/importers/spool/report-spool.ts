@@ -28,59 +28,59 @@ export class ReportSpool {
     `create table remembered (name text primary key) without rowid`,
     `create table repeats (address text primary key, records integer not null) without rowid`,
   ]);
-  readonly #cover = this.#file.prepare('insert or ignore into covered values (?, ?, ?, ?)');
-  readonly #source = this.#file.prepare('insert or ignore into sources values (?)');
-  readonly #check = this.#file.prepare('insert or ignore into checks values (?, ?)');
-  readonly #untest = this.#file.prepare('insert or ignore into untested values (?)');
+  readonly #insertScanScope = this.#file.prepare('insert or ignore into covered values (?, ?, ?, ?)');
+  readonly #insertSource = this.#file.prepare('insert or ignore into sources values (?)');
+  readonly #insertChecks = this.#file.prepare('insert or ignore into checks values (?, ?)');
+  readonly #insertUntested = this.#file.prepare('insert or ignore into untested values (?)');
   readonly #isUntested = this.#file.prepare('select 1 from untested where identity = ?');
   readonly #remember = this.#file.prepare('insert or ignore into remembered values (?)');
   readonly #countRecord = this.#file.prepare(
     `insert into repeats values (?, 1) on conflict (address) do update set records = records + 1 returning records`,
   );
-  /** Hosts with a record. */
-  readonly #counted = new Set<string>();
+  /** Hosts whose first record is counted here; the file counts the others. */
+  readonly #countedHosts = new Set<string>();
   readonly #sources = new Set<string>();
   readonly #checks = new Set<string>();
   readonly #hosts = new Set<string>();
   /** Long port lists by their keys. */
-  readonly #ports = new Map<string, string>();
+  readonly #portLists = new Map<string, string>();
 
-  add(head: FindingHeader, finding: NormalizedFinding): void {
-    this.findings.add(head, finding);
-    this.addSource(head.source);
+  add(header: FindingHeader, finding: NormalizedFinding): void {
+    this.findings.add(header, finding);
+    this.addSource(header.source);
   }
 
-  /** Records that a source covers something completely; `null` for nothing. */
+  /** Records the checks that a source ran, and the scan scope that it scanned completely, if any. */
   addScanScope(source: string, scanScope: ScanScopeKey | null, checks: CoveredChecks): void {
     if (checks === 'all') {
       if (scanScope !== null)
         this.#addScanScope(source, { ...scanScope, key: `${ALL_CHECKS}|${scanScope.key}` });
       return;
     }
-    for (const one of checks ?? ['']) {
-      this.addChecks(source, one);
+    for (const group of checks ?? ['']) {
+      this.addChecks(source, group);
       if (scanScope !== null)
-        this.#addScanScope(source, { ...scanScope, key: scanScopeKeyOfChecks(one, scanScope.key) });
+        this.#addScanScope(source, { ...scanScope, key: scanScopeKeyOfChecks(group, scanScope.key) });
     }
   }
 
   #addScanScope(source: string, { key, host, ports }: ScanScopeKey): void {
     this.addSource(source);
-    const name = portSetKey(ports);
-    if (name !== ports && !this.#ports.has(name)) {
+    const portsKey = portSetKey(ports);
+    if (portsKey !== ports && !this.#portLists.has(portsKey)) {
       // A scan has one port list. A report with very many marks nothing as gone.
-      if (this.#ports.size >= MAX_PORT_SETS) return;
-      this.#ports.set(name, ports);
+      if (this.#portLists.size >= MAX_PORT_SETS) return;
+      this.#portLists.set(portsKey, ports);
     }
-    this.#cover.run(source, name, key, host);
+    this.#insertScanScope.run(source, portsKey, key, host);
   }
 
   /** Records that a group of checks of a source ran; `''` for checks without a group. */
   addChecks(source: string, checks: string): void {
-    const name = `${source} ${checks}`;
-    if (this.#checks.has(name)) return;
-    if (this.#checks.size < 1_000) this.#checks.add(name);
-    this.#check.run(source, checks);
+    const key = `${source} ${checks}`;
+    if (this.#checks.has(key)) return;
+    if (this.#checks.size < 1_000) this.#checks.add(key);
+    this.#insertChecks.run(source, checks);
   }
 
   /** @returns the groups of checks that ran */
@@ -93,14 +93,14 @@ export class ReportSpool {
 
   /** Records a finding that the report did not test, so that it may still exist. */
   addUntested(identity: string): void {
-    this.#untest.run(identity);
+    this.#insertUntested.run(identity);
   }
 
   isUntested(identity: string): boolean {
     return this.#isUntested.first(identity) !== undefined;
   }
 
-  /** @returns the identities of the next such findings */
+  /** @returns the identities of the next untested findings */
   readUntested(after: string, limit: number): string[] {
     return this.#file
       .prepare('select identity from untested where identity > ? order by identity limit ?')
@@ -111,7 +111,7 @@ export class ReportSpool {
   addSource(source: string): void {
     if (this.#sources.has(source)) return;
     if (this.#sources.size < 1_000) this.#sources.add(source);
-    this.#source.run(source);
+    this.#insertSource.run(source);
   }
 
   readSources(): string[] {
@@ -135,7 +135,7 @@ export class ReportSpool {
       .map(([source, name, key, host]) => ({
         cursor: [source, name, key],
         source,
-        key: { key, host, ports: this.#ports.get(name) ?? name },
+        key: { key, host, ports: this.#portLists.get(name) ?? name },
       }));
   }
 
@@ -149,12 +149,12 @@ export class ReportSpool {
 
   /** Counts the records of a host. @returns their number so far */
   countRecord(address: string): number {
-    if (this.#counted.size < MAX_KNOWN_HOSTS && !this.#counted.has(address)) {
-      this.#counted.add(address);
+    if (this.#countedHosts.size < MAX_KNOWN_HOSTS && !this.#countedHosts.has(address)) {
+      this.#countedHosts.add(address);
       return 1;
     }
     const counted = this.#countRecord.first(address)?.[0];
-    return Number(counted) + (this.#counted.has(address) ? 1 : 0);
+    return Number(counted) + (this.#countedHosts.has(address) ? 1 : 0);
   }
 
   /** Records an asset that the import creates. @returns whether it is new */

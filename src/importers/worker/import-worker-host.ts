@@ -9,7 +9,7 @@ import type {
 
 /** MiB, of each of the two halves of the young generation. Nearly all objects of a run are short-lived. */
 const SEMI_SPACE_SIZE = 4;
-/** Characters of what a worker writes to stderr that are kept: enough for what V8 writes before it aborts. */
+/** Characters of a worker's stderr that are kept: enough for V8's output before it aborts. */
 const MAX_ERROR_OUTPUT = 16_000;
 /** Milliseconds that a stopping worker has to finish its transaction. */
 const STOP_TIMEOUT = 5_000;
@@ -20,10 +20,10 @@ export const SILENCE_LIMIT = 60_000;
  * the database or the file store ends earlier.
  */
 export const IDLE_LIMIT = 600_000;
-/** Milliseconds. Counting checks instead of reading the clock excludes the time that the process was suspended or busy. */
+/** Milliseconds. Counting checks instead of reading the clock excludes time when the process was suspended or busy. */
 const CHECK_INTERVAL = 5_000;
 
-/** What V8 writes before it aborts a process at its memory limit. */
+/** Matches V8's output before it aborts a process at its memory limit. */
 const OUT_OF_MEMORY = /^FATAL ERROR: .* out of memory$/m;
 
 /** The run ended without a result through no fault of the report; it may be retried. */
@@ -52,13 +52,13 @@ export class ImportStuck extends Error {
  * Runs an import in a process of its own, with its own database connection and file store: it never blocks this event
  * loop, and if it runs out of memory or is killed, this process goes on (ADR 94).
  * @param url of the built module `import-worker`
- * @param signals `cancelled` ends the run with a result; `abandoned` ends it without one, because another instance has the
- *   job or the process exits
+ * @param signals `cancelled` ends the run with a result; `abandoned` ends it without one, because another instance has
+ *   the job or the process exits
  * @param onProgress called at most twice a second, and every few seconds without progress
  * @throws the reason of `abandoned`
  * @throws ImportOutOfMemory
- * @throws ImportStuck after `SILENCE_LIMIT` without a message or `IDLE_LIMIT` without progress, once the worker has ended
- *   and its transaction is rolled back
+ * @throws ImportStuck after `SILENCE_LIMIT` without a message or `IDLE_LIMIT` without progress, once the worker has
+ *   ended and its transaction is rolled back
  * @throws ImportWorkerError for failures that are not the report's
  */
 export async function runImportInWorker(
@@ -73,7 +73,7 @@ export async function runImportInWorker(
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
-  // A worker that has ended is noticed by its end, not by what cannot be sent to it.
+  // Ignores that a worker which has ended receives nothing: its `close` event reports the end.
   const send = (message: ImportWorkerCommand) => worker.send(message, () => undefined);
   let lastMessage: Exclude<ImportWorkerMessage, { progress: WorkerProgress; outcome?: never }> | undefined;
   let errorOutput = '';
@@ -108,7 +108,7 @@ export async function runImportInWorker(
         ?.setEncoding('utf8')
         .on('data', (text: string) => (errorOutput = (errorOutput + text).slice(-MAX_ERROR_OUTPUT)));
       worker.on('error', reject);
-      // After the last message and the end of stderr.
+      // `close` follows the last message and the end of stderr.
       worker.on('close', (code, signal) => resolve(signal ?? code));
     });
   } finally {

@@ -34,10 +34,13 @@ export interface ImportWorkerData extends WorkerSetup {
   job: RunnableImport;
 }
 
-/** Messages to the worker: first its job, later perhaps that it shall stop. */
+/** Messages to the worker: first its job, then possibly a request to stop. */
 export type ImportWorkerCommand = ImportWorkerData | 'stop';
 
-/** Messages from the worker; `isSorting` precedes a sort, which may take minutes without a message; an outcome or a failure is the last. */
+/**
+ * Messages from the worker. `isSorting` precedes a sort, which may take minutes without a message. An outcome or a
+ * failure is the last.
+ */
 export type ImportWorkerMessage =
   | { progress: WorkerProgress; isSorting?: true }
   | { outcome: ImportOutcome; progress: WorkerProgress }
@@ -76,7 +79,7 @@ async function runWorker(
       let read = 0;
       if (job.size === 0) return;
       for await (const chunk of files.read(job.contentKey, 0, job.size - 1)) {
-        // A chunk may lack a record, at which the run would stop.
+        // The run checks the signal at each record, and a chunk may contain none.
         signal.throwIfAborted();
         read += chunk.length;
         // Some formats read a report twice.
@@ -92,8 +95,8 @@ async function runWorker(
       job,
       clock: Date.now,
       signal,
-      onProgress(now) {
-        Object.assign(progress, now);
+      onProgress(runProgress) {
+        Object.assign(progress, runProgress);
         sendProgress();
       },
       onSort: () => void send({ progress: { ...progress }, isSorting: true }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readSample } from '../../../src/importers/formats/index.ts';
 import { defaultMapping } from '../../../src/importers/formats/csv/columns.ts';
-import { otherColumns } from '../../../src/importers/formats/csv/columns.ts';
+import { findOtherColumns } from '../../../src/importers/formats/csv/columns.ts';
 import { csv } from '../../../src/importers/formats/csv/csv.ts';
 import { identityOf } from '../../../src/importers/targets.ts';
 import type { ReportRecord } from '../../../src/importers/report.ts';
@@ -159,7 +159,7 @@ it('lets the dates of a column decide before the option, also of a truncated fil
 describe('flags of a CSV', () => {
   it('are one column for each name, so that a row of one field takes few steps', () => {
     const spellings = ['Duplicate', 'DUPLICATE', 'duplicate_', ' duplicate', 'Out of scope', 'OUT_OF_SCOPE'];
-    expect(otherColumns(spellings).flags).toEqual([
+    expect(findOtherColumns(spellings).flags).toEqual([
       ['Duplicate', 'duplicate'],
       ['Out of scope', 'out of scope'],
     ]);

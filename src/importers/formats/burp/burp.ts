@@ -124,10 +124,11 @@ function recordOfIssue(issue: Issue): ReportRecord {
 /** The location is the path followed by the affected parameter or header in brackets. */
 function detailsOf(issue: XmlElement, details: readonly string[]): string[] {
   const location = textAt(issue, 'location');
-  const where = location === undefined || location === textAt(issue, 'path') ? [] : [`Location: ${location}`];
+  const locationLine =
+    location === undefined || location === textAt(issue, 'path') ? [] : [`Location: ${location}`];
   const confidence = textAt(issue, 'confidence');
-  const sure = confidence === undefined ? [] : [`Confidence: ${confidence}`];
-  const text = [...where, ...details.map(htmlToMarkdown), ...sure].join('\n\n');
+  const confidenceLine = confidence === undefined ? [] : [`Confidence: ${confidence}`];
+  const text = [...locationLine, ...details.map(htmlToMarkdown), ...confidenceLine].join('\n\n');
   return text === '' ? [] : [text];
 }
 

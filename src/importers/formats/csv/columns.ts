@@ -89,17 +89,17 @@ export interface OtherColumns {
   quality: string | undefined;
 }
 
-export function otherColumns(columns: readonly string[]): OtherColumns {
-  const named = (...names: string[]) => columns.find((column) => names.includes(plain(column)));
+export function findOtherColumns(columns: readonly string[]): OtherColumns {
+  const columnNamed = (...names: string[]) => columns.find((column) => names.includes(plain(column)));
   return {
     flags: Object.entries(CLOSED_COLUMNS).flatMap(([name, reason]) => {
-      const column = named(name);
+      const column = columnNamed(name);
       return column === undefined ? [] : [[column, reason] as const];
     }),
-    status: named('status'),
-    active: named('active'),
-    version: named('component version', 'package version', 'installed version', 'pkgversion'),
-    quality: named('qod', 'quality of detection'),
+    status: columnNamed('status'),
+    active: columnNamed('active'),
+    version: columnNamed('component version', 'package version', 'installed version', 'pkgversion'),
+    quality: columnNamed('qod', 'quality of detection'),
   };
 }
 
@@ -121,20 +121,20 @@ const PLAIN_NAMES = Object.entries(CSV_FIELDS).map(([member, names]) => [member,
 
 /** Guesses the mapping from the column names. */
 export function defaultMapping(columns: readonly string[]): ColumnMapping {
-  const named = new Map<string, string[]>();
+  const columnsByName = new Map<string, string[]>();
   for (const column of columns) {
     const name = plain(column);
-    const same = named.get(name);
-    if (same === undefined) named.set(name, [column]);
-    else same.push(column);
+    const sameNamed = columnsByName.get(name);
+    if (sameNamed === undefined) columnsByName.set(name, [column]);
+    else sameNamed.push(column);
   }
-  const taken = new Set<string>();
+  const mappedColumns = new Set<string>();
   const mapping: Record<string, string> = {};
   for (const [member, names] of PLAIN_NAMES) {
     for (const name of names) {
-      const column = named.get(name)?.find((one) => !taken.has(one));
+      const column = columnsByName.get(name)?.find((candidate) => !mappedColumns.has(candidate));
       if (column === undefined) continue;
-      taken.add(column);
+      mappedColumns.add(column);
       mapping[member] = column;
       break;
     }

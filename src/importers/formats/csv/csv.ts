@@ -18,7 +18,7 @@ import {
   defaultMapping,
   isCsvField,
   type OtherColumns,
-  otherColumns,
+  findOtherColumns,
   reasonClosed,
 } from './columns.ts';
 import { targetsOfRow } from './row-targets.ts';
@@ -42,19 +42,19 @@ export const csv: ReportFormat = {
     };
     let columns: RowColumns | undefined;
     let columnOrder: DateOrder | 'open' | undefined;
-    for await (const found of streamCsvRows(source(), isMapped)) {
-      const at = { line: found.line };
-      if ('error' in found) {
-        yield { kind: 'unreadable', reason: found.error, at };
+    for await (const csvRow of streamCsvRows(source(), isMapped)) {
+      const at = { line: csvRow.line };
+      if ('error' in csvRow) {
+        yield { kind: 'unreadable', reason: csvRow.error, at };
         continue;
       }
-      columns ??= columnsOf(found.columns, mapping);
-      const date = found.row[columns.mapping.seen_at ?? ''] ?? '';
+      columns ??= columnsOf(csvRow.columns, mapping);
+      const date = csvRow.row[columns.mapping.seen_at ?? ''] ?? '';
       const isOpen = dateOrderOf(date) === 'open';
       if (isOpen) columnOrder ??= await orderOfColumn(source, isMapped, columns.mapping.seen_at as string);
       const order = columnOrder === 'open' ? (dateOrder ?? undefined) : columnOrder;
       const time = { seenAt: parseTime(date, order), ...(isOpen ? { unclearTime: OPEN_ORDER } : {}) };
-      yield* recordsOf(found.row, columns, time, at);
+      yield* recordsOf(csvRow.row, columns, time, at);
     }
   },
 };
@@ -74,11 +74,11 @@ async function orderOfColumn(
 ): Promise<DateOrder | 'open'> {
   let order: DateOrder | undefined;
   try {
-    for await (const found of streamCsvRows(source(), isHeaderRow)) {
-      const shown = 'row' in found ? dateOrderOf(found.row[column] ?? '') : undefined;
-      if (shown === undefined || shown === 'open') continue;
-      if (order !== undefined && order !== shown) return 'open';
-      order = shown;
+    for await (const csvRow of streamCsvRows(source(), isHeaderRow)) {
+      const dateOrder = 'row' in csvRow ? dateOrderOf(csvRow.row[column] ?? '') : undefined;
+      if (dateOrder === undefined || dateOrder === 'open') continue;
+      if (order !== undefined && order !== dateOrder) return 'open';
+      order = dateOrder;
     }
   } catch (error) {
     // The rows before a truncation are imported all the same.
@@ -89,7 +89,7 @@ async function orderOfColumn(
 
 interface RowColumns {
   mapping: ColumnMapping;
-  other: OtherColumns;
+  otherColumns: OtherColumns;
 }
 
 /** @throws ReportError if the mapping names an unknown field or column, or no column is the title */
@@ -106,9 +106,9 @@ function columnsOf(names: readonly string[], mapping: ColumnMapping | undefined)
   const columns = mapping ?? defaultMapping(names);
   for (const [member, column] of Object.entries(columns)) {
     if (!isCsvField(member)) {
-      const known = Object.keys(CSV_FIELDS).join(', ');
+      const fieldNames = Object.keys(CSV_FIELDS).join(', ');
       throw new ReportError(
-        `The mapping names "${member.slice(0, 50)}", which is not a field. Use one of ${known}.`,
+        `The mapping names "${member.slice(0, 50)}", which is not a field. Use one of ${fieldNames}.`,
       );
     }
     if (!names.includes(column))
@@ -120,12 +120,12 @@ function columnsOf(names: readonly string[], mapping: ColumnMapping | undefined)
       { line: 1 },
     );
   }
-  return { mapping: columns, other: otherColumns(names) };
+  return { mapping: columns, otherColumns: findOtherColumns(names) };
 }
 
 function* recordsOf(
   row: Readonly<Record<string, string>>,
-  { mapping, other }: RowColumns,
+  { mapping, otherColumns }: RowColumns,
   time: Pick<ReportedFinding, 'seenAt' | 'unclearTime'>,
   at: SourceLocation,
 ): Generator<ReportRecord> {
@@ -133,7 +133,7 @@ function* recordsOf(
     column === undefined ? undefined : row[column]?.trim() || undefined;
   const cell = (member: CsvField): string | undefined => textIn(mapping[member]);
   const title = cell('title');
-  const closed = reasonClosed(row, other);
+  const closed = reasonClosed(row, otherColumns);
   if (closed !== undefined) {
     yield { kind: 'skipped', reason: closed, at };
     return;
@@ -154,8 +154,8 @@ function* recordsOf(
     const plain = cell(member);
     return plain === undefined ? undefined : textToMarkdown(plain);
   };
-  const version = textIn(other.version);
-  const quality = textIn(other.quality);
+  const version = textIn(otherColumns.version);
+  const quality = textIn(otherColumns.quality);
   const evidence = [
     ...(cell('evidence') === undefined ? [] : [codeBlock(cell('evidence') as string)]),
     ...(quality === undefined ? [] : [`Quality of detection: ${quality} %`]),

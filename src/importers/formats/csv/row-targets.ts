@@ -29,12 +29,12 @@ export function targetsOfRow(
   if (host !== undefined) return [{ target: { host, ...port } }];
   const [path, component] = [cell('file'), cell('package')];
   if (path === undefined && component === undefined) return [{}];
-  const { name, version: own } = splitVersion(component);
-  const shown = [name, version ?? own].filter((part) => part !== undefined).join(' ');
+  const { name, version: parsedVersion } = splitVersion(component);
+  const nameAndVersion = [name, version ?? parsedVersion].filter((part) => part !== undefined).join(' ');
   return [
     {
       target: { artifact: path ?? name ?? '', path, package: name },
-      locations: [{ type: 'file', value: [path, shown].filter(Boolean).join(': ') }],
+      locations: [{ type: 'file', value: [path, nameAndVersion].filter(Boolean).join(': ') }],
     },
   ];
 }

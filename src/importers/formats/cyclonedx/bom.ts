@@ -62,16 +62,16 @@ export class ComponentIndex {
 
   /** @param ref of a component, possibly of another document (BOM-Link, `urn:cdx:…#ref`), or a package URL */
   find(ref: string): Component {
-    const known = this.#byRef.get(ref);
-    if (known !== undefined) return known;
-    const inside = ref.startsWith('urn:cdx:') && ref.includes('#') ? ref.slice(ref.indexOf('#') + 1) : ref;
-    const decoded = inside.startsWith('pkg%3A') ? decodeURIComponent(inside) : inside;
-    const other = this.#byRef.get(decoded);
-    if (other !== undefined) return other;
-    const name = packageOf(decoded);
+    const component = this.#byRef.get(ref);
+    if (component !== undefined) return component;
+    const localRef = ref.startsWith('urn:cdx:') && ref.includes('#') ? ref.slice(ref.indexOf('#') + 1) : ref;
+    const decodedRef = localRef.startsWith('pkg%3A') ? decodeURIComponent(localRef) : localRef;
+    const decodedComponent = this.#byRef.get(decodedRef);
+    if (decodedComponent !== undefined) return decodedComponent;
+    const name = packageOf(decodedRef);
     return {
-      name: name ?? decoded,
-      version: name === undefined ? undefined : versionOf(decoded),
+      name: name ?? decodedRef,
+      version: name === undefined ? undefined : versionOf(decodedRef),
       endpoints: [],
     };
   }
@@ -114,8 +114,8 @@ export class Bom {
 }
 
 function nameOf(component: JsonObject): string | undefined {
-  const named = packageOf(textOf(component.purl) ?? '');
-  if (named !== undefined) return named;
+  const packageName = packageOf(textOf(component.purl) ?? '');
+  if (packageName !== undefined) return packageName;
   const parts = [textOf(component.group), textOf(component.name)].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : parts.join('/').slice(0, MAX_NAME);
 }

@@ -75,9 +75,9 @@ function affectedBy(vulnerability: JsonObject, { components }: Bom): (Component 
 /** @param versions with a status each, `affected` by default; a range is not evaluated */
 function isVersionAffected(version: string | undefined, versions: readonly JsonObject[]): boolean {
   const isUnaffected = ({ status }: JsonObject): boolean => textOf(status)?.toLowerCase() === 'unaffected';
-  const own = versions.filter((one) => version !== undefined && textOf(one.version) === version);
-  const relevant = own.length > 0 ? own : versions;
-  return relevant.length === 0 || !relevant.every(isUnaffected);
+  const sameVersion = versions.filter((entry) => version !== undefined && textOf(entry.version) === version);
+  const entries = sameVersion.length > 0 ? sameVersion : versions;
+  return entries.length === 0 || !entries.every(isUnaffected);
 }
 
 function locationsOf(artifact: string, component: Component | undefined): ReportedLocation[] {
@@ -89,7 +89,7 @@ function locationsOf(artifact: string, component: Component | undefined): Report
 }
 
 function commonOf(id: string, vulnerability: JsonObject): Omit<ReportedFinding, 'title'> {
-  const others = arrayOf(vulnerability.references).map((one) => textOf(asJsonObject(one).id) ?? '');
+  const relatedIds = arrayOf(vulnerability.references).map((item) => textOf(asJsonObject(item).id) ?? '');
   const ratings = arrayOf(vulnerability.ratings).map(asJsonObject);
   const cvss = bestCvss(ratings.map(claimOf).filter((claim) => claim !== undefined));
   return {
@@ -98,12 +98,12 @@ function commonOf(id: string, vulnerability: JsonObject): Omit<ReportedFinding, 
     description: textPartsOf([vulnerability.description, vulnerability.detail]),
     recommendedFix: textPartsOf([vulnerability.recommendation, vulnerability.workaround]),
     category: { parent: 'Components', display: 'Vulnerable component' },
-    cveIds: extractCveIds([id, ...others].join(' ')),
+    cveIds: extractCveIds([id, ...relatedIds].join(' ')),
     cweIds: textsOf(vulnerability.cwes).map((cwe) => (/^\d+$/.test(cwe) ? `CWE-${cwe}` : cwe)),
     ...cvss,
     referenceUrls: [
       ...textsOf(asJsonObject(vulnerability.source).url),
-      ...arrayOf(vulnerability.advisories).flatMap((one) => textsOf(isJsonObject(one) ? one.url : one)),
+      ...arrayOf(vulnerability.advisories).flatMap((link) => textsOf(isJsonObject(link) ? link.url : link)),
     ],
   };
 }

@@ -69,11 +69,11 @@ function componentOf(element: XmlElement, depth: number): JsonObject {
     purl: textIn(element, 'purl'),
     components:
       depth < MAX_DEPTH
-        ? childrenOf(element, 'components', 'component').map((one) => componentOf(one, depth + 1))
+        ? childrenOf(element, 'components', 'component').map((component) => componentOf(component, depth + 1))
         : [],
     services:
       depth < MAX_DEPTH
-        ? childrenOf(element, 'services', 'service').map((one) => componentOf(one, depth + 1))
+        ? childrenOf(element, 'services', 'service').map((service) => componentOf(service, depth + 1))
         : [],
     endpoints: childrenOf(element, 'endpoints', 'endpoint').map(({ text }) => text),
   };
@@ -85,9 +85,9 @@ function vulnerabilityOf(
 ): JsonObject & { affects: { ref: string | undefined; versions?: JsonObject[] }[] } {
   const targets = childrenOf(element, 'affects', 'target').map((target) => ({
     ref: textIn(target, 'ref'),
-    versions: childrenOf(target, 'versions', 'version').map((one) => ({
-      version: textIn(one, 'version'),
-      status: textIn(one, 'status'),
+    versions: childrenOf(target, 'versions', 'version').map((entry) => ({
+      version: textIn(entry, 'version'),
+      status: textIn(entry, 'status'),
     })),
   }));
   const ref = element.attributes.ref ?? componentRef;
@@ -97,7 +97,7 @@ function vulnerabilityOf(
     id: textIn(element, 'id'),
     rejected: textIn(element, 'rejected'),
     source: source === undefined ? undefined : { url: textIn(source, 'url') },
-    references: childrenOf(element, 'references', 'reference').map((one) => ({ id: textIn(one, 'id') })),
+    references: childrenOf(element, 'references', 'reference').map((item) => ({ id: textIn(item, 'id') })),
     ratings: childrenOf(element, 'ratings', 'rating').map(ratingOf),
     cwes: childrenOf(element, 'cwes', 'cwe').map(({ text }) => text),
     description: textIn(element, 'description'),
@@ -108,7 +108,7 @@ function vulnerabilityOf(
         .map(({ text }) => text.trim())
         .join('\n\n'),
     workaround: textIn(element, 'workaround'),
-    advisories: childrenOf(element, 'advisories', 'advisory').map((one) => textIn(one, 'url') ?? one.text),
+    advisories: childrenOf(element, 'advisories', 'advisory').map((item) => textIn(item, 'url') ?? item.text),
     analysis: analysis === undefined ? undefined : { state: textIn(analysis, 'state') },
     affects: targets.length > 0 || ref === undefined ? targets : [{ ref }],
   };

@@ -23,7 +23,8 @@ export const cyclonedx: ReportFormat = {
     if (!isJsonObject(json)) return false;
     // The components may come first and be long.
     return (
-      json.bomFormat === 'CycloneDX' || arrayOf(json.components).some((one) => 'bom-ref' in asJsonObject(one))
+      json.bomFormat === 'CycloneDX' ||
+      arrayOf(json.components).some((component) => 'bom-ref' in asJsonObject(component))
     );
   },
   async *read(source) {
@@ -49,7 +50,7 @@ async function* readBomJson(source: ByteSource): AsyncGenerator<ReportRecord, vo
   const failure = await collectMatches(source(), OF_BOM, take, { begins: ['vulnerabilities'] });
   for await (const { value, offset } of streamJsonMatches(source(), ['vulnerabilities.*'])) {
     const vulnerability = asJsonObject(value);
-    const refs = arrayOf(vulnerability.affects).map((one) => textOf(asJsonObject(one).ref));
+    const refs = arrayOf(vulnerability.affects).map((target) => textOf(asJsonObject(target).ref));
     if (failure !== undefined && refs.some((ref) => !bom.components.has(ref))) throw failure;
     yield* recordsOf(vulnerability, bom, { offset });
   }

@@ -34,8 +34,8 @@ function ofParts(parts: Readonly<Record<string, unknown>>): ScanTarget | undefin
 }
 
 function hostAt(text: string, port: unknown, scheme: string | undefined): ScanTarget | undefined {
-  const named = parseTarget(text.replace(/^\[(.*)\]$/, '$1'));
-  if (named === undefined || !('host' in named)) return undefined;
+  const target = parseTarget(text.replace(/^\[(.*)\]$/, '$1'));
+  if (target === undefined || !('host' in target)) return undefined;
   const number = portNumberOf(port);
-  return number === undefined ? named : { ...named, port: number, protocol: protocolOf(scheme) ?? 'tcp' };
+  return number === undefined ? target : { ...target, port: number, protocol: protocolOf(scheme) ?? 'tcp' };
 }

@@ -129,8 +129,8 @@ function sections(item: JsonObject): string | undefined {
 
 /** A list of texts, or of objects in DefectDojo's API. */
 function identifiersOf(value: unknown): string[] {
-  return arrayOf(value).flatMap((one) =>
-    isJsonObject(one) ? textsOf(one.vulnerability_id ?? one.cwe) : textsOf(one),
+  return arrayOf(value).flatMap((identifier) =>
+    isJsonObject(identifier) ? textsOf(identifier.vulnerability_id ?? identifier.cwe) : textsOf(identifier),
   );
 }
 
@@ -140,14 +140,14 @@ type FindingPlacement = Pick<ReportedFinding, 'target' | 'locations'>;
 function placementsOf(item: JsonObject): FindingPlacement[] {
   const placements = new Map<string, { target: ScanTarget; locations: ReportedLocation[] }>();
   for (const endpoint of arrayOf(item.endpoints)) {
-    const found = endpointOf(endpoint);
-    if (found === undefined) continue;
-    const asset = assetOfTarget(found.target);
-    const { port = '', protocol = '' } = 'host' in found.target ? found.target : {};
+    const parsed = endpointOf(endpoint);
+    if (parsed === undefined) continue;
+    const asset = assetOfTarget(parsed.target);
+    const { port = '', protocol = '' } = 'host' in parsed.target ? parsed.target : {};
     const key = `${asset?.location ?? ''} ${protocol} ${port}`;
     const placement = placements.get(key);
-    if (placement === undefined) placements.set(key, { target: found.target, locations: [found.location] });
-    else placement.locations.push(found.location);
+    if (placement === undefined) placements.set(key, { target: parsed.target, locations: [parsed.location] });
+    else placement.locations.push(parsed.location);
   }
   if (placements.size > 0) return [...placements.values()];
   const path = textOf(item.file_path);
@@ -155,14 +155,14 @@ function placementsOf(item: JsonObject): FindingPlacement[] {
   const artifact = textOf(item.service) ?? path ?? component;
   if (artifact === undefined) return [{}];
   const line = numberOf(item.line);
-  const where = path ?? [component, textOf(item.component_version)].filter(Boolean).join(' ');
+  const file = path ?? [component, textOf(item.component_version)].filter(Boolean).join(' ');
   return [
     {
       target: { artifact, path, package: component },
       locations: [
         {
           type: 'file',
-          value: line === undefined || path === undefined ? where || artifact : `${path}:${line}`,
+          value: line === undefined || path === undefined ? file || artifact : `${path}:${line}`,
         },
       ],
     },

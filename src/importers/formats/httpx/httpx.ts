@@ -20,10 +20,10 @@ export const httpx: ReportFormat = {
   detect: ({ records }) => records.some((record) => isJsonObject(record) && isProbe(record)),
   async *read(source) {
     for await (const lines of streamJsonRecords(source())) {
-      for (const found of lines) {
-        const { at } = found;
-        if ('error' in found) yield { kind: 'unreadable', reason: found.error, at };
-        else yield recordOf(asJsonObject(found.value), at);
+      for (const record of lines) {
+        const { at } = record;
+        if ('error' in record) yield { kind: 'unreadable', reason: record.error, at };
+        else yield recordOf(asJsonObject(record.value), at);
       }
     }
   },
@@ -43,7 +43,7 @@ function recordOf(line: JsonObject, at: SourceLocation): ReportRecord {
   const url = parseUntrustedUrl(text);
   const address = [line.host_ip, line.ip, line.host, ...arrayOf(line.a), ...arrayOf(line.aaaa), url?.hostname]
     .map(readAddress)
-    .find((found) => found !== undefined);
+    .find((ipAddress) => ipAddress !== undefined);
   if (address === undefined) return { kind: 'unreadable', reason: 'no address', at };
   const scheme = textOf(line.scheme) ?? url?.protocol.slice(0, -1);
   const defaultPort = scheme === 'https' ? 443 : scheme === 'http' ? 80 : undefined;
@@ -54,9 +54,9 @@ function recordOf(line: JsonObject, at: SourceLocation): ReportRecord {
   // Uses Nmap's service names, so that both report a port alike.
   const service = scheme === 'https' ? 'ssl/http' : scheme;
   const port = buildObservedPort('tcp', number, { service, banner: server, product, version });
-  const more = {
-    name: [url?.hostname, line.host, line.input].map(hostNameOf).find((found) => found !== undefined),
+  const nameAndTime = {
+    name: [url?.hostname, line.host, line.input].map(hostNameOf).find((hostName) => hostName !== undefined),
     seenAt: parseTime(line.timestamp),
   };
-  return { kind: 'host', host: hostWithPorts(address, [{ ...port, probed: true }], more) };
+  return { kind: 'host', host: hostWithPorts(address, [{ ...port, probed: true }], nameAndTime) };
 }

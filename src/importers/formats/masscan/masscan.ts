@@ -47,7 +47,7 @@ async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repor
     paths: ['nmaprun.host'],
   })) {
     const child = (parent: XmlElement | undefined, name: string) =>
-      parent?.children.find((one) => one.name === name);
+      parent?.children.find((candidate) => candidate.name === name);
     const ports = child(element, 'ports')?.children.map((port) => {
       const service = child(port, 'service')?.attributes;
       return portOf(
@@ -79,13 +79,13 @@ async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repo
 
 async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord, void> {
   for await (const lines of streamJsonRecords(chunks)) {
-    for (const found of lines) {
-      const { at } = found;
-      if ('error' in found) {
-        yield { kind: 'unreadable', reason: found.error, at };
+    for (const record of lines) {
+      const { at } = record;
+      if ('error' in record) {
+        yield { kind: 'unreadable', reason: record.error, at };
         continue;
       }
-      const { ip, timestamp, port, proto, data } = asJsonObject(found.value);
+      const { ip, timestamp, port, proto, data } = asJsonObject(record.value);
       const { status, service_name: name, banner } = asJsonObject(data);
       yield recordOf(ip, [portOf(port, proto, status, name, banner)], timestamp, at);
     }
@@ -104,13 +104,13 @@ function portOf(
   banner: unknown,
 ): ObservedPort | undefined {
   const port = portNumberOf(number);
-  const name = protocolOf(protocol);
-  if (port === undefined || name === undefined) return undefined;
-  const known = textOf(state) ?? 'open';
-  if (!STATES.includes(known)) return undefined;
+  const transport = protocolOf(protocol);
+  if (port === undefined || transport === undefined) return undefined;
+  const status = textOf(state) ?? 'open';
+  if (!STATES.includes(status)) return undefined;
   // A page title is not a service.
   const serviceName = textOf(service) === 'title' ? 'http' : textOf(service);
-  return buildObservedPort(name, port, { state: known, service: serviceName, banner: textOf(banner) });
+  return buildObservedPort(transport, port, { state: status, service: serviceName, banner: textOf(banner) });
 }
 
 function recordOf(
@@ -121,7 +121,7 @@ function recordOf(
 ): ReportRecord {
   const address = readAddress(ip);
   if (address === undefined) return { kind: 'unreadable', reason: 'no address', at };
-  const known = ports.filter((port) => port !== undefined);
-  if (known.length === 0) return { kind: 'skipped', reason: 'no port', at };
-  return { kind: 'host', host: hostWithPorts(address, known, { seenAt: parseTime(time) }) };
+  const knownPorts = ports.filter((port) => port !== undefined);
+  if (knownPorts.length === 0) return { kind: 'skipped', reason: 'no port', at };
+  return { kind: 'host', host: hostWithPorts(address, knownPorts, { seenAt: parseTime(time) }) };
 }

@@ -23,10 +23,10 @@ export const naabu: ReportFormat = {
   detect: ({ records }) => records.some((record) => isJsonObject(record) && isPort(record)),
   async *read(source) {
     for await (const lines of streamJsonRecords(source())) {
-      for (const found of lines) {
-        const { at } = found;
-        if ('error' in found) yield { kind: 'unreadable', reason: found.error, at };
-        else yield recordOf(asJsonObject(found.value), at);
+      for (const record of lines) {
+        const { at } = record;
+        if ('error' in record) yield { kind: 'unreadable', reason: record.error, at };
+        else yield recordOf(asJsonObject(record.value), at);
       }
     }
   },
@@ -54,6 +54,6 @@ function recordOf(line: JsonObject, at: SourceLocation): ReportRecord {
   if (address === undefined) return { kind: 'unreadable', reason: 'no address', at };
   const port = portOf(line);
   if (port === undefined) return { kind: 'unreadable', reason: 'no port', at };
-  const more = { name: hostNameOf(line.host), seenAt: parseTime(line.timestamp) };
-  return { kind: 'host', host: hostWithPorts(address, [port], more) };
+  const nameAndTime = { name: hostNameOf(line.host), seenAt: parseTime(line.timestamp) };
+  return { kind: 'host', host: hostWithPorts(address, [port], nameAndTime) };
 }

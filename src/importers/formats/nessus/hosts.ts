@@ -48,9 +48,9 @@ export function addHostProperties(host: NessusHost, properties: XmlElement): voi
     elementsAt(properties, 'tag').map(({ attributes, text }) => [attributes.name ?? '', text.trim()]),
   );
   host.address = normalizeAddress(tags.get('host-ip')) ?? host.address;
-  const named = ['host-fqdn', 'host-rdns', 'hostname'].flatMap((name) => tags.get(name) || []);
-  host.fqdn = named[0];
-  host.names = [...named, tags.get('netbios-name') ?? ''];
+  const hostNames = ['host-fqdn', 'host-rdns', 'hostname'].flatMap((name) => tags.get(name) || []);
+  host.fqdn = hostNames[0];
+  host.names = [...hostNames, tags.get('netbios-name') ?? ''];
   host.system = tags.get('operating-system')?.split('\n')[0];
   // `HOST_END` is local time without a zone.
   host.endedAt = firstTime(tags.get('HOST_END_TIMESTAMP'), tags.get('HOST_END'));
@@ -67,13 +67,13 @@ export function targetOfHost({ name, address }: NessusHost): ScanTarget {
 export function addObservedPort(host: NessusHost, { attributes }: XmlElement): void {
   const { port = '', protocol = '', svc_name: service = '' } = attributes;
   const number = Number(port);
-  const known = PROTOCOLS.find((name) => name === protocol.toLowerCase());
-  if (known === undefined || !Number.isInteger(number) || number < 1 || number > 65_535) return;
+  const knownProtocol = PROTOCOLS.find((name) => name === protocol.toLowerCase());
+  if (knownProtocol === undefined || !Number.isInteger(number) || number < 1 || number > 65_535) return;
   const name = service.replace(/\?$/, '');
-  const seen = host.ports.get(`${known}/${number}`);
-  if (seen?.service != null) return;
-  host.ports.set(`${known}/${number}`, {
-    protocol: known,
+  const observedPort = host.ports.get(`${knownProtocol}/${number}`);
+  if (observedPort?.service != null) return;
+  host.ports.set(`${knownProtocol}/${number}`, {
+    protocol: knownProtocol,
     number,
     state: 'open',
     service: NO_SERVICE.includes(name) ? null : name,

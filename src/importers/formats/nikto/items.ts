@@ -53,6 +53,6 @@ export function recordOfNiktoItem(
 /** Since 2.5 the path may precede the message, and a reference may follow it. */
 function messageOf(message: string, uri: string): string {
   const bare = message.replace(/\sSee: https?:\/\/.*/, '');
-  const prefix = [`${uri}:`, '/:', ':'].find((known) => bare.startsWith(known));
+  const prefix = [`${uri}:`, '/:', ':'].find((candidate) => bare.startsWith(candidate));
   return (prefix === undefined ? '' : bare.slice(prefix.length).trim()) || bare;
 }

@@ -143,8 +143,8 @@ class LenientJsonParser {
       return;
     }
     this.#escaped = undefined;
-    const known = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f', '"': '"', '\\': '\\', '/': '/' }[escape];
-    if (known !== undefined) this.#append(known);
+    const unescaped = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f', '"': '"', '\\': '\\', '/': '/' }[escape];
+    if (unescaped !== undefined) this.#append(unescaped);
     else if (/^u[\da-f]{4}$/i.test(escape))
       this.#append(String.fromCharCode(Number.parseInt(escape.slice(1), 16)));
     else this.#append(`\\${escape}`);

@@ -246,12 +246,12 @@ export class NmapElements implements ElementHandler {
     this.#lastHostEnd = this.xml.position;
     const before = this.#records.length;
     for (const { port, ...finding } of findings) {
-      const at = port === undefined || !isProtocol(port.protocol) ? {} : portAndProtocol(port);
+      const portTarget = port === undefined || !isProtocol(port.protocol) ? {} : portAndProtocol(port);
       this.#records.push({
         kind: 'finding',
         finding: {
           ...finding,
-          target: { host: address, ...at },
+          target: { host: address, ...portTarget },
           // A host script depends on the ports that were scanned.
           ...(port === undefined && this.#ranges.length > 0 ? { ports: this.scannedPorts() } : {}),
           seenAt,
@@ -260,8 +260,8 @@ export class NmapElements implements ElementHandler {
     }
     for (let count = 0; count < absent; count += 1) this.#records.push({ kind: 'skipped', reason: 'absent' });
     if (this.#checks.length > 0 && scannedPorts && !timedOut) {
-      const covered = { ports: this.scannedPorts(), checks: this.#checks };
-      this.#records.push({ kind: 'covered', target: { host: address }, ...covered });
+      const coverage = { ports: this.scannedPorts(), checks: this.#checks };
+      this.#records.push({ kind: 'covered', target: { host: address }, ...coverage });
     }
     this.#lastRecords = this.#records.length - before;
   }
@@ -297,7 +297,7 @@ export class NmapElements implements ElementHandler {
   }
 
   #stateOf(text = ''): string {
-    const state = STATES.find((known) => known === text);
+    const state = STATES.find((name) => name === text);
     if (state === undefined) this.xml.fail(`"${text.slice(0, 50)}" is not a port state.`);
     return state;
   }

@@ -68,22 +68,22 @@ export function checksOfCommand(args: string): string[] {
 
 /** Rows of id, score, URL and exploit mark, separated by tabs, below a CPE name. */
 function listedByVulners(text: string): ScriptFindings['findings'] {
-  const found = new Map<string, { score: number; address: string; exploited: boolean; of: string }>();
-  const others: string[] = [];
-  let of = '';
+  const cves = new Map<string, { score: number; address: string; exploited: boolean; product: string }>();
+  const urls: string[] = [];
+  let cpe = '';
   for (const line of text.split('\n')) {
     const heading = /^\s*(\S.{0,200}):\s*$/.exec(line);
     if (heading !== null) {
-      of = heading[1] ?? '';
+      cpe = heading[1] ?? '';
       continue;
     }
-    const [name = '', score = '', address = '', exploitMark = ''] = line.trim().split(/\s+/);
+    const [name = '', score = '', address = '', mark = ''] = line.trim().split(/\s+/);
     const [cve] = extractCveIds(name);
     if (cve !== undefined && cve.length === name.length) {
-      found.set(cve, { score: Number(score), address, exploited: exploitMark.includes('EXPLOIT'), of });
-    } else if (/^https?:\/\//.test(address)) others.push(address);
+      cves.set(cve, { score: Number(score), address, exploited: mark.includes('EXPLOIT'), product: cpe });
+    } else if (/^https?:\/\//.test(address)) urls.push(address);
   }
-  return Array.from(found, ([cve, { score, address, exploited, of: product }]) => {
+  return Array.from(cves, ([cve, { score, address, exploited, product }]) => {
     const rated = score >= 0 && score <= 10;
     return {
       rule: cve,
@@ -95,19 +95,19 @@ function listedByVulners(text: string): ScriptFindings['findings'] {
         `${cve} affects this version of the service (${product}).` +
           (exploited ? ' A public exploit exists.' : ''),
       ),
-      referenceUrls: [...(/^https?:\/\//.test(address) ? [address] : []), ...others.slice(0, MAX_REFERENCES)],
+      referenceUrls: [...(/^https?:\/\//.test(address) ? [address] : []), ...urls.slice(0, MAX_REFERENCES)],
     };
   });
 }
 
 /** Rows of `[CVE-2013-2070] title` below the name of a database. */
 function listedByVulscan(text: string): ScriptFindings['findings'] {
-  const found = new Map<string, string>();
+  const titles = new Map<string, string>();
   for (const line of text.split('\n')) {
     const [, id = '', title = ''] = /^\s*\[(CVE-\d{4}-\d{4,19})\]\s*(\S.*)?$/i.exec(line) ?? [];
-    if (id !== '' && !found.has(id.toUpperCase())) found.set(id.toUpperCase(), title.trim());
+    if (id !== '' && !titles.has(id.toUpperCase())) titles.set(id.toUpperCase(), title.trim());
   }
-  return Array.from(found, ([cve, title]) => ({
+  return Array.from(titles, ([cve, title]) => ({
     rule: cve,
     title: title === '' ? cve : `${cve}: ${title.slice(0, 200)}`,
     severity: UNRATED,
@@ -125,7 +125,7 @@ interface Block {
 /** The output of the `vulns` library: a title, its state on the next line, then details. */
 function blocksOf(text: string): Block[] {
   const lines = text.split('\n');
-  const starts = lines.flatMap((line, at) => (at > 0 && /^\s*State: /.test(line) ? [at - 1] : []));
+  const starts = lines.flatMap((line, index) => (index > 0 && /^\s*State: /.test(line) ? [index - 1] : []));
   return starts.map((start, index) => ({
     title: lines[start]?.trim() ?? '',
     state: lines[start + 1]?.trim().slice('State: '.length) ?? '',

@@ -64,8 +64,8 @@ function advisoryOf(advisory: JsonObject): ReportedFinding | undefined {
   if (rule === undefined || component === undefined) return undefined;
   const cvss = asJsonObject(advisory.cvss);
   const paths = arrayOf(advisory.findings).flatMap((value) => {
-    const { version, paths: found } = asJsonObject(value);
-    return textsOf(found).map(
+    const { version, paths: reportedPaths } = asJsonObject(value);
+    return textsOf(reportedPaths).map(
       (path) => `${path}${textOf(version) === undefined ? '' : `@${textOf(version)}`}`,
     );
   });

@@ -23,8 +23,8 @@ import type {
 import { parseUntrustedUrl } from '../../../lib/parse-untrusted-url.ts';
 
 /**
- * Nuclei results as an array or as JSON Lines (`-json-export`, `-jsonl`), its type ResultEvent. Before 2.6 the names were
- * `templateID`, `matched` and `matcher_name`.
+ * Nuclei results as an array or as JSON Lines (`-json-export`, `-jsonl`), its type ResultEvent. Before 2.6 the names
+ * were `templateID`, `matched` and `matcher_name`.
  */
 export const nuclei: ReportFormat = {
   name: 'nuclei',
@@ -144,9 +144,9 @@ function targetAndLocation(result: JsonObject): { target?: ScanTarget; location?
   const port = hostPort.port ?? portOf(result.port);
   const address = textOf(result.ip);
   // DNS and whois results are about a name, not an address.
-  const named = result.type === 'dns' || result.type === 'whois' || address === undefined;
+  const isAboutName = result.type === 'dns' || result.type === 'whois' || address === undefined;
   const target = {
-    host: named ? hostPort.host : address,
+    host: isAboutName ? hostPort.host : address,
     port,
     protocol: port === undefined ? undefined : ('tcp' as const),
   };

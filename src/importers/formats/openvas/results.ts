@@ -77,29 +77,29 @@ type NvtTexts = Pick<
   'description' | 'impact' | 'recommendedFix' | 'cveIds' | 'referenceUrls' | 'cvssScore' | 'cvssVector'
 >;
 
-/** @param found the result's text, used if the test has none */
-function nvtTexts(nvt: XmlElement, found: string | undefined): NvtTexts {
+/** @param resultText the result's text, used if the test has none */
+function nvtTexts(nvt: XmlElement, resultText: string | undefined): NvtTexts {
   const tags = tagsOf(textAt(nvt, 'tags') ?? '');
   const plain = (name: string) => textToMarkdown(tags.get(name) ?? '');
   const references = elementsAt(nvt, 'refs', 'ref').map(({ attributes }) => attributes);
-  const others = [...textsAt(nvt, 'cve'), ...textsAt(nvt, 'xref')].join(' ');
+  const otherReferences = [...textsAt(nvt, 'cve'), ...textsAt(nvt, 'xref')].join(' ');
   const severities = elementsAt(nvt, 'severities', 'severity');
   return {
     description:
       [plain('summary'), plain('insight'), plain('affected')].filter((text) => text !== '').join('\n\n') ||
-      found,
+      resultText,
     impact: plain('impact'),
     recommendedFix: plainTextAt(nvt, 'solution') ?? plain('solution'),
     cveIds: [
       ...references.filter(({ type }) => type?.toLowerCase() === 'cve').map(({ id = '' }) => id),
-      ...extractCveIds(`${nvt.attributes.oid} ${others}`),
+      ...extractCveIds(`${nvt.attributes.oid} ${otherReferences}`),
     ],
-    referenceUrls: [...references.flatMap(({ id }) => extractUrls(id)), ...extractUrls(others)],
+    referenceUrls: [...references.flatMap(({ id }) => extractUrls(id)), ...extractUrls(otherReferences)],
     ...bestCvss([
-      ...severities.map((one) => ({
-        score: textAt(one, 'score'),
-        vector: textAt(one, 'value'),
-        version: one.attributes.type?.replace(/^.*_v/, ''),
+      ...severities.map((severity) => ({
+        score: textAt(severity, 'score'),
+        vector: textAt(severity, 'value'),
+        version: severity.attributes.type?.replace(/^.*_v/, ''),
       })),
       { score: textAt(nvt, 'cvss_base'), vector: tags.get('cvss_base_vector'), version: '2.0' },
     ]),

@@ -82,8 +82,8 @@ export class SarifBases {
   }
 
   #positionOf(name: string, depth = 0): Position {
-    const known = this.#positions.get(name);
-    if (known !== undefined) return known;
+    const cachedPosition = this.#positions.get(name);
+    if (cachedPosition !== undefined) return cachedPosition;
     const position = this.#resolve(name, depth);
     if (this.#positions.size < MAX_BASES) this.#positions.set(name, position);
     return position;
@@ -128,19 +128,20 @@ function prefixesOf(
   }
   // The root of a file system is used if there is no other base.
   if (folders.length === 0) prefixes.push(...all.map((folder): [string, string] => [folder, '']));
-  return prefixes.sort(([one], [other]) => other.length - one.length);
+  return prefixes.sort(([a], [b]) => b.length - a.length);
 }
 
 /**
  * @param folders the longest first
- * @returns the only folder, else that with the name of a checkout, else the one inside all others, else that around them
+ * @returns the only folder, else that with the name of a checkout, else the one inside all others, else that around
+ *   them
  */
 function mainOf(folders: readonly string[], names: ReadonlyMap<string, string>): string | undefined {
-  const named = folders.filter((folder) => isCheckout(names.get(folder) ?? ''));
-  const sourceRoot = named.find((folder) => plainName(names.get(folder) ?? '').toUpperCase() === 'SRCROOT');
+  const roots = folders.filter((folder) => isCheckout(names.get(folder) ?? ''));
+  const sourceRoot = roots.find((folder) => plainName(names.get(folder) ?? '').toUpperCase() === 'SRCROOT');
   const inner = folders[0];
   const outer = folders.at(-1);
-  if (sourceRoot !== undefined || named.length > 0) return sourceRoot ?? named.at(-1);
+  if (sourceRoot !== undefined || roots.length > 0) return sourceRoot ?? roots.at(-1);
   if (inner !== undefined && folders.every((folder) => inner.startsWith(folder))) return inner;
   return outer !== undefined && folders.every((folder) => folder.startsWith(outer)) ? outer : undefined;
 }
@@ -150,9 +151,9 @@ function commonFolder(folders: readonly string[]): string | undefined {
   let common = folders[0];
   for (const folder of folders) {
     if (common === undefined) break;
-    let same = 0;
-    while (same < common.length && common[same] === folder[same]) same += 1;
-    if (same < common.length) common = common.slice(0, common.slice(0, same).lastIndexOf('/') + 1);
+    let matched = 0;
+    while (matched < common.length && common[matched] === folder[matched]) matched += 1;
+    if (matched < common.length) common = common.slice(0, common.slice(0, matched).lastIndexOf('/') + 1);
   }
   return common === undefined || common === '' || FILE_SYSTEM.test(common) ? undefined : common;
 }
@@ -168,11 +169,11 @@ const joined = (prefix: string, path: string): string => (prefix === '' ? path :
 /** Resolves `.` and `..` (RFC 3986, section 5.2.4). */
 function withoutDots(uri: string): string {
   if (!/(?:^|\/)\.\.?(?:\/|$)/.test(uri)) return uri;
-  const kept: string[] = [];
+  const segments: string[] = [];
   for (const segment of uri.split('/')) {
-    const last = kept.at(-1);
-    if (segment === '..' && last !== undefined && last !== '' && last !== '..') kept.pop();
-    else if (segment !== '.') kept.push(segment);
+    const last = segments.at(-1);
+    if (segment === '..' && last !== undefined && last !== '' && last !== '..') segments.pop();
+    else if (segment !== '.') segments.push(segment);
   }
-  return kept.join('/');
+  return segments.join('/');
 }

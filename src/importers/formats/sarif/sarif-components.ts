@@ -83,8 +83,8 @@ export class SarifComponents {
     if (rule !== undefined) return rule;
     let id = textOf(reference.id)?.slice(0, MAX_RULE_ID) ?? '';
     for (let segments = 0; id !== '' && segments < MAX_SEGMENTS; segments += 1) {
-      const named = this.#rules.get(`${component}:${id}`) ?? this.#rules.get(`*:${id}`);
-      if (named !== undefined) return named;
+      const namedRule = this.#rules.get(`${component}:${id}`) ?? this.#rules.get(`*:${id}`);
+      if (namedRule !== undefined) return namedRule;
       id = id.slice(0, Math.max(id.lastIndexOf('/'), 0));
     }
     return undefined;
@@ -109,8 +109,8 @@ export class SarifComponents {
 
   /** @returns the message of a rule, else of its component (section 3.11.7) */
   messageOf(id: string, rule: SarifRule | undefined, reference: JsonObject): JsonObject {
-    const own = rule !== undefined && Object.hasOwn(rule.messages, id) ? rule.messages[id] : undefined;
-    if (isJsonObject(own)) return own;
+    const message = rule !== undefined && Object.hasOwn(rule.messages, id) ? rule.messages[id] : undefined;
+    if (isJsonObject(message)) return message;
     const component = rule?.component ?? this.#componentOf(reference);
     return asJsonObject(this.#messages.get(`${component}:${id}`) ?? this.#messages.get(`:${id}`));
   }
@@ -118,8 +118,8 @@ export class SarifComponents {
   /** @returns the id of a taxon (section 3.52), with `CWE-` before bare numbers of that list */
   taxonOf(reference: JsonObject): string {
     const index = numberOf(reference.index) ?? '';
-    const own = `${this.#taxonomyOf(reference)}#${index}`;
-    const key = this.#taxa.get(guidOf(reference.guid) ?? '') ?? own;
+    const indexKey = `${this.#taxonomyOf(reference)}#${index}`;
+    const key = this.#taxa.get(guidOf(reference.guid) ?? '') ?? indexKey;
     const id = textOf(reference.id) ?? this.#taxa.get(key) ?? '';
     const list =
       textOf(asJsonObject(reference.toolComponent).name) ??

@@ -29,8 +29,8 @@ function keyOf({ path, name, snippet, message }: ResultLocation): string {
 }
 
 /**
- * Uses `fingerprints`, else `partialFingerprints` with the path, else path and snippet. If a result has no line of code,
- * adds the subject that its message names.
+ * Uses `fingerprints`, else `partialFingerprints` with the path, else path and snippet. If a result has no line of
+ * code, adds the subject that its message names.
  * @param message of the result, as plain text
  */
 export function identityOfSarifResult(
@@ -40,11 +40,11 @@ export function identityOfSarifResult(
   message: string | undefined,
 ): Pick<ReportedFinding, 'fingerprint' | 'locationKey'> {
   const path = pathWithoutQuery(location?.path);
-  const own = fingerprintOf(result.fingerprints);
-  const isOfCode = own?.every(([kind]) => CODE_HASH.test(kind)) === true;
-  if (own !== undefined && !isOfCode) return { fingerprint: JSON.stringify([rule, own]) };
+  const fingerprints = fingerprintOf(result.fingerprints);
+  const isOfCode = fingerprints?.every(([kind]) => CODE_HASH.test(kind)) === true;
+  if (fingerprints !== undefined && !isOfCode) return { fingerprint: JSON.stringify([rule, fingerprints]) };
   const subject = subjectOf(location, message);
-  const partial = own ?? fingerprintOf(result.partialFingerprints);
+  const partial = fingerprints ?? fingerprintOf(result.partialFingerprints);
   if (partial !== undefined) {
     const parts = path === '' ? [location?.name ?? '', subject ?? ''] : [];
     return { fingerprint: JSON.stringify([rule, path, partial, ...parts]) };
@@ -84,11 +84,11 @@ function fingerprintOf(value: unknown): [kind: string, text: string][] | undefin
     const parts = /^(.*?)(?:\/v(\d+))?$/s.exec(name);
     const kind = parts?.[1] ?? name;
     const version = Number(parts?.[2] ?? 0);
-    const known = kinds.get(kind);
-    if (known === undefined || version < known.version) kinds.set(kind, { version, text });
+    const previous = kinds.get(kind);
+    if (previous === undefined || version < previous.version) kinds.set(kind, { version, text });
   }
   if (kinds.size === 0) return undefined;
   return [...kinds]
     .map(([kind, { text }]): [string, string] => [kind, text])
-    .sort(([one], [other]) => (one < other ? -1 : 1));
+    .sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -53,29 +53,29 @@ export class SarifLocations {
 
   /** @returns the full name of a class, function or resource (section 3.33) */
   logicalNameOf(location: JsonObject): string | undefined {
-    const own = textOf(location.fullyQualifiedName);
+    const qualifiedName = textOf(location.fullyQualifiedName);
     const index = numberOf(location.index);
-    if (own !== undefined || index === undefined) return own ?? textOf(location.name);
+    if (qualifiedName !== undefined || index === undefined) return qualifiedName ?? textOf(location.name);
     const names: string[] = [];
-    let at: number | undefined = index;
-    for (let depth = 0; at !== undefined && depth < MAX_DEPTH; depth += 1) {
-      const listed: Listed | undefined = this.#logical.get(at);
+    let current: number | undefined = index;
+    for (let depth = 0; current !== undefined && depth < MAX_DEPTH; depth += 1) {
+      const listed: Listed | undefined = this.#logical.get(current);
       const name = listed?.fullName ?? listed?.name;
       if (name !== undefined) names.unshift(name);
-      at = listed?.fullName === undefined ? listed?.parent : undefined;
+      current = listed?.fullName === undefined ? listed?.parent : undefined;
     }
     return names.length === 0 ? textOf(location.name) : names.join('.');
   }
 
-  #inside(outer: number, path: string): string {
-    let whole = path;
-    let at: number | undefined = outer;
-    for (let depth = 0; at !== undefined && depth < MAX_DEPTH; depth += 1) {
-      const { uri, base, parent }: Listed = this.#artifacts.get(at) ?? {};
-      if (uri !== undefined) whole = `${decoded(this.bases.pathOf(uri, base))}/${whole.replace(/^\/+/, '')}`;
-      at = parent;
+  #inside(outer: number, innerPath: string): string {
+    let path = innerPath;
+    let container: number | undefined = outer;
+    for (let depth = 0; container !== undefined && depth < MAX_DEPTH; depth += 1) {
+      const { uri, base, parent }: Listed = this.#artifacts.get(container) ?? {};
+      if (uri !== undefined) path = `${decoded(this.bases.pathOf(uri, base))}/${path.replace(/^\/+/, '')}`;
+      container = parent;
     }
-    return whole;
+    return path;
   }
 }
 

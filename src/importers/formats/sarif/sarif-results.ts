@@ -49,9 +49,9 @@ const NO_MESSAGE = 'no message';
 
 function reasonToSkip(result: JsonObject): string | undefined {
   const { message, rule, ruleId, ruleIndex } = result;
-  const says =
+  const hasMessageOrRule =
     isJsonObject(message) || isJsonObject(rule) || (textOf(ruleId) ?? textOf(ruleIndex)) !== undefined;
-  if (!says) return NO_MESSAGE;
+  if (!hasMessageOrRule) return NO_MESSAGE;
   if (result.kind === 'pass') return 'passed';
   if (result.kind === 'notApplicable') return 'not applicable';
   if (result.baselineState === 'absent') return 'absent';
@@ -77,13 +77,13 @@ function findingOf(result: JsonObject, run: SarifRun, messages: SarifMessages): 
     identifierText(properties),
     run.taxaOf(arrayOf(result.taxa)),
   ].join(' ');
-  const named = id ?? foldCase(title).replace(/\s+/g, ' ');
+  const ruleId = id ?? foldCase(title).replace(/\s+/g, ' ');
   const evidence = evidenceOf(locations, message);
   const finding: ReportedFinding = {
-    rule: named,
-    checks: rule?.id ?? named,
+    rule: ruleId,
+    checks: rule?.id ?? ruleId,
     source: run.source,
-    ...identityOfSarifResult(result, named, main, message),
+    ...identityOfSarifResult(result, ruleId, main, message),
     title,
     severity: severityOf(result, run, rule),
     description: descriptionOf(text, rule),
@@ -105,11 +105,11 @@ const [MAX_COMPARED, MAX_PART] = [16_384, 250];
 
 /** @returns the messages of locations that the result's message does not contain, then the snippets */
 function evidenceOf(locations: readonly ResultLocation[], message: string | undefined): string[] {
-  const said = message?.slice(0, MAX_COMPARED) ?? '';
-  const told = locations
+  const comparedMessage = message?.slice(0, MAX_COMPARED) ?? '';
+  const messages = locations
     .map((location) => location.message)
-    .filter((text = '') => text !== '' && (text.length > MAX_PART || !said.includes(text)));
-  return [...told, ...locations.map(({ snippet }) => snippet)].filter((text) => text !== undefined);
+    .filter((text = '') => text !== '' && (text.length > MAX_PART || !comparedMessage.includes(text)));
+  return [...messages, ...locations.map(({ snippet }) => snippet)].filter((text) => text !== undefined);
 }
 
 /** @returns the locations of a result; if it has none, its analysis target (section 3.27.13) */
@@ -190,16 +190,16 @@ function textOfMessage(
   if (value === undefined) return undefined;
   const message = asJsonObject(value);
   const id = textOf(message.id);
-  const named = id === undefined ? {} : run.messageStringOf(id, rule, result);
+  const template = id === undefined ? {} : run.messageStringOf(id, rule, result);
   const text =
-    textOf(message.text) ?? textOf(named.text) ?? textOf(message.markdown) ?? textOf(named.markdown);
+    textOf(message.text) ?? textOf(template.text) ?? textOf(message.markdown) ?? textOf(template.markdown);
   const values = arrayOf(message.arguments).map((argument) => textOf(argument) ?? '');
   return text === undefined ? undefined : sarifText(text, values);
 }
 
 function descriptionOf(message: SarifText | undefined, rule: SarifRule | undefined): string | undefined {
-  const about = rule?.help ?? markdownTextOf(rule?.description);
-  const parts = [message?.markdown, about].filter((part) => part !== undefined);
+  const ruleText = rule?.help ?? markdownTextOf(rule?.description);
+  const parts = [message?.markdown, ruleText].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : [...new Set(parts)].join('\n\n');
 }
 

@@ -41,17 +41,17 @@ const MAX_ID = 256;
 export function ruleFrom(value: JsonObject, component: string): { rule: SarifRule; size: number } {
   const properties = asJsonObject(value.properties);
   const help = asJsonObject(value.help);
-  const short = asJsonObject(value.shortDescription);
-  const full = asJsonObject(value.fullDescription);
+  const shortDescription = asJsonObject(value.shortDescription);
+  const fullDescription = asJsonObject(value.fullDescription);
   const messages = JSON.stringify(asJsonObject(value.messageStrings));
   const taxa = arrayOf(value.relationships).slice(0, MAX_TAXA).map(targetOf);
   const rule = {
     component,
     id: cut(textOf(value.id)),
     guid: textOf(value.guid)?.slice(0, MAX_ID),
-    title: cut(textOf(short.text) ?? textOf(value.name)),
-    description: cut(textOf(full.text) ?? textOf(help.text)),
-    help: cut(textOf(help.markdown) ?? textOf(full.markdown)),
+    title: cut(textOf(shortDescription.text) ?? textOf(value.name)),
+    description: cut(textOf(fullDescription.text) ?? textOf(help.text)),
+    help: cut(textOf(help.markdown) ?? textOf(fullDescription.markdown)),
     level: textOf(asJsonObject(value.defaultConfiguration).level),
     score: numberOf(properties['security-severity']),
     tags: identifierText(properties).slice(0, MAX_TEXT),
@@ -62,9 +62,9 @@ export function ruleFrom(value: JsonObject, component: string): { rule: SarifRul
   };
   const { id = '', title = '', description = '', help: markdown = '', tags } = rule;
   const texts = id.length + title.length + description.length + markdown.length + tags.length;
-  const others =
+  const otherCharacters =
     Math.min(messages.length, MAX_MESSAGES) + (taxa.length === 0 ? 0 : JSON.stringify(taxa).length);
-  return { rule, size: 500 + texts + others };
+  return { rule, size: 500 + texts + otherCharacters };
 }
 
 const cut = (text: string | undefined): string | undefined => text?.slice(0, MAX_TEXT);
@@ -73,16 +73,16 @@ const cut = (text: string | undefined): string | undefined => text?.slice(0, MAX
 function targetOf(relationship: unknown): JsonObject {
   const target = asJsonObject(asJsonObject(relationship).target);
   const { name, index, guid } = asJsonObject(target.toolComponent);
-  const short = (value: unknown): unknown =>
+  const limited = (value: unknown): unknown =>
     typeof value === 'string' ? value.slice(0, MAX_ID) : numberOf(value);
   return {
-    id: short(target.id),
+    id: limited(target.id),
     index: numberOf(target.index),
-    guid: short(target.guid),
+    guid: limited(target.guid),
     toolComponent:
       target.toolComponent === undefined
         ? undefined
-        : { name: short(name), index: numberOf(index), guid: short(guid) },
+        : { name: limited(name), index: numberOf(index), guid: limited(guid) },
   };
 }
 

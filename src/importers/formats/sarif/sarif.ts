@@ -50,19 +50,19 @@ const MAX_RUNS = 10_000;
 
 function* reportOf(runs: readonly SarifRun[]): Generator<ReportRecord> {
   const times = runs.map((run) => run.scannedAt).filter((time) => time !== undefined);
-  const known = times.filter((time) => !Number.isNaN(time));
+  const knownTimes = times.filter((time) => !Number.isNaN(time));
   if (times.length > 0)
-    yield { kind: 'report', scannedAt: known.length === 0 ? Number.NaN : Math.max(...known) };
+    yield { kind: 'report', scannedAt: knownTimes.length === 0 ? Number.NaN : Math.max(...knownTimes) };
   const complete = runs.filter((run) => run.isComplete);
   const keyOf = (run: SarifRun): string => JSON.stringify([run.source, run.artifact]);
   const broken = new Set(runs.filter((run) => !run.isComplete).map(keyOf));
-  const covered = new Map<string, { run: SarifRun; checks: ReadonlySet<string> | 'all' }>();
+  const coverage = new Map<string, { run: SarifRun; checks: ReadonlySet<string> | 'all' }>();
   for (const run of complete) {
-    const before = covered.get(keyOf(run))?.checks ?? new Set<string>();
-    const checks = before === 'all' || run.checks === 'all' ? 'all' : new Set([...before, ...run.checks]);
-    covered.set(keyOf(run), { run, checks });
+    const earlier = coverage.get(keyOf(run))?.checks ?? new Set<string>();
+    const checks = earlier === 'all' || run.checks === 'all' ? 'all' : new Set([...earlier, ...run.checks]);
+    coverage.set(keyOf(run), { run, checks });
   }
-  for (const [key, { run, checks }] of covered) {
+  for (const [key, { run, checks }] of coverage) {
     if (broken.has(key) || (checks !== 'all' && checks.size === 0)) continue;
     yield {
       kind: 'covered',

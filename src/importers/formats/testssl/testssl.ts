@@ -68,9 +68,9 @@ class ServerScanScope {
 
   add(target: ScanTarget, checks: string): void {
     const key = JSON.stringify(target);
-    const known = this.#targets.get(key);
-    if (known === undefined) this.#targets.set(key, { target, checks: new Set([checks]) });
-    else if (known.checks.size < MAX_CHECKS) known.checks.add(checks);
+    const scanned = this.#targets.get(key);
+    if (scanned === undefined) this.#targets.set(key, { target, checks: new Set([checks]) });
+    else if (scanned.checks.size < MAX_CHECKS) scanned.checks.add(checks);
   }
 
   /** @param target if absent, no single server is affected */
@@ -137,17 +137,17 @@ function recordOf(
   if (target === undefined) return { kind: 'unreadable', reason: 'no host', at };
   scanScope.add(target, checks);
   const text = textOf(entry.finding);
-  const found = text === '--' ? undefined : text;
-  const short = found !== undefined && found.length <= 80 && !found.includes('\n');
+  const result = text === '--' ? undefined : text;
+  const isShort = result !== undefined && result.length <= 80 && !result.includes('\n');
   return {
     kind: 'finding',
     at,
     finding: {
       rule: id,
       checks,
-      title: short ? `${id}: ${found}` : id,
+      title: isShort ? `${id}: ${result}` : id,
       severity: parseSeverity(textOf(entry.severity)) ?? 'Informational',
-      description: markdownTextOf(found),
+      description: markdownTextOf(result),
       cveIds: extractCveIds(textOf(entry.cve) ?? ''),
       cweIds: extractCweIds(textOf(entry.cwe) ?? ''),
       recommendedFix: markdownTextOf(entry.hint),

@@ -27,57 +27,57 @@ export interface TrivyResult {
  */
 export function findingOfTrivy(
   list: string,
-  found: JsonObject,
+  entry: JsonObject,
   result: TrivyResult,
 ): ReportedFinding | string {
   switch (list) {
     case 'Vulnerabilities':
-      return vulnerabilityOf(found, result);
+      return vulnerabilityOf(entry, result);
     case 'Misconfigurations':
-      return misconfigurationOf(found, result);
+      return misconfigurationOf(entry, result);
     case 'Secrets':
-      return secretOf(found, result);
+      return secretOf(entry, result);
     case 'Licenses':
-      return licenceOf(found, result);
+      return licenceOf(entry, result);
     default:
       return 'suppressed';
   }
 }
 
-function vulnerabilityOf(found: JsonObject, result: TrivyResult): ReportedFinding | string {
-  const id = textOf(found.VulnerabilityID);
+function vulnerabilityOf(vulnerability: JsonObject, result: TrivyResult): ReportedFinding | string {
+  const id = textOf(vulnerability.VulnerabilityID);
   if (id === undefined) return 'no id';
-  if (textOf(found.Status) === 'not_affected') return 'not affected';
-  const name = textOf(found.PkgName) ?? '';
-  const installed = textOf(found.InstalledVersion);
-  const fixed = textOf(found.FixedVersion);
+  if (textOf(vulnerability.Status) === 'not_affected') return 'not affected';
+  const name = textOf(vulnerability.PkgName) ?? '';
+  const installed = textOf(vulnerability.InstalledVersion);
+  const fixed = textOf(vulnerability.FixedVersion);
   // The target of OS packages contains the version of the system.
-  const ofSystem = result.class === 'os-pkgs';
-  const at = textOf(found.PkgPath) ?? (ofSystem ? result.artifact : result.target);
+  const isSystemPackage = result.class === 'os-pkgs';
+  const packagePath = textOf(vulnerability.PkgPath) ?? (isSystemPackage ? result.artifact : result.target);
   return {
-    ...common(found),
+    ...common(vulnerability),
     rule: id,
-    checks: ofSystem ? 'os-pkgs' : 'lang-pkgs',
-    title: textOf(found.Title) ?? `${id} in ${name}`,
-    description: markdownTextOf(found.Description),
+    checks: isSystemPackage ? 'os-pkgs' : 'lang-pkgs',
+    title: textOf(vulnerability.Title) ?? `${id} in ${name}`,
+    description: markdownTextOf(vulnerability.Description),
     recommendedFix: fixed === undefined ? undefined : textToMarkdown(`Update ${name} to ${fixed}.`),
     category: { parent: 'Components', display: 'Vulnerable component' },
     cveIds: extractCveIds(id),
-    cweIds: textsOf(found.CweIDs),
-    ...cvssOf(found),
+    cweIds: textsOf(vulnerability.CweIDs),
+    ...cvssOf(vulnerability),
     target: {
       artifact: result.artifact,
-      path: ofSystem ? undefined : result.target,
+      path: isSystemPackage ? undefined : result.target,
       package: name,
     },
-    locations: [fileAt(`${at}: ${name}${installed === undefined ? '' : ` ${installed}`}`)],
+    locations: [fileAt(`${packagePath}: ${name}${installed === undefined ? '' : ` ${installed}`}`)],
   };
 }
 
 /** Trivy lists several sources; the best CVSS of any is used. */
-function cvssOf(found: JsonObject): { cvssScore?: number; cvssVector?: string } {
+function cvssOf(vulnerability: JsonObject): { cvssScore?: number; cvssVector?: string } {
   return bestCvss(
-    Object.values(asJsonObject(found.CVSS)).flatMap((value) => {
+    Object.values(asJsonObject(vulnerability.CVSS)).flatMap((value) => {
       const cvss = asJsonObject(value);
       return [
         { vector: textOf(cvss.V40Vector), score: numberOf(cvss.V40Score), version: '4.0' },
@@ -88,25 +88,25 @@ function cvssOf(found: JsonObject): { cvssScore?: number; cvssVector?: string } 
   );
 }
 
-function misconfigurationOf(found: JsonObject, result: TrivyResult): ReportedFinding | string {
-  const id = textOf(found.AVDID) ?? textOf(found.ID);
+function misconfigurationOf(misconfiguration: JsonObject, result: TrivyResult): ReportedFinding | string {
+  const id = textOf(misconfiguration.AVDID) ?? textOf(misconfiguration.ID);
   if (id === undefined) return 'no id';
-  const status = textOf(found.Status)?.toUpperCase();
+  const status = textOf(misconfiguration.Status)?.toUpperCase();
   if (status === 'PASS') return 'passed';
   if (status === 'EXCEPTION') return 'suppressed';
-  const cause = asJsonObject(found.CauseMetadata);
+  const cause = asJsonObject(misconfiguration.CauseMetadata);
   const code = arrayOf(asJsonObject(cause.Code).Lines)
     .map((line) => textOf(asJsonObject(line).Content))
     .filter((line) => line !== undefined);
   return {
-    ...common(found),
+    ...common(misconfiguration),
     rule: checkOf(id),
     checks: 'config',
-    title: textOf(found.Title) ?? id,
-    description: markdownTextOf(found.Description),
-    recommendedFix: markdownTextOf(found.Resolution),
+    title: textOf(misconfiguration.Title) ?? id,
+    description: markdownTextOf(misconfiguration.Description),
+    recommendedFix: markdownTextOf(misconfiguration.Resolution),
     category: { parent: 'Configuration', display: 'Misconfiguration' },
-    evidence: [...textsOf(found.Message), ...(code.length === 0 ? [] : [code.join('\n')])],
+    evidence: [...textsOf(misconfiguration.Message), ...(code.length === 0 ? [] : [code.join('\n')])],
     target: { artifact: result.artifact, path: result.target },
     locations: [fileAt(result.target, cause.StartLine, textOf(cause.Resource))],
   };
@@ -119,47 +119,47 @@ function checkOf(id: string): string {
 }
 
 /** Omits the text around a secret, which may not be masked completely. */
-function secretOf(found: JsonObject, result: TrivyResult): ReportedFinding | string {
-  const id = textOf(found.RuleID);
+function secretOf(secret: JsonObject, result: TrivyResult): ReportedFinding | string {
+  const id = textOf(secret.RuleID);
   if (id === undefined) return 'no id';
   return {
-    ...common(found),
+    ...common(secret),
     rule: id,
     checks: 'secret',
-    title: textOf(found.Title) ?? id,
-    description: `The file contains a secret (${textToMarkdown(textOf(found.Category) ?? id)}).`,
+    title: textOf(secret.Title) ?? id,
+    description: `The file contains a secret (${textToMarkdown(textOf(secret.Category) ?? id)}).`,
     recommendedFix: 'Revoke the secret, and take it out of the file and its history.',
     category: { parent: 'Secrets', display: 'Secret in a file' },
     cweIds: ['CWE-798'],
     target: { artifact: result.artifact, path: result.target },
-    locations: [fileAt(result.target, found.StartLine)],
+    locations: [fileAt(result.target, secret.StartLine)],
   };
 }
 
-function licenceOf(found: JsonObject, result: TrivyResult): ReportedFinding | string {
-  const name = textOf(found.Name);
+function licenceOf(licence: JsonObject, result: TrivyResult): ReportedFinding | string {
+  const name = textOf(licence.Name);
   if (name === undefined) return 'no name';
-  const component = textOf(found.PkgName);
-  const path = textOf(found.FilePath);
+  const component = textOf(licence.PkgName);
+  const path = textOf(licence.FilePath);
   return {
-    ...common(found),
+    ...common(licence),
     rule: `license:${name}`,
     checks: result.class === 'license-file' ? 'license-file' : 'license',
     title: `Licence ${name}${component === undefined ? '' : ` of ${component}`}`,
     description: textToMarkdown(
-      `The licence ${name} belongs to the category ${textOf(found.Category) ?? 'unknown'}.`,
+      `The licence ${name} belongs to the category ${textOf(licence.Category) ?? 'unknown'}.`,
     ),
     category: { parent: 'Licences', display: 'Licence' },
-    referenceUrls: textsOf(found.Link),
+    referenceUrls: textsOf(licence.Link),
     target: { artifact: result.artifact, path, package: component },
     locations: [fileAt(path ?? `${result.target}: ${component ?? name}`)],
   };
 }
 
-function common(found: JsonObject): { severity: Severity; referenceUrls: string[] } {
+function common(entry: JsonObject): { severity: Severity; referenceUrls: string[] } {
   return {
-    severity: parseSeverity(textOf(found.Severity)) ?? 'Informational',
-    referenceUrls: [...new Set([...textsOf(found.PrimaryURL), ...textsOf(found.References)])],
+    severity: parseSeverity(textOf(entry.Severity)) ?? 'Informational',
+    referenceUrls: [...new Set([...textsOf(entry.PrimaryURL), ...textsOf(entry.References)])],
   };
 }
 

@@ -33,11 +33,11 @@ export const trivy: ReportFormat = {
         yield { kind: 'unreadable', reason: 'no target', at };
         continue;
       }
-      const found = findingOfTrivy(String(keys.at(-2)), asJsonObject(value), result);
-      if (typeof found !== 'string') header.addChecks(result.artifact, found.checks);
-      yield typeof found === 'string'
-        ? { kind: found.startsWith('no ') ? 'unreadable' : 'skipped', reason: found, at }
-        : { kind: 'finding', finding: found, at };
+      const findingOrReason = findingOfTrivy(String(keys.at(-2)), asJsonObject(value), result);
+      if (typeof findingOrReason !== 'string') header.addChecks(result.artifact, findingOrReason.checks);
+      yield typeof findingOrReason === 'string'
+        ? { kind: findingOrReason.startsWith('no ') ? 'unreadable' : 'skipped', reason: findingOrReason, at }
+        : { kind: 'finding', finding: findingOrReason, at };
     }
     yield* header.records();
   },
@@ -108,10 +108,10 @@ class TrivyHeader {
 
   /** Results before 0.20 have no class; what they contain tells which checks ran. */
   addChecks(artifact: string, checks: string | undefined): void {
-    const known = this.#checks.get(artifact);
-    if (checks === undefined || known?.has(checks) === true) return;
-    if (known === undefined) this.#checks.set(artifact, new Set([checks]));
-    else known.add(checks);
+    const artifactChecks = this.#checks.get(artifact);
+    if (checks === undefined || artifactChecks?.has(checks) === true) return;
+    if (artifactChecks === undefined) this.#checks.set(artifact, new Set([checks]));
+    else artifactChecks.add(checks);
   }
 
   /** An artifact is covered by the classes of its results, also by those without findings. */

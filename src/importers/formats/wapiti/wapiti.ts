@@ -80,9 +80,9 @@ function* scopeRecords(
 }
 
 /** @returns the URL without its query, which contains the payload */
-function urlOf(found: JsonObject, base: string | undefined): string | undefined {
-  const path = textOf(found.path);
-  const sent = /https?:\/\/[^\s"']+/.exec(textOf(found.curl_command) ?? '')?.[0];
+function urlOf(entry: JsonObject, base: string | undefined): string | undefined {
+  const path = textOf(entry.path);
+  const sent = /https?:\/\/[^\s"']+/.exec(textOf(entry.curl_command) ?? '')?.[0];
   const origin = [sent, base].find((url) => parseUntrustedUrl(url ?? '') !== null);
   if (origin === undefined) return parseUntrustedUrl(path ?? '') === null ? undefined : path;
   if (path === undefined) return origin.replace(/[?#][^]*/, '');
@@ -104,24 +104,24 @@ function categoryOf(description: JsonObject): Category {
 
 function findingOf(
   category: string,
-  found: JsonObject,
+  entry: JsonObject,
   url: string,
   shared: Category | undefined,
 ): ReportedFinding {
-  const info = textOf(found.info);
-  const parameter = textOf(found.parameter);
+  const info = textOf(entry.info);
+  const parameter = textOf(entry.parameter);
   return {
     rule: category,
     checks: category,
     title: category,
-    severity: levelOf(found.level),
+    severity: levelOf(entry.level),
     description: shared?.description,
     recommendedFix: shared?.recommendedFix,
     category: { parent: 'Web application', display: category },
     cveIds: extractCveIds(info ?? ''),
     cweIds: [...new Set([...extractCweIds(info ?? ''), ...(shared?.cweIds ?? [])])],
     referenceUrls: shared?.referenceUrls,
-    evidence: [...textsOf(info), ...textsOf(found.http_request)],
+    evidence: [...textsOf(info), ...textsOf(entry.http_request)],
     target: { url },
     locations: [
       { type: 'url', value: parameter === undefined ? url : `${url}?${encodeURIComponent(parameter)}` },
@@ -131,8 +131,8 @@ function findingOf(
 
 function linksOf(description: JsonObject | undefined): [string, string][] {
   return Object.entries(asJsonObject(description?.ref)).flatMap(([name, link]) =>
-    arrayOf(link).flatMap((one): [string, string][] => {
-      const text = textOf(one);
+    arrayOf(link).flatMap((url): [string, string][] => {
+      const text = textOf(url);
       return text === undefined ? [] : [[name, text]];
     }),
   );

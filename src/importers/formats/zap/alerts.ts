@@ -72,8 +72,8 @@ const FALSE_POSITIVE = '0';
 const CONFIDENCES = [undefined, 'Low', 'Medium', 'High', 'Confirmed'];
 
 /**
- * Active rules whose ids are among those of passive ones (https://www.zaproxy.org/docs/alerts/). Passive rules watch every
- * scan; active ones attack, and only some scans run them.
+ * Active rules whose ids are among those of passive ones (https://www.zaproxy.org/docs/alerts/). Passive rules watch
+ * every scan; active ones attack, and only some scans run them.
  */
 const ACTIVE_AMONG_PASSIVE = new Set(
   [10045, 10047, 10048, 10051, 10053, 10058, 10095, 10104, 10106, 10107].map(String),

@@ -32,9 +32,9 @@ export const zap: ReportFormat = {
   detect: ({ root, json }) => root?.name === 'OWASPZAPReport' || isReport(json),
   async *read(source) {
     const { start, all } = await peekStart(source());
-    const covered = new ZapScanScope();
-    yield* start.startsWith('<') ? readXml(all, covered) : readJson(all, covered);
-    yield* covered.records();
+    const scanScope = new ZapScanScope();
+    yield* start.startsWith('<') ? readXml(all, scanScope) : readJson(all, scanScope);
+    yield* scanScope.records();
   },
 };
 
@@ -70,7 +70,7 @@ class ZapScanScope {
 
 async function* readXml(
   chunks: AsyncIterable<Uint8Array>,
-  covered: ZapScanScope,
+  scanScope: ZapScanScope,
 ): AsyncGenerator<ReportRecord> {
   const item = 'OWASPZAPReport.site.alerts.alertitem';
   const matches = streamXmlMatches(chunks, {
@@ -83,28 +83,28 @@ async function* readXml(
   });
   let alert: ZapAlert | undefined;
   // Before 2.7 an alert was a single instance.
-  let own: XmlElement[] = [];
+  let alertElements: XmlElement[] = [];
   for await (const { path, element, ancestors, line } of matches) {
     const { name, attributes, text } = element;
     if (path === 'OWASPZAPReport') {
       const scannedAt = firstTime(attributes.created, attributes.generated);
       if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
     } else if (path === 'OWASPZAPReport.site') {
-      covered.addSite(attributes.name);
+      scanScope.addSite(attributes.name);
     } else if (path !== item) {
       if (name === 'instance') alert?.add(instanceOfElement(element));
       else if (name === 'tags')
         alert?.tags.push(...textsAt(element, 'tag', 'tag'), ...textsAt(element, 'tag', 'link'));
       else if (text.trim() !== '') alert?.fields.set(name, text.trim());
-      if (name !== 'instance') own.push(element);
+      if (name !== 'instance') alertElements.push(element);
     } else if (alert === undefined) {
       alert = new ZapAlert(ancestors[1]?.attributes.name);
-      own = [];
+      alertElements = [];
     } else {
       if (alert.instances.length === 0) {
-        alert.add(instanceOfElement({ name, attributes, text: '', children: own }));
+        alert.add(instanceOfElement({ name, attributes, text: '', children: alertElements }));
       }
-      covered.add(alert);
+      scanScope.add(alert);
       yield* recordsOfAlert(alert, { line });
       alert = undefined;
     }
@@ -132,7 +132,7 @@ const ALERT_PATHS = SITES.flatMap((site) =>
 /** Members may come in any order. An alert before the name of its site gets the site of its instances. */
 async function* readJson(
   chunks: AsyncIterable<Uint8Array>,
-  covered: ZapScanScope,
+  scanScope: ZapScanScope,
 ): AsyncGenerator<ReportRecord> {
   const names = SITES.map((site) => `${site}.@name`);
   let site: { key: string; name: string | undefined } | undefined;
@@ -144,7 +144,7 @@ async function* readJson(
     const key = keys.slice(0, depth).join('.');
     let follows = -1;
     if (open !== undefined && open.key !== key) {
-      covered.add(open.alert);
+      scanScope.add(open.alert);
       yield* recordsOfAlert(open.alert, { offset: open.offset });
       if (open.key.startsWith(`${keys.slice(0, depth - 1).join('.')}.`)) follows = open.number;
       open = undefined;
@@ -155,7 +155,7 @@ async function* readJson(
       if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
     } else if (names.includes(path)) {
       site = { key: String(keys[1]), name: textOf(value) };
-      covered.addSite(site.name);
+      scanScope.addSite(site.name);
     } else {
       if (open === undefined) {
         const number = Number(keys[depth - 1]);
@@ -170,7 +170,7 @@ async function* readJson(
     }
   }
   if (open === undefined) return;
-  covered.add(open.alert);
+  scanScope.add(open.alert);
   yield* recordsOfAlert(open.alert, { offset: open.offset });
 }
 
