@@ -32,7 +32,7 @@ describe('a report that Nmap made', () => {
     expect(hosts[1]).not.toHaveProperty('description');
   });
 
-  it('yields the host with its ports and services, and the scannedPorts', async () => {
+  it('yields the host with its ports and services, and the scanned ports', async () => {
     const { hosts, error, down, scannedPorts } = await read(FIRST);
     expect(error).toBeUndefined();
     expect(down).toBe(0);
