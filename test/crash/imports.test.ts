@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { childProcessesOf, isRunning } from '../harness/child-processes.ts';
+import { childProcessesOf, isRunning } from '../harness/machine.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { eventually } from '../harness/eventually.ts';
 import { type ImportGate, startImportGate } from '../harness/import-gate.ts';

@@ -4,7 +4,7 @@ import { eventually } from '../harness/eventually.ts';
 import { HELD_REPORT, startImportGate } from '../harness/import-gate.ts';
 import { waitForImport, uploadReport } from '../harness/imports.ts';
 import { startTestServer } from '../harness/server.ts';
-import { childProcessesOf } from '../harness/child-processes.ts';
+import { childProcessesOf } from '../harness/machine.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const gate = await startImportGate();
