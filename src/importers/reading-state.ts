@@ -20,8 +20,8 @@ export class SkipCounter {
   }
 
   /** Counts a record that could not be read. */
-  addUnreadable(reason: string, at?: SourceLocation): void {
-    this.add(reason, at);
+  addUnreadable(reason: string, location?: SourceLocation): void {
+    this.add(reason, location);
     this.#unreadable += 1;
   }
 
@@ -37,13 +37,17 @@ export class SkipCounter {
   }
 
   /** @param isCounted false if the record was imported and only cut */
-  add(reason: string, at: SourceLocation = {}, isCounted = true): void {
+  add(reason: string, location: SourceLocation = {}, isCounted = true): void {
     if (isCounted) this.#count += 1;
     const name = this.#skips.has(reason) || this.#skips.size < MAX_REASONS - 1 ? reason : OTHER_REASONS;
     const skip = this.#skips.get(name);
     if (skip === undefined) {
       const position =
-        at.line === undefined ? (at.offset === undefined ? {} : { offset: at.offset }) : { line: at.line };
+        location.line === undefined
+          ? location.offset === undefined
+            ? {}
+            : { offset: location.offset }
+          : { line: location.line };
       this.#skips.set(name, { reason: name, count: 1, ...position });
     } else skip.count += 1;
   }
@@ -144,7 +148,7 @@ export class ReportTags {
   readonly #names = new Set<string>();
 
   /** @returns the valid names within the limits; adds the others to `skips` */
-  take(names: readonly string[], skips: SkipCounter, at: SourceLocation | undefined): string[] {
+  take(names: readonly string[], skips: SkipCounter, location: SourceLocation | undefined): string[] {
     const validNames = names.slice(0, MAX_PER_FINDING).flatMap((text) => {
       const name = replaceControlCharacters(text).trim();
       const key = foldName(name);
@@ -153,7 +157,7 @@ export class ReportTags {
       this.#names.add(key);
       return name;
     });
-    if (validNames.length < names.length) skips.add('tag not imported', at, false);
+    if (validNames.length < names.length) skips.add('tag not imported', location, false);
     return [...new Set(validNames)];
   }
 }

@@ -90,7 +90,7 @@ export type ReportRecord =
   /** The ports that the scan covered, for the hosts that follow. */
   | { kind: 'ports'; ranges: readonly PortRange[] }
   | { kind: 'host'; host: ScannedHost }
-  | { kind: 'finding'; finding: ReportedFinding; at?: SourceLocation | undefined }
+  | { kind: 'finding'; finding: ReportedFinding; location?: SourceLocation | undefined }
   /**
    * The report covers this target completely, so findings that it lacks are gone. `port` and `ports` limit the coverage
    * of a host to these, and `checks` limits it to these groups of checks.
@@ -107,14 +107,14 @@ export type ReportRecord =
       kind: 'untested';
       finding: Pick<ReportedFinding, 'rule' | 'target' | 'locationKey' | 'source'>;
       reason: string;
-      at?: SourceLocation | undefined;
+      location?: SourceLocation | undefined;
     }
   /** A record that the report itself calls no finding, with its reason in a few words (`passed`, `suppressed`). */
-  | { kind: 'skipped'; reason: string; at?: SourceLocation | undefined }
+  | { kind: 'skipped'; reason: string; location?: SourceLocation | undefined }
   /** A part of a record that is not imported, although the record itself is. */
-  | { kind: 'partial'; reason: string; at?: SourceLocation | undefined }
+  | { kind: 'partial'; reason: string; location?: SourceLocation | undefined }
   /** A record that cannot be read or lacks what a finding needs (`invalid JSON`, `no title`). */
-  | { kind: 'unreadable'; reason: string; at?: SourceLocation | undefined };
+  | { kind: 'unreadable'; reason: string; location?: SourceLocation | undefined };
 
 /** The beginning of a report, parsed as far as possible. */
 export interface ReportSample {

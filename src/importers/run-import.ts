@@ -226,15 +226,15 @@ function handleRecord(
       reportProgress();
       return hosts.add(record.host, time);
     case 'finding': {
-      const { finding, at } = record;
-      if (job.assessment === null) skips.add('no assessment for findings', at);
+      const { finding, location } = record;
+      if (job.assessment === null) skips.add('no assessment for findings', location);
       else {
         const { target } = finding;
         const source = finding.source ?? format.name;
         const asset = assetOfTarget(target);
         const isUnclear = Number.isNaN(finding.seenAt);
         if (isUnclear) {
-          skips.add(finding.unclearTime ?? UNCLEAR_TIME, at, false);
+          skips.add(finding.unclearTime ?? UNCLEAR_TIME, location, false);
           time.noteUnclear();
         }
         const header = {
@@ -244,7 +244,7 @@ function handleRecord(
           scanScope: scanScopeKeyOf(target, finding.ports, finding.checks),
           seenAt: (isUnclear ? time.optionsTime : time.plausible(finding.seenAt)) ?? null,
           isTimeUnclear: isUnclear && job.options.scannedAt === null,
-          tags: finding.tags === undefined ? [] : tags.take(finding.tags, skips, at),
+          tags: finding.tags === undefined ? [] : tags.take(finding.tags, skips, location),
         };
         spool.add(header, normalizeFinding(finding));
         spool.addChecks(source, finding.checks ?? '');
@@ -260,16 +260,16 @@ function handleRecord(
       return undefined;
     case 'untested':
       spool.addUntested(identityOf(record.finding, record.finding.source ?? format.name));
-      skips.add(record.reason, record.at);
+      skips.add(record.reason, record.location);
       break;
     case 'skipped':
-      skips.add(record.reason, record.at);
+      skips.add(record.reason, record.location);
       break;
     case 'partial':
-      skips.add(record.reason, record.at, false);
+      skips.add(record.reason, record.location, false);
       break;
     case 'unreadable':
-      skips.addUnreadable(record.reason, record.at);
+      skips.addUnreadable(record.reason, record.location);
       break;
   }
   reportProgress();

@@ -153,7 +153,7 @@ async function recordsFrom(
   return records;
 }
 
-const withoutLocation = (record: ReportRecord): object => ({ ...record, at: undefined });
+const withoutLocation = (record: ReportRecord): object => ({ ...record, location: undefined });
 
 /** Returns the distinct identities of the findings and hosts, sorted. */
 function identitiesIn(records: readonly ReportRecord[], format: ReportFormat): string[] {

@@ -1013,7 +1013,7 @@ describe('an interrupted run', () => {
         finding('tagged', { tags: ['Payment', ' payment ', 'x'.repeat(300), ''] }),
         finding('plain'),
         finding('many', { tags: tags }),
-        { kind: 'partial', reason: 'files not imported', at: { offset: 7 } },
+        { kind: 'partial', reason: 'files not imported', location: { offset: 7 } },
       ],
       { options: { tags: ['imported'] } },
     );
@@ -1080,7 +1080,7 @@ describe('an interrupted run', () => {
     const unreadable = (reason: string, line: number): ReportRecord => ({
       kind: 'unreadable',
       reason,
-      at: { line },
+      location: { line },
     });
     const broken = [unreadable('no title', 2), unreadable('no title', 3), unreadable('unknown severity', 4)];
     await imported([{ kind: 'report', scannedAt: FIRST }, finding('before')]);

@@ -62,7 +62,7 @@ export function locationConflict(
 ): DomainError {
   const label =
     { host: 'host', webapp: 'web application', network: 'network' }[type as string] ?? 'such asset';
-  return new DomainError('location-taken', { what: label, location }, errors);
+  return new DomainError('location-taken', { label, location }, errors);
 }
 
 export interface AssetInsert {

@@ -130,7 +130,8 @@ export const FIELD_ERRORS = {
 /** Errors of a request by kind: complete sentences with the problem and, where it helps, a solution. */
 export const ERRORS = {
   'not-found': {
-    'not-found': ({ thing }: { thing: string }) => `The ${thing} does not exist, or you cannot access it.`,
+    'not-found': ({ resource }: { resource: string }) =>
+      `The ${resource} does not exist, or you cannot access it.`,
   },
   invalid: {
     'invalid-input': ({ summary }: { summary: string }) => summary,
@@ -243,8 +244,8 @@ export const ERRORS = {
     'invitation-accepted': 'This user has already accepted the invitation.',
     'invitation-not-open': 'This invitation is no longer open.',
     'key-in-use': 'This key signs new tokens. Rotate the keys first, then remove it.',
-    'location-taken': ({ what, location }: { what: string; location: string }) =>
-      `The organization already has a ${what} at ${location}.`,
+    'location-taken': ({ label, location }: { label: string; location: string }) =>
+      `The organization already has a ${label} at ${location}.`,
     'no-second-factor': 'Recovery codes need a second factor. Set one up first.',
     'organization-uid-taken': ({ uid }: { uid: string }) => `The uid ${uid} is already taken.`,
     'passkey-challenge-used': 'This passkey was sent twice. Reload the page.',

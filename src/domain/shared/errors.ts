@@ -86,8 +86,8 @@ export function unwrapOutcome<T>(outcome: T | DomainError): T {
 }
 
 /** @returns the error for something that does not exist or that the caller cannot access */
-export function notFound(thing: string): DomainError {
-  return new DomainError('not-found', { thing });
+export function notFound(resource: string): DomainError {
+  return new DomainError('not-found', { resource });
 }
 
 /** @returns the error for invalid inputs */

@@ -67,13 +67,13 @@ export class HostApplier {
       spool.hosts.add(record);
       return undefined;
     }
-    const place = spool.countRecord(host.address);
-    if (place > MAX_RECORDS_PER_HOST) {
+    const recordNumber = spool.countRecord(host.address);
+    if (recordNumber > MAX_RECORDS_PER_HOST) {
       skips.add(`more than ${MAX_RECORDS_PER_HOST} records of one host`);
       return undefined;
     }
-    if (!job.options.dryRun) return this.#put({ ...record, place });
-    spool.hosts.add({ ...record, place });
+    if (!job.options.dryRun) return this.#put({ ...record, recordNumber: recordNumber });
+    spool.hosts.add({ ...record, recordNumber: recordNumber });
     return undefined;
   }
 

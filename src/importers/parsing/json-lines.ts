@@ -4,7 +4,8 @@ import { streamJsonMatches } from './json-stream.ts';
 import { isJsonObject } from './json-values.ts';
 
 /** A record, or the reason why it cannot be read. */
-export type JsonRecord = { value: unknown; at: SourceLocation } | { error: string; at: SourceLocation };
+export type JsonRecord =
+  { value: unknown; location: SourceLocation } | { error: string; location: SourceLocation };
 
 const NOT_JSON = 'invalid JSON';
 const MAX_LINE = 16 * 1024 * 1024;
@@ -28,7 +29,7 @@ export async function* streamJsonRecords(
   const { start, all } = await peekStart(chunks);
   if (/^\[[{\]]/.test(start)) {
     for await (const { value, offset } of streamJsonMatches(all, ['*'], { trailingCommas: true }))
-      yield [{ value, at: { offset } }];
+      yield [{ value, location: { offset } }];
     return;
   }
   const splitter = new LineSplitter();
@@ -85,7 +86,10 @@ class LineParser {
   /** @param text of the line; `undefined` if it is too long */
   take(text: string | undefined, line: number): readonly JsonRecord[] {
     if (text === undefined)
-      return [...this.#parseSeparately(), this.#counted({ error: 'line of more than 16 MiB', at: { line } })];
+      return [
+        ...this.#parseSeparately(),
+        this.#counted({ error: 'line of more than 16 MiB', location: { line } }),
+      ];
     // A new record begins before the last one ended: that one is broken.
     const broken = /^[{[]/.test(text) ? this.#parseSeparately() : [];
     const records = this.#open.length > 0 ? this.#continue(text, line) : this.#begin(text, line);
@@ -106,8 +110,8 @@ class LineParser {
   }
 
   #begin(text: string, line: number): readonly JsonRecord[] {
-    const at = { line };
-    const record = parseText(text, at);
+    const location = { line };
+    const record = parseText(text, location);
     if (record === undefined) return [];
     if ('error' in record && record.error === NOT_JSON && BEGINS_JSON.test(text)) {
       const { depth } = measure(text);
@@ -140,7 +144,7 @@ class LineParser {
     this.#counted(record);
     if ('error' in record || !Array.isArray(record.value) || !record.value.every(isJsonObject))
       return [record];
-    return record.value.map((value) => ({ value, at: record.at }));
+    return record.value.map((value) => ({ value, location: record.location }));
   }
 
   #parseSeparately(): JsonRecord[] {
@@ -154,21 +158,21 @@ class LineParser {
 
   #counted(record: JsonRecord): JsonRecord {
     if ('value' in record) this.#isJson = true;
-    else this.#firstError ??= record.at.line;
+    else this.#firstError ??= record.location.line;
     return record;
   }
 }
 
-function parseText(text: string, at: SourceLocation): JsonRecord | undefined {
+function parseText(text: string, location: SourceLocation): JsonRecord | undefined {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;
   // Short texts cannot exceed a limit.
   const error = trimmed.length > MAX_DEPTH ? measure(trimmed).error : undefined;
-  if (error !== undefined) return { error, at };
+  if (error !== undefined) return { error, location };
   try {
-    return { value: replaceLoneSurrogates(JSON.parse(trimmed), trimmed), at };
+    return { value: replaceLoneSurrogates(JSON.parse(trimmed), trimmed), location };
   } catch {
-    return { error: NOT_JSON, at };
+    return { error: NOT_JSON, location };
   }
 }
 

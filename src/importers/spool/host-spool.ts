@@ -83,12 +83,12 @@ export class HostSpool {
    * Yields the records host by host: first the records of the whole host, in the order of their times, then its partial
    * records, merged into one with the latest of their times, or into several if it has more than `maxPorts` ports.
    * @param maxPorts per record
-   * @param firstPlace the number of the first record with the ports of partial records
+   * @param firstRecordNumber the number of the first record with the ports of partial records
    */
-  *read(maxPorts: number, firstPlace: number): Generator<TimedRecord> {
+  *read(maxPorts: number, firstRecordNumber: number): Generator<TimedRecord> {
     let ports: ObservedPort[] = [];
     let last: Row | undefined;
-    let place = firstPlace;
+    let recordNumber = firstRecordNumber;
     const partial = (address: string): TimedRecord => {
       const [name, description] = this.#description.first(address) ?? [];
       const described = {
@@ -96,9 +96,17 @@ export class HostSpool {
         ...(typeof description === 'string' ? { description } : {}),
       };
       const seenAt = Number(this.#lastSeen.first(address)?.[0]);
-      const record = { address, ...described, ports, complete: false, unlistedStates: [], seenAt, place };
+      const record = {
+        address,
+        ...described,
+        ports,
+        complete: false,
+        unlistedStates: [],
+        seenAt,
+        place: recordNumber,
+      };
       ports = [];
-      place += 1;
+      recordNumber += 1;
       return record;
     };
     let scannedPorts: { id: number; value: ScannedPorts } | undefined;
@@ -112,7 +120,7 @@ export class HostSpool {
         (!isSameHost || (!isSamePort && ports.length >= maxPorts))
       )
         yield partial(last[0]);
-      if (!isSameHost) place = firstPlace;
+      if (!isSameHost) recordNumber = firstRecordNumber;
       last = row;
       if (number === WHOLE) {
         if (portSetId !== 0 && scannedPorts?.id !== portSetId)

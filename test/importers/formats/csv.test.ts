@@ -75,9 +75,9 @@ describe('a CSV file', () => {
       'Title,Severity,Duplicate,Status\nA,Low,yes,\nB,Low,,Closed\nC,Low,,,more\n',
     );
     expect(records).toEqual([
-      { kind: 'skipped', reason: 'duplicate', at: { line: 2 } },
-      { kind: 'skipped', reason: 'mitigated', at: { line: 3 } },
-      { kind: 'unreadable', reason: 'row with more columns than the header', at: { line: 4 } },
+      { kind: 'skipped', reason: 'duplicate', location: { line: 2 } },
+      { kind: 'skipped', reason: 'mitigated', location: { line: 3 } },
+      { kind: 'unreadable', reason: 'row with more columns than the header', location: { line: 4 } },
     ]);
   });
 

@@ -155,10 +155,10 @@ describe('streamJsonRecords', () => {
   it('yields the value or the error of each line', async () => {
     for (const size of [1, 5, 65_536]) {
       expect(await lines('\uFEFF{"a":1}\r\n\n{"a":\n"é"\n[1]', size)).toEqual([
-        { value: { a: 1 }, at: { line: 1 } },
-        { error: 'invalid JSON', at: { line: 3 } },
-        { value: 'é', at: { line: 4 } },
-        { value: [1], at: { line: 5 } },
+        { value: { a: 1 }, location: { line: 1 } },
+        { error: 'invalid JSON', location: { line: 3 } },
+        { value: 'é', location: { line: 4 } },
+        { value: [1], location: { line: 5 } },
       ]);
     }
     expect(await lines('')).toEqual([]);
@@ -168,12 +168,12 @@ describe('streamJsonRecords', () => {
     const pretty = JSON.stringify({ a: [1, '}'] }, null, 2);
     for (const size of [1, 65_536]) {
       expect(await lines(`[INF] begin\n${pretty}\n[INF] more\n${pretty}\n{"b":2}\ndone\n`, size)).toEqual([
-        { error: 'invalid JSON', at: { line: 1 } },
-        { value: { a: [1, '}'] }, at: { line: 2 } },
-        { error: 'invalid JSON', at: { line: 8 } },
-        { value: { a: [1, '}'] }, at: { line: 9 } },
-        { value: { b: 2 }, at: { line: 15 } },
-        { error: 'invalid JSON', at: { line: 16 } },
+        { error: 'invalid JSON', location: { line: 1 } },
+        { value: { a: [1, '}'] }, location: { line: 2 } },
+        { error: 'invalid JSON', location: { line: 8 } },
+        { value: { a: [1, '}'] }, location: { line: 9 } },
+        { value: { b: 2 }, location: { line: 15 } },
+        { error: 'invalid JSON', location: { line: 16 } },
       ]);
     }
   });
@@ -182,8 +182,8 @@ describe('streamJsonRecords', () => {
     const array = JSON.stringify([{ a: 1 }, { a: 2 }], null, 2);
     for (const size of [1, 65_536])
       expect(await lines(` ${array}`, size)).toEqual([
-        { value: { a: 1 }, at: { offset: 5 } },
-        { value: { a: 2 }, at: { offset: 25 } },
+        { value: { a: 1 }, location: { offset: 5 } },
+        { value: { a: 2 }, location: { offset: 25 } },
       ]);
     expect(await lines(`log\n${array}`)).toMatchObject([
       { error: 'invalid JSON' },
@@ -206,11 +206,11 @@ describe('streamJsonRecords', () => {
     const longArray = `[${'1,'.repeat(1_000_001)}1]`;
     const quoted = JSON.stringify({ text: '[[["\\'.repeat(100_000) });
     expect(await lines(`${longText}\n${deep}\n${longArray}\n${quoted}\n1`)).toEqual([
-      { error: 'line of more than 16 MiB', at: { line: 1 } },
-      { error: 'line nested more than 200 levels deep', at: { line: 2 } },
-      { error: 'line of more than 1000000 members', at: { line: 3 } },
-      { value: JSON.parse(quoted), at: { line: 4 } },
-      { value: 1, at: { line: 5 } },
+      { error: 'line of more than 16 MiB', location: { line: 1 } },
+      { error: 'line nested more than 200 levels deep', location: { line: 2 } },
+      { error: 'line of more than 1000000 members', location: { line: 3 } },
+      { value: JSON.parse(quoted), location: { line: 4 } },
+      { value: 1, location: { line: 5 } },
     ]);
   });
 });

@@ -28,8 +28,8 @@ export interface ScannedHost extends HostObservation {
   description?: string | undefined;
   /** Milliseconds since 1970; absent: now. */
   seenAt?: number | undefined;
-  /** Its place among the records of the host in the report, from 1; absent: 1. */
-  place?: number | undefined;
+  /** The number of this record among the records of the host in the report, from 1; absent: 1. */
+  recordNumber?: number | undefined;
 }
 
 export interface ScanSource {
@@ -191,7 +191,7 @@ function observeRecords(writing: PendingWrites, scan: HostScan, stored: readonly
         assetId: scan.id,
         seenAt: record.seenAt,
         importId: source.importId ?? 0,
-        part: partOf(record.place),
+        part: partOf(record.recordNumber),
       };
       writing.detections.push({ key, observation: { ...record, states: ports.statesOf(record) } });
     }

@@ -98,9 +98,9 @@ export async function storeScans(
   const detections: HostDetection[] = [];
   for (const { id, records } of scans)
     for (const record of records) {
-      const { seenAt, place, ports } = record;
+      const { seenAt, recordNumber, ports } = record;
       for (const numbers of ports.length > LARGE_HOST_PORTS ? CHUNKS : [undefined]) {
-        const key = { assetId: id, seenAt, importId, part: partOf(place, numbers?.first) };
+        const key = { assetId: id, seenAt, importId, part: partOf(recordNumber, numbers?.first) };
         const listed =
           numbers === undefined
             ? ports

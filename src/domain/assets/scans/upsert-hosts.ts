@@ -63,7 +63,9 @@ export async function upsertScannedHosts(
   const skipped = await dropUnwritable(assets, source);
   const scans = [...recordsOf].flatMap(([address, records]): HostScan[] => {
     const asset = assets.get(address);
-    records.sort((one, other) => one.seenAt - other.seenAt || (one.place ?? 1) - (other.place ?? 1));
+    records.sort(
+      (one, other) => one.seenAt - other.seenAt || (one.recordNumber ?? 1) - (other.recordNumber ?? 1),
+    );
     // An unknown host that is down creates nothing.
     return asset === undefined ? [] : [{ ...asset, isNew: created.has(asset.uid), records }];
   });

@@ -46,7 +46,7 @@ export const burp: ReportFormat = {
         const scannedAt = parseTime(element.attributes.exportTime);
         if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
       } else if (path === 'issues.issue') {
-        yield { ...recordOfIssue(issue), at: { line } };
+        yield { ...recordOfIssue(issue), location: { line } };
         issue = new Issue();
       } else {
         issue.add(element, ancestors.at(-1));

@@ -43,9 +43,9 @@ export const csv: ReportFormat = {
     let columns: RowColumns | undefined;
     let columnOrder: DateOrder | 'open' | undefined;
     for await (const csvRow of streamCsvRows(source(), isMapped)) {
-      const at = { line: csvRow.line };
+      const location = { line: csvRow.line };
       if ('error' in csvRow) {
-        yield { kind: 'unreadable', reason: csvRow.error, at };
+        yield { kind: 'unreadable', reason: csvRow.error, location };
         continue;
       }
       columns ??= columnsOf(csvRow.columns, mapping);
@@ -54,7 +54,7 @@ export const csv: ReportFormat = {
       if (isOpen) columnOrder ??= await orderOfColumn(source, isMapped, columns.mapping.seen_at as string);
       const order = columnOrder === 'open' ? (dateOrder ?? undefined) : columnOrder;
       const time = { seenAt: parseTime(date, order), ...(isOpen ? { unclearTime: OPEN_ORDER } : {}) };
-      yield* recordsOf(csvRow.row, columns, time, at);
+      yield* recordsOf(csvRow.row, columns, time, location);
     }
   },
 };
@@ -127,7 +127,7 @@ function* recordsOf(
   row: Readonly<Record<string, string>>,
   { mapping, otherColumns }: RowColumns,
   time: Pick<ReportedFinding, 'seenAt' | 'unclearTime'>,
-  at: SourceLocation,
+  location: SourceLocation,
 ): Generator<ReportRecord> {
   const textIn = (column: string | undefined): string | undefined =>
     column === undefined ? undefined : row[column]?.trim() || undefined;
@@ -135,11 +135,11 @@ function* recordsOf(
   const title = cell('title');
   const closed = reasonClosed(row, otherColumns);
   if (closed !== undefined) {
-    yield { kind: 'skipped', reason: closed, at };
+    yield { kind: 'skipped', reason: closed, location };
     return;
   }
   if (title === undefined) {
-    yield { kind: 'unreadable', reason: 'no title', at };
+    yield { kind: 'unreadable', reason: 'no title', location };
     return;
   }
   const cvss = bestCvss([{ vector: cell('cvss_vector'), score: cell('cvss_score') }]);
@@ -147,7 +147,7 @@ function* recordsOf(
     parseSeverity(cell('severity')) ??
     (cvss.cvssScore === undefined ? undefined : severityOfScore(cvss.cvssScore));
   if (severity === undefined) {
-    yield { kind: 'unreadable', reason: 'unknown severity', at };
+    yield { kind: 'unreadable', reason: 'unknown severity', location };
     return;
   }
   const text = (member: CsvField): string | undefined => {
@@ -192,6 +192,6 @@ function* recordsOf(
       seenAt,
       unclearTime,
     };
-    yield { kind: 'finding', finding, at };
+    yield { kind: 'finding', finding, location };
   }
 }

@@ -24,25 +24,29 @@ const CLOSED: Readonly<Record<string, string>> = {
 };
 
 /** Yields a finding per affected package. */
-export function* recordsOf(vulnerability: JsonObject, bom: Bom, at: SourceLocation): Generator<ReportRecord> {
+export function* recordsOf(
+  vulnerability: JsonObject,
+  bom: Bom,
+  location: SourceLocation,
+): Generator<ReportRecord> {
   const id = textOf(vulnerability.id);
   if (id === undefined) {
-    yield { kind: 'unreadable', reason: 'no id', at };
+    yield { kind: 'unreadable', reason: 'no id', location };
     return;
   }
   const reason = reasonToSkip(vulnerability);
   if (reason !== undefined) {
-    yield { kind: 'skipped', reason, at };
+    yield { kind: 'skipped', reason, location };
     return;
   }
   const affected = affectedBy(vulnerability, bom);
-  if (affected.length === 0) yield { kind: 'skipped', reason: 'not affected', at };
+  if (affected.length === 0) yield { kind: 'skipped', reason: 'not affected', location };
   const shared = commonOf(id, vulnerability);
   const artifact = artifactOf(bom.subject);
   for (const component of affected)
     yield {
       kind: 'finding',
-      at,
+      location,
       finding: {
         ...shared,
         checks: bom.checks,

@@ -58,21 +58,21 @@ function isFinding(value: unknown): boolean {
   return typeof title === 'string' && typeof severity === 'string';
 }
 
-function* recordsOf(item: JsonObject, at: SourceLocation): Generator<ReportRecord> {
+function* recordsOf(item: JsonObject, location: SourceLocation): Generator<ReportRecord> {
   const title = textOf(item.title);
   // Exports of spreadsheets quote them.
   const isSet = (name: string, text: string): boolean => String(item[name]).toLowerCase() === text;
   const closed = Object.entries(CLOSED_REASONS).find(([name]) => isSet(name, 'true'));
   if (closed !== undefined || isSet('active', 'false')) {
-    yield { kind: 'skipped', reason: closed?.[1] ?? 'inactive', at };
+    yield { kind: 'skipped', reason: closed?.[1] ?? 'inactive', location };
   } else if (title === undefined) {
-    yield { kind: 'unreadable', reason: 'no title', at };
+    yield { kind: 'unreadable', reason: 'no title', location };
   } else {
     const finding = findingOf(item, title);
     for (const placement of placementsOf(item))
-      yield { kind: 'finding', finding: { ...finding, ...placement }, at };
+      yield { kind: 'finding', finding: { ...finding, ...placement }, location };
     // Screenshots and other files, in base64.
-    if (arrayOf(item.files).length > 0) yield { kind: 'partial', reason: 'files not imported', at };
+    if (arrayOf(item.files).length > 0) yield { kind: 'partial', reason: 'files not imported', location };
   }
 }
 

@@ -21,9 +21,9 @@ export const httpx: ReportFormat = {
   async *read(source) {
     for await (const lines of streamJsonRecords(source())) {
       for (const record of lines) {
-        const { at } = record;
-        if ('error' in record) yield { kind: 'unreadable', reason: record.error, at };
-        else yield recordOf(asJsonObject(record.value), at);
+        const { location } = record;
+        if ('error' in record) yield { kind: 'unreadable', reason: record.error, location };
+        else yield recordOf(asJsonObject(record.value), location);
       }
     }
   },
@@ -37,18 +37,18 @@ function isProbe(line: JsonObject): boolean {
   return probed && (line.input !== undefined || line.scheme !== undefined);
 }
 
-function recordOf(line: JsonObject, at: SourceLocation): ReportRecord {
-  if (line.failed === true) return { kind: 'skipped', reason: 'no response', at };
+function recordOf(line: JsonObject, location: SourceLocation): ReportRecord {
+  if (line.failed === true) return { kind: 'skipped', reason: 'no response', location };
   const text = textOf(line.url) ?? '';
   const url = parseUntrustedUrl(text);
   const address = [line.host_ip, line.ip, line.host, ...arrayOf(line.a), ...arrayOf(line.aaaa), url?.hostname]
     .map(readAddress)
     .find((ipAddress) => ipAddress !== undefined);
-  if (address === undefined) return { kind: 'unreadable', reason: 'no address', at };
+  if (address === undefined) return { kind: 'unreadable', reason: 'no address', location };
   const scheme = textOf(line.scheme) ?? url?.protocol.slice(0, -1);
   const defaultPort = scheme === 'https' ? 443 : scheme === 'http' ? 80 : undefined;
   const number = portNumberOf(line.port) ?? portNumberOf(url?.port) ?? defaultPort;
-  if (number === undefined) return { kind: 'unreadable', reason: 'no port', at };
+  if (number === undefined) return { kind: 'unreadable', reason: 'no port', location };
   const server = textOf(line.webserver) ?? textOf(line.server);
   const [, product = server, version] = /^([^/()]{1,200})\/(\S{1,200})/.exec(server ?? '') ?? [];
   // Uses Nmap's service names, so that both report a port alike.

@@ -80,14 +80,14 @@ async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repo
 async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord, void> {
   for await (const lines of streamJsonRecords(chunks)) {
     for (const record of lines) {
-      const { at } = record;
+      const { location } = record;
       if ('error' in record) {
-        yield { kind: 'unreadable', reason: record.error, at };
+        yield { kind: 'unreadable', reason: record.error, location };
         continue;
       }
       const { ip, timestamp, port, proto, data } = asJsonObject(record.value);
       const { status, service_name: name, banner } = asJsonObject(data);
-      yield recordOf(ip, [portOf(port, proto, status, name, banner)], timestamp, at);
+      yield recordOf(ip, [portOf(port, proto, status, name, banner)], timestamp, location);
     }
   }
 }
@@ -117,11 +117,11 @@ function recordOf(
   ip: unknown,
   ports: readonly (ObservedPort | undefined)[],
   time: unknown,
-  at: SourceLocation,
+  location: SourceLocation,
 ): ReportRecord {
   const address = readAddress(ip);
-  if (address === undefined) return { kind: 'unreadable', reason: 'no address', at };
+  if (address === undefined) return { kind: 'unreadable', reason: 'no address', location };
   const knownPorts = ports.filter((port) => port !== undefined);
-  if (knownPorts.length === 0) return { kind: 'skipped', reason: 'no port', at };
+  if (knownPorts.length === 0) return { kind: 'skipped', reason: 'no port', location };
   return { kind: 'host', host: hostWithPorts(address, knownPorts, { seenAt: parseTime(time) }) };
 }

@@ -24,9 +24,9 @@ export const naabu: ReportFormat = {
   async *read(source) {
     for await (const lines of streamJsonRecords(source())) {
       for (const record of lines) {
-        const { at } = record;
-        if ('error' in record) yield { kind: 'unreadable', reason: record.error, at };
-        else yield recordOf(asJsonObject(record.value), at);
+        const { location } = record;
+        if ('error' in record) yield { kind: 'unreadable', reason: record.error, location };
+        else yield recordOf(asJsonObject(record.value), location);
       }
     }
   },
@@ -49,11 +49,11 @@ function portOf(line: JsonObject) {
   return number === undefined || protocol === undefined ? undefined : buildObservedPort(protocol, number);
 }
 
-function recordOf(line: JsonObject, at: SourceLocation): ReportRecord {
+function recordOf(line: JsonObject, location: SourceLocation): ReportRecord {
   const address = readAddress(line.ip) ?? readAddress(line.host);
-  if (address === undefined) return { kind: 'unreadable', reason: 'no address', at };
+  if (address === undefined) return { kind: 'unreadable', reason: 'no address', location };
   const port = portOf(line);
-  if (port === undefined) return { kind: 'unreadable', reason: 'no port', at };
+  if (port === undefined) return { kind: 'unreadable', reason: 'no port', location };
   const nameAndTime = { name: hostNameOf(line.host), seenAt: parseTime(line.timestamp) };
   return { kind: 'host', host: hostWithPorts(address, [port], nameAndTime) };
 }

@@ -46,7 +46,7 @@ export const nessus: ReportFormat = {
         addObservedPort(host, element);
         const record = recordOfReportItem(element, host);
         host.isAudited ||= isOfAudit(record);
-        yield { ...record, at: { line } };
+        yield { ...record, location: { line } };
       }
     }
     if (host !== undefined) yield* recordsOfHost(host);

@@ -23,12 +23,12 @@ const SEVERITY = 'Informational';
 export function recordOfNiktoItem(
   item: NiktoItem,
   origin: string | undefined,
-  at: SourceLocation,
+  location: SourceLocation,
 ): ReportRecord {
   const { id, method, uri = '/', link, message, references, osvdb = '0' } = item;
-  if (message === undefined) return { kind: 'unreadable', reason: 'no message', at };
+  if (message === undefined) return { kind: 'unreadable', reason: 'no message', location };
   // Nikto reports a missing web server this way.
-  if (origin === undefined) return { kind: 'skipped', reason: 'no site', at };
+  if (origin === undefined) return { kind: 'skipped', reason: 'no site', location };
   const text = messageOf(message, uri);
   const url =
     parseWebUrl(link) ?? parseWebUrl(uri) ?? parseWebUrl(`${origin}${uri.startsWith('/') ? uri : `/${uri}`}`);
@@ -46,7 +46,7 @@ export function recordOfNiktoItem(
       ...(url === undefined ? {} : { locations: [{ type: 'url', value: url.href }] }),
       evidence: [`${method ?? 'GET'} ${url?.href ?? uri}\n\n${message}`],
     },
-    at,
+    location,
   };
 }
 

@@ -107,7 +107,7 @@ async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repo
       buffered = [];
       if (origin !== undefined) yield { kind: 'covered', target: { url: origin } };
     } else {
-      yield { kind: 'unreadable', reason: 'not an item', at: { offset } };
+      yield { kind: 'unreadable', reason: 'not an item', location: { offset } };
     }
   }
 }

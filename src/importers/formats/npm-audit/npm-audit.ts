@@ -37,12 +37,12 @@ export const npmAudit: ReportFormat = {
       'vulnerabilities.*',
       'error',
     ])) {
-      const at = { offset };
+      const location = { offset };
       if (path === 'error') {
         // A failed audit must not count as one without findings.
-        if (isJsonObject(value)) throw new ReportError(`The audit failed: ${summaryOf(value)}`, at);
-      } else if (path === 'advisories.*') yield recordOf(advisoryOf(asJsonObject(value)), at);
-      else yield* recordsOfPackage(asJsonObject(value), at);
+        if (isJsonObject(value)) throw new ReportError(`The audit failed: ${summaryOf(value)}`, location);
+      } else if (path === 'advisories.*') yield recordOf(advisoryOf(asJsonObject(value)), location);
+      else yield* recordsOfPackage(asJsonObject(value), location);
     }
   },
 };
@@ -51,10 +51,10 @@ function summaryOf(error: JsonObject): string {
   return (textOf(error.summary) ?? textOf(error.code) ?? 'npm gives no reason').slice(0, 200);
 }
 
-function recordOf(finding: ReportedFinding | undefined, at: SourceLocation): ReportRecord {
+function recordOf(finding: ReportedFinding | undefined, location: SourceLocation): ReportRecord {
   return finding === undefined
-    ? { kind: 'unreadable', reason: 'no id', at }
-    : { kind: 'finding', finding, at };
+    ? { kind: 'unreadable', reason: 'no id', location }
+    : { kind: 'finding', finding, location };
 }
 
 /** npm 6, type `Advisory`. */
@@ -90,11 +90,11 @@ function advisoryOf(advisory: JsonObject): ReportedFinding | undefined {
 }
 
 /** A package's own advisories, and the names of packages that pass theirs on. */
-function* recordsOfPackage(entry: JsonObject, at: SourceLocation): Generator<ReportRecord> {
+function* recordsOfPackage(entry: JsonObject, location: SourceLocation): Generator<ReportRecord> {
   const nodes = textsOf(entry.nodes);
   for (const value of arrayOf(entry.via)) {
-    if (isJsonObject(value)) yield recordOf(viaOf(value, entry, nodes), at);
-    else yield { kind: 'skipped', reason: 'reported for another package', at };
+    if (isJsonObject(value)) yield recordOf(viaOf(value, entry, nodes), location);
+    else yield { kind: 'skipped', reason: 'reported for another package', location };
   }
 }
 

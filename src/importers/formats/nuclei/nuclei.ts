@@ -40,9 +40,11 @@ export const nuclei: ReportFormat = {
     let scannedAt: number | undefined;
     for await (const results of streamJsonRecords(source())) {
       for (const result of results) {
-        const { at } = result;
+        const { location } = result;
         const record: ReportRecord =
-          'error' in result ? { kind: 'unreadable', reason: result.error, at } : recordOf(result.value, at);
+          'error' in result
+            ? { kind: 'unreadable', reason: result.error, location }
+            : recordOf(result.value, location);
         if (record.kind === 'finding') {
           const { seenAt } = record.finding;
           if (
@@ -64,13 +66,13 @@ function templateOf(result: JsonObject): string | undefined {
   return textOf(result['template-id'] ?? result.templateID ?? result.template_id);
 }
 
-function recordOf(value: unknown, at: SourceLocation): ReportRecord {
+function recordOf(value: unknown, location: SourceLocation): ReportRecord {
   const result = asJsonObject(value);
   const template = templateOf(result);
-  if (template === undefined) return { kind: 'unreadable', reason: 'no template', at };
+  if (template === undefined) return { kind: 'unreadable', reason: 'no template', location };
   // Written with `-matcher-status` for checks that did not match.
-  if (result['matcher-status'] === false) return { kind: 'skipped', reason: 'passed', at };
-  return { kind: 'finding', finding: findingOf(result, template), at };
+  if (result['matcher-status'] === false) return { kind: 'skipped', reason: 'passed', location };
+  return { kind: 'finding', finding: findingOf(result, template), location };
 }
 
 function findingOf(result: JsonObject, template: string): ReportedFinding {

@@ -45,7 +45,7 @@ export const openvas: ReportFormat = {
         report.results += 1;
         const record = recordOfResult(element);
         if (record.kind === 'finding') report.ran.add(record.finding.checks ?? '');
-        yield { ...record, at: { line } };
+        yield { ...record, location: { line } };
       } else {
         yield* report.take(element, ancestors);
       }

@@ -37,12 +37,12 @@ export function recordOfSarifResult(
   result: JsonObject,
   run: SarifRun,
   messages: SarifMessages,
-  at: SourceLocation,
+  location: SourceLocation,
 ): ReportRecord {
   const reason = reasonToSkip(result);
   return reason === undefined
-    ? { kind: 'finding', finding: findingOf(result, run, messages), at }
-    : { kind: reason === NO_MESSAGE ? 'unreadable' : 'skipped', reason, at };
+    ? { kind: 'finding', finding: findingOf(result, run, messages), location }
+    : { kind: reason === NO_MESSAGE ? 'unreadable' : 'skipped', reason, location };
 }
 
 const NO_MESSAGE = 'no message';

@@ -93,7 +93,7 @@ function isEntry(value: unknown): boolean {
 function* recordsOf(
   result: JsonObject,
   scanScope: ServerScanScope,
-  at: SourceLocation,
+  location: SourceLocation,
 ): Generator<ReportRecord> {
   const server: Server = {
     name: textOf(result.targetHost),
@@ -101,12 +101,12 @@ function* recordsOf(
     port: portOf(result.port),
   };
   if (isEntry(result)) {
-    yield recordOf(result, server, scanScope, at);
+    yield recordOf(result, server, scanScope, location);
     return;
   }
   for (const section of Object.values(result)) {
     if (!Array.isArray(section)) continue;
-    for (const entry of arrayOf(section)) yield recordOf(asJsonObject(entry), server, scanScope, at);
+    for (const entry of arrayOf(section)) yield recordOf(asJsonObject(entry), server, scanScope, location);
   }
 }
 
@@ -114,11 +114,11 @@ function recordOf(
   entry: JsonObject,
   server: Server,
   scanScope: ServerScanScope,
-  at: SourceLocation,
+  location: SourceLocation,
 ): ReportRecord {
   const id = textOf(entry.id);
-  const skipped = (reason: string): ReportRecord => ({ kind: 'skipped', reason, at });
-  if (id === undefined) return { kind: 'unreadable', reason: 'no id', at };
+  const skipped = (reason: string): ReportRecord => ({ kind: 'skipped', reason, location });
+  if (id === undefined) return { kind: 'unreadable', reason: 'no id', location };
   const target = targetOf(server);
   const checks = checksOfTest(id);
   switch (textOf(entry.severity)?.toUpperCase()) {
@@ -129,19 +129,19 @@ function recordOf(
       scanScope.break(target);
       return skipped('scan problem');
     case 'WARN':
-      return { kind: 'untested', finding: { rule: id, target }, reason: 'not tested', at };
+      return { kind: 'untested', finding: { rule: id, target }, reason: 'not tested', location };
     case 'DEBUG':
       return skipped('scan metadata');
   }
   if (id === 'scanTime') return skipped('scan metadata');
-  if (target === undefined) return { kind: 'unreadable', reason: 'no host', at };
+  if (target === undefined) return { kind: 'unreadable', reason: 'no host', location };
   scanScope.add(target, checks);
   const text = textOf(entry.finding);
   const result = text === '--' ? undefined : text;
   const isShort = result !== undefined && result.length <= 80 && !result.includes('\n');
   return {
     kind: 'finding',
-    at,
+    location,
     finding: {
       rule: id,
       checks,

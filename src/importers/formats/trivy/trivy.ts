@@ -26,18 +26,22 @@ export const trivy: ReportFormat = {
     const header = await readHeader(source);
     const lists = RESULTS.flatMap((result) => LISTS.map((list) => `${result}.${list}.*`));
     for await (const { keys, value, offset } of streamJsonMatches(source(), lists)) {
-      const at = { offset };
+      const location = { offset };
       const result = header.resultAt(keys.slice(0, -2));
       if (result === undefined) {
         if (header.failure !== undefined) throw header.failure;
-        yield { kind: 'unreadable', reason: 'no target', at };
+        yield { kind: 'unreadable', reason: 'no target', location };
         continue;
       }
       const findingOrReason = findingOfTrivy(String(keys.at(-2)), asJsonObject(value), result);
       if (typeof findingOrReason !== 'string') header.addChecks(result.artifact, findingOrReason.checks);
       yield typeof findingOrReason === 'string'
-        ? { kind: findingOrReason.startsWith('no ') ? 'unreadable' : 'skipped', reason: findingOrReason, at }
-        : { kind: 'finding', finding: findingOrReason, at };
+        ? {
+            kind: findingOrReason.startsWith('no ') ? 'unreadable' : 'skipped',
+            reason: findingOrReason,
+            location,
+          }
+        : { kind: 'finding', finding: findingOrReason, location };
     }
     yield* header.records();
   },

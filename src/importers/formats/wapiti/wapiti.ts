@@ -43,16 +43,16 @@ export const wapiti: ReportFormat = {
     const target = textOf(infos.target);
     const base = target === undefined ? undefined : cutSharedName(target);
     for await (const { keys, value, offset } of streamJsonMatches(source(), FINDINGS)) {
-      const at = { offset };
+      const location = { offset };
       const category = cutSharedName(String(keys[1]));
       const url = urlOf(asJsonObject(value), base);
       if (failure !== undefined && (url === undefined || !categories.has(category))) throw failure;
       yield url === undefined
-        ? { kind: 'unreadable', reason: 'no address', at }
+        ? { kind: 'unreadable', reason: 'no address', location }
         : {
             kind: 'finding',
             finding: findingOf(category, asJsonObject(value), url, categories.get(category)),
-            at,
+            location,
           };
     }
     const scannedAt = parseTime(infos.date);

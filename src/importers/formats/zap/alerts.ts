@@ -91,12 +91,12 @@ export function checksOfAlert({ fields }: ZapAlert): 'active' | 'passive' {
 }
 
 /** Yields a finding per site of the alert's instances, nearly always one. */
-export function* recordsOfAlert(alert: ZapAlert, at: SourceLocation): Generator<ReportRecord> {
+export function* recordsOfAlert(alert: ZapAlert, location: SourceLocation): Generator<ReportRecord> {
   const { fields } = alert;
   const name = fields.get('name') ?? fields.get('alert');
   const riskWords = fields.get('riskdesc') ?? '';
   if (fields.get('confidence') === FALSE_POSITIVE || /\(false positive\)/i.test(riskWords)) {
-    yield { kind: 'skipped', reason: 'false positive', at };
+    yield { kind: 'skipped', reason: 'false positive', location };
     return;
   }
   // Alerts added by hand have -1 or no id; only the name distinguishes them.
@@ -104,7 +104,7 @@ export function* recordsOfAlert(alert: ZapAlert, at: SourceLocation): Generator<
   const id = ids.find((text) => text !== undefined && !/^(-1|0)?$/.test(text));
   const rule = id ?? (name === undefined ? undefined : foldCase(name).replaceAll(/\s+/g, ' '));
   if (rule === undefined) {
-    yield { kind: 'unreadable', reason: 'no name', at };
+    yield { kind: 'unreadable', reason: 'no name', location };
     return;
   }
   const [description, solution] = [fields.get('desc'), fields.get('solution')];
@@ -134,7 +134,7 @@ export function* recordsOfAlert(alert: ZapAlert, at: SourceLocation): Generator<
         ...(locations.length === 0 ? {} : { locations }),
         evidence: instances.slice(0, MAX_SHOWN).map((instance) => evidenceOf(alert, instance)),
       },
-      at,
+      location,
     };
   }
 }

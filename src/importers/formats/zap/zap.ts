@@ -161,7 +161,7 @@ async function* readJson(
         const number = Number(keys[depth - 1]);
         // List entries between two alerts that are not alerts themselves.
         for (let gap = follows + 1; gap < number; gap += 1) {
-          yield { kind: 'unreadable', reason: 'not an alert', at: { offset } };
+          yield { kind: 'unreadable', reason: 'not an alert', location: { offset } };
         }
         const isThere = depth === 3 || site?.key === String(keys[1]);
         open = { key, number, alert: new ZapAlert(isThere ? site?.name : undefined), offset };
