@@ -98,10 +98,10 @@ async function reseal(config: Config): Promise<{ after: string; changed: boolean
     try {
       if (await db.isEmpty()) throw databaseMissing(config);
       await db.migrate();
-      const inFolder = readMasterKeyFile(dataDirectory);
-      const next = masterKey ?? inFolder ?? (oldMasterKey && createMasterKeyFile(dataDirectory));
+      const storedKey = readMasterKeyFile(dataDirectory);
+      const next = masterKey ?? storedKey ?? (oldMasterKey && createMasterKeyFile(dataDirectory));
       if (next === undefined) throw new CliError('No master key found. Set ASSAY_MASTER_KEY.', 2);
-      const candidates = [oldMasterKey, inFolder].filter((key) => key !== undefined);
+      const candidates = [oldMasterKey, storedKey].filter((key) => key !== undefined);
       const change = await db.write((tx) => resealKeys(tx, cliChangeContext(Date.now()), candidates, next));
       return { after: masterKeyFingerprint(next), changed: change !== undefined };
     } finally {

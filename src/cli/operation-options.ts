@@ -24,13 +24,13 @@ const HANDLED_PARAMETERS = /^(page(\[|$)|perPage$|per_page$|Idempotency-Key$|If-
 export function optionsOf(operation: DescribedOperation): OperationOption[] {
   const { parameters, body, method } = operation;
   const { members, required } = schemaMembers(body ?? {});
-  const ofBody = Object.entries(members).map(([name, schema]): OperationOption => ({
+  const bodyOptions = Object.entries(members).map(([name, schema]): OperationOption => ({
     location: 'body',
     name,
     required: required.has(name),
     option: optionOf(name, schema, required.has(name), `Set the field ${name}.`),
   }));
-  const ofQuery = parameters
+  const parameterOptions = parameters
     .filter(
       (parameter) =>
         parameter.in !== 'path' && !HANDLED_PARAMETERS.test(parameter.name) && !(parameter.name in members),
@@ -50,7 +50,7 @@ export function optionsOf(operation: DescribedOperation): OperationOption[] {
         ),
       };
     });
-  const flags = [...ofBody, ...ofQuery];
+  const flags = [...bodyOptions, ...parameterOptions];
   for (const { option } of flags) option.description = withOptionNames(option.description, flags);
   return flags.flatMap((flag) => [flag, ...negatedOptionOf(flag, method, members)]);
 }

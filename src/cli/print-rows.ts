@@ -122,10 +122,10 @@ function formatMembers(row: JsonRow): string {
 
 /** Formats `days_7` as a count within seven days. */
 function formatCount(name: string, count: number): string {
-  const ofDays = /^days_(\d+)$/.exec(name);
-  return ofDays === null
+  const daysMatch = /^days_(\d+)$/.exec(name);
+  return daysMatch === null
     ? pluralize(count, formatHeading(name).toLowerCase())
-    : `${count} within ${pluralize(Number(ofDays[1]), 'days')}`;
+    : `${count} within ${pluralize(Number(daysMatch[1]), 'days')}`;
 }
 
 function truncate(text: string): string {

@@ -96,25 +96,26 @@ describe('Password reset link', () => {
   });
 
   it('of an admin is not revoked by mailed ones, and all are revoked when one is used', async () => {
-    const byHand = await newLink();
+    const adminLink = await newLink();
     const mailed = await mailedLink();
-    for (const path of [byHand, mailed]) expect((await createFormClient(server).get(path)).status).toBe(200);
+    for (const path of [adminLink, mailed])
+      expect((await createFormClient(server).get(path)).status).toBe(200);
     const renewed = await newLink();
-    expect((await createFormClient(server).get(byHand)).status).toBe(404);
+    expect((await createFormClient(server).get(adminLink)).status).toBe(404);
     expect((await createFormClient(server).get(mailed)).status).toBe(200);
     expect((await follow(mailed)).status).toBe(303);
     expect((await createFormClient(server).get(renewed)).status).toBe(404);
   });
 
   it('is limited to twenty valid mailed ones', async () => {
-    const byHand = await newLink();
+    const adminLink = await newLink();
     const mailed: string[] = [];
     for (let count = 0; count <= 20; count += 1) {
       now += 1;
       mailed.push(await mailedLink());
     }
     const states = [];
-    for (const path of [byHand, ...mailed]) states.push((await createFormClient(server).get(path)).status);
+    for (const path of [adminLink, ...mailed]) states.push((await createFormClient(server).get(path)).status);
     expect(states).toEqual([200, 404, ...Array.from({ length: 20 }, () => 200)]);
   });
 

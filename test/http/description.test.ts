@@ -183,12 +183,12 @@ describe('API description', () => {
       '/api/assessment/': () => ['api'],
       '/api/streaming/': () => ['api'],
     };
-    const ofV1 = [{ bearerAuth: [] }, { basicAuth: [] }, { apiKeyAuth: [] }, { oauth2: ['api'] }];
+    const v1Security = [{ bearerAuth: [] }, { basicAuth: [] }, { apiKeyAuth: [] }, { oauth2: ['api'] }];
     const inOrder = (security: readonly object[]) =>
       security.map((requirement) => JSON.stringify(requirement)).sort();
     for (const { path, method, operation } of operations()) {
       const [, scopes] = Object.entries(expected).find(([prefix]) => path.startsWith(prefix)) ?? [];
-      const security = scopes === undefined ? ofV1 : anyOf(scopes(method));
+      const security = scopes === undefined ? v1Security : anyOf(scopes(method));
       expect([path, inOrder(operation.security)]).toEqual([path, inOrder(security)]);
     }
   });

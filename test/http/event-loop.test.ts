@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-/** No request may block the event loop, which is SQLite's too. */
+// A long statement must not block the event loop. With SQLite, which has no server of its own, such statements run on
+// worker threads.
 
 const MANY = 20_000;
 /** Minimum number of turns; two or three if the statements run on this thread. */

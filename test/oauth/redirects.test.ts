@@ -9,18 +9,18 @@ const account = await createFixtures(server).account();
 const visitor = createFormClient(server);
 await visitor.signIn(account.email, account.password);
 
-/** Whether a request with this redirect URI responds there for a client with these registered ones. */
-async function isAnsweredAt(registered: string[], given: string): Promise<boolean> {
+/** Whether a request with a redirect URI is answered there, for a client with these registered redirect URIs. */
+async function isAnsweredAt(registered: string[], requested: string): Promise<boolean> {
   const { id } = await createFixtures(server).client({ redirectUris: registered });
   // Errors redirect to the client without a consent page.
   const response = await visitor.get(
-    authorizePath({ response_type: 'code', client_id: id, redirect_uri: given }),
+    authorizePath({ response_type: 'code', client_id: id, redirect_uri: requested }),
   );
   if (response.status === 400) {
     expect(response.location).toBeUndefined();
     return false;
   }
-  expect(response.headers.get('location')?.startsWith(given)).toBe(true);
+  expect(response.headers.get('location')?.startsWith(requested)).toBe(true);
   return true;
 }
 
@@ -56,8 +56,8 @@ describe('Redirect URI', () => {
     ['a NUL character', 'https://app.example/callback\0'],
     ['lookalike characters', 'https://app.ехample/callback'],
     ['an asterisk', 'https://*.example/callback'],
-  ])('RFC 9700, 4.1.3: is rejected with %s', async (_title, given) => {
-    expect(await isAnsweredAt([CALLBACK], given)).toBe(false);
+  ])('RFC 9700, 4.1.3: is rejected with %s', async (_title, requested) => {
+    expect(await isAnsweredAt([CALLBACK], requested)).toBe(false);
   });
 
   it('RFC 9700, 4.1.3: is compared as a string', async () => {
@@ -86,8 +86,8 @@ describe('Redirect URI', () => {
     ['http://127.0.0.1/cb', 'https://127.0.0.1:51004/cb', false],
     ['http://localhost/cb', 'http://localhost.evil.example:51004/cb', false],
     ['https://localhost:8443/cb', 'https://localhost:9443/cb', false],
-  ])('RFC 8252, 7.3: registered as %s, accepts %s: %s', async (registered, given, taken) => {
-    expect(await isAnsweredAt([registered], given)).toBe(taken);
+  ])('RFC 8252, 7.3: registered as %s, accepts %s: %s', async (registered, requested, isAccepted) => {
+    expect(await isAnsweredAt([registered], requested)).toBe(isAccepted);
   });
 
   it.each([
@@ -95,9 +95,12 @@ describe('Redirect URI', () => {
     ['com.example.app:/Callback', false],
     ['com.example.app:/callback?x', false],
     ['com.example.app://callback', false],
-  ])('RFC 8252, 8.4: with a private-use scheme is compared exactly: %s: %s', async (given, taken) => {
-    expect(await isAnsweredAt(['com.example.app:/callback'], given)).toBe(taken);
-  });
+  ])(
+    'RFC 8252, 8.4: with a private-use scheme is compared exactly: %s: %s',
+    async (requested, isAccepted) => {
+      expect(await isAnsweredAt(['com.example.app:/callback'], requested)).toBe(isAccepted);
+    },
+  );
 
   it.each([
     ['3.1.2: must be absolute', '/callback', 'absolute'],

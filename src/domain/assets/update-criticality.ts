@@ -98,14 +98,14 @@ export async function updateCriticality(
     );
   if (assets.length === 0) return 0;
 
-  const byPrevious = new Map<Criticality, { ids: number[]; uids: string[] }>();
+  const assetsByCriticality = new Map<Criticality, { ids: number[]; uids: string[] }>();
   for (const asset of assets) {
-    let group = byPrevious.get(asset.criticality);
-    if (group === undefined) byPrevious.set(asset.criticality, (group = { ids: [], uids: [] }));
+    let group = assetsByCriticality.get(asset.criticality);
+    if (group === undefined) assetsByCriticality.set(asset.criticality, (group = { ids: [], uids: [] }));
     group.ids.push(asset.id);
     group.uids.push(asset.uid);
   }
-  for (const [previous, { ids }] of byPrevious) {
+  for (const [previous, { ids }] of assetsByCriticality) {
     let changed = 0;
     for (const chunk of chunked(ids))
       changed += await setCriticality(tx, { ids: chunk, previous, criticality, now });
@@ -117,7 +117,7 @@ export async function updateCriticality(
     action: 'asset.criticality',
     object: ['organization', organizationUid],
     organizationId: organization.id,
-    before: Object.fromEntries([...byPrevious].map(([previous, { uids }]) => [previous, uids])),
+    before: Object.fromEntries([...assetsByCriticality].map(([previous, { uids }]) => [previous, uids])),
     after: { criticality },
   });
   return assets.length;

@@ -49,8 +49,10 @@ function idCondition(
   const cachedIds = plan.ids.get(filter);
   if (cachedIds !== undefined) return inList(db, id, cachedIds);
   if (plan.mode === 'probe' && matchesText !== undefined) return matchesText;
-  const isOne = inSelected(db, withoutIndex(id), ids);
-  return exists === undefined || plan.mode === 'count' ? isOne : existsOrIn(db, { row: exists, all: isOne });
+  const isSelected = inSelected(db, withoutIndex(id), ids);
+  return exists === undefined || plan.mode === 'count'
+    ? isSelected
+    : existsOrIn(db, { row: exists, all: isSelected });
 }
 
 /** A source by a table whose rows each belong to one vulnerability. */
@@ -140,14 +142,15 @@ const organizationCondition = (
 function searchSource({ db, caller }: ListContext, text: string): IdSource {
   const key = foldCase(text);
   const organizations = visibleOrganizationIds(caller);
-  const whose = (column: string) => organizationCondition(db, sql.ref<number>(column), organizations);
+  const isVisibleOrganization = (column: string) =>
+    organizationCondition(db, sql.ref<number>(column), organizations);
   const contains = (column: string) => containsSubstring(sql.ref<string>(column), key);
   const tagged = idsIn(
     'vulnerability_taggings',
     sql<SqlBool>`link.tag_id in (select vulnerability_tags.id from vulnerability_tags
-      where ${whose('vulnerability_tags.organization_id')} and ${contains('vulnerability_tags.normalized_name')})`,
+      where ${isVisibleOrganization('vulnerability_tags.organization_id')} and ${contains('vulnerability_tags.normalized_name')})`,
   );
-  const assessments = sql`select assessments.id from assessments where ${whose('assessments.organization_id')}
+  const assessments = sql`select assessments.id from assessments where ${isVisibleOrganization('assessments.organization_id')}
     and (${contains('assessments.uid')} or ${contains('assessments.search_name')})`;
   return {
     ids: sql`${selectIdsContaining(db, key, organizations)}

@@ -25,11 +25,12 @@ function selectMatchingAlternative(errors: readonly ErrorObject[]): ErrorObject[
   const irrelevant = new Set<ErrorObject>();
   for (const [index, choice] of errors.entries()) {
     if (choice.keyword !== 'anyOf' && choice.keyword !== 'oneOf') continue;
-    const inBranch = errorsBelow(errors, index);
-    const ofType = inBranch.filter(
+    const alternativeErrors = errorsBelow(errors, index);
+    const typeErrors = alternativeErrors.filter(
       ({ instancePath, keyword }) => instancePath === choice.instancePath && keyword === 'type',
     );
-    const otherErrors = inBranch.length > ofType.length ? [choice, ...ofType] : inBranch;
+    const otherErrors =
+      alternativeErrors.length > typeErrors.length ? [choice, ...typeErrors] : alternativeErrors;
     for (const error of otherErrors) irrelevant.add(error);
   }
   return errors.filter((error) => !irrelevant.has(error));
@@ -63,10 +64,12 @@ function toFieldError(error: ErrorObject): DescribedFieldError {
     };
   }
   const property = path.join('.');
-  const ofName = isNamePatternError(error) ? validateNameLength(property, error.data as string) : undefined;
-  return ofName === undefined
+  const nameError = isNamePatternError(error)
+    ? validateNameLength(property, error.data as string)
+    : undefined;
+  return nameError === undefined
     ? { property, message: formatMessage(error), value: error.data }
-    : describeFieldError(ofName);
+    : describeFieldError(nameError);
 }
 
 function formatMessage(error: ErrorObject): string {

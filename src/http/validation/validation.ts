@@ -172,11 +172,17 @@ function shapeValidator(
   const validateAllErrors = lazyCompile(allErrorsAjv, storable);
   const batches = arrayLimitsOf(schema as JsonSchema);
 
-  const findEveryError = (body: object, ofType: readonly DescribedFieldError[]): DescribedFieldError[] => {
-    const ofValue = validateAllErrors();
-    ofValue(body);
-    const failedType = createPathFilter(new Set(ofType.map(({ property }) => property)));
-    const errors = [...ofType, ...toFieldErrors(ofValue).filter(({ property }) => !failedType(property))];
+  const findEveryError = (
+    body: object,
+    typeErrors: readonly DescribedFieldError[],
+  ): DescribedFieldError[] => {
+    const validateValue = validateAllErrors();
+    validateValue(body);
+    const hasTypeError = createPathFilter(new Set(typeErrors.map(({ property }) => property)));
+    const errors = [
+      ...typeErrors,
+      ...toFieldErrors(validateValue).filter(({ property }) => !hasTypeError(property)),
+    ];
     return sortByPosition(
       [...errors, ...errorsOfPassedMembers(body, errors, findRuleErrors)],
       schema as JsonSchema,
@@ -197,8 +203,10 @@ function shapeValidator(
     const isLarge = overLimits !== undefined || hasManyValues(body);
     const validateType = (isLarge ? validateFirstType : validateAllTypes)();
     if (!validateType(body)) {
-      const ofType = toFieldErrors(validateType);
-      return { error: bodyProblem('invalid-request', isLarge ? ofType : findEveryError(body, ofType)) };
+      const typeErrors = toFieldErrors(validateType);
+      return {
+        error: bodyProblem('invalid-request', isLarge ? typeErrors : findEveryError(body, typeErrors)),
+      };
     }
     const tooMany = overLimits ?? (total && findOverTotal(body, total));
     if (tooMany !== undefined) return { error: tooMany };

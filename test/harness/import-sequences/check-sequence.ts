@@ -9,7 +9,7 @@ import type { Person } from './touches.ts';
 interface Upload {
   step: ImportStep;
   /** The time of its report, or of its upload. */
-  own: number;
+  ownTime: number;
   /** Its position among all events. */
   order: number;
 }
@@ -35,7 +35,7 @@ export async function differencesAfter(
     switch (step.kind) {
       case 'import': {
         const ownTime = ownTimeOf(step.content) ?? step.options.scannedAt ?? step.at;
-        imports.set(step.key, { step, own: ownTime, order, id: await organization.import(step) });
+        imports.set(step.key, { step, ownTime, order, id: await organization.import(step) });
         break;
       }
       case 'undo': {
@@ -51,10 +51,10 @@ export async function differencesAfter(
       }
     }
   }
-  const inTime = inOrderOfTime([...imports.values()]);
-  const names = new Map(inTime.map(({ id, step }) => [id, `import ${step.key}`]));
+  const importsInOrder = inOrderOfTime([...imports.values()]);
+  const names = new Map(importsInOrder.map(({ id, step }) => [id, `import ${step.key}`]));
   const actual = await organization.readState(namesOf(names), END);
-  const reference = await replay(db, person, { decided, inTime, touches });
+  const reference = await replay(db, person, { decided, importsInOrder, touches });
   return compare(actual, reference.state, {
     touched: new Set(touches.map(({ key }) => key)),
     unclear: reference.unclear,
@@ -79,9 +79,9 @@ function inOrderOfTime<U extends Upload>(uploads: readonly U[]): (U & { time: nu
   const keyOf = ({ step }: Upload) => `${step.assessment} ${reportText(step.content)}`;
   const earliest = new Map<string, number>();
   for (const upload of uploads)
-    earliest.set(keyOf(upload), Math.min(upload.own, earliest.get(keyOf(upload)) ?? upload.own));
+    earliest.set(keyOf(upload), Math.min(upload.ownTime, earliest.get(keyOf(upload)) ?? upload.ownTime));
   return uploads
-    .map((upload) => ({ ...upload, time: earliest.get(keyOf(upload)) ?? upload.own }))
+    .map((upload) => ({ ...upload, time: earliest.get(keyOf(upload)) ?? upload.ownTime }))
     .sort((one, other) => one.time - other.time || one.order - other.order);
 }
 
@@ -91,11 +91,11 @@ async function replay(
   person: Person,
   {
     decided,
-    inTime,
+    importsInOrder,
     touches,
   }: {
     decided: readonly SequenceFormat[];
-    inTime: readonly (Upload & { time: number })[];
+    importsInOrder: readonly (Upload & { time: number })[];
     touches: readonly (Touched & { order: number })[];
   },
 ): Promise<{ state: OrganizationState; unclear: Set<string> }> {
@@ -109,7 +109,7 @@ async function replay(
       if (!(await organization.repeat(next, false))) unclear.add(next.key);
     }
   };
-  for (const { step, time } of inTime) {
+  for (const { step, time } of importsInOrder) {
     // A change at the time of a report follows it.
     await touchUntil(time);
     const options = { ...step.options, scannedAt: time };

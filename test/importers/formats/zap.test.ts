@@ -68,7 +68,7 @@ describe('an alert of ZAP', () => {
       'response-header': 'HTTP/1.1 200 OK',
       'response-body': body,
     }));
-    const inXml = uris
+    const xmlInstances = uris
       .map(
         (uri) =>
           `<instance><uri>${uri}</uri><method>GET</method><responseheader>HTTP/1.1 200 OK</responseheader><responsebody>${body}</responsebody></instance>`,
@@ -78,7 +78,7 @@ describe('an alert of ZAP', () => {
     const xml = await findingsOf(
       zap,
       '<OWASPZAPReport version="2"><site name="https://shop.example"><alerts><alertitem><pluginid>1</pluginid><alertRef>7</alertRef><confidence>2</confidence>' +
-        `<name>A</name><riskcode>1</riskcode><instances>${inXml}</instances><solution>Mend.</solution></alertitem></alerts></site></OWASPZAPReport>`,
+        `<name>A</name><riskcode>1</riskcode><instances>${xmlInstances}</instances><solution>Mend.</solution></alertitem></alerts></site></OWASPZAPReport>`,
     );
     expect(json).toEqual(xml);
     expect(json).toHaveLength(1);

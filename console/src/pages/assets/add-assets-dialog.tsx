@@ -123,7 +123,7 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
 /** @returns the organization of a listing or else the selected one, or the only one; undefined if it is not known yet */
 function useOrganization(listing: string | null, selected: string | null): string | undefined {
   const { data: visible = [] } = useQuery(organizationsQuery);
-  const ofListing = useQuery({
+  const listingOrganization = useQuery({
     queryKey: ['organization-of', listing],
     queryFn: async ({ signal }) =>
       (await api.GET('/v1/assessments/{id}', { params: { path: { id: listing ?? '' } }, signal })).data
@@ -133,7 +133,7 @@ function useOrganization(listing: string | null, selected: string | null): strin
   });
   return listing === null
     ? (selected ?? (visible.length === 1 ? visible[0]?.uid : undefined))
-    : ofListing.data;
+    : listingOrganization.data;
 }
 
 /** Parses a pasted list, and compares it with the existing assets of an organization. */

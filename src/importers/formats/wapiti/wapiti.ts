@@ -24,8 +24,8 @@ export const wapiti: ReportFormat = {
   hasFindings: true,
   detect({ json }) {
     if (!isJsonObject(json)) return false;
-    const ofVersion = /^wapiti/i.test(textOf(asJsonObject(json.infos).version) ?? '');
-    return ofVersion || ('classifications' in json && 'vulnerabilities' in json);
+    const hasWapitiVersion = /^wapiti/i.test(textOf(asJsonObject(json.infos).version) ?? '');
+    return hasWapitiVersion || ('classifications' in json && 'vulnerabilities' in json);
   },
   async *read(source) {
     const infos: Record<string, unknown> = {};
