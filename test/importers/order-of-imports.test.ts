@@ -75,6 +75,8 @@ const importZap = (
   whenGone: 'keep' | 'fix' = 'keep',
 ) => upload('zap', zap(at, ...alerts), { whenGone });
 
+const iso = (at: number) => new Date(at).toISOString();
+
 /** The findings of the assessment, by id. */
 async function findings(): Promise<Vulnerability[]> {
   const { read } = server.context.db;
@@ -342,9 +344,28 @@ describe('A scan that is older than another', () => {
       ['192.0.2.1', 80, 'open', day(3), day(3)],
     ]);
   });
+
+  it('opens every port again of a host whose ports an older report lists one by one', async () => {
+    const numbers = Array.from({ length: 8_001 }, (_, index) => index + 1);
+    const portLines = numbers.map((number) =>
+      JSON.stringify({ ip: '192.0.2.1', timestamp: iso(day(3)), port: number, protocol: 'tcp' }),
+    );
+    await upload('naabu', portLines.join('\n'), {}, true);
+    const before = await ports();
+    expect(before).toHaveLength(numbers.length);
+    const scaninfo = '<scaninfo type="syn" protocol="tcp" services="1-8001"/>';
+    const newer = await upload(
+      'nmap',
+      report(host('192.0.2.1', port(22), { seen: day(5) / 1_000 }), scaninfo),
+      {},
+      true,
+    );
+    expect((await ports()).filter((row) => row[2] === 'open')).toHaveLength(1);
+    await undo(newer.id);
+    expect(await ports()).toEqual(before);
+  });
 });
 
-const iso = (at: number) => new Date(at).toISOString();
 /** Reports that name one port of a host more than once, as these tools write them. */
 const REPEATING: readonly [format: string, (at: number) => string][] = [
   [

@@ -72,8 +72,8 @@ export class HostApplier {
       skips.add(`more than ${MAX_RECORDS_PER_HOST} records of one host`);
       return undefined;
     }
-    if (!job.options.dryRun) return this.#put({ ...record, recordNumber: recordNumber });
-    spool.hosts.add({ ...record, recordNumber: recordNumber });
+    if (!job.options.dryRun) return this.#put({ ...record, recordNumber });
+    spool.hosts.add({ ...record, recordNumber });
     return undefined;
   }
 

@@ -103,7 +103,7 @@ export class HostSpool {
         complete: false,
         unlistedStates: [],
         seenAt,
-        place: recordNumber,
+        recordNumber,
       };
       ports = [];
       recordNumber += 1;
