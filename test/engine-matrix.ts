@@ -39,7 +39,7 @@ export const ON_SQLITE_ALONE = [
   'test/cli/import.test.ts',
   'test/cli/operations.test.ts',
   'test/cli/process.test.ts',
-  'test/cli/readme.test.ts',
+  'test/cli/tutorial.test.ts',
   'test/cli/serve-messages.test.ts',
   'test/cli/sso.test.ts',
   'test/cli/usage.test.ts',

@@ -42,7 +42,7 @@ export const registerPasskeySignIn: RouteRegistrar = (app, context) => {
         request,
         reply,
         <Page title={MESSAGES.signIn.title}>
-          {/* The same message for every reason, as with passwords. */}
+          {/* One message for all failures, so that the response does not reveal the reason. */}
           <Notice kind="error">{MESSAGES.passkeys.failed}</Notice>
           <div>
             <a class="button primary" href={signInPath(returnTo ?? CONSOLE_HOME)}>

@@ -36,8 +36,8 @@ export const dialects: Record<Engine, SchemaDialect> = {
     real: 'real',
     text: 'text',
     bytes: 'blob',
-    table: 'strict',
-    clustered: 'strict, without rowid',
+    tableOptions: 'strict',
+    clusteredTableOptions: 'strict, without rowid',
   },
   postgres: {
     engine: 'postgres',
@@ -46,8 +46,8 @@ export const dialects: Record<Engine, SchemaDialect> = {
     real: 'double precision',
     text: 'text collate "C"',
     bytes: 'bytea',
-    table: '',
-    clustered: '',
+    tableOptions: '',
+    clusteredTableOptions: '',
   },
 };
 
@@ -98,7 +98,7 @@ export async function migrate(engine: Engine, session: MigrationConnection): Pro
   const applied = await readAppliedMigrations(engine, session);
   if (applied === undefined)
     await session.execute(
-      `create table migrations (name ${dialect.text} primary key, checksum ${dialect.text} not null) ${dialect.table}`,
+      `create table migrations (name ${dialect.text} primary key, checksum ${dialect.text} not null) ${dialect.tableOptions}`,
     );
   const missing = migrations.slice(applied?.length ?? 0);
   for (const migration of missing) {

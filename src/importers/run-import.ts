@@ -26,19 +26,19 @@ export interface ImportRun {
   job: ImportJob;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** Stops the run at the next record or transaction; what was applied stays. */
+  /** Stops the run at the next record or transaction; applied changes are kept. */
   signal: AbortSignal;
   /** Called for each record and transaction, even if no count has changed; must be cheap. */
   onProgress?: (progress: RunProgress) => void;
-  /** Called before the findings are sorted, which may block the thread for minutes. */
-  onSort?: () => void;
+  /** Called before the findings are grouped, which may block the thread for minutes. */
+  onGroup?: () => void;
 }
 
 /**
  * Runs an import: applies hosts while it reads the report, findings afterwards, in small transactions. A run that is
  * repeated after a crash has the same result.
  * @returns how the run ended, also for a truncated report and a cancelled run
- * @throws StorageError; what was applied stays, and the run may be repeated
+ * @throws StorageError; applied changes are kept, and the run may be repeated
  */
 export async function runImport({
   db,
@@ -48,7 +48,7 @@ export async function runImport({
   clock,
   signal,
   onProgress = () => undefined,
-  onSort = () => undefined,
+  onGroup: onSort = () => undefined,
 }: ImportRun): Promise<ImportOutcome> {
   const skips = new SkipCounter();
   const spool = new ReportSpool();
@@ -69,7 +69,7 @@ export async function runImport({
     progress,
     reportAt: null,
   };
-  const stopWith = (error: unknown): void => {
+  const recordStop = (error: unknown): void => {
     if (signal.aborted) outcome.state = 'cancelled';
     else if (error instanceof ReportError) {
       outcome.state = 'failed';
@@ -79,7 +79,7 @@ export async function runImport({
   try {
     if (!job.options.dryRun) Object.assign(result, await countAlreadyApplied(db.read, job, spool));
     const time = new ReportTime(job, await earliestReportTime(db.read, job));
-    const hosts = new HostApplier({ db, job, clock, signal, skips, result, spool });
+    const hostApplier = new HostApplier({ db, job, clock, signal, skips, result, spool });
     try {
       const tags = new ReportTags();
       await readRecords({
@@ -92,12 +92,12 @@ export async function runImport({
         progress,
         reportProgress,
         time,
-        hosts,
+        hosts: hostApplier,
         tags,
       });
       if (progress.hosts === 0 && spool.findings.count === 0) skips.failIfNothingWasRead();
     } catch (error) {
-      stopWith(error);
+      recordStop(error);
     }
     const { line, offset } = outcome.error ?? {};
     if (outcome.error !== null && line === undefined && offset !== undefined)
@@ -113,8 +113,8 @@ export async function runImport({
     }
     const { assessment } = job;
     if (assessment !== null && outcome.state !== 'cancelled') {
-      const onApplied = (part: number): void => {
-        progress.applied = part;
+      const onApplied = (appliedShare: number): void => {
+        progress.applied = appliedShare;
         reportProgress();
       };
       const run = {
@@ -136,11 +136,11 @@ export async function runImport({
         // A report of unknown time may be older than what is stored.
         if (outcome.state === 'succeeded' && time.isKnown) await applyGone(run);
       } catch (error) {
-        stopWith(error);
+        recordStop(error);
       }
     }
     if (!job.options.dryRun && outcome.state !== 'cancelled')
-      await alignImports({ db, job, clock, signal }).catch(stopWith);
+      await alignImports({ db, job, clock, signal }).catch(recordStop);
     if (outcome.state === 'succeeded') progress.applied = 1;
     reportProgress();
     return { ...outcome, progress: { ...progress }, skips: skips.list() };

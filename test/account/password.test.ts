@@ -18,8 +18,8 @@ beforeEach(async () => {
   await visitor.signIn(account.email, account.password);
 });
 
-async function change(current: string, password: string, by = visitor) {
-  return by.submit(await by.open('/account/password'), { current, password }, '/account/password');
+async function change(current: string, password: string) {
+  return visitor.submit(await visitor.open('/account/password'), { current, password }, '/account/password');
 }
 
 describe('Changing the password', () => {
@@ -45,10 +45,10 @@ describe('Changing the password', () => {
       ({ secret } = await setUpTotp(visitor, now));
       now += 600_000;
     });
-    const confirmation = '/account/security?to=%2Faccount%2Fpassword';
+    const confirmationPath = '/account/security?to=%2Faccount%2Fpassword';
 
     it('requires a recent confirmation, which leads back to it', async () => {
-      expect((await visitor.get('/account/password')).location).toBe(`${server.origin}${confirmation}`);
+      expect((await visitor.get('/account/password')).location).toBe(`${server.origin}${confirmationPath}`);
       const page = await visitor.open('/account/password');
       expect(page.text).toContain('Confirm your identity');
       expect(page.text).not.toContain('Authenticator app');
@@ -61,18 +61,19 @@ describe('Changing the password', () => {
       expect(changed.location).toBe(`${server.origin}/account/password?done=changed`);
     });
 
-    it('requires one, even if the current password is correct', async () => {
+    it('requires a recent confirmation, even if the current password is correct', async () => {
+      // Opens the form just before the confirmation expires.
       now -= 1;
       const page = await visitor.open('/account/password');
       now += 1;
       for (const current of [account.password, 'not the password']) {
         const rejected = await visitor.submit(page, { current, password: NEXT }, '/account/password');
-        expect(rejected.location).toBe(`${server.origin}${confirmation}`);
+        expect(rejected.location).toBe(`${server.origin}${confirmationPath}`);
       }
       expect((await createFormClient(server).signIn(account.email, NEXT)).status).toBe(401);
     });
 
-    it('leads nowhere else after the confirmation', async () => {
+    it('does not redirect to another site after the confirmation', async () => {
       const page = await visitor.open(`${SECURITY}?to=https%3A%2F%2Felsewhere.example%2F`);
       const right = await visitor.submit(page, { proof: totpCodeAt(secret, now) }, `${SECURITY}/confirm`);
       expect(right.location).toBe(`${server.origin}/`);
@@ -172,7 +173,7 @@ describe('Changing the password', () => {
     expect((await change(account.password, account.password)).text).toContain('your current password');
   });
 
-  it('is unavailable without a password', async () => {
+  it('is unavailable to an account without a password', async () => {
     const { db } = server.context;
     await db.write((tx) =>
       tx.updateTable('users').set({ password_hash: null }).where('id', '=', account.id).execute(),

@@ -12,7 +12,7 @@ const server = await useSharedServer(() => now);
 const attempt = async (address: string, account: { email: string; password: string }) =>
   (await signInWithPassword(server.context, cliChangeContext(now), { ...account, address })).outcome;
 
-/** Fails for a hundred accounts. Further accounts share a lock. */
+/** Fails to sign in to a hundred accounts, each with a lock of its own. Further accounts at the address share one. */
 async function tryHundredAccounts(address: string): Promise<void> {
   for (let index = 0; index < 100; index += 1)
     expect(await attempt(address, { email: `${index}@a.example`, ...wrong })).toBe('refused');
@@ -34,33 +34,42 @@ describe('The lock that further accounts share at an address', () => {
 
   it('keeps the failures of other accounts after a success', async () => {
     const address = '203.0.113.241';
-    const [attacked, otherAccount] = [
+    const [attackerAccount, attackedAccount] = [
       await createFixtures(server).account(),
       await createFixtures(server).account(),
     ];
     await tryHundredAccounts(address);
     for (let index = 1; index <= 10; index += 1) {
-      expect(await attempt(address, attacked)).toBe('signed-in');
-      expect(await attempt(address, { ...otherAccount, ...wrong })).toBe('refused');
+      expect(await attempt(address, attackerAccount)).toBe('signed-in');
+      expect(await attempt(address, { ...attackedAccount, ...wrong })).toBe('refused');
     }
-    expect(await attempt(address, otherAccount)).toBe('locked');
+    expect(await attempt(address, attackedAccount)).toBe('locked');
   });
 
   it('counts exactly the failures of concurrent attempts', async () => {
     const address = '203.0.113.242';
-    const [attacked, otherAccount] = [
+    const [attackerAccount, attackedAccount] = [
       await createFixtures(server).account(),
       await createFixtures(server).account(),
     ];
     await tryHundredAccounts(address);
     const concurrent = await Promise.all(
-      [attacked, otherAccount, attacked, otherAccount, attacked, otherAccount, attacked, otherAccount].map(
-        (account) => attempt(address, account === otherAccount ? { ...otherAccount, ...wrong } : account),
+      [
+        attackerAccount,
+        attackedAccount,
+        attackerAccount,
+        attackedAccount,
+        attackerAccount,
+        attackedAccount,
+        attackerAccount,
+        attackedAccount,
+      ].map((account) =>
+        attempt(address, account === attackedAccount ? { ...attackedAccount, ...wrong } : account),
       ),
     );
     expect(concurrent.filter((outcome) => outcome === 'signed-in')).toHaveLength(4);
     for (let index = 5; index <= 10; index += 1)
-      expect(await attempt(address, { ...otherAccount, ...wrong })).toBe('refused');
-    expect(await attempt(address, attacked)).toBe('locked');
+      expect(await attempt(address, { ...attackedAccount, ...wrong })).toBe('refused');
+    expect(await attempt(address, attackerAccount)).toBe('locked');
   });
 });

@@ -22,7 +22,7 @@ const linkFor = ({ uid }: { uid: string }): string => {
 describeInBrowser('Account links', () => {
   const open = useBrowser();
 
-  it('an invitation creates the account, which creates a token and calls the API', async () => {
+  it('an invited user accepts, creates a token and calls the API with it', async () => {
     const fixtures = createFixtures(server);
     const organization = await fixtures.organization();
     const invited = await fixtures.invited({ organization: organization.uid, admin: true });
@@ -63,7 +63,7 @@ describeInBrowser('Account links', () => {
     expect(await repeated.title()).toBe('This invitation is no longer valid - Assay');
   });
 
-  it('an admin creates a password link, which ends all other sessions; without JavaScript', async () => {
+  it('a password link from an admin works without JavaScript, and its use ends all other sessions', async () => {
     const fixtures = createFixtures(server);
     const organization = await fixtures.organization();
     const admin = await fixtures.account({ organization: organization.uid, admin: true });
@@ -73,11 +73,11 @@ describeInBrowser('Account links', () => {
     await otherPage.goto('/account');
     await otherPage.getByText(account.email).first().waitFor();
 
-    const office = await open(server.origin, { javaScriptEnabled: false });
-    await addSession(office, server, admin);
-    await office.goto(`/account/people/${account.uid}/password-link`);
-    await office.getByRole('button', { name: 'Create link' }).click();
-    const link = (await office.locator('.secret').textContent()) ?? '';
+    const adminPage = await open(server.origin, { javaScriptEnabled: false });
+    await addSession(adminPage, server, admin);
+    await adminPage.goto(`/account/people/${account.uid}/password-link`);
+    await adminPage.getByRole('button', { name: 'Create link' }).click();
+    const link = (await adminPage.locator('.secret').textContent()) ?? '';
 
     const page = await open(server.origin, { javaScriptEnabled: false });
     await page.goto(link);

@@ -23,7 +23,7 @@ describe('Messages of the console', () => {
       groupMessages.remove.warning(1, 1),
       'This removes 1 membership. 1 assessment stays, without a group. You cannot undo this.',
     ],
-    [queryMessages.session.timerStopped(2.5), 'Timer stopped after 2.5 hours'],
+    [queryMessages.testingSession.timerStopped(2.5), 'Timer stopped after 2.5 hours'],
     [
       queryMessages.import.undoResult({ findings: 1, assets: 2, statuses: 1 }),
       '1 vulnerability and 2 assets deleted, 1 status restored',

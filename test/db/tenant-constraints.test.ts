@@ -6,16 +6,16 @@ import { engine } from '../harness/server.ts';
 
 let firstTenant: Tenant;
 let secondTenant: Tenant;
-/** An organization group that contains `one`. */
-let union: { id: number; tag: number };
+/** An organization group that contains `firstTenant`. */
+let organizationGroup: { id: number; tag: number };
 
 type Row = Record<string, string | number | null>;
-type Tenant = Awaited<ReturnType<typeof tenant>>;
+type Tenant = Awaited<ReturnType<typeof createTenant>>;
 
 const { db } = await useOwnDatabase();
 beforeAll(async () => {
-  firstTenant = await tenant('one');
-  secondTenant = await tenant('two');
+  firstTenant = await createTenant('one');
+  secondTenant = await createTenant('two');
   const id = await insert('organizations', { uid: 'union', kind: 'group', name: 'union', created_at: 1 });
   await insertRow('organization_group_members', { group_id: id, organization_id: firstTenant.organization });
   const tag = await insert('asset_tags', {
@@ -24,7 +24,7 @@ beforeAll(async () => {
     name: 'union',
     normalized_name: 'union',
   });
-  union = { id, tag };
+  organizationGroup = { id, tag };
 });
 
 /** Tables are selected by name here, so only the database checks their columns. */
@@ -46,7 +46,7 @@ const insert = (table: keyof Tables, row: Row): Promise<number> =>
   });
 
 /** Creates one row of each table that can be joined. */
-async function tenant(uid: string) {
+async function createTenant(uid: string) {
   const organization = await insert('organizations', {
     uid,
     kind: 'organization',
@@ -117,7 +117,7 @@ function vulnerabilityOf(organization: number, assessment: number): Row {
 }
 
 let count = 0;
-/** Rows that join two rows of an organization: a row of organization `o` between rows of `a` and `b`. */
+/** Builds a row of tenant `o` that refers to a row of tenant `a` and, in a join table, to one of tenant `b`. */
 const JOINS: Partial<Record<keyof Tables, (o: Tenant, a: Tenant, b: Tenant) => Row>> = {
   assessments: (o, a) => ({
     organization_id: o.organization,
@@ -181,7 +181,7 @@ const JOINS: Partial<Record<keyof Tables, (o: Tenant, a: Tenant, b: Tenant) => R
 };
 
 const constraintError = { message: expect.stringMatching(/foreign key constraint|check constraint/i) };
-const outcomeOf = (table: keyof Tables, row: Row) =>
+const tryInsert = (table: keyof Tables, row: Row) =>
   insertRow(table, row).then(
     () => 'accepted',
     (error: unknown) => error,
@@ -202,9 +202,9 @@ describe('Foreign keys prevent joins across organizations', () => {
             [secondTenant, secondTenant, firstTenant],
           ]),
     ] as [Tenant, Tenant, Tenant][];
-    for (const outcome of await Promise.all(mixed.map(([o, a, b]) => outcomeOf(table, join(o, a, b)))))
+    for (const outcome of await Promise.all(mixed.map(([o, a, b]) => tryInsert(table, join(o, a, b)))))
       expect(outcome).toMatchObject(constraintError);
-    expect(await outcomeOf(table, join(firstTenant, firstTenant, firstTenant))).toBe('accepted');
+    expect(await tryInsert(table, join(firstTenant, firstTenant, firstTenant))).toBe('accepted');
   });
 
   it('in assessment_group_members with the uid of another user', async () => {
@@ -216,25 +216,25 @@ describe('Foreign keys prevent joins across organizations', () => {
       created_at: 1,
     });
     const row = JOINS.assessment_group_members!(secondTenant, secondTenant, secondTenant);
-    expect(await outcomeOf('assessment_group_members', { ...row, user_uid: 'other' })).toMatchObject(
+    expect(await tryInsert('assessment_group_members', { ...row, user_uid: 'other' })).toMatchObject(
       constraintError,
     );
-    expect(await outcomeOf('assessment_group_members', { ...row, user_id: other })).toMatchObject(
+    expect(await tryInsert('assessment_group_members', { ...row, user_id: other })).toMatchObject(
       constraintError,
     );
-    expect(await outcomeOf('assessment_group_members', row)).toBe('accepted');
+    expect(await tryInsert('assessment_group_members', row)).toBe('accepted');
   });
 
   it("in asset_taggings, except for tags of a group that contains the asset's organization", async () => {
     const tagging = (tag_id: number, asset: Tenant, organization_id: number, owner_id: number) =>
-      [null, union.id, firstTenant.organization, secondTenant.organization].map((group_id) => ({
+      [null, organizationGroup.id, firstTenant.organization, secondTenant.organization].map((group_id) => ({
         tag_id,
         asset_id: asset.asset,
         organization_id,
         owner_id,
         group_id,
       }));
-    const organizations = [firstTenant.organization, secondTenant.organization, union.id];
+    const organizations = [firstTenant.organization, secondTenant.organization, organizationGroup.id];
     const everyWay = (tag: number, asset: Tenant) =>
       organizations.flatMap((organization) =>
         organizations.flatMap((owner) => tagging(tag, asset, organization, owner)),
@@ -242,20 +242,20 @@ describe('Foreign keys prevent joins across organizations', () => {
     const wrong = [
       ...everyWay(firstTenant.assetTag, secondTenant),
       ...everyWay(secondTenant.assetTag, firstTenant),
-      ...everyWay(union.tag, secondTenant),
+      ...everyWay(organizationGroup.tag, secondTenant),
     ];
-    for (const outcome of await Promise.all(wrong.map((row) => outcomeOf('asset_taggings', row))))
+    for (const outcome of await Promise.all(wrong.map((row) => tryInsert('asset_taggings', row))))
       expect(outcome).toMatchObject(constraintError);
     const right = {
-      tag_id: union.tag,
+      tag_id: organizationGroup.tag,
       asset_id: firstTenant.asset,
       organization_id: firstTenant.organization,
-      owner_id: union.id,
+      owner_id: organizationGroup.id,
     };
-    expect(await outcomeOf('asset_taggings', { ...right, group_id: null })).toMatchObject(constraintError);
-    expect(await outcomeOf('asset_taggings', { ...right, group_id: union.id })).toBe('accepted');
+    expect(await tryInsert('asset_taggings', { ...right, group_id: null })).toMatchObject(constraintError);
+    expect(await tryInsert('asset_taggings', { ...right, group_id: organizationGroup.id })).toBe('accepted');
     expect(
-      await outcomeOf('asset_taggings', {
+      await tryInsert('asset_taggings', {
         ...right,
         tag_id: firstTenant.assetTag,
         owner_id: firstTenant.organization,
@@ -307,8 +307,8 @@ it('An organization with assigned staff cannot be deleted: without an assignment
   await remove('organizations', organization);
 });
 
-/** References to staff, who belong to no organization: actors and assigned staff. */
-const FREE = [
+/** References to users who may be staff. Staff belong to no organization, so the key cannot include it. */
+const KEYS_WITHOUT_ORGANIZATION = [
   'testing_sessions.tester_id',
   'staff_organizations.user_id',
   'vulnerabilities.created_by',
@@ -334,10 +334,10 @@ it.runIf(engine() === 'sqlite')(
     pragma_table_info(child.name) c where child.type = 'table' and c.name = 'organization_id'`.execute(
       db.read as never,
     );
-    const tenants = new Set(owned.map(({ name }) => name));
+    const tenantTables = new Set(owned.map(({ name }) => name));
     const references = new Map<string, typeof rows>();
-    for (const row of rows.filter(({ parent }) => tenants.has(parent))) {
-      if (FREE.includes(`${row.child}.${row.from}`)) continue;
+    for (const row of rows.filter(({ parent }) => tenantTables.has(parent))) {
+      if (KEYS_WITHOUT_ORGANIZATION.includes(`${row.child}.${row.from}`)) continue;
       const key = `${row.child} ${row.key}`;
       references.set(key, [...(references.get(key) ?? []), row]);
     }
@@ -345,7 +345,7 @@ it.runIf(engine() === 'sqlite')(
     for (const [{ child }] of [...references.values()] as [(typeof rows)[number]][])
       perChild.set(child, (perChild.get(child) ?? 0) + 1);
     const loose = [...references.values()].filter(([first, ...otherColumns]) => {
-      const joins = tenants.has(first!.child) || perChild.get(first!.child)! > 1;
+      const joins = tenantTables.has(first!.child) || perChild.get(first!.child)! > 1;
       return joins && ![first!, ...otherColumns].some(({ to }) => to === 'organization_id');
     });
     expect(loose.map(([row]) => `${row!.child} to ${row!.parent}`)).toEqual([]);

@@ -18,7 +18,7 @@ const LONGEST = [
   'test/lists/list-vulnerabilities.test.ts',
   'test/browser/console-assets.test.ts',
   'test/crash/imports.test.ts',
-  'test/cli/readme.test.ts',
+  'test/cli/tutorial.test.ts',
   'test/isolation.test.ts',
   'test/cli/import-terminal.test.ts',
   'test/browser/console-people.test.ts',

@@ -24,13 +24,15 @@ export interface Mailbox {
 
 /**
  * Starts a real SMTP server on a free port.
- * @param accept awaited before a mail is accepted
+ * @param beforeAccept awaited before a mail is accepted
  */
-export async function startMailbox(accept: () => Promise<void> = async () => undefined): Promise<Mailbox> {
+export async function startMailbox(
+  beforeAccept: () => Promise<void> = async () => undefined,
+): Promise<Mailbox> {
   const received: ReceivedMail[] = [];
   const waiting: ((mail: ReceivedMail) => void)[] = [];
   const rejectedAddresses = new Set<string>();
-  let delivered = 0;
+  let takenCount = 0;
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['AUTH', 'STARTTLS'],
@@ -50,10 +52,10 @@ export async function startMailbox(accept: () => Promise<void> = async () => und
           content,
           link: /https?:\S+/.exec(content)?.[0] ?? '',
         };
-        await accept();
+        await beforeAccept();
         received.push(mail);
         done();
-        if (waiting.length > 0) delivered += 1;
+        if (waiting.length > 0) takenCount += 1;
         waiting.shift()?.(mail);
       };
       stream.on('end', () => void store());
@@ -66,9 +68,9 @@ export async function startMailbox(accept: () => Promise<void> = async () => und
     received,
     rejectedAddresses,
     next() {
-      const mail = received[delivered];
+      const mail = received[takenCount];
       if (mail === undefined) return new Promise((resolve) => waiting.push(resolve));
-      delivered += 1;
+      takenCount += 1;
       return Promise.resolve(mail);
     },
     close: () => new Promise((resolve) => server.close(() => resolve())),

@@ -6,7 +6,7 @@ let server: TestServer;
 beforeAll(async () => (server = await useSharedServer()));
 
 it.each(Object.keys(CONCURRENCY_LIMITS) as (keyof typeof CONCURRENCY_LIMITS)[])(
-  'Concurrency limits: bound the %ss of an account, and those of its organization',
+  'The limit of concurrent %ss bounds an account and its organization',
   (name) => {
     const { perAccount, perOrganization } = CONCURRENCY_LIMITS[name];
     const organizationId = -1;
@@ -16,7 +16,7 @@ it.each(Object.keys(CONCURRENCY_LIMITS) as (keyof typeof CONCURRENCY_LIMITS)[])(
     for (let count = 0; count < perOrganization; count += 1)
       releases.push(acquire(-1 - Math.floor(count / perAccount)));
     expect(() => acquire(-1)).toThrow('This account already has');
-    // Another user of the organization, without requests.
+    // Another user has no requests, but the organization is at its limit.
     expect(() => acquire(-1_000)).toThrow('Your organization already has');
     acquire(-2_000, -2)();
     const release = releases.pop() as () => void;

@@ -603,7 +603,7 @@ describe('a finding that a complete report no longer has', () => {
       let sorted = 0;
       const { result } = await run(await jobOf({}), [at(SECOND), SITE], {
         onProgress: () => (calls += 1),
-        onSort: () => (sorted += 1),
+        onGroup: () => (sorted += 1),
       });
       expect([result.findings_gone, sorted]).toEqual([count, 1]);
       steps.push(calls);

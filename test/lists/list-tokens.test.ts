@@ -10,7 +10,7 @@ const fixtures = createFixtures(server);
 beforeAll(async () => {
   const user = await fixtures.user();
   token = user.token;
-  // Several at the same time, ordered by their ids.
+  // Several tokens are created at the same time, so that their ids decide the order.
   for (let count = 0; count < 11; count += 1) {
     now += count % 4 === 0 ? 1 : 0;
     await fixtures.token(user.id);
@@ -31,8 +31,8 @@ it('lists tokens', async () => {
   });
   const positions = rows.map(({ created_at, id }) => [created_at, id] as [string, string]);
   expect(positions).toEqual(
-    positions.toSorted(([one, first], [other, second]) =>
-      one === other ? (first < second ? -1 : 1) : one < other ? 1 : -1,
+    positions.toSorted(([oneTime, oneId], [otherTime, otherId]) =>
+      oneTime === otherTime ? (oneId < otherId ? -1 : 1) : oneTime < otherTime ? 1 : -1,
     ),
   );
 });

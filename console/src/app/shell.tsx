@@ -52,7 +52,7 @@ const NAV_ITEMS = [
 
 /** The frame of the console: navigation on the left, account menu at the top. */
 export function Shell() {
-  const [isMenuOpen, { open: openMenu, close: closeMenu }] = useDisclosure();
+  const [isNavigationOpen, { open: openNavigation, close: closeNavigation }] = useDisclosure();
   const navigate = useNavigate();
   const items = useNavItems();
   useFocusOnNavigation();
@@ -84,8 +84,8 @@ export function Shell() {
           size="sm"
           className={classes.burger}
           aria-label={appMessages.openNavigation}
-          opened={isMenuOpen}
-          onClick={openMenu}
+          opened={isNavigationOpen}
+          onClick={openNavigation}
         />
         <Link to="/" className={classes.brand}>
           <Logo />
@@ -97,11 +97,11 @@ export function Shell() {
         </Group>
       </header>
       <nav className={classes.nav} aria-label={appMessages.navigation}>
-        <NavLinks onNavigate={closeMenu} />
+        <NavLinks onNavigate={closeNavigation} />
       </nav>
-      <Drawer opened={isMenuOpen} onClose={closeMenu} size={260} title="Assay">
+      <Drawer opened={isNavigationOpen} onClose={closeNavigation} size={260} title="Assay">
         <nav aria-label={appMessages.navigation}>
-          <NavLinks onNavigate={closeMenu} />
+          <NavLinks onNavigate={closeNavigation} />
         </nav>
       </Drawer>
       <main id="content" className={classes.main} tabIndex={-1}>
@@ -118,15 +118,15 @@ function useNavItems() {
   return NAV_ITEMS.filter((item) => !('admin' in item) || user?.admin === true);
 }
 
-/** Pages that work without access to any assessment. */
-const PATHS_WITHOUT_ACCESS = ['/tags', '/groups', '/people', '/audit'];
+/** Pages that are useful without access to any assessment. */
+const PATHS_OPEN_TO_ALL = ['/tags', '/groups', '/people', '/audit'];
 
-/** The current page. */
+/** The current page, or `NoAccess` in place of a page that would be empty. */
 function Content() {
   const hasNoAccess = useHasNoAccess();
   const path = useLocation({ select: ({ pathname }) => `/${pathname.split('/')[1]}` });
   const item = NAV_ITEMS.find(({ to }) => to === path);
-  if (hasNoAccess && item !== undefined && !PATHS_WITHOUT_ACCESS.includes(path))
+  if (hasNoAccess && item !== undefined && !PATHS_OPEN_TO_ALL.includes(path))
     return <NoAccess title={item.label} />;
   return <Outlet />;
 }
@@ -177,7 +177,6 @@ function ColorSchemeButton() {
   );
 }
 
-/** The signed-in user and their account pages. */
 const ACCOUNT_LINKS = [
   ['/account', 'Account'],
   ['/account/security', 'Security'],
@@ -186,6 +185,7 @@ const ACCOUNT_LINKS = [
   ['/docs', 'API'],
 ] as const;
 
+/** The signed-in user and their account pages. */
 function AccountMenu() {
   const { data: user } = useQuery(currentUser);
   return (
@@ -216,7 +216,7 @@ function AccountMenu() {
 /** Shown in place of pages that are empty for users without access to any assessment. */
 function NoAccess({ title }: { title: string }) {
   const { data: organizations } = useQuery(organizationsQuery);
-  // Refetched on focus: an admin may have given access meanwhile.
+  // Refetched whenever this is shown: an admin may have given access meanwhile.
   const { data: user, isFetching, refetch } = useQuery({ ...currentUser, staleTime: 0 });
   const organization = organizations?.[0]?.name ?? appMessages.noAccess.organization;
   return (

@@ -5,7 +5,7 @@ import {
   pluralizeVulnerabilities,
 } from '../components/pluralize.ts';
 
-/** Notifications of the changes that the console sends. */
+/** Notifications and errors of changes, downloads and exports. */
 export const queryMessages = {
   created: (name: string) => `${name} created`,
   deleted: (name: string) => `${name} deleted`,
@@ -75,7 +75,7 @@ export const queryMessages = {
     decided: (status: string) => `Retest ${status}`,
   },
 
-  session: {
+  testingSession: {
     timerStarted: 'Timer started',
     timerStartFailed: 'Could not start the timer',
     timerStopped: (hours: number) => `Timer stopped after ${pluralizeHours(hours)}`,
@@ -96,8 +96,8 @@ export const queryMessages = {
   },
 
   vulnerability: {
-    countChanged: (now: number, expected: number) =>
-      `${pluralize(now, 'vulnerability matches', 'vulnerabilities match')} now, instead of ${expected.toLocaleString()}. Nothing was changed. Check the list and try again.`,
+    countChanged: (currentCount: number, expected: number) =>
+      `${pluralize(currentCount, 'vulnerability matches', 'vulnerabilities match')} now, instead of ${expected.toLocaleString()}. Nothing was changed. Check the list and try again.`,
     undone: (count: number, skipped: number) =>
       skipped === 0
         ? `Change to ${pluralizeVulnerabilities(count)} undone`

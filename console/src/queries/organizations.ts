@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import type { Organization } from '../../../client/src/openapi-types.ts';
 import { api } from './client.ts';
 
-/** Operation 61: for staff those that they look after, for others their own. */
+/** The organizations that the user has access to (operation 61). */
 export const organizationsQuery = queryOptions({
   queryKey: ['organizations'],
   async queryFn({ signal }) {

@@ -62,10 +62,10 @@ export function useTestingSessionMutations(uid: string) {
 
   const start = useMutation({
     mutationFn: () => post({}),
-    onError: (error) => notifyError(queryMessages.session.timerStartFailed, error),
+    onError: (error) => notifyError(queryMessages.testingSession.timerStartFailed, error),
     async onSuccess({ id }) {
       await refresh();
-      notify(queryMessages.session.timerStarted, { undo: undoing(() => drop(id)) });
+      notify(queryMessages.testingSession.timerStarted, { undo: undoing(() => drop(id)) });
     },
   });
   const stop = useMutation({
@@ -73,10 +73,10 @@ export function useTestingSessionMutations(uid: string) {
       patch(id, {
         ended_at: new Date(Math.max(await fetchServerTime(uid), Date.parse(started_at))).toISOString(),
       }),
-    onError: (error) => notifyError(queryMessages.session.timerStopFailed, error),
+    onError: (error) => notifyError(queryMessages.testingSession.timerStopFailed, error),
     async onSuccess({ id, hours }) {
       await refresh();
-      notify(queryMessages.session.timerStopped(hours), {
+      notify(queryMessages.testingSession.timerStopped(hours), {
         undo: undoing(() => patch(id, { ended_at: null })),
       });
     },
@@ -85,7 +85,7 @@ export function useTestingSessionMutations(uid: string) {
     mutationFn: post,
     async onSuccess({ id, hours }) {
       await refresh();
-      notify(queryMessages.session.logged(hours), { undo: undoing(() => drop(id)) });
+      notify(queryMessages.testingSession.logged(hours), { undo: undoing(() => drop(id)) });
     },
   });
   const correct = useMutation({
@@ -94,7 +94,7 @@ export function useTestingSessionMutations(uid: string) {
     async onSuccess(_now, { session }) {
       await refresh();
       const { started_at, ended_at, note } = session;
-      notify(queryMessages.session.updated, {
+      notify(queryMessages.testingSession.updated, {
         undo: undoing(() => patch(session.id, { started_at, ended_at, note })),
       });
     },
@@ -103,7 +103,7 @@ export function useTestingSessionMutations(uid: string) {
     mutationFn: ({ id }: TestingSession) => drop(id),
     async onSuccess() {
       await refresh();
-      notify(queryMessages.session.deleted);
+      notify(queryMessages.testingSession.deleted);
     },
   });
   return { start, stop, log, correct, remove };

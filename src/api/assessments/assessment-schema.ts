@@ -22,7 +22,7 @@ import { AssessmentTagSchema } from './assessment-tags.ts';
 
 const MAX_TAGS = 1_000;
 
-/** A value that is not such an id matches no assessment, so the response is a 404. */
+/** A value that does not match the pattern gets a 404, like an unknown id. */
 const assessmentParamsSchema = (example: string) =>
   Type.Object({
     id: Type.String({
@@ -37,7 +37,7 @@ const assessmentParamsSchema = (example: string) =>
 export const AssessmentParamsSchema = assessmentParamsSchema('acme-web-2026');
 
 /** An example that can be deleted without breaking the examples of later operations. */
-export const DeletedAssessmentParamsSchema = assessmentParamsSchema('acme-internal-2025');
+export const DeleteAssessmentParamsSchema = assessmentParamsSchema('acme-internal-2025');
 
 const DateSchema = Type.String({ format: 'date', maxLength: 10, examples: ['2026-11-21'] });
 const AssessmentTypeSchema = Type.Enum(ASSESSMENT_TYPES, { type: 'string', examples: ['api'] });
@@ -106,7 +106,7 @@ const TagNamesSchema = Type.Array(
   },
 );
 
-const descriptionSchema = Type.String({
+const DescriptionSchema = Type.String({
   maxLength: MAX_DESCRIPTION,
   description: 'Markdown.',
   examples: ['The API that partners book with, and its sandbox.'],
@@ -124,7 +124,7 @@ export const NewAssessmentSchema = Type.Object(
         examples: ['acme-api-2026'],
       }),
     ),
-    description: Type.Optional(descriptionSchema),
+    description: Type.Optional(DescriptionSchema),
     type: Type.Optional({ ...AssessmentTypeSchema, default: 'web' }),
     state: Type.Optional({ ...AssessmentStateSchema, default: 'active' }),
     assessment_group_id: Type.Optional(GroupIdSchema),
@@ -146,7 +146,7 @@ export const NewAssessmentSchema = Type.Object(
 export const UpdateAssessmentSchema = Type.Object(
   {
     name: Type.Optional(nameSchema('Web programme 2026')),
-    description: Type.Optional(nullable(descriptionSchema)),
+    description: Type.Optional(nullable(DescriptionSchema)),
     type: Type.Optional(nullable({ ...AssessmentTypeSchema, examples: ['web'] })),
     state: Type.Optional(nullable(AssessmentStateSchema)),
     assessment_group_id: Type.Optional(nullable(GroupIdSchema)),

@@ -16,7 +16,7 @@ import {
   toAssessmentBody,
   UpdateAssessmentSchema,
   AssessmentParamsSchema,
-  DeletedAssessmentParamsSchema,
+  DeleteAssessmentParamsSchema,
   NewAssessmentSchema,
   tagNamesOf,
 } from './assessment-schema.ts';
@@ -166,7 +166,7 @@ const deleteAssessmentOperation = ({ clock }: Context) =>
     method: 'DELETE',
     path,
     access: V1_ACCESS,
-    params: DeletedAssessmentParamsSchema,
+    params: DeleteAssessmentParamsSchema,
     responses: { 204: { description: 'The assessment was deleted.' } },
     versioned: true,
     handler: ({ caller, ifMatch, params: { id }, write }) =>

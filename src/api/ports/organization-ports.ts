@@ -3,7 +3,7 @@ import { API_SCOPE } from '../../auth/scopes.ts';
 import type { Context } from '../../context.ts';
 import { readOrganizationPorts } from '../../domain/assets/organization-ports.ts';
 import { PORT_EVENT_KINDS, type PortEvent, readPortHistory } from '../../domain/assets/port-events.ts';
-import { LISTED_STATES, PROTOCOLS } from '../../domain/assets/ports.ts';
+import { LISTED_PORT_STATES, PROTOCOLS } from '../../domain/assets/ports.ts';
 import { formatTimestamp, parseTimestamp } from '../../domain/shared/time.ts';
 import { operation, operationsOf } from '../../http/operation.ts';
 import { Problem } from '../../http/problems.ts';
@@ -52,7 +52,7 @@ const OrganizationPortsQuerySchema = Type.Object({
       examples: ['nginx'],
     }),
   ),
-  observed_state: Type.Optional(Type.Enum(LISTED_STATES, { type: 'string', default: 'open' })),
+  observed_state: Type.Optional(Type.Enum(LISTED_PORT_STATES, { type: 'string', default: 'open' })),
   listing_uid: Type.Optional(
     Type.String({
       pattern: '^[-_0-9a-z]{1,50}$',

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { API_SCOPE } from '../../auth/scopes.ts';
 import type { Context } from '../../context.ts';
 import {
-  LISTED_STATES,
+  LISTED_PORT_STATES,
   type Port,
   PORT_SORT_FIELDS,
   PROTOCOLS,
@@ -35,7 +35,7 @@ export const PortsParamsSchema = Type.Object({
 });
 
 const PortsQuerySchema = Type.Object({
-  observed_state: Type.Optional(Type.Enum(LISTED_STATES, { type: 'string', default: 'open' })),
+  observed_state: Type.Optional(Type.Enum(LISTED_PORT_STATES, { type: 'string', default: 'open' })),
   order_by: Type.Optional(
     Type.Enum(PORT_SORT_FIELDS, {
       type: 'string',
@@ -52,7 +52,7 @@ const PortSchema = Type.Object(
   {
     number: Type.Integer({ minimum: 0, maximum: 65_535, examples: [443] }),
     protocol: Type.String({ enum: [...PROTOCOLS], maxLength: 8, examples: ['tcp'] }),
-    observed_state: Type.String({ enum: [...LISTED_STATES], maxLength: 8, examples: ['open'] }),
+    observed_state: Type.String({ enum: [...LISTED_PORT_STATES], maxLength: 8, examples: ['open'] }),
     service_name: nullableTextSchema('https'),
     service_banner: nullableTextSchema('nginx 1.24.0'),
     product_name: nullableTextSchema('nginx'),

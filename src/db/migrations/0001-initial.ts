@@ -9,7 +9,13 @@ import { vulnerabilitiesTables, vulnerabilityAssetsTables } from './0001-initial
 import type { Migration, SchemaDialect } from './migration.ts';
 
 /** Organizations, and groups of them. */
-const organizationsTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
+const organizationsTables = ({
+  id,
+  int,
+  text,
+  tableOptions,
+  clusteredTableOptions,
+}: SchemaDialect): string[] => [
   `create table organizations (
     id ${id},
     uid ${text} not null unique,
@@ -18,7 +24,7 @@ const organizationsTables = ({ id, int, text, table, clustered }: SchemaDialect)
     created_at ${int} not null,
     require_second_factor ${int} not null default 0 check (require_second_factor in (0, 1)),
     version ${int} not null default 1
-  ) ${table}`,
+  ) ${tableOptions}`,
 
   `create index organizations_by_name on organizations (name, id) where kind = 'organization'`,
 
@@ -26,17 +32,17 @@ const organizationsTables = ({ id, int, text, table, clustered }: SchemaDialect)
     group_id ${int} not null references organizations (id) on delete cascade,
     organization_id ${int} not null references organizations (id) on delete cascade,
     primary key (group_id, organization_id)
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
   `create index organization_group_members_by_organization on organization_group_members (organization_id, group_id)`,
 ];
 
 /** Files of organizations; equal content is stored once (ADR 40). */
-const filesTables = ({ id, int, text, bytes, table }: SchemaDialect): string[] => [
+const filesTables = ({ id, int, text, bytes, tableOptions }: SchemaDialect): string[] => [
   `create table blobs (
     key ${text} primary key,
     created_at ${int} not null,
     state ${int} not null check (state in (0, 1, 2))
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index blobs_unused on blobs (created_at) where state <> 1`,
 
   // Used if file content is stored in the database.
@@ -45,7 +51,7 @@ const filesTables = ({ id, int, text, bytes, table }: SchemaDialect): string[] =
     number ${int} not null,
     bytes ${bytes} not null,
     primary key (key, number)
-  ) ${table}`,
+  ) ${tableOptions}`,
 
   `create table files (
     id ${id},
@@ -55,7 +61,7 @@ const filesTables = ({ id, int, text, bytes, table }: SchemaDialect): string[] =
     blob_key ${text} not null unique references blobs (key),
     unique (organization_id, sha256),
     unique (organization_id, id)
-  ) ${table}`,
+  ) ${tableOptions}`,
 ];
 
 /**
@@ -63,14 +69,14 @@ const filesTables = ({ id, int, text, bytes, table }: SchemaDialect): string[] =
  * that others need; a job adds the deltas to `counters`. The value is the sum of both (ADR 37). `subject` is the id of
  * the object that `kind` names.
  */
-const countersTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
+const countersTables = ({ id, int, text, tableOptions, clusteredTableOptions }: SchemaDialect): string[] => [
   `create table counters (
     kind ${text} not null,
     subject ${int} not null,
     bucket ${text} not null,
     amount ${int} not null,
     primary key (kind, subject, bucket)
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
 
   `create table counter_deltas (
     id ${id},
@@ -78,12 +84,12 @@ const countersTables = ({ id, int, text, table, clustered }: SchemaDialect): str
     subject ${int} not null,
     bucket ${text} not null,
     amount ${int} not null
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index counter_deltas_by_subject on counter_deltas (kind, subject, bucket, amount)`,
 ];
 
 /** The audit log. */
-const auditTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
+const auditTables = ({ id, int, text, tableOptions, clusteredTableOptions }: SchemaDialect): string[] => [
   // No foreign keys: events outlive the objects that they refer to.
   `create table audit_events (
     id ${id},
@@ -102,7 +108,7 @@ const auditTables = ({ id, int, text, table, clustered }: SchemaDialect): string
     after ${text},
     count ${int} not null default 1,
     denied_key ${text}
-  ) ${table}`,
+  ) ${tableOptions}`,
   // Events are read by time, then id. The last three indexes serve filters by one value, within one organization or in
   // all.
   `create index audit_events_by_time on audit_events (at, id)`,
@@ -117,11 +123,11 @@ const auditTables = ({ id, int, text, table, clustered }: SchemaDialect): string
   `create table denied_attempt_minutes (
     minute ${int} primary key,
     events ${int} not null
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
 ];
 
 /** Queued and recurring jobs. One instance runs each. */
-const jobsTables = ({ id, int, text, table }: SchemaDialect): string[] => [
+const jobsTables = ({ id, int, text, tableOptions }: SchemaDialect): string[] => [
   // A row is deleted when its job is done. An instance that takes a job sets `run_at` to the end of its lease.
   `create table jobs (
     id ${id},
@@ -133,7 +139,7 @@ const jobsTables = ({ id, int, text, table }: SchemaDialect): string[] => [
     run_at ${int} not null,
     locked_by ${text},
     created_at ${int} not null
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index jobs_by_time on jobs (kind, run_at, id)`,
   `create index jobs_by_quota_key on jobs (kind, quota_key)`,
 
@@ -141,15 +147,15 @@ const jobsTables = ({ id, int, text, table }: SchemaDialect): string[] => [
   `create table write_probes (
     id ${int} primary key check (id = 1),
     payload ${text} not null
-  ) ${table}`,
+  ) ${tableOptions}`,
   `insert into write_probes (id, payload) values (1, '')`,
 
   // Rows to lock, so that transactions that count queued jobs before adding one are serialized.
-  `create table job_queues (kind ${text} primary key) ${table}`,
+  `create table job_queues (kind ${text} primary key) ${tableOptions}`,
 ];
 
 /** Stored responses, replayed to repeated requests. Deleted with the account that sent the request. */
-const idempotencyKeysTables = ({ int, text, table }: SchemaDialect): string[] => [
+const idempotencyKeysTables = ({ int, text, tableOptions }: SchemaDialect): string[] => [
   `create table idempotency_keys (
     id ${text} primary key,
     user_id ${int} not null references users (id) on delete cascade,
@@ -160,20 +166,20 @@ const idempotencyKeysTables = ({ int, text, table }: SchemaDialect): string[] =>
     body ${text} not null,
     body_is_gzip ${int} not null check (body_is_gzip in (0, 1)),
     created_at ${int} not null
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index idempotency_keys_by_user on idempotency_keys (user_id)`,
   `create index idempotency_keys_by_time on idempotency_keys (created_at)`,
 ];
 
 /** The values that bulk changes replaced. Deleted with the account that made the change. */
-const bulkChangesTables = ({ id, int, text, table }: SchemaDialect): string[] => [
+const bulkChangesTables = ({ id, int, text, tableOptions }: SchemaDialect): string[] => [
   `create table bulk_changes (
     id ${id},
     request_id ${text} not null,
     user_id ${int} references users (id) on delete cascade,
     changed_at ${int} not null,
     replaced ${text} not null
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index bulk_changes_by_request on bulk_changes (request_id)`,
   `create index bulk_changes_by_user on bulk_changes (user_id) where user_id is not null`,
   `create index bulk_changes_by_time on bulk_changes (changed_at)`,

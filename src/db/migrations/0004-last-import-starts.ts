@@ -6,11 +6,11 @@ import type { Migration } from './migration.ts';
  */
 export const lastImportStarts: Migration = {
   name: '0004-last-import-starts',
-  statements: ({ int, table }) => [
+  statements: ({ int, tableOptions }) => [
     `create table last_import_starts (
       organization_id ${int} not null primary key references organizations (id) on delete cascade,
       started_at ${int} not null
-    ) ${table}`,
+    ) ${tableOptions}`,
     `drop index imports_by_start`,
   ],
 };

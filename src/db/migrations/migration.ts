@@ -9,9 +9,9 @@ export interface SchemaDialect {
   text: string;
   bytes: string;
   /** Options after the closing parenthesis of a table. */
-  table: string;
-  /** The same for a table that is stored in its primary key's index. */
-  clustered: string;
+  tableOptions: string;
+  /** Options of a table whose rows are stored in the index of its primary key. */
+  clusteredTableOptions: string;
 }
 
 export interface Migration {

@@ -4,7 +4,7 @@ import type { ReadConnection } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import type { Row } from '../../db/schema.ts';
 import type { PortChange } from './scans/diff-ports.ts';
-import { LISTED_STATES, type Port, portDelta } from './ports.ts';
+import { LISTED_PORT_STATES, type Port, portDelta } from './ports.ts';
 import { notFound } from '../shared/errors.ts';
 import type { PageRequest } from '../lists/reverse-paging.ts';
 import {
@@ -28,7 +28,7 @@ export interface OrganizationPort {
 }
 
 export interface OrganizationPortQuery extends PageRequest {
-  state: (typeof LISTED_STATES)[number];
+  state: (typeof LISTED_PORT_STATES)[number];
   number?: number | undefined;
   /** Exact, case-insensitive. */
   service?: string | undefined;
@@ -61,7 +61,7 @@ export function removedPortDeltas(organizationId: number, ports: readonly Port[]
 }
 
 const isListed = ({ observed_state }: { observed_state: string }) =>
-  (LISTED_STATES as readonly string[]).includes(observed_state);
+  (LISTED_PORT_STATES as readonly string[]).includes(observed_state);
 
 interface PortQueryContext {
   db: ReadConnection;

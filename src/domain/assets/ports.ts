@@ -16,7 +16,7 @@ import type { CounterDelta } from '../shared/counters.ts';
 import { memoizeByShape, type PageRequest, readPage, type IndexRange } from '../lists/reverse-paging.ts';
 import { lockRows } from '../shared/lock-rows.ts';
 
-export const LISTED_STATES = ['open', 'closed'] as const;
+export const LISTED_PORT_STATES = ['open', 'closed'] as const;
 export const PORT_SORT_FIELDS = ['number', 'service_name', 'service_banner'] as const;
 export const PROTOCOLS = ['tcp', 'udp', 'sctp'] as const;
 
@@ -36,18 +36,18 @@ export const STORED_PORT_FIELDS = [
   'last_seen',
 ] as const satisfies (keyof Port)[];
 
-/** Ports are ordered by number, then protocol. */
 type PortId = Pick<Port, 'number' | 'protocol'>;
 
+/** Compares ports by number, then protocol. */
 export function comparePorts(one: PortId, other: PortId): number {
   return one.number - other.number || (one.protocol < other.protocol ? -1 : 1);
 }
 
 export interface PortQuery extends PageRequest {
-  state: (typeof LISTED_STATES)[number];
+  state: (typeof LISTED_PORT_STATES)[number];
   orderBy: (typeof PORT_SORT_FIELDS)[number];
   descending: boolean;
-  /** Ports of all pages together. */
+  /** The maximum number of ports on all pages. */
   limit?: number | undefined;
 }
 
@@ -84,10 +84,10 @@ export async function readPorts(
         )[0]
       : undefined;
   if (asset === undefined) throw notFound('asset');
-  const total = Math.min(asset.ports, limit ?? asset.ports);
+  const total = Math.min(asset.portCount, limit ?? asset.portCount);
   const offset = (page - 1) * perPage;
-  const run: IndexRange<Port> = {
-    rows: asset.ports,
+  const range: IndexRange<Port> = {
+    rows: asset.portCount,
     read: ({ reversed, ...window }) =>
       pageQuery({ orderBy, descending: descending !== reversed, reversed })(db, {
         asset: asset.id,
@@ -95,7 +95,7 @@ export async function readPorts(
         ...window,
       }),
   };
-  return { ports: await readPage([run], offset, Math.min(perPage, total - offset)), total };
+  return { ports: await readPage([range], offset, Math.min(perPage, total - offset)), total };
 }
 
 /** @returns the asset, if the caller can see its ports */
@@ -116,11 +116,11 @@ export async function findVisibleAsset(
     .executeTakeFirst();
 }
 
-/** The asset with the number of its ports in a state. */
+/** Selects a visible asset and the number of its ports in a state. */
 const selectAssetWithCount = memoizeByVisibility((visibility) =>
   prepareQuery<
     VisibilityParameters & { organization: string; asset: string; state: string },
-    { id: number; ports: number }
+    { id: number; portCount: number }
   >((db, p) =>
     db
       .selectFrom('assets')
@@ -131,7 +131,7 @@ const selectAssetWithCount = memoizeByVisibility((visibility) =>
           .on('port_counts.observed_state', '=', p.state)
           .on('assets.type', '=', sql.lit('host')),
       )
-      .select(['assets.id', sql<number>`coalesce(port_counts.ports, 0)`.as('ports')])
+      .select(['assets.id', sql<number>`coalesce(port_counts.ports, 0)`.as('portCount')])
       .where('assets.uid', '=', p.asset)
       .where('organizations.uid', '=', p.organization)
       .where(assetIsVisible(visibility, p)),
@@ -186,7 +186,7 @@ export async function allPortDeltas(
     .select(['assets.organization_id', 'ports.number', 'ports.protocol', 'ports.observed_state'])
     .where('ports.asset_id', '=', assetId)
     .where('assets.type', '=', 'host')
-    .where('ports.observed_state', 'in', LISTED_STATES)
+    .where('ports.observed_state', 'in', LISTED_PORT_STATES)
     .execute();
   return rows.map((row) => portDelta(row.organization_id, row, amount));
 }
@@ -216,7 +216,7 @@ const insertCounts = preparePipelined<AssetIds>((tx, p) =>
     .expression((eb) =>
       eb
         .selectFrom('ports')
-        .select(({ fn }) => ['asset_id', 'observed_state', fn.countAll<number>().as('ports')])
+        .select(({ fn }) => ['asset_id', 'observed_state', fn.countAll<number>().as('portCount')])
         .where(({ ref }) => inList(tx, ref('asset_id'), p.ids))
         .groupBy(['asset_id', 'observed_state']),
     ),

@@ -32,7 +32,8 @@ export function validateAssetPatch({ name }: AssetPatch): FieldError[] {
 
 /**
  * Updates an asset (operation 77). Writes only what differs.
- * @returns the asset, or a `conflict` with an asset that the caller cannot see. The `conflict` is counted, so commit it
+ * @returns the asset, or the error for a conflict with an asset that the caller cannot see. That error is returned, so
+ *   that the transaction commits its count for the rate limit
  * @throws DomainError `not-found` for an asset that the caller cannot change, `version-mismatch`, `invalid`, `conflict` for
  *   a location that another asset has, `rate-limited`
  */
@@ -107,16 +108,19 @@ export async function updateAsset(
       after: Object.fromEntries(changed.map((key) => [key, after[key]])),
     });
   }
-  const changedRow = await tx
+  const currentRow = await tx
     .selectFrom('assets')
     .select(ASSET_COLUMNS)
     .where('id', '=', row.id)
     .executeTakeFirstOrThrow();
-  const [asset] = await hydrateAssets({ db: tx, caller }, [changedRow]);
+  const [asset] = await hydrateAssets({ db: tx, caller }, [currentRow]);
   return asset as Asset;
 }
 
-/** Locks an asset that the scopes let the caller write. */
+/**
+ * Locks an asset that the caller may access with one of the scopes.
+ * @throws DomainError `not-found`
+ */
 async function lockAsset(
   tx: Transaction,
   caller: Caller,
@@ -137,7 +141,7 @@ async function lockAsset(
   return row;
 }
 
-/** Whether the caller could still change the asset if it were writable so. */
+/** Whether the caller may still change the asset after `writable_by` is set to `writableBy`. */
 async function staysWritable(
   tx: Transaction,
   caller: Caller,

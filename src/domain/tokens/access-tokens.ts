@@ -34,7 +34,7 @@ export interface SignedToken extends AccessGrant {
   expiresAt: number;
 }
 
-const lockActiveAccounts = prepareWrite<{ ids: number[] }, { id: number }>((tx, p) =>
+const selectActiveUsers = prepareWrite<{ ids: number[] }, { id: number }>((tx, p) =>
   tx
     .selectFrom('users')
     .select('id')
@@ -139,7 +139,7 @@ export async function storeAccessToken(
   if (stored !== true) throw notFound('user');
 }
 
-export interface TokenWithUser {
+export interface TokenToStore {
   by: ChangeContext;
   signed: SignedToken;
 }
@@ -161,12 +161,12 @@ export function createTokenBatcher(db: Database): (by: ChangeContext, signed: Si
  * @returns for each whether it was stored; false when its user was banned, or its user or client deleted, in the
  *   meantime
  */
-async function storeAccessTokens(tx: Transaction, tokens: readonly TokenWithUser[]): Promise<boolean[]> {
+async function storeAccessTokens(tx: Transaction, tokens: readonly TokenToStore[]): Promise<boolean[]> {
   const idsOf = <T>(id: (signed: SignedToken) => T): T[] => [
     ...new Set(tokens.map(({ signed }) => id(signed))),
   ];
   const clients = await lockClients(tx, { ids: idsOf(({ clientId }) => clientId) });
-  const users = await lockActiveAccounts(tx, { ids: idsOf(({ userId }) => userId) });
+  const users = await selectActiveUsers(tx, { ids: idsOf(({ userId }) => userId) });
   const clientIds = new Set(clients.map(({ id }) => id));
   const userIds = new Set(users.map(({ id }) => id));
   const storable = tokens.map(({ signed }) => clientIds.has(signed.clientId) && userIds.has(signed.userId));
@@ -186,7 +186,7 @@ async function storeAccessTokens(tx: Transaction, tokens: readonly TokenWithUser
       grantId,
     ]),
   );
-  // Tokens of the console are covered by the event of its session, by which their actions are recorded (ADR 83).
+  // A token of the console needs no event: the audit log records the session that uses it (ADR 83).
   const recorded = stored.filter(({ signed }) => signed.clientId !== CONSOLE_CLIENT);
   await recordEvents(
     tx,

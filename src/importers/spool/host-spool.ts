@@ -9,7 +9,7 @@ import {
 
 /** Rows per read. */
 const PAGE_SIZE = 500;
-/** The number of a record of a whole host. */
+/** Stored in place of a port number for a record of a whole host. */
 const WHOLE = -1;
 
 type PortValues = [
@@ -41,22 +41,24 @@ export class HostSpool {
     `create table port_sets (id integer primary key, ranges text not null)`,
   ]);
   readonly #insert = this.#file.prepare('insert into records values (?, ?, ?, ?, ?, ?, ?)');
-  readonly #describe = this.#file.prepare('insert or ignore into descriptions values (?, ?, ?)');
-  readonly #description = this.#file.prepare('select name, description from descriptions where address = ?');
+  readonly #insertDescription = this.#file.prepare('insert or ignore into descriptions values (?, ?, ?)');
+  readonly #selectDescription = this.#file.prepare(
+    'select name, description from descriptions where address = ?',
+  );
   readonly #lastSeen = this.#file.prepare(
     'select max(seen_at) from records where address = ? and number >= 0',
   );
   readonly #portSetRanges = this.#file.prepare('select ranges from port_sets where id = ?');
   readonly #insertPortSet = this.#file.prepare('insert into port_sets values (?, ?)');
   #sequence = 0;
-  #portSets = 0;
-  #scannedPorts: ScannedPorts | undefined;
+  #lastPortSetId = 0;
+  #lastScannedPorts: ScannedPorts | undefined;
 
   add(record: TimedRecord): void {
     const { address, seenAt, name, description } = record;
     this.#sequence += 1;
     if (name !== undefined || description !== undefined)
-      this.#describe.run(address, name ?? null, description ?? null);
+      this.#insertDescription.run(address, name ?? null, description ?? null);
     if (!isPartial(record)) {
       const { scannedPorts, ...rest } = record;
       const portSetId = this.#addPortSet(scannedPorts);
@@ -69,14 +71,14 @@ export class HostSpool {
     }
   }
 
-  /** @returns the id of the port set; consecutive records share it */
+  /** @returns the id of the port set, 0 without one; consecutive records with the same ports share it */
   #addPortSet(scannedPorts: ScannedPorts | undefined): number {
     if (scannedPorts === undefined) return 0;
-    if (scannedPorts === this.#scannedPorts) return this.#portSets;
-    this.#scannedPorts = scannedPorts;
-    this.#portSets += 1;
-    this.#insertPortSet.run(this.#portSets, JSON.stringify(scannedPorts.ranges));
-    return this.#portSets;
+    if (scannedPorts === this.#lastScannedPorts) return this.#lastPortSetId;
+    this.#lastScannedPorts = scannedPorts;
+    this.#lastPortSetId += 1;
+    this.#insertPortSet.run(this.#lastPortSetId, JSON.stringify(scannedPorts.ranges));
+    return this.#lastPortSetId;
   }
 
   /**
@@ -89,8 +91,8 @@ export class HostSpool {
     let ports: ObservedPort[] = [];
     let last: Row | undefined;
     let recordNumber = firstRecordNumber;
-    const partial = (address: string): TimedRecord => {
-      const [name, description] = this.#description.first(address) ?? [];
+    const takePartialRecord = (address: string): TimedRecord => {
+      const [name, description] = this.#selectDescription.first(address) ?? [];
       const described = {
         ...(typeof name === 'string' ? { name } : {}),
         ...(typeof description === 'string' ? { description } : {}),
@@ -119,7 +121,7 @@ export class HostSpool {
         ports.length > 0 &&
         (!isSameHost || (!isSamePort && ports.length >= maxPorts))
       )
-        yield partial(last[0]);
+        yield takePartialRecord(last[0]);
       if (!isSameHost) recordNumber = firstRecordNumber;
       last = row;
       if (number === WHOLE) {
@@ -146,7 +148,7 @@ export class HostSpool {
       const earlier = isSamePort ? ports.pop() : undefined;
       ports.push(earlier === undefined ? port : mergeObservedPorts(earlier, port));
     }
-    if (last !== undefined && ports.length > 0) yield partial(last[0]);
+    if (last !== undefined && ports.length > 0) yield takePartialRecord(last[0]);
   }
 
   *#rows(): Generator<Row> {

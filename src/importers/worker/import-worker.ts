@@ -99,7 +99,7 @@ async function runWorker(
         Object.assign(progress, runProgress);
         sendProgress();
       },
-      onSort: () => void send({ progress: { ...progress }, isSorting: true }),
+      onGroup: () => void send({ progress: { ...progress }, isSorting: true }),
     });
     await send({ outcome, progress: { ...progress, ...outcome.progress } });
   } catch (error) {

@@ -26,7 +26,7 @@ const DaysChart = lazy(() => import('./days-chart.tsx'));
 
 const OPEN_SEARCH: VulnerabilitySearch = { phase: ['new', 'open'] };
 const OLDEST: VulnerabilitySearch = { ...OPEN_SEARCH, sort: 'resolved_at' };
-/** Minimum and maximum age in days. */
+/** The key in `open_by_age`, the minimum age and the exclusive maximum age in days. */
 const AGE_GROUPS = [
   ['days_7', 0, 7],
   ['days_30', 7, 30],
@@ -39,8 +39,11 @@ const VISIT_TIMEOUT = 30 * 60_000;
 const LAST_SEEN_KEY = 'assay-last-seen';
 const PREVIOUS_VISIT_KEY = 'assay-visit-before';
 
-/** @returns a search for open vulnerabilities by age in days, counted from midnight UTC as the server does */
-function ageGroup(from: number, to: number | undefined): VulnerabilitySearch {
+/**
+ * @returns a search for open vulnerabilities of at least `from` and less than `to` days. Like the server, counts
+ *   calendar days in UTC, of which today is day 0
+ */
+function ageGroupSearch(from: number, to: number | undefined): VulnerabilitySearch {
   const daysAgo = (days: number) =>
     new Date((Math.floor(Date.now() / DAY_MS) - days + 1) * DAY_MS).toISOString().replace('.000', '');
   return {
@@ -62,7 +65,7 @@ export function HomePage() {
       <div className={classes.cards}>
         {!isEmpty && (
           <>
-            <AssignedCard />
+            <CountCards />
             <Card title={messages.retests}>
               <Count search={{ retest: ['requested'] }} />
             </Card>
@@ -70,9 +73,9 @@ export function HomePage() {
         )}
         <HoursCard />
         <ImportsCard />
-        {!isEmpty && <OpenCard />}
+        {!isEmpty && <OpenCards />}
         {!isEmpty && (
-          <Card title={messages.history} isFull>
+          <Card title={messages.history} isFullWidth>
             {error !== null ? (
               <LoadError error={error} onRetry={refetch} />
             ) : summary === undefined ? (
@@ -93,7 +96,7 @@ const sum = (counts: Readonly<Record<string, number>>) =>
   Object.values(counts).reduce((total, count) => total + count, 0);
 
 /** Open vulnerabilities by severity and by age. */
-function OpenCard() {
+function OpenCards() {
   const { data, error, refetch } = useQuery(summaryQuery(OPEN_SEARCH));
   const total = data && sum(data.by_severity);
   const renderBars = (bars: (counts: NonNullable<typeof data>, openCount: number) => ReactNode) =>
@@ -136,7 +139,7 @@ function OpenCard() {
               label={messages.ages[age]}
               count={open_by_age[age]}
               total={openCount}
-              search={ageGroup(from, to)}
+              search={ageGroupSearch(from, to)}
             />
           )),
         )}
@@ -145,9 +148,9 @@ function OpenCard() {
   );
 }
 
-function AssignedCard() {
+function CountCards() {
   const { data: user } = useQuery(currentUser);
-  const [previousVisit] = useState(previousVisitEnd);
+  const [previousVisit] = useState(recordVisit);
   const [due] = useState(() => new Date(Date.now() + DUE_SOON_DAYS * DAY_MS).toISOString().slice(0, 10));
   return (
     <>
@@ -277,13 +280,13 @@ function LoadError({ error, onRetry }: { error: Error; onRetry: () => unknown })
 interface CardProps {
   title: string;
   isWide?: boolean;
-  isFull?: boolean;
+  isFullWidth?: boolean;
   /** Shown beside the title. */
   headerLink?: ReactNode;
   children: ReactNode;
 }
 
-function Card({ title, isWide = false, isFull = false, headerLink, children }: CardProps) {
+function Card({ title, isWide = false, isFullWidth = false, headerLink, children }: CardProps) {
   return (
     <Paper
       component="section"
@@ -291,7 +294,7 @@ function Card({ title, isWide = false, isFull = false, headerLink, children }: C
       p="md"
       className={classes.card}
       data-wide={isWide || undefined}
-      data-full={isFull || undefined}
+      data-full={isFullWidth || undefined}
     >
       <Group justify="space-between" mb="xs">
         <Title order={2} size="h6">
@@ -305,7 +308,7 @@ function Card({ title, isWide = false, isFull = false, headerLink, children }: C
 }
 
 /** Records this visit in the browser. @returns when the previous visit ended; undefined on the first */
-function previousVisitEnd(now = Date.now()): string | undefined {
+function recordVisit(now = Date.now()): string | undefined {
   const last = Number(localStorage.getItem(LAST_SEEN_KEY) ?? 0);
   if (last > 0 && now - last > VISIT_TIMEOUT)
     localStorage.setItem(PREVIOUS_VISIT_KEY, new Date(last).toISOString());

@@ -4,7 +4,13 @@ import type { SchemaDialect } from '../migration.ts';
  * Assessments, their groups, tags and testing hours. Tables that relate two objects have the organization in both
  * foreign keys, so that rows of different organizations cannot be related.
  */
-export const assessmentsTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
+export const assessmentsTables = ({
+  id,
+  int,
+  text,
+  tableOptions,
+  clusteredTableOptions,
+}: SchemaDialect): string[] => [
   `create table assessment_groups (
     id ${id},
     organization_id ${int} not null references organizations (id),
@@ -14,7 +20,7 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: SchemaDia
     created_at ${int} not null,
     version ${int} not null default 1,
     unique (organization_id, id)
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index assessment_groups_by_name on assessment_groups (organization_id, name, id)`,
 
   // `user_uid` is copied from the user, and a foreign key keeps it equal: an index of this table alone then serves
@@ -31,7 +37,7 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: SchemaDia
     unique (group_id, user_uid),
     foreign key (organization_id, group_id) references assessment_groups (organization_id, id) on delete cascade,
     foreign key (organization_id, user_id, user_uid) references users (organization_id, id, uid) on delete cascade
-  ) ${table}`,
+  ) ${tableOptions}`,
   // One index per order of a page: ties are sorted by ascending id in both directions.
   `create index assessment_group_members_by_time on assessment_group_members (group_id, created_at, id)`,
   `create index assessment_group_members_by_time_descending on assessment_group_members (group_id, created_at desc, id)`,
@@ -46,7 +52,7 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: SchemaDia
     role ${text} not null,
     members ${int} not null check (members >= 0),
     primary key (group_id, role)
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
 
   `create table assessments (
     id ${id},
@@ -64,7 +70,7 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: SchemaDia
     updated_at ${int} not null default 0,
     version ${int} not null default 1,
     foreign key (organization_id, group_id) references assessment_groups (organization_id, id)
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create unique index assessments_by_organization on assessments (organization_id, id)`,
   `create index assessments_by_time on assessments (organization_id, created_at, id)`,
   `create index assessments_by_group on assessments (group_id, id) where group_id is not null`,
@@ -76,7 +82,7 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: SchemaDia
     primary key (user_id, assessment_id),
     foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade,
     foreign key (organization_id, user_id) references users (organization_id, id) on delete cascade
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
   `create index assessment_access_by_assessment on assessment_access (assessment_id, user_id)`,
 
   `create table assessment_tags (
@@ -87,7 +93,7 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: SchemaDia
     version ${int} not null default 1,
     unique (organization_id, normalized_name),
     unique (organization_id, id)
-  ) ${table}`,
+  ) ${tableOptions}`,
 
   `create table assessment_taggings (
     organization_id ${int} not null,
@@ -96,7 +102,7 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: SchemaDia
     primary key (assessment_id, tag_id),
     foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade,
     foreign key (organization_id, tag_id) references assessment_tags (organization_id, id) on delete cascade
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
   `create index assessment_taggings_by_tag on assessment_taggings (tag_id, assessment_id)`,
 
   // At most one running session per tester and assessment. An assessment with sessions cannot be deleted.
@@ -111,7 +117,7 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: SchemaDia
     note ${text} not null default '',
     version ${int} not null default 1,
     foreign key (organization_id, assessment_id) references assessments (organization_id, id)
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create unique index testing_sessions_running on testing_sessions (tester_id, assessment_id) where ended_at is null`,
   `create index testing_sessions_by_start on testing_sessions (started_at) where ended_at is null`,
   `create index testing_sessions_by_time on testing_sessions (started_at desc, id)`,

@@ -1,7 +1,13 @@
 import type { SchemaDialect } from '../migration.ts';
 
 /** Assets, their tags, listings and ports. */
-export const assetsTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
+export const assetsTables = ({
+  id,
+  int,
+  text,
+  tableOptions,
+  clusteredTableOptions,
+}: SchemaDialect): string[] => [
   // `location` identifies an asset: the address of a host, the URL of a web application, else the name. `search_name`
   // and `search_location` are normalized. `address_hex` is a host's IP address as 16 bytes in hexadecimal, so that a
   // CIDR block is a range. Lists are sorted by `open_vulnerabilities`.
@@ -29,7 +35,7 @@ export const assetsTables = ({ id, int, text, table, clustered }: SchemaDialect)
     version ${int} not null default 1,
     unique (organization_id, type, location),
     unique (organization_id, id)
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index assets_by_location on assets (location, id)`,
   `create index assets_of_organization_by_location on assets (organization_id, location, id)`,
   `create index assets_of_organization_by_vulnerabilities
@@ -46,7 +52,7 @@ export const assetsTables = ({ id, int, text, table, clustered }: SchemaDialect)
     version ${int} not null default 1,
     unique (organization_id, normalized_name),
     unique (organization_id, id)
-  ) ${table}`,
+  ) ${tableOptions}`,
 
   `create index asset_tags_by_name on asset_tags (organization_id, name, id)`,
 
@@ -64,7 +70,7 @@ export const assetsTables = ({ id, int, text, table, clustered }: SchemaDialect)
     foreign key (organization_id, asset_id) references assets (organization_id, id) on delete cascade,
     foreign key (group_id, organization_id) references organization_group_members (group_id, organization_id)
       on delete cascade
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
   `create index asset_taggings_by_group on asset_taggings (group_id, organization_id) where group_id is not null`,
   `create index asset_taggings_by_asset on asset_taggings (asset_id, tag_id)`,
 
@@ -77,7 +83,7 @@ export const assetsTables = ({ id, int, text, table, clustered }: SchemaDialect)
     primary key (asset_id, assessment_id),
     foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade,
     foreign key (organization_id, asset_id) references assets (organization_id, id) on delete cascade
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
   `create index listing_assets_by_assessment on listing_assets (assessment_id, asset_id)`,
 
   `create table ports (
@@ -93,7 +99,7 @@ export const assetsTables = ({ id, int, text, table, clustered }: SchemaDialect)
     first_seen ${int} not null,
     last_seen ${int} not null,
     primary key (asset_id, number, protocol)
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
   `create index ports_by_state on ports (asset_id, observed_state, number, protocol)`,
 
   // What a scan changed about a host's ports, as a JSON list: number, protocol, and the port's properties before and
@@ -105,7 +111,7 @@ export const assetsTables = ({ id, int, text, table, clustered }: SchemaDialect)
     import_id ${int},
     changes_count ${int} not null,
     changes ${text} not null
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index port_events_by_asset on port_events (asset_id, at, id, changes_count)`,
   `create index port_events_by_import on port_events (import_id, asset_id) where import_id is not null`,
 
@@ -114,5 +120,5 @@ export const assetsTables = ({ id, int, text, table, clustered }: SchemaDialect)
     observed_state ${text} not null,
     ports ${int} not null check (ports >= 0),
     primary key (asset_id, observed_state)
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
 ];

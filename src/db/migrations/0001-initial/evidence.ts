@@ -1,7 +1,7 @@
 import type { SchemaDialect } from '../migration.ts';
 
 /** Attachments, comments and retests of vulnerabilities. */
-export const evidenceTables = ({ id, int, text, table }: SchemaDialect): string[] => [
+export const evidenceTables = ({ id, int, text, tableOptions }: SchemaDialect): string[] => [
   `create table attachments (
     id ${id},
     organization_id ${int} not null,
@@ -14,7 +14,7 @@ export const evidenceTables = ({ id, int, text, table }: SchemaDialect): string[
     created_at ${int} not null,
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade,
     foreign key (organization_id, file_id) references files (organization_id, id)
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index attachments_by_vulnerability on attachments (vulnerability_id, id)`,
   `create index attachments_by_file on attachments (file_id)`,
   `create index attachments_by_user on attachments (user_id) where user_id is not null`,
@@ -30,7 +30,7 @@ export const evidenceTables = ({ id, int, text, table }: SchemaDialect): string[
     updated_at ${int} not null,
     version ${int} not null default 1,
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index comments_by_vulnerability on comments (vulnerability_id, created_at, id, internal)`,
   `create index comments_by_user on comments (user_id) where user_id is not null`,
 
@@ -47,7 +47,7 @@ export const evidenceTables = ({ id, int, text, table }: SchemaDialect): string[
     decision_message ${text},
     version ${int} not null default 1,
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index retests_by_vulnerability on retests (vulnerability_id, created_at, id)`,
   `create unique index retests_requested on retests (vulnerability_id) where status = 'requested'`,
   `create index retests_by_user on retests (user_id) where user_id is not null`,

@@ -1,7 +1,13 @@
 import type { SchemaDialect } from '../migration.ts';
 
 /** Imports, and the scanner data of the findings that they created. */
-export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
+export const importsTables = ({
+  id,
+  int,
+  text,
+  tableOptions,
+  clusteredTableOptions,
+}: SchemaDialect): string[] => [
   // Columns of filters come first; JSON columns are as in the API.
   `create table imports (
     id ${id},
@@ -30,7 +36,7 @@ export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect
     undone ${text},
     unique (organization_id, id),
     foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index imports_of_organization on imports (organization_id, created_at, id)`,
   `create index imports_of_assessment on imports (assessment_id, created_at, id) where assessment_id is not null`,
   `create index imports_to_do on imports (state, organization_id, id) where state in ('queued', 'running')`,
@@ -57,13 +63,13 @@ export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect
     gone_import_id ${int},
     unique (identity_hash, assessment_id),
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade
-  ) ${table}`,
+  ) ${tableOptions}`,
 
   // Ranges of imported vulnerabilities that are not in the search index yet.
   `create table search_index_queue (
     first_id ${int} not null primary key,
     last_id ${int} not null
-  ) ${table}`,
+  ) ${tableOptions}`,
 
   `create index scanner_findings_by_cover on scanner_findings (assessment_id, cover_key, vulnerability_id)
     where cover_key is not null`,
@@ -83,7 +89,7 @@ export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect
     primary key (import_id, vulnerability_id),
     foreign key (organization_id, import_id) references imports (organization_id, id) on delete cascade,
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
   `create index import_status_changes_by_vulnerability on import_status_changes (vulnerability_id)`,
 
   // Only for findings that changed, as texts make the rows wide.
@@ -97,7 +103,7 @@ export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect
     unique (import_id, vulnerability_id),
     foreign key (organization_id, import_id) references imports (organization_id, id) on delete cascade,
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index import_finding_snapshots_by_vulnerability on import_finding_snapshots (vulnerability_id)`,
   `create index import_finding_snapshots_by_age on import_finding_snapshots (changed_at)`,
 
@@ -114,7 +120,7 @@ export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect
     primary key (assessment_id, source, cover_key, ports),
     foreign key (organization_id, import_id) references imports (organization_id, id) on delete cascade,
     foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
   `create index import_coverage_by_import on import_coverage (import_id)`,
 
   // Nmap lists a thousand ports, the same for each host of a scan.
@@ -123,5 +129,5 @@ export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect
     name ${text} not null,
     ports ${text} not null,
     primary key (organization_id, name)
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
 ];

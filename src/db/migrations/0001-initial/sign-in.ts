@@ -1,7 +1,7 @@
 import type { SchemaDialect } from '../migration.ts';
 
 /** Sessions, passwords, second factors and identity providers. */
-export const signInTables = ({ int, text, table, clustered }: SchemaDialect): string[] => [
+export const signInTables = ({ int, text, tableOptions, clusteredTableOptions }: SchemaDialect): string[] => [
   `create table sessions (
     id ${text} primary key,
     secret_hash ${text} not null unique,
@@ -13,7 +13,7 @@ export const signInTables = ({ int, text, table, clustered }: SchemaDialect): st
     last_used_at ${int} not null,
     last_used_from ${text} not null,
     user_agent ${text} not null
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index sessions_by_user on sessions (user_id, created_at)`,
   `create index sessions_by_expiry on sessions (expires_at)`,
   `create index sessions_by_use on sessions (last_used_at)`,
@@ -26,7 +26,7 @@ export const signInTables = ({ int, text, table, clustered }: SchemaDialect): st
     locked_until ${int} not null,
     ends_at ${int} not null,
     primary key (subject, address)
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
   `create index throttled_attempts_by_end on throttled_attempts (ends_at)`,
   `create index throttled_attempts_by_address on throttled_attempts (address)`,
 
@@ -37,7 +37,7 @@ export const signInTables = ({ int, text, table, clustered }: SchemaDialect): st
     user_id ${int} not null references users (id) on delete cascade,
     made_by ${text} not null check (made_by in ('hand', 'mail')),
     expires_at ${int} not null
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
   `create index password_resets_by_user on password_resets (user_id, made_by, expires_at)`,
   `create index password_resets_by_expiry on password_resets (expires_at)`,
 
@@ -46,14 +46,14 @@ export const signInTables = ({ int, text, table, clustered }: SchemaDialect): st
     sealed_secret ${text} not null,
     confirmed_at ${int} not null,
     last_step ${int} not null
-  ) ${table}`,
+  ) ${tableOptions}`,
 
   `create table recovery_codes (
     user_id ${int} not null references users (id) on delete cascade,
     code_hash ${text} not null,
     used_at ${int},
     primary key (user_id, code_hash)
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
 
   `create table passkeys (
     id ${text} primary key,
@@ -65,13 +65,13 @@ export const signInTables = ({ int, text, table, clustered }: SchemaDialect): st
     created_at ${int} not null,
     last_used_at ${int},
     last_used_from ${text}
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index passkeys_by_user on passkeys (user_id, created_at)`,
 
   `create table used_challenges (
     challenge_hash ${text} primary key,
     ends_at ${int} not null
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
   `create index used_challenges_by_end on used_challenges (ends_at)`,
 
   `create table identity_providers (
@@ -83,12 +83,12 @@ export const signInTables = ({ int, text, table, clustered }: SchemaDialect): st
     admin_group ${text},
     sso_only ${int} not null check (sso_only in (0, 1)),
     created_at ${int} not null
-  ) ${table}`,
+  ) ${tableOptions}`,
 
   `create table identity_provider_domains (
     domain ${text} primary key,
     organization_id ${int} not null references identity_providers (organization_id) on delete cascade
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
   `create index identity_provider_domains_by_organization on identity_provider_domains (organization_id)`,
 
   `create table identity_provider_groups (
@@ -97,7 +97,7 @@ export const signInTables = ({ int, text, table, clustered }: SchemaDialect): st
     assessment_id ${int} not null,
     primary key (organization_id, group_name, assessment_id),
     foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
   `create index identity_provider_groups_by_assessment on identity_provider_groups (assessment_id)`,
 
   // A subject is unique within its issuer, and an issuer is trusted for its own organization only.
@@ -109,7 +109,7 @@ export const signInTables = ({ int, text, table, clustered }: SchemaDialect): st
     created_at ${int} not null,
     primary key (organization_id, issuer, subject),
     foreign key (organization_id, user_id) references users (organization_id, id) on delete cascade
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
   // An account has at most one subject per issuer, even if two with its address sign in at once.
   `create unique index identities_by_user on identities (user_id, issuer)`,
 ];

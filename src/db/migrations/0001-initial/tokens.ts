@@ -1,7 +1,7 @@
 import type { SchemaDialect } from '../migration.ts';
 
 /** Tokens, and the data of the authorization server. */
-export const tokensTables = ({ int, text, table, clustered }: SchemaDialect): string[] => [
+export const tokensTables = ({ int, text, tableOptions, clusteredTableOptions }: SchemaDialect): string[] => [
   // No foreign key to the client: tokens still name their client once it is deleted.
   `create table tokens (
     id ${text} primary key,
@@ -21,14 +21,14 @@ export const tokensTables = ({ int, text, table, clustered }: SchemaDialect): st
     prefix ${text},
     check ((secret_hash is null) = (kind = 'jwt')),
     check ((prefix is null) = (kind = 'jwt'))
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index tokens_by_user on tokens (user_id, created_at)`,
 
   `create table credential_versions (
     id ${int} primary key check (id = 1),
     credentials ${int} not null,
     signing_keys ${int} not null
-  ) ${table}`,
+  ) ${tableOptions}`,
   `insert into credential_versions (id, credentials, signing_keys) values (1, 0, 0)`,
 
   // Encrypted with the master key, which is not in the database: a copy of the database is not enough to sign tokens.
@@ -36,13 +36,13 @@ export const tokensTables = ({ int, text, table, clustered }: SchemaDialect): st
     id ${int} primary key check (id = 1),
     master_fingerprint ${text} not null,
     sealed_secret ${text} not null
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create table signing_keys (
     kid ${text} primary key,
     number ${int} not null unique,
     created_at ${int} not null,
     sealed_key ${text} not null
-  ) ${table}`,
+  ) ${tableOptions}`,
 
   `create table oauth_clients (
     id ${text} primary key,
@@ -55,7 +55,7 @@ export const tokensTables = ({ int, text, table, clustered }: SchemaDialect): st
     user_id ${int} references users (id) on delete cascade,
     created_at ${int} not null,
     check ((secret_hash is null) = (kind = 'public'))
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index oauth_clients_by_user on oauth_clients (user_id)`,
   // The API documentation is an OAuth client; its redirect URI is relative to the public URL.
   `insert into oauth_clients (id, name, kind, redirect_uris, implicit, created_at)
@@ -73,7 +73,7 @@ export const tokensTables = ({ int, text, table, clustered }: SchemaDialect): st
     scopes ${text} not null,
     created_at ${int} not null,
     primary key (user_id, client_id, scopes)
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
   `create index oauth_consents_by_client on oauth_consents (client_id)`,
 
   `create table authorization_codes (
@@ -86,7 +86,7 @@ export const tokensTables = ({ int, text, table, clustered }: SchemaDialect): st
     code_challenge ${text} not null,
     expires_at ${int} not null,
     used_at ${int}
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
   `create index authorization_codes_by_client on authorization_codes (client_id)`,
   `create index authorization_codes_by_user on authorization_codes (user_id)`,
   `create index authorization_codes_by_expiry on authorization_codes (expires_at)`,
@@ -103,7 +103,7 @@ export const tokensTables = ({ int, text, table, clustered }: SchemaDialect): st
     grant_expires_at ${int} not null,
     used_at ${int},
     revoked_at ${int}
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index refresh_tokens_by_grant on refresh_tokens (grant_id)`,
   `create index refresh_tokens_by_client on refresh_tokens (client_id)`,
   `create index refresh_tokens_by_user on refresh_tokens (user_id, client_id)`,

@@ -1,7 +1,13 @@
 import type { SchemaDialect } from '../migration.ts';
 
 /** Accounts. */
-export const usersTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
+export const usersTables = ({
+  id,
+  int,
+  text,
+  tableOptions,
+  clusteredTableOptions,
+}: SchemaDialect): string[] => [
   `create table users (
     id ${id},
     uid ${text} not null unique,
@@ -21,7 +27,7 @@ export const usersTables = ({ id, int, text, table, clustered }: SchemaDialect):
     last_seen_at ${int},
     version ${int} not null default 1,
     check ((organization_id is null) = (staff = 1))
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create unique index users_by_organization on users (organization_id, id)`,
   // Referenced by the members of assessment groups.
   `create unique index users_by_organization_and_uid on users (organization_id, id, uid)`,
@@ -33,7 +39,7 @@ export const usersTables = ({ id, int, text, table, clustered }: SchemaDialect):
     user_id ${int} not null references users (id) on delete cascade,
     organization_id ${int} not null references organizations (id) on delete restrict,
     primary key (user_id, organization_id)
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
 
   // A ban deletes users who were invited and never signed in; their addresses remain here.
   `create table banned_addresses (
@@ -41,5 +47,5 @@ export const usersTables = ({ id, int, text, table, clustered }: SchemaDialect):
     normalized_email ${text} not null,
     banned_at ${int} not null,
     primary key (organization_id, normalized_email)
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
 ];

@@ -1,7 +1,14 @@
 import type { SchemaDialect } from '../migration.ts';
 
 /** Vulnerabilities, their tags and their timeline. */
-export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }: SchemaDialect): string[] => [
+export const vulnerabilitiesTables = ({
+  id,
+  int,
+  real,
+  text,
+  tableOptions,
+  clusteredTableOptions,
+}: SchemaDialect): string[] => [
   // Columns of filters and sorts come first, long ones last. `reported_at` is in seconds since 1970, as in the API.
   // Lists are JSON. `counters` has the counts.
   `create table vulnerabilities (
@@ -45,7 +52,7 @@ export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }:
     search_description ${text} not null default '',
     unique (organization_id, id),
     foreign key (organization_id, assessment_id) references assessments (organization_id, id)
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index vulnerabilities_by_time on vulnerabilities (reported_at, id, status_id, severity_rank)`,
   `create index vulnerabilities_of_organization_by_time
     on vulnerabilities (organization_id, reported_at, id, status_id, severity_rank)`,
@@ -68,7 +75,7 @@ export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }:
     version ${int} not null default 1,
     unique (organization_id, normalized_name),
     unique (organization_id, id)
-  ) ${table}`,
+  ) ${tableOptions}`,
 
   `create table vulnerability_taggings (
     organization_id ${int} not null,
@@ -77,7 +84,7 @@ export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }:
     primary key (vulnerability_id, tag_id),
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade,
     foreign key (organization_id, tag_id) references vulnerability_tags (organization_id, id) on delete cascade
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
   `create index vulnerability_taggings_by_tag on vulnerability_taggings (tag_id, vulnerability_id)`,
 
   // Deleted with the vulnerability, and not by the retention of the audit log.
@@ -94,13 +101,13 @@ export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }:
     import_id ${int},
     internal ${int} not null default 0 check (internal in (0, 1)),
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade
-  ) ${table}`,
+  ) ${tableOptions}`,
   `create index timeline_entries_by_vulnerability on timeline_entries (vulnerability_id, at, id)`,
   `create index timeline_entries_by_user on timeline_entries (user_id) where user_id is not null`,
 ];
 
 /** Relates vulnerabilities and assets; created after both. */
-export const vulnerabilityAssetsTables = ({ int, clustered }: SchemaDialect): string[] => [
+export const vulnerabilityAssetsTables = ({ int, clusteredTableOptions }: SchemaDialect): string[] => [
   `create table vulnerability_assets (
     organization_id ${int} not null,
     vulnerability_id ${int} not null,
@@ -108,6 +115,6 @@ export const vulnerabilityAssetsTables = ({ int, clustered }: SchemaDialect): st
     primary key (vulnerability_id, asset_id),
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade,
     foreign key (organization_id, asset_id) references assets (organization_id, id) on delete cascade
-  ) ${clustered}`,
+  ) ${clusteredTableOptions}`,
   `create index vulnerability_assets_by_asset on vulnerability_assets (asset_id, vulnerability_id)`,
 ];

@@ -7,13 +7,13 @@ import { checksOfCommand, checksOfScript, readScript } from './nmap-scripts.ts';
 import {
   copyString,
   isProtocol,
-  parseServiceRanges,
+  parsePortRanges,
   portAndProtocol,
   serviceName,
   toMilliseconds,
   uniquePorts,
   unknownPort,
-  serviceVersion,
+  serviceBanner,
   type XmlAttributes,
 } from './nmap-values.ts';
 import type { ElementHandler, LimitedXmlParser } from '../../parsing/limited-xml-parser.ts';
@@ -160,7 +160,7 @@ export class NmapElements implements ElementHandler {
         port.service = this.#clean(serviceName(attributes), MAX_NAME);
         port.product = this.#clean(attributes.product, MAX_NAME);
         port.version = this.#clean(attributes.version, MAX_NAME);
-        port.banner ??= this.#clean(serviceVersion(attributes), MAX_BANNER);
+        port.banner ??= this.#clean(serviceBanner(attributes), MAX_BANNER);
         // A fingerprint means that the service answered in a way Nmap does not know.
         port.probed = attributes.method === 'probed' || attributes.servicefp !== undefined;
         break;
@@ -269,7 +269,7 @@ export class NmapElements implements ElementHandler {
   #addPortSet({ protocol, services }: XmlAttributes): void {
     // Protocols without ports have no scan scope, and a report can name any number of them.
     if (protocol === undefined || services === undefined || !isProtocol(protocol)) return;
-    for (const range of parseServiceRanges(protocol, services)) {
+    for (const range of parsePortRanges(protocol, services)) {
       this.#ranges.push(range);
       if (this.#ranges.length > MAX_RANGES)
         this.xml.fail(`The scan covers more than ${MAX_RANGES} port ranges.`);

@@ -4,16 +4,16 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { isInstalled } from '../harness/machine.ts';
 import { temporaryFolder } from '../harness/temporary.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
-import { startPastedCommands } from './pasted-commands.ts';
+import { startForwardedCommands } from './forwarded-commands.ts';
 
 let assay: CommandLine;
-let pasted: Awaited<ReturnType<typeof startPastedCommands>>;
+let forwardedCommands: Awaited<ReturnType<typeof startForwardedCommands>>;
 beforeEach(async () => {
   assay = await startCommandLine();
-  pasted = await startPastedCommands(assay);
+  forwardedCommands = await startForwardedCommands(assay);
 });
 afterEach(async () => {
-  pasted.close();
+  forwardedCommands.close();
   await assay.close();
 });
 
@@ -22,13 +22,15 @@ it('The tutorial imports scanner reports as written', async () => {
   const [, section = ''] =
     /\n## Import scanner reports\n(.*?)\n## /s.exec(readFileSync(join(root, 'docs/tutorial.md'), 'utf8')) ??
     [];
-  const lines = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block).join('');
+  const script = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block).join('');
   await assay.json('organization', 'create', 'scans', '--name', 'Scans');
   await assay.json('assessment', 'create', 'lumen-shop', '--organization', 'scans', '--name', 'Shop');
   const { code, stdout, stderr } = await assay.shell(
     [
       `set -eu; export ASSAY_DATA='${assay.database.dataDirectory}'; cd '${temporaryFolder()}'`,
-      lines.replaceAll('npx assay', pasted.command).replaceAll('test/fixtures', join(root, 'test/fixtures')),
+      script
+        .replaceAll('npx assay', forwardedCommands.command)
+        .replaceAll('test/fixtures', join(root, 'test/fixtures')),
     ].join('\n'),
   );
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -39,15 +41,15 @@ it.runIf(isInstalled('curl'))('The tutorial with your own data runs as written',
   const server = await assay.serve('--no-demo');
   const tutorial = readFileSync(join(import.meta.dirname, '../../docs/tutorial.md'), 'utf8');
   const [, story = ''] = /\n## Your own data\n(.*?)\n## /s.exec(tutorial) ?? [];
-  const lines = [...story.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block).join('');
-  expect(lines.match(/^npx assay /gm)?.length).toBeGreaterThan(12);
+  const script = [...story.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block).join('');
+  expect(script.match(/^npx assay /gm)?.length).toBeGreaterThan(12);
 
   const folder = temporaryFolder();
   const { code, stdout, stderr } = await assay.shell(
     [
       `set -eu; cd '${folder}'`,
-      lines
-        .replaceAll('npx assay', pasted.command)
+      script
+        .replaceAll('npx assay', forwardedCommands.command)
         .replaceAll('http://127.0.0.1:8080', server.origin)
         .replaceAll('ASSAY_DATA=my-data', `ASSAY_DATA='${assay.database.dataDirectory}'`),
     ].join('\n'),

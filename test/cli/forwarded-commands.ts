@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../harness/temporary.ts';
 import type { CommandLine } from './command-line.ts';
 
-interface PastedCommand {
+interface ForwardedCommand {
   argv: string[];
   env: Record<string, string>;
   cwd: string;
 }
 
 /** Passes a command to the process of the test, prints its output and exits with its code. */
-const HAND_OVER = `
+const FORWARDING_SCRIPT = `
 const [path, ...argv] = process.argv.slice(2);
 const socket = require('node:net').connect({ path, allowHalfOpen: true });
 socket.end(JSON.stringify({ argv, env: process.env, cwd: process.cwd() }));
@@ -24,11 +24,13 @@ require('node:stream/consumers').json(socket).then(({ code, stdout, stderr }) =>
 `;
 
 /** Replaces `npx assay` in shell scripts: runs commands in the process of the test, where the program is already loaded. */
-export async function startPastedCommands(assay: CommandLine): Promise<{ command: string; close(): void }> {
+export async function startForwardedCommands(
+  assay: CommandLine,
+): Promise<{ command: string; close(): void }> {
   const folder = temporaryFolder();
   const [script, path] = [join(folder, 'assay.cjs'), join(folder, 'socket')];
-  writeFileSync(script, HAND_OVER);
-  // One at a time, since they share the working directory.
+  writeFileSync(script, FORWARDING_SCRIPT);
+  // Commands run one at a time, because they share the working directory.
   let last = Promise.resolve();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => undefined);
@@ -37,7 +39,7 @@ export async function startPastedCommands(assay: CommandLine): Promise<{ command
     const ended = once(socket, 'end');
     last = last.then(async () => {
       await ended;
-      const { argv, env, cwd } = JSON.parse(Buffer.concat(sent).toString()) as PastedCommand;
+      const { argv, env, cwd } = JSON.parse(Buffer.concat(sent).toString()) as ForwardedCommand;
       const before = process.cwd();
       process.chdir(cwd);
       try {
