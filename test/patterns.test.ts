@@ -4,7 +4,7 @@ import { analyse } from 'scslre';
 import { parseAst } from 'vitest/node';
 import { describe, expect, it } from 'vitest';
 import { networkPrefix, parseAddress } from '../src/auth/ip-addresses.ts';
-import { readInvitationUid } from '../src/auth/account-links.ts';
+import { readInvitedUser } from '../src/auth/account-links.ts';
 import { isPersonalToken } from '../src/auth/secrets.ts';
 import { findExcess } from '../src/http/json-bodies.ts';
 import { LimitedXmlParser } from '../src/importers/parsing/limited-xml-parser.ts';
@@ -189,7 +189,7 @@ describe('Parsers of hostile text are linear', () => {
     ['an address', parseAddress],
     ['a network', networkPrefix],
     ['a personal access token', isPersonalToken],
-    ['an invitation', readInvitationUid],
+    ['an invitation', readInvitedUser],
     ['a form', (text) => parseFormParameters(text.replace(/[^\x20-\x7e]/g, ''), ['code'])],
     ['a nested body', (text) => findExcess(text, { depth: 32, values: 200_000 })],
   ];

@@ -91,7 +91,12 @@ export function parsePasskeyAssertion(
   const session = purpose === 'sign-in' ? null : (request.session?.id ?? null);
   if (requestFields.purpose !== purpose || requestFields.session !== session || endsAt <= context.clock())
     return undefined;
-  return { credential, challenge, endsAt, relyingParty: relyingPartyOf(context.addresses.clientBaseUrl) };
+  return {
+    credential,
+    challenge,
+    challengeExpiresAt: endsAt,
+    relyingParty: relyingPartyOf(context.addresses.clientBaseUrl),
+  };
 }
 
 /** @returns the registered passkey; `undefined` when the response is invalid */
@@ -104,7 +109,7 @@ export async function parseNewPasskey(
 ): Promise<NewPasskey | undefined> {
   const assertion = parsePasskeyAssertion(context, request, reply, 'add', credential);
   if (assertion === undefined) return undefined;
-  const { relyingParty, challenge, endsAt } = assertion;
+  const { relyingParty, challenge, challengeExpiresAt: endsAt } = assertion;
   const passkey = await verifyPasskeyRegistration(relyingParty, challenge, credential);
   return passkey && { ...passkey, name, challenge, endsAt };
 }

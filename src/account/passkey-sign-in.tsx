@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { signInWithPasskey } from '../domain/sign-in/verify-passkey.ts';
+import { verifyPasskeySignIn } from '../domain/sign-in/verify-passkey.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { changeContextOf } from '../http/browser-sessions.ts';
 import { CONSOLE_HOME, signInPath } from '../page-kit/paths.ts';
@@ -28,7 +28,8 @@ export const registerPasskeySignIn: RouteRegistrar = (app, context) => {
       const { credential, to: returnTo } = request.body;
       const assertion = parsePasskeyAssertion(context, request, reply, 'sign-in', credential);
       const owner =
-        assertion && (await signInWithPasskey(context, changeContextOf(request, context.clock()), assertion));
+        assertion &&
+        (await verifyPasskeySignIn(context, changeContextOf(request, context.clock()), assertion));
       if (owner !== undefined)
         return continueSignIn(
           context,

@@ -18,7 +18,7 @@ export function invitationUrl(clientBaseUrl: string, secret: Uint8Array, invited
 }
 
 /** @returns the uid in a token, unverified; `undefined` if the token is malformed */
-export function readInvitationUid(token: string): string | undefined {
+export function readInvitedUser(token: string): string | undefined {
   return /^([-_0-9A-Za-z]{1,64})\.[-_0-9A-Za-z]{43}$/.exec(token)?.[1];
 }
 
@@ -38,6 +38,6 @@ function sign(secret: Uint8Array, { uid, invitedAt }: InvitationClaims): Buffer 
  * Returns the URL at which a user sets a new password.
  * @param clientBaseUrl without a trailing slash; from the configuration, as the host of a request may be forged
  */
-export function passwordResetUrl(clientBaseUrl: string, secret: string): string {
-  return `${clientBaseUrl}/reset-password?token=${secret}`;
+export function passwordResetUrl(clientBaseUrl: string, resetToken: string): string {
+  return `${clientBaseUrl}/reset-password?token=${resetToken}`;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Database, DatabaseConfig } from './database.ts';
 import { withWriteProbe } from './write-probe.ts';
 
-/** @returns whether a data folder has a SQLite database; `true` also for a folder that opening will fail to read */
+/** @returns whether a data directory has a SQLite database; `true` also if it is unreadable, so that opening it says why */
 export function hasSqlite(dataDirectory: string): boolean {
   try {
     return statSync(join(dataDirectory, 'assay.db')).isFile();

@@ -20,12 +20,12 @@ export interface ScratchDatabase {
 const CACHE_KIB = 4 * 1024;
 
 /** Opens an unnamed temporary database, whose file the system deletes with the process. */
-export function openScratchDatabase(tables: readonly string[]): ScratchDatabase {
+export function openScratchDatabase(createStatements: readonly string[]): ScratchDatabase {
   const connection = new DatabaseSync('');
   connection.exec('pragma journal_mode = off');
   connection.exec('pragma synchronous = off');
   connection.exec(`pragma cache_size = -${CACHE_KIB}`);
-  for (const table of tables) connection.exec(table);
+  for (const statement of createStatements) connection.exec(statement);
   // Never committed, because no other connection reads it and it need not be durable.
   connection.exec('begin');
   return {
@@ -35,8 +35,8 @@ export function openScratchDatabase(tables: readonly string[]): ScratchDatabase 
 }
 
 function adaptScratchStatement(statement: StatementSyncInstance): ScratchStatement {
-  const reads = statement.columns().length > 0;
-  if (reads) statement.setReturnArrays(true);
+  const returnsRows = statement.columns().length > 0;
+  if (returnsRows) statement.setReturnArrays(true);
   return {
     run: (...values) => statement.run(...values).changes,
     first: (...values) => statement.get(...values) as ScratchValue[] | undefined,

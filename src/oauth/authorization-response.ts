@@ -23,7 +23,7 @@ export class AuthorizationError extends Error {
 /** The code flow uses the query, the implicit flow the fragment. */
 export type ResponseMode = 'query' | 'fragment';
 
-/** The parameters of a response, without `undefined` ones. */
+/** The parameters of a response; `undefined` ones are left out. */
 export type ResponseParameters = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -31,11 +31,11 @@ export type ResponseParameters = Readonly<Record<string, string | undefined>>;
  * @param redirectUri registered, so without a fragment; its query is preserved (RFC 6749, section 3.1.2)
  */
 export function responseUrl(redirectUri: string, mode: ResponseMode, parameters: ResponseParameters): string {
-  const setParameters = Object.entries(parameters).filter(
+  const definedParameters = Object.entries(parameters).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
   // Form and URL decoders read %20 alike, but not a plus sign.
-  const text = new URLSearchParams(setParameters).toString().replaceAll('+', '%20');
+  const text = new URLSearchParams(definedParameters).toString().replaceAll('+', '%20');
   const mark = mode === 'fragment' ? '#' : redirectUri.includes('?') ? '&' : '?';
   return redirectUri + mark + text;
 }

@@ -17,50 +17,50 @@ import { isJwt } from './revocation.ts';
 
 const PARAMETERS = ['token', 'token_type_hint', 'client_id', 'client_secret'] as const;
 
-/** A valid token, and the members of the response that depend on its kind. */
+/** A valid token, and the fields of the response that depend on its kind. */
 interface IntrospectedToken {
   token: ActiveToken;
-  members: { iss: string; token_type?: 'Bearer'; aud?: string | string[]; client_id?: string };
+  kindFields: { iss: string; token_type?: 'Bearer'; aud?: string | string[]; client_id?: string };
 }
 
 /** Registers the introspection endpoint for confidential clients (RFC 7662). */
-export function registerIntrospection(scope: FastifyInstance, context: Context, clients: ClientCache): void {
-  scope.post(
+export function registerIntrospection(app: FastifyInstance, context: Context, clients: ClientCache): void {
+  app.post(
     '/oauth/introspect',
     { config: { operation: 'oauth-introspect', access: 'open' }, schema: { hide: true } },
     async (request) => {
       const parameters = parseFormParameters(request.body, PARAMETERS);
       const tokenText = requireParameter(parameters, 'token');
       const client = requireConfidential(await authenticateClient(context, clients, request, parameters));
-      const token = await findToken(context, tokenText, context.clock());
+      const introspected = await findToken(context, tokenText, context.clock());
       // A token that the client may not introspect is reported as inactive (RFC 7662, section 2.2).
-      if (token === undefined || !(await canIntrospect(context, client, token.token)))
+      if (introspected === undefined || !(await canIntrospect(context, client, introspected.token)))
         return { active: false };
-      return introspectionResponse(token);
+      return introspectionResponse(introspected);
     },
   );
 }
 
-/** Ignores the hint, as the form of a token identifies its kind. */
+/** Finds a valid token of any kind. Needs no hint, as the form of a token identifies its kind. */
 async function findToken(
   context: Context,
   tokenText: string,
   now: number,
 ): Promise<IntrospectedToken | undefined> {
   const { db, addresses } = context;
-  if (isJwt(tokenText)) return findJwt(context, tokenText, now);
+  if (isJwt(tokenText)) return findAccessToken(context, tokenText, now);
   const iss = addresses.issuer;
   if (!hasPersonalPrefix(tokenText)) {
     const token = await findActiveRefreshToken(db.read, tokenText, now);
-    return token && { token, members: { iss } };
+    return token && { token, kindFields: { iss } };
   }
   const token = isPersonalToken(tokenText)
     ? await findActivePersonalToken(db.read, tokenText, now)
     : undefined;
-  return token && { token, members: { iss, aud: iss, token_type: 'Bearer' } };
+  return token && { token, kindFields: { iss, aud: iss, token_type: 'Bearer' } };
 }
 
-async function findJwt(
+async function findAccessToken(
   { db, keys }: Context,
   tokenText: string,
   now: number,
@@ -72,7 +72,12 @@ async function findJwt(
   const { iss, aud = iss, client_id: clientId } = claims;
   return {
     token,
-    members: { iss, aud, token_type: 'Bearer', ...(typeof clientId === 'string' && { client_id: clientId }) },
+    kindFields: {
+      iss,
+      aud,
+      token_type: 'Bearer',
+      ...(typeof clientId === 'string' && { client_id: clientId }),
+    },
   };
 }
 
@@ -83,7 +88,7 @@ async function canIntrospect({ db }: Context, client: OAuthClient, token: Active
   return account !== undefined && isAdminOf(account, token.user.organizationId);
 }
 
-function introspectionResponse({ token, members }: IntrospectedToken): object {
+function introspectionResponse({ token, kindFields }: IntrospectedToken): object {
   return {
     active: true,
     scope: token.scopes.join(' '),
@@ -93,7 +98,7 @@ function introspectionResponse({ token, members }: IntrospectedToken): object {
     jti: token.id,
     iat: Math.floor(token.issuedAt / 1000),
     ...(token.expiresAt === null ? {} : { exp: Math.floor(token.expiresAt / 1000) }),
-    ...members,
+    ...kindFields,
     // The resource server must enforce these.
     ...(token.allowedAddresses === null ? {} : { allowed_addresses: token.allowedAddresses }),
   };

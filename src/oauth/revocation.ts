@@ -21,8 +21,8 @@ interface Revocation {
 }
 
 /** Registers the revocation endpoint (RFC 7009). Ignores the hint, as the form of a token identifies its kind. */
-export function registerRevocation(scope: FastifyInstance, context: Context, clients: ClientCache): void {
-  scope.post(
+export function registerRevocation(app: FastifyInstance, context: Context, clients: ClientCache): void {
+  app.post(
     '/oauth/revoke',
     { config: { operation: 'oauth-revoke', access: 'open' }, schema: { hide: true } },
     async (request, reply) => {
@@ -59,7 +59,7 @@ async function revokeAccessToken(
   await db
     .write((tx) => revokeToken(tx, changeContextFor(credential), jti))
     .catch((error: unknown) => {
-      // Already deleted.
+      // The token was deleted since it was read.
       if (!(error instanceof DomainError && error.kind === 'not-found')) throw error;
     });
 }
@@ -73,7 +73,7 @@ async function revokeRefreshToken({ db }: Context, token: string, revocation: Re
   await db.write((tx) => revokeGrant(tx, changeContextFor(refreshToken), refreshToken, 'revoked-by-client'));
 }
 
-/** RFC 7009, section 2.1. Other clients do not learn whether the token is valid. */
+/** The error for a token of another client (RFC 7009, section 2.1). */
 function issuedToOtherClient(): OAuthError {
   return new OAuthError('invalid_grant', 'The token was issued to another client.');
 }

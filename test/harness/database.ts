@@ -3,7 +3,7 @@ import { copyFileSync, cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, inject } from 'vitest';
 import { openDatabase } from '../../src/db/open-database.ts';
-import { demoTemplate } from './demo-template.ts';
+import { ensureDemoTemplate } from './demo-template.ts';
 import { copyPostgres, dropPostgres } from './postgres-copies.ts';
 import { temporaryFolder } from './temporary.ts';
 
@@ -26,7 +26,7 @@ export async function createTestDatabase(
   state: InitialState = 'migrated',
   folder?: string,
 ): Promise<TestDatabase> {
-  const demo = state === 'demo' ? await demoTemplate() : undefined;
+  const demo = state === 'demo' ? await ensureDemoTemplate() : undefined;
   const dataDirectory = temporaryFolder(folder);
   const removeFolder = () => rmSync(dataDirectory, { recursive: true, force: true });
   if (demo !== undefined) cpSync(demo.dataDirectory, dataDirectory, { recursive: true });

@@ -19,9 +19,10 @@ export interface DemoTemplate {
 const DATABASE = 'assay_demo_template';
 
 /**
- * Loads the demo data at the first call of a run for each engine; other workers wait. All copies share their secrets.
+ * Returns the template, which the first call of a run creates for each engine while other workers wait. All copies have
+ * the same passwords, tokens and keys.
  */
-export async function demoTemplate(): Promise<DemoTemplate> {
+export async function ensureDemoTemplate(): Promise<DemoTemplate> {
   const dataDirectory = join(inject('templates'), 'demo');
   const lock = `${dataDirectory}.lock`;
   while (!existsSync(dataDirectory)) {
@@ -55,12 +56,12 @@ function takeLock(path: string): boolean {
 }
 
 async function createTemplate(dataDirectory: string): Promise<void> {
-  const making = `${dataDirectory}.making`;
-  mkdirSync(making);
+  const unfinishedDirectory = `${dataDirectory}.unfinished`;
+  mkdirSync(unfinishedDirectory);
   const isSqlite = inject('engine') === 'sqlite';
-  if (isSqlite) copyFileSync(inject('sqliteTemplate'), join(making, 'assay.db'));
+  if (isSqlite) copyFileSync(inject('sqliteTemplate'), join(unfinishedDirectory, 'assay.db'));
   const databaseUrl = isSqlite ? undefined : await copyPostgres(DATABASE, 'assay_template');
-  const config = { ...loadConfig({}, {}), dataDirectory: making, databaseUrl };
+  const config = { ...loadConfig({}, {}), dataDirectory: unfinishedDirectory, databaseUrl };
   try {
     const context = await openContext(config, { write: () => undefined });
     try {
@@ -70,9 +71,9 @@ async function createTemplate(dataDirectory: string): Promise<void> {
       // Closing the last connection checkpoints the WAL.
       await context.db.close();
     }
-    renameSync(making, dataDirectory);
+    renameSync(unfinishedDirectory, dataDirectory);
   } catch (error) {
-    rmSync(making, { recursive: true, force: true });
+    rmSync(unfinishedDirectory, { recursive: true, force: true });
     if (!isSqlite) await dropPostgres(DATABASE);
     throw error;
   }

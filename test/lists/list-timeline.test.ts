@@ -20,23 +20,26 @@ beforeAll(async () => {
   const { id } = await fixtures.vulnerability(assessment.uid, { statusId: 2 });
   await fixtures.vulnerability(assessment.uid);
   path = `/v1/vulnerabilities/${id}`;
-  const by = async (user: TestUser, method: string, below: string, body?: unknown) => {
+  const requestAs = async (user: TestUser, method: string, subpath: string, body?: unknown) => {
     now += 1_000;
-    return server.request(method, path + below, { token: user.token, body });
+    return server.request(method, path + subpath, { token: user.token, body });
   };
-  await by(member, 'PATCH', '', { status_id: 3, tag_list: ['one'] });
-  const { body: remaining } = await by(member, 'POST', '/comments', { text: 'Kept' });
-  await by(member, 'PATCH', `/comments/${remaining.id}`, { text: 'Kept, and edited' });
-  const { body: deletedComment } = await by(member, 'POST', '/comments', { text: 'Gone' });
-  await by(member, 'DELETE', `/comments/${deletedComment.id}`);
-  await by(staff, 'POST', '/comments', { text: 'Between us', internal: true });
-  const { body: hidden } = await by(staff, 'POST', '/comments', { text: 'Gone too', internal: true });
-  await by(staff, 'DELETE', `/comments/${hidden.id}`);
-  const { body: retest } = await by(member, 'POST', '/patch_verifications', { message: 'Look.' });
-  await by(staff, 'PATCH', `/patch_verifications/${retest.id}`, { status: 'verified' });
+  await requestAs(member, 'PATCH', '', { status_id: 3, tag_list: ['one'] });
+  const { body: remaining } = await requestAs(member, 'POST', '/comments', { text: 'Kept' });
+  await requestAs(member, 'PATCH', `/comments/${remaining.id}`, { text: 'Kept, and edited' });
+  const { body: deletedComment } = await requestAs(member, 'POST', '/comments', { text: 'Gone' });
+  await requestAs(member, 'DELETE', `/comments/${deletedComment.id}`);
+  await requestAs(staff, 'POST', '/comments', { text: 'Between us', internal: true });
+  const { body: deletedInternalComment } = await requestAs(staff, 'POST', '/comments', {
+    text: 'Gone too',
+    internal: true,
+  });
+  await requestAs(staff, 'DELETE', `/comments/${deletedInternalComment.id}`);
+  const { body: retest } = await requestAs(member, 'POST', '/patch_verifications', { message: 'Look.' });
+  await requestAs(staff, 'PATCH', `/patch_verifications/${retest.id}`, { status: 'verified' });
 });
 
-const walk = () =>
+const timelineContract = () =>
   ({
     operation: 'listTimeline',
     path: `${path}/timeline`,
@@ -48,7 +51,7 @@ const walk = () =>
 
 describe('Operation 31: list the timeline of a vulnerability', () => {
   it('lists every entry, oldest first, with internal comments for staff only', async () => {
-    const all = await verifyListContract(server, { ...walk(), token: staff.token, atLeast: 11 });
+    const all = await verifyListContract(server, { ...timelineContract(), token: staff.token, atLeast: 11 });
     expect(all.map(({ kind, comment }) => [kind, comment?.text])).toEqual([
       ['created', undefined],
       ['status', undefined],
@@ -62,7 +65,7 @@ describe('Operation 31: list the timeline of a vulnerability', () => {
       ['retest', undefined],
       ['status', undefined],
     ]);
-    const rows = await verifyListContract(server, { ...walk(), token: member.token, atLeast: 9 });
+    const rows = await verifyListContract(server, { ...timelineContract(), token: member.token, atLeast: 9 });
     expect(rows).toEqual(all.filter((_entry, index) => index !== 5 && index !== 6));
     expect(rows[0]).toEqual({
       id: 0,
@@ -84,7 +87,7 @@ describe('Operation 31: list the timeline of a vulnerability', () => {
     });
   });
 
-  it('supports the newest first, by cursor only', async () => {
+  it('lists the newest first if asked, and ignores page numbers', async () => {
     const read = (query: string) =>
       server.request('GET', `${path}/timeline?${query}`, { token: member.token });
     const first = await read('page[size]=4&page[number]=7');

@@ -30,7 +30,7 @@ import { useEffect } from 'react';
 import { EmptyState } from '../components/empty-state.tsx';
 import { PageLayout } from '../components/page.tsx';
 import { organizationsQuery } from '../queries/organizations.ts';
-import { currentUser, useHasNoAccess } from '../session/permissions.ts';
+import { currentUserQuery, useHasNoAccess } from '../session/permissions.ts';
 import { useRestoreFocus } from './restore-focus.ts';
 import { SessionExpiredDialog } from './session-expired-dialog.tsx';
 import classes from './shell.module.css';
@@ -114,7 +114,7 @@ export function Shell() {
 
 /** @returns the items that the user may see */
 function useNavItems() {
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   return NAV_ITEMS.filter((item) => !('admin' in item) || user?.admin === true);
 }
 
@@ -187,7 +187,7 @@ const ACCOUNT_LINKS = [
 
 /** The signed-in user and their account pages. */
 function AccountMenu() {
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
@@ -217,7 +217,7 @@ function AccountMenu() {
 function NoAccess({ title }: { title: string }) {
   const { data: organizations } = useQuery(organizationsQuery);
   // Refetched whenever this is shown: an admin may have given access meanwhile.
-  const { data: user, isFetching, refetch } = useQuery({ ...currentUser, staleTime: 0 });
+  const { data: user, isFetching, refetch } = useQuery({ ...currentUserQuery, staleTime: 0 });
   const organization = organizations?.[0]?.name ?? appMessages.noAccess.organization;
   return (
     <PageLayout title={title}>

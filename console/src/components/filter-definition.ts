@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { organizationsQuery } from '../queries/organizations.ts';
-import { currentUser } from '../session/permissions.ts';
+import { currentUserQuery } from '../session/permissions.ts';
 
 /** An option of a filter or a select. */
 export interface Option {
@@ -39,7 +39,7 @@ export interface FilterProps {
 
 /** The organization filter, which only staff have. */
 export function useOrganizationFilter(): readonly FilterDefinition[] {
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const isStaff = user?.staff === true;
   const { data = [] } = useQuery({ ...organizationsQuery, enabled: isStaff });
   if (!isStaff) return [];

@@ -39,7 +39,7 @@ interface CommentText {
 interface CommentDraft extends CommentText {
   /** Whether it was restored from an earlier visit. */
   isRestored: boolean;
-  setText: (change: (now: string) => string) => void;
+  setText: (change: (previous: string) => string) => void;
   setInternal: (internal: boolean) => void;
   /** Discards the draft. */
   clear: () => void;
@@ -64,8 +64,8 @@ export function useCommentDraft(userId: number, vulnerabilityIds: readonly numbe
   return {
     ...draft,
     isRestored,
-    setText: (change) => setDraft((now) => ({ ...now, text: change(now.text) })),
-    setInternal: (internal) => setDraft((now) => ({ ...now, internal })),
+    setText: (change) => setDraft((previous) => ({ ...previous, text: change(previous.text) })),
+    setInternal: (internal) => setDraft((previous) => ({ ...previous, internal })),
     clear() {
       clearDraft(key);
       setRestored(false);

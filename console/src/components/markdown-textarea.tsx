@@ -11,7 +11,7 @@ export type UploadImage = (file: File, onState: OnUploadState) => Promise<string
 
 export interface MarkdownTextareaProps extends Omit<TextareaProps, 'value' | 'onChange' | 'error'> {
   value: string;
-  onChange: (change: (now: string) => string) => void;
+  onChange: (change: (previous: string) => string) => void;
   error?: string | undefined;
   /** If absent, images cannot be pasted. */
   uploadImage?: UploadImage | undefined;
@@ -33,7 +33,7 @@ export function MarkdownTextarea({ value, onChange, uploadImage, error, ...props
         const name = file.name.replaceAll(/[[\]\\\r\n]/g, '') || 'screenshot';
         const markdown = `![${name}](${address})`;
         const position = insertAt;
-        onChange((now) => now.slice(0, position) + markdown + now.slice(position));
+        onChange((previous) => previous.slice(0, position) + markdown + previous.slice(position));
         insertAt += markdown.length;
       } catch (thrown) {
         setUploadError(`${file.name}: ${errorText(thrown)}`);

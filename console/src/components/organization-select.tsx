@@ -1,7 +1,7 @@
 import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { organizationsQuery } from '../queries/organizations.ts';
-import { currentUser } from '../session/permissions.ts';
+import { currentUserQuery } from '../session/permissions.ts';
 import { commonMessages } from './messages.ts';
 
 interface OrganizationSelectProps {
@@ -12,7 +12,7 @@ interface OrganizationSelectProps {
 
 /** Selects the organization to create something in; renders nothing for non-staff. */
 export function OrganizationSelect({ value, onChange, error }: OrganizationSelectProps) {
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const isStaff = user?.staff === true;
   const { data = [] } = useQuery({ ...organizationsQuery, enabled: isStaff });
   if (!isStaff) return null;

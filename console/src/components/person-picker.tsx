@@ -5,7 +5,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../queries/client.ts';
-import { currentUser } from '../session/permissions.ts';
+import { currentUserQuery } from '../session/permissions.ts';
 import classes from './person-picker.module.css';
 import { commonMessages } from './messages.ts';
 
@@ -26,7 +26,7 @@ export function PersonPicker({ label, onPick }: PersonPickerProps) {
   const messages = commonMessages.person;
   const [search, setSearch] = useState('');
   const [debouncedSearch] = useDebouncedValue(search, 120);
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const { data = [], isFetching } = useQuery({
     queryKey: ['people', 'picked', debouncedSearch],
     queryFn: async ({ signal }): Promise<Person[]> =>

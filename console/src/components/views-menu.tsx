@@ -2,7 +2,7 @@ import { Button, Menu, Text } from '@mantine/core';
 import { IconBookmark, IconLink, IconPlus, IconSettings } from '@tabler/icons-react';
 import { hashKey, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
-import { currentUser } from '../session/permissions.ts';
+import { currentUserQuery } from '../session/permissions.ts';
 import { notify } from './notifications.tsx';
 import { useSavedViews, type SavedView } from './saved-views.ts';
 import { commonMessages } from './messages.ts';
@@ -19,7 +19,7 @@ interface ViewsMenuProps {
 
 /** Applies, saves and manages views, and copies a link to the current one. */
 export function ViewsMenu({ page, search, onApply }: ViewsMenuProps) {
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const { views, save } = useSavedViews(page, user?.id);
   const messages = commonMessages.view;
   const [dialog, setDialog] = useState<'save' | 'manage' | { link: string }>();

@@ -5,7 +5,7 @@ const WRITE_SCOPE = /^asset_(gw|boss_ow|client_ow|boss_lw|client_lw)$/;
 
 /** The asset permissions of the user, derived from their scopes. */
 export function useAssetPermissions() {
-  const { data } = useQuery(currentUser);
+  const { data } = useQuery(currentUserQuery);
   const scopes = data?.scopes ?? [];
   return {
     /** May create and edit assets, including their listings. */
@@ -40,7 +40,7 @@ async function hasGroupRole(
 
 /** Whether the user may edit the assessments of a group. */
 export function useCanEditAssessments(groupId: number | null | undefined): boolean {
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const dependsOnGroups = user !== undefined && user.admin !== true && typeof groupId === 'number';
   const { data = false } = useQuery({
     queryKey: ['group', groupId, 'operates'],
@@ -61,7 +61,7 @@ export function useCanEditAssessments(groupId: number | null | undefined): boole
 
 /** Whether the user may create assessments, as an admin or by a role in a group; undefined until it is known. */
 function useCanCreate(): boolean | undefined {
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const dependsOnGroups = user !== undefined && user.admin !== true;
   const { data } = useQuery({
     queryKey: ['groups-to-create-in'],
@@ -82,13 +82,13 @@ export const useCanCreateAssessments = (): boolean => useCanCreate() === true;
 
 /** Whether the user has no access to any assessment and may not create one. */
 export function useHasNoAccess(): boolean {
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const canCreate = useCanCreate();
   return user !== undefined && user.admin !== true && user.assessment_ids.length === 0 && canCreate === false;
 }
 
 /** Reads the signed-in user. */
-export const currentUser = queryOptions({
+export const currentUserQuery = queryOptions({
   queryKey: ['who-am-i'],
   queryFn: async ({ signal }) => (await api.GET('/v1/users/whoami', { signal })).data,
   staleTime: Infinity,

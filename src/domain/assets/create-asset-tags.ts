@@ -34,7 +34,7 @@ export interface AssetTag {
   assets: string[];
 }
 
-/** One group per new tag and organization of its assets. */
+/** Inserts taggings. Each group has the assets of one organization that get one tag. */
 const insertTaggings = prepareGroupedInsert(
   'asset_taggings',
   { tag_id: 'int', organization_id: 'int', owner_id: 'int', group_id: 'int' },
@@ -55,9 +55,9 @@ interface PlannedTag {
   uid: string;
   name: string;
   /** Uids, each once. */
-  assets: string[];
-  /** Their ids by organization: a group of organizations has several. */
-  ids: ReadonlyMap<number, number[]>;
+  assetUids: string[];
+  /** The tag of an organization group may have assets of several organizations. */
+  assetIdsByOrganization: ReadonlyMap<number, number[]>;
   /** The `after` of its audit event. */
   audited: object;
 }
@@ -82,7 +82,7 @@ export async function planAssetTags(
   const assets = await findTaggableAssets(db, caller, visibility, owner, uidsByTag.flat());
   requireTaggableAssets(
     assets,
-    uidsByTag.map((uids, tag) => ({ uids, property: (index) => `tags.${tag}.assets.${index}` })),
+    uidsByTag.map((uids, tagIndex) => ({ uids, property: (index) => `tags.${tagIndex}.assets.${index}` })),
   );
   const unique = uidsByTag.map((uids) => [...new Set(uids)]);
   const pairs = unique.reduce((sum, uids) => sum + uids.length, 0);
@@ -93,8 +93,8 @@ export async function planAssetTags(
       return {
         uid: tagUids[index] ?? newTagUid(),
         name: name.trim(),
-        assets: uids,
-        ids: groupByOrganization(uids, assets),
+        assetUids: uids,
+        assetIdsByOrganization: groupByOrganization(uids, assets),
         audited: { name: name.trim(), ...auditedAssets(uids, pairs) },
       };
     }),
@@ -140,8 +140,8 @@ export async function createAssetTags(
       normalized_name: foldName(name),
     })),
   );
-  const ids = new Map(created.map((tag) => [tag.uid, tag.id]));
-  const conflictIndex = tags.findIndex(({ uid }) => !ids.has(uid));
+  const tagIds = new Map(created.map((tag) => [tag.uid, tag.id]));
+  const conflictIndex = tags.findIndex(({ uid }) => !tagIds.has(uid));
   const name = tags[conflictIndex]?.name;
   if (name !== undefined) {
     throw new DomainError('tag-exists', { name }, [
@@ -152,9 +152,9 @@ export async function createAssetTags(
   await insertTaggings(
     tx,
     tags.flatMap((tag) =>
-      [...tag.ids].map(([organization, numbers]) => ({
+      [...tag.assetIdsByOrganization].map(([organization, numbers]) => ({
         common: [
-          ids.get(tag.uid) as number,
+          tagIds.get(tag.uid) as number,
           organization,
           owner.id,
           owner.id === organization ? null : owner.id,
@@ -176,7 +176,7 @@ export async function createAssetTags(
       },
     })),
   );
-  return tags.map((tag) => ({ uid: tag.uid, name: tag.name, orgUid, assets: tag.assets }));
+  return tags.map((tag) => ({ uid: tag.uid, name: tag.name, orgUid, assets: tag.assetUids }));
 }
 
 type NewTagRow = Omit<Row<'asset_tags'>, 'id' | 'version'>;
@@ -198,14 +198,14 @@ function groupByOrganization(
   uids: readonly string[],
   assets: ReadonlyMap<string, TaggableAsset>,
 ): ReadonlyMap<number, number[]> {
-  const organizations = new Map<number, number[]>();
+  const idsByOrganization = new Map<number, number[]>();
   for (const uid of uids) {
     const { id, organization_id: organization } = assets.get(uid) as TaggableAsset;
-    const ids = organizations.get(organization);
-    if (ids === undefined) organizations.set(organization, [id]);
+    const ids = idsByOrganization.get(organization);
+    if (ids === undefined) idsByOrganization.set(organization, [id]);
     else ids.push(id);
   }
-  return organizations;
+  return idsByOrganization;
 }
 
 /** The assets of one tag for the audit log; for many pairs, their number and a digest. */

@@ -17,8 +17,9 @@ interface RequestedLocation {
 
 /**
  * Looks for assets at these locations that the caller cannot see. The number of times that a caller finds one is limited.
- * @returns the `conflict` for the first one, whose count the caller has to commit; `undefined` if there is none
- * @throws DomainError `rate-limited` after too many
+ * @returns the `conflict` for the first such asset, or `undefined`. Return it from the transaction in place of throwing
+ *   it, so that its count is committed
+ * @throws DomainError `rate-limited` for a caller who has found too many
  */
 export async function findHiddenConflict(
   tx: Transaction,

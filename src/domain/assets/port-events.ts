@@ -43,10 +43,10 @@ export const insertPortEvents = prepareInsert('port_events', {
 export function toPortEventRow(
   assetId: number,
   at: number,
-  steps: readonly PortChange[],
+  portChanges: readonly PortChange[],
   importId?: number,
 ): InsertRow | undefined {
-  const changes = steps
+  const changes = portChanges
     // A port that is first seen in any state but open is no event.
     .filter(({ before, after }) => before !== null || after.observed_state === 'open')
     .sort((one, other) => comparePorts(one.after, other.after))
@@ -61,7 +61,7 @@ export function toPortEventRow(
     : [assetId, at, importId ?? null, changes.length, JSON.stringify(changes)];
 }
 
-/** @returns how often a port became open, and a known one closed */
+/** @returns the numbers of ports that became open, and of known ports that became closed */
 export function countTransitions(changes: string): { opened: number; closed: number } {
   const count = { opened: 0, closed: 0 };
   for (const [, , before, [state]] of JSON.parse(changes) as StoredChange[]) {
@@ -102,7 +102,7 @@ export interface PortHistoryQuery extends PageRequest {
   /** Milliseconds since 1970. */
   since?: number | undefined;
   number?: number | undefined;
-  /** Events of all pages together. */
+  /** The maximum number of events on all pages. */
   limit?: number | undefined;
 }
 
@@ -130,7 +130,7 @@ export async function readPortHistory(
   while (asset.type === 'host') {
     const rows = await readRows(db, asset.id, since, last);
     for (const row of rows) {
-      // Rows outside the page are parsed only to count them.
+      // Without a filter by number, rows outside the page are counted without parsing them.
       if (number === undefined && (total + row.changes_count <= start || total >= end)) {
         total += row.changes_count;
         continue;

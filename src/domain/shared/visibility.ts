@@ -4,8 +4,8 @@ import { type ScopeRule, scopeRuleOf, type Scope } from '../../auth/scopes.ts';
 import { withoutIndex } from '../../db/dialect-sql.ts';
 
 /**
- * What a caller can see, by the rules of docs/decided.md, section 10. Callers of the same kind share a `key`, by
- * which queries are prepared once for each kind.
+ * What a caller can see, by the rules of docs/decided.md, section 10. Callers with the same kind and
+ * rules share a `key`; queries are prepared once for each key.
  */
 export interface Visibility {
   key: string;
@@ -35,18 +35,18 @@ export function visibilityByScopes(caller: Caller, accepted: readonly Scope[]): 
   const rules = all.filter(
     (rule, index) => !all.some((other, i) => i !== index && includes(other, rule, i < index)),
   );
-  const key = rules.map(({ level, writableBy }) => `${level}:${writableBy?.join('+') ?? '*'}`).sort();
+  const ruleKeys = rules.map(({ level, writableBy }) => `${level}:${writableBy?.join('+') ?? '*'}`).sort();
   const kind = kindOf(caller);
-  return { key: `${kind}|${key.join('|')}`, kind, rules };
+  return { key: `${kind}|${ruleKeys.join('|')}`, kind, rules };
 }
 
 const WIDTH = { listing: 0, organization: 1, global: 2 } as const;
 
 /** Whether one rule makes the other redundant. Listings hold only assets of their own organization. */
 function includes(rule: ScopeRule, other: ScopeRule, isFirst: boolean): boolean {
-  const sameAssets = String(rule.writableBy) === String(other.writableBy);
-  if (rule.level === other.level && sameAssets) return isFirst;
-  return WIDTH[rule.level] >= WIDTH[other.level] && (rule.writableBy === null || sameAssets);
+  const hasSameWriters = String(rule.writableBy) === String(other.writableBy);
+  if (rule.level === other.level && hasSameWriters) return isFirst;
+  return WIDTH[rule.level] >= WIDTH[other.level] && (rule.writableBy === null || hasSameWriters);
 }
 
 /**
@@ -98,17 +98,17 @@ function assetCondition(
 ): RawBuilder<SqlBool> {
   return anyOf(
     rules.map(({ level, writableBy }) => {
-      const writable =
+      const matchesWriters =
         writableBy === null
           ? TRUE
           : sql<SqlBool>`assets.writable_by in (${sql.join(writableBy.map((writer) => sql.lit(writer)))})`;
       switch (level) {
         case 'global':
-          return writable;
+          return matchesWriters;
         case 'organization':
-          return sql<SqlBool>`(${writable} and ${inOrganization(organizationId, kind, p)})`;
+          return sql<SqlBool>`(${matchesWriters} and ${inAccessibleOrganization({ kind }, organizationId, p)})`;
         case 'listing':
-          return sql<SqlBool>`(${writable} and ${listed})`;
+          return sql<SqlBool>`(${matchesWriters} and ${listed})`;
       }
     }),
   );
@@ -125,7 +125,7 @@ export function organizationIsVisible(
     anyOf(
       levels.map((level) =>
         level === 'organization'
-          ? inOrganization(id, kind, p)
+          ? inAccessibleOrganization({ kind }, id, p)
           : sql<SqlBool>`exists (select 1 from assessments where assessments.organization_id = ${id} and ${inListing(kind, p)})`,
       ),
     );
@@ -136,15 +136,23 @@ export function organizationIsVisible(
 }
 
 /**
- * The condition that the account belongs to an organization in any role, as `isMemberOf` does in memory.
- * @param column the organization's id
+ * The condition that an organization is the client user's own, is assigned to the staff user or, for other staff, any.
+ * `isMemberOf` is the same in memory.
+ * @param organizationId the id of the organization
  */
 export function inAccessibleOrganization(
-  { kind }: Visibility,
-  column: Expression<unknown>,
+  { kind }: Pick<Visibility, 'kind'>,
+  organizationId: Expression<unknown>,
   p: VisibilityParameters,
 ): RawBuilder<SqlBool> {
-  return inOrganization(column, kind, p);
+  switch (kind) {
+    case 'staff':
+      return TRUE;
+    case 'assigned':
+      return sql<SqlBool>`${organizationId} in (select organization_id from staff_organizations where user_id = ${p.callerId})`;
+    case 'client':
+      return sql<SqlBool>`${organizationId} = ${p.callerOrganizationId}`;
+  }
 }
 
 /** The condition that a row of `assessments`, a listing, is visible. */
@@ -156,7 +164,7 @@ export function assessmentIsVisible(
     rules.map(({ level }) => {
       if (level === 'global') return TRUE;
       return level === 'organization'
-        ? inOrganization(sql.ref('assessments.organization_id'), kind, p)
+        ? inAccessibleOrganization({ kind }, sql.ref('assessments.organization_id'), p)
         : inListing(kind, p);
     }),
   );
@@ -166,22 +174,6 @@ const TRUE = sql<SqlBool>`1 = 1`;
 
 function anyOf(conditions: readonly RawBuilder<SqlBool>[]): RawBuilder<SqlBool> {
   return conditions.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`(${sql.join(conditions, sql` or `)})`;
-}
-
-/** A client user's organization, the assigned organizations of staff, or all. */
-function inOrganization(
-  id: Expression<unknown>,
-  kind: CallerKind,
-  p: VisibilityParameters,
-): RawBuilder<SqlBool> {
-  switch (kind) {
-    case 'staff':
-      return TRUE;
-    case 'assigned':
-      return sql<SqlBool>`${id} in (select organization_id from staff_organizations where user_id = ${p.callerId})`;
-    case 'client':
-      return sql<SqlBool>`${id} = ${p.callerOrganizationId}`;
-  }
 }
 
 /** Whether one of the caller's listings contains the row of `assets`. */
@@ -198,7 +190,7 @@ function isListed(kind: CallerKind, p: VisibilityParameters): RawBuilder<SqlBool
 
 /** The listings that a client user has access to; for staff, those of their organizations. */
 function inListing(kind: CallerKind, p: VisibilityParameters): RawBuilder<SqlBool> {
-  if (kind !== 'client') return inOrganization(sql.ref('assessments.organization_id'), kind, p);
+  if (kind !== 'client') return inAccessibleOrganization({ kind }, sql.ref('assessments.organization_id'), p);
   return sql<SqlBool>`exists (
     select 1 from assessment_access
     where assessment_access.assessment_id = assessments.id and assessment_access.user_id = ${p.callerId})`;

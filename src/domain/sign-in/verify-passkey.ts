@@ -8,22 +8,21 @@ import { signInBlocker, selectSignInStates } from '../users/sign-in-eligibility.
 
 /** The response of a browser to a passkey request. */
 export interface PasskeyAssertion {
-  /** JSON. */
+  /** The credential that the browser returned, as JSON. */
   credential: string;
   relyingParty: RelyingParty;
-  /** The challenge of the request, and when it expires. */
   challenge: string;
-  endsAt: number;
+  challengeExpiresAt: number;
 }
 
 type Passkey = NonNullable<Awaited<ReturnType<typeof findPasskey>>>;
 
 /**
- * Signs in with a passkey alone, which counts as two factors: the authenticator, and its verification of the user.
+ * Verifies a sign-in with a passkey alone, which counts as two factors: the authenticator, and its verification of the user.
  * @returns the user and the id of the passkey; `undefined` when the passkey is unknown or wrong, its user is banned, or
- *   their organization requires its provider; the response does not say which
+ *   their organization requires its identity provider; the response does not say which
  */
-export async function signInWithPasskey(
+export async function verifyPasskeySignIn(
   database: DatabaseWithDenials,
   by: ChangeContext,
   assertion: PasskeyAssertion,
@@ -33,7 +32,7 @@ export async function signInWithPasskey(
   const isValid =
     passkey !== undefined &&
     signInBlocker(passkey) === undefined &&
-    (await verifyAssertion(database, by, passkey, assertion));
+    (await verifyOnce(database, by, passkey, assertion));
   if (isValid && owner !== undefined) return { ...owner, passkeyId: passkey.id };
   database.deniedAttempts.record(by, {
     action: 'sign-in.refuse',
@@ -52,7 +51,7 @@ export async function verifyPasskey(
   assertion: PasskeyAssertion,
 ): Promise<boolean> {
   const passkey = await findPasskey(database.db.read, assertion);
-  return passkey?.user_id === owner.userId && verifyAssertion(database, by, passkey, assertion);
+  return passkey?.user_id === owner.userId && verifyOnce(database, by, passkey, assertion);
 }
 
 async function findPasskey(db: ReadConnection, assertion: PasskeyAssertion) {
@@ -65,28 +64,29 @@ async function findPasskey(db: ReadConnection, assertion: PasskeyAssertion) {
       'passkeys.public_key',
       'passkeys.counter',
       'passkeys.user_id',
-      'users.uid',
+      'users.uid as user_uid',
       'users.organization_id',
     ])
     .where('passkeys.id', '=', response.id)
     .executeTakeFirst();
 }
 
-async function verifyAssertion(
+/** Verifies an assertion, and uses up its challenge. */
+async function verifyOnce(
   { db, deniedAttempts }: DatabaseWithDenials,
   by: ChangeContext,
   passkey: Passkey,
-  { credential, relyingParty, challenge, endsAt }: PasskeyAssertion,
+  { credential, relyingParty, challenge, challengeExpiresAt }: PasskeyAssertion,
 ): Promise<boolean> {
   const response = await parseAssertionResponse(credential);
   if (response === undefined) return false;
   const { userHandle } = response.response;
-  if (userHandle !== undefined && Buffer.from(userHandle, 'base64url').toString() !== passkey.uid)
+  if (userHandle !== undefined && Buffer.from(userHandle, 'base64url').toString() !== passkey.user_uid)
     return false;
   const counter = await verifyPasskeyAssertion(relyingParty, challenge, response, passkey.public_key);
   if (counter === undefined) return false;
   const outcome = await db.write(async (tx) => {
-    if (!(await consumeChallenge(tx, challenge, endsAt, by.now))) return 'used-before';
+    if (!(await consumeChallenge(tx, challenge, challengeExpiresAt, by.now))) return 'used-before';
     return (await advanceCounter(tx, by, passkey, counter)) ? 'valid' : 'cloned';
   });
   if (outcome === 'cloned') {

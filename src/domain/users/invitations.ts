@@ -1,5 +1,5 @@
 import { type ChangeContext, onBehalfOf } from '../../auth/callers.ts';
-import { readInvitationUid, verifyInvitationToken, type InvitationClaims } from '../../auth/account-links.ts';
+import { readInvitedUser, verifyInvitationToken, type InvitationClaims } from '../../auth/account-links.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import type { Row } from '../../db/schema.ts';
 import { recordEvent } from '../audit/record-event.ts';
@@ -44,7 +44,7 @@ export async function resolveInvitation(
   lifetime: number,
   now: number,
 ): Promise<InvitationLink> {
-  const uid = readInvitationUid(token);
+  const uid = readInvitedUser(token);
   if (uid === undefined) return { state: 'unknown' };
   const row = await selectSignInStates(db)
     .leftJoin('organizations', 'organizations.id', 'users.organization_id')

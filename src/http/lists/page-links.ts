@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 
-/** Maximum length of a request line. */
 export const PageLinkSchema = Type.String({
   format: 'uri',
+  // The maximum length of a request line.
   maxLength: 20_480,
   description: 'An absolute URL with the query of the request.',
 });
@@ -20,7 +20,7 @@ export interface PageLinks {
  * Returns the links of a page, which keep the query of the request except its page.
  * @param base base URL of the area
  * @param url path and query of the request
- * @param page number of the page, starting at 1; one past the end links back to the last
+ * @param page number of the page, starting at 1; `prev` of a page past the end is the last page
  * @param parameter name of the page parameter
  */
 export function pageLinks(
@@ -30,10 +30,10 @@ export function pageLinks(
   totalPages: number,
   parameter = 'page',
 ): PageLinks {
-  const start = linkWithout(base, url, parameter);
+  const start = linkPrefix(base, url, parameter);
   const last = Math.max(1, totalPages);
   return {
-    // BigInt writes numbers beyond exact integers in digits.
+    // A BigInt writes a large number in digits, not with an exponent.
     self: start + BigInt(page),
     first: `${start}1`,
     last: start + last,
@@ -43,7 +43,7 @@ export function pageLinks(
 }
 
 /** Returns the URL of the request without this parameter, ending in `parameter=`. */
-export function linkWithout(base: string, url: string, parameter: string): string {
+export function linkPrefix(base: string, url: string, parameter: string): string {
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
   const parameters = mark < 0 ? [] : url.slice(mark + 1).split('&');
@@ -57,9 +57,9 @@ function isParameter(parameter: string, part: string): boolean {
 }
 
 /** Bytes of a `Link` header that proxies pass on with the rest of the head: nginx allows 4 KiB by default. */
-const MAX_LINKS = 2 * 1024;
+const MAX_LINK_BYTES = 2 * 1024;
 /** Bytes of a `Link` header with `next` alone: Node.js reads heads of up to 16 KiB. */
-const MAX_NEXT_LINK = 8 * 1024;
+const MAX_NEXT_LINK_BYTES = 8 * 1024;
 
 /** Has the cursor or the number of the next page if `Link` is too long. */
 export const NEXT_CURSOR_HEADER = 'X-Next-Cursor';
@@ -74,9 +74,9 @@ export function linkHeaders(
   position: string | undefined,
 ): Record<string, string> {
   const all = formatLinks(links);
-  if (all.length <= MAX_LINKS) return all === '' ? {} : { link: all };
+  if (all.length <= MAX_LINK_BYTES) return all === '' ? {} : { link: all };
   const next = formatLinks({ next: links.next });
-  if (next.length <= MAX_NEXT_LINK) return next === '' ? {} : { link: next };
+  if (next.length <= MAX_NEXT_LINK_BYTES) return next === '' ? {} : { link: next };
   return position === undefined ? {} : { [NEXT_CURSOR_HEADER.toLowerCase()]: position };
 }
 

@@ -11,7 +11,7 @@ import { OperationResult } from '../operation-result.ts';
 import { Problem } from '../problems.ts';
 import { streamResponse } from '../streams.ts';
 import type { PaginationStyle } from './parameters.ts';
-import { linkHeaders, linkWithout, NEXT_CURSOR_HEADER, pageCount, pageLinks } from './page-links.ts';
+import { linkHeaders, linkPrefix, NEXT_CURSOR_HEADER, pageCount, pageLinks } from './page-links.ts';
 import { streamJson, toJsonArray } from './row-serializers.ts';
 
 const MAX_CURSOR_LENGTH = 8_192;
@@ -205,7 +205,7 @@ function cursorWindow<Item, F extends Filters, O extends string>(
           : [batch.last, batch.hasMore];
       if (last === undefined || !hasMore) return {};
       const next = encodeCursor(scope, last);
-      return linkHeaders({ next: linkWithout(base, url, style.cursorParameter) + next }, next);
+      return linkHeaders({ next: linkPrefix(base, url, style.cursorParameter) + next }, next);
     },
   };
 }

@@ -41,7 +41,10 @@ export function AssessmentList() {
       searchLabel={messages.searchLabel}
       defaultSort={DEFAULT_SORT}
       onSearch={(change) =>
-        void navigate({ search: (now) => parseAssessmentSearch({ ...now, ...change }), replace: true })
+        void navigate({
+          search: (previous) => parseAssessmentSearch({ ...previous, ...change }),
+          replace: true,
+        })
       }
       onClear={() => void navigate({ search: {} })}
       create={canCreate ? { label: messages.newAssessment, run: () => setCreating(true) } : undefined}

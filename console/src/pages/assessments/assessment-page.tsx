@@ -9,7 +9,7 @@ import { DescriptionItem, DescriptionList } from '../../components/description-l
 import { DeleteButton, EditButton } from '../../components/page-actions.tsx';
 import { PageFallback, PageLayout } from '../../components/page.tsx';
 import { Day, Time } from '../../components/time.tsx';
-import { currentUser, useCanEditAssessments } from '../../session/permissions.ts';
+import { currentUserQuery, useCanEditAssessments } from '../../session/permissions.ts';
 import { AccessTab } from './access-tab.tsx';
 import { AssessmentForm } from './assessment-form.tsx';
 import classes from './assessment-page.module.css';
@@ -40,7 +40,7 @@ export function AssessmentPage() {
 
 function AssessmentDetail({ assessment }: { assessment: VersionedAssessment }) {
   const { uid, name, description } = assessment;
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const canEdit = useCanEditAssessments(assessment.assessment_group_id);
   const [dialog, setDialog] = useState<'edit' | 'delete'>();
   const isAdmin = user?.admin === true;
@@ -131,7 +131,7 @@ function AssessmentTabs({ assessment }: { assessment: VersionedAssessment }) {
   const { uid, vulnerability_count, asset_count } = assessment;
   const { show = 'vulnerabilities' } = useSearch({ from: '/assessments/$uid' });
   const navigate = useNavigate({ from: '/assessments/$uid' });
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const isAdmin = user?.admin === true;
   const all: readonly { value: AssessmentTab; label: string; count?: number; isShown?: boolean }[] = [
     { value: 'vulnerabilities', label: 'Vulnerabilities', count: vulnerability_count },

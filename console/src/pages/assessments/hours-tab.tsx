@@ -18,7 +18,7 @@ import { errorText } from '../../components/notifications.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { type Column, StackedCell } from '../../components/table-column.tsx';
 import { Time } from '../../components/time.tsx';
-import { currentUser } from '../../session/permissions.ts';
+import { currentUserQuery } from '../../session/permissions.ts';
 import classes from './assessment-page.module.css';
 import { hoursMessages as messages } from './messages.ts';
 import { SessionForm } from './session-form.tsx';
@@ -29,7 +29,7 @@ type OpenDialog = { kind: 'log' } | { kind: 'edit' | 'delete'; session: TestingS
 /** The testing hours of an assessment: a timer and the logged sessions (operations 7 and 48 to 51). */
 export function HoursTab({ assessment }: { assessment: Assessment }) {
   const { uid, state } = assessment;
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const { data: hours } = useQuery(testingHoursQuery(uid));
   const { data: running = [] } = useQuery(runningSessionsQuery(uid));
   const list = useTestingSessions(uid);

@@ -13,7 +13,7 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText, notifyError } from '../../components/notifications.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { type Column, RowLink } from '../../components/table-column.tsx';
-import { currentUser } from '../../session/permissions.ts';
+import { currentUserQuery } from '../../session/permissions.ts';
 import { parseScopeRules as rulesIn } from '../assets/pasted-assets.ts';
 import { AddToScopeDialog } from './add-to-scope-dialog.tsx';
 import { scopeMessages as messages } from './messages.ts';
@@ -33,7 +33,7 @@ export function ScopeTab({ assessment: { uid, organization_uid } }: { assessment
   const [typed, setTyped] = useState('');
   const [search] = useDebouncedValue(typed, 120);
   const list = useScope(uid, search);
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const canWrite = user?.scopes.some((scope) => WRITE_SCOPES.has(scope)) === true;
   const [dialog, setDialog] = useState<'add' | ScopeAsset>();
   const { mutate } = useUpdateScope(uid);

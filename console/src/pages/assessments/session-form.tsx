@@ -8,7 +8,7 @@ import type { Option } from '../../components/filter-definition.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
-import { currentUser } from '../../session/permissions.ts';
+import { currentUserQuery } from '../../session/permissions.ts';
 import { hoursMessages as messages } from './messages.ts';
 
 const HOUR_MS = 3_600_000;
@@ -23,7 +23,7 @@ interface SessionFormProps {
 
 /** Logs or edits a testing session, in the user's time zone (operations 49 and 50). */
 export function SessionForm({ assessment, session, onClose }: SessionFormProps) {
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const { log, correct } = useTestingSessionMutations(assessment.uid);
   const { error, isPending } = session === undefined ? log : correct;
   const { values, field, rest } = useApiForm(formValues(session), error);

@@ -47,7 +47,7 @@ export function AssetList() {
   const filter = (next: AssetSearchChange) => {
     setCurrent(undefined);
     setSelected(new Set());
-    void navigate({ search: (now) => omitUndefined({ ...now, ...next }), replace: true });
+    void navigate({ search: (previous) => omitUndefined({ ...previous, ...next }), replace: true });
   };
   const selectedRows = useMemo(
     () => (selected.size > 0 ? loadedRows(list).filter(({ uid }) => selected.has(uid)) : []),

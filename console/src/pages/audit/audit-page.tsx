@@ -24,7 +24,7 @@ import { PageLayout } from '../../components/page.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { type Column, StackedCell } from '../../components/table-column.tsx';
 import { Time } from '../../components/time.tsx';
-import { currentUser } from '../../session/permissions.ts';
+import { currentUserQuery } from '../../session/permissions.ts';
 import { AuditDetails } from './audit-details.tsx';
 import { AuditObjectLink } from './audit-object-link.tsx';
 import { actorText } from './audit-event-text.ts';
@@ -72,12 +72,12 @@ const AUDIT_COLUMNS: readonly Column<AuditEvent>[] = [
 export function AuditPage() {
   const address = useSearch({ from: '/audit' });
   const navigate = useNavigate({ from: '/audit' });
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const [opened, setOpened] = useState<AuditEvent>();
   const filter = toFilter(address);
   const changeSearch = (change: AuditSearchChange) => {
     setOpened(undefined);
-    void navigate({ search: (now) => omitUndefined({ ...now, ...change }), replace: true });
+    void navigate({ search: (previous) => omitUndefined({ ...previous, ...change }), replace: true });
   };
   if (user === undefined) return <PageLayout title="Audit">{null}</PageLayout>;
   if (user.admin !== true)

@@ -16,7 +16,7 @@ import { errorText, notify } from '../../components/notifications.tsx';
 import { type BatchItemResult, BatchResultDialog } from '../../components/batch-result-dialog.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
-import { currentUser } from '../../session/permissions.ts';
+import { currentUserQuery } from '../../session/permissions.ts';
 import { groupMessages } from './messages.ts';
 
 interface AddMembersProps {
@@ -31,7 +31,7 @@ const messages = groupMessages.add;
 
 /** Adds people to a group, selected one by one or pasted as a list of addresses, with a result for each (operation 47). */
 export function AddMembersDialog({ id, organizationUid, onClose }: AddMembersProps) {
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const [role, setRole] = useState<GroupRole>('assessment_member');
   const [members, setMembers] = useState<readonly MemberRef[]>([]);
   const [text, setText] = useState('');

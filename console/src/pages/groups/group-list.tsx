@@ -8,7 +8,7 @@ import { useOrganizationFilter } from '../../components/filter-definition.ts';
 import { ListPage } from '../../components/list-page.tsx';
 import { type Column, RowLink } from '../../components/table-column.tsx';
 import { Time } from '../../components/time.tsx';
-import { currentUser } from '../../session/permissions.ts';
+import { currentUserQuery } from '../../session/permissions.ts';
 import { GroupFormDialog } from './group-form-dialog.tsx';
 import { parseGroupSearch } from '../../app/search-params.ts';
 import { groupMessages } from './messages.ts';
@@ -66,7 +66,7 @@ export function GroupList() {
   const navigate = useNavigate({ from: '/groups' });
   const list = useGroups(search);
   const filters = useOrganizationFilter();
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const isAdmin = user?.admin === true;
   const [isCreating, setCreating] = useState(false);
   const open = ({ id }: AssessmentGroup) => void navigate({ to: '/groups/$id', params: { id: String(id) } });
@@ -83,7 +83,7 @@ export function GroupList() {
       search={search}
       searchLabel={groupMessages.search}
       onSearch={(change) =>
-        void navigate({ search: (now) => parseGroupSearch({ ...now, ...change }), replace: true })
+        void navigate({ search: (previous) => parseGroupSearch({ ...previous, ...change }), replace: true })
       }
       onClear={() => void navigate({ search: {} })}
       create={isAdmin ? { label: groupMessages.newGroup, run: () => setCreating(true) } : undefined}

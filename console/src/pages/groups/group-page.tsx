@@ -26,7 +26,7 @@ import { PageFallback, PageLayout } from '../../components/page.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { type Column, StackedCell } from '../../components/table-column.tsx';
 import { Time } from '../../components/time.tsx';
-import { currentUser } from '../../session/permissions.ts';
+import { currentUserQuery } from '../../session/permissions.ts';
 import { AddMembersDialog } from './add-members-dialog.tsx';
 import { GroupFormDialog } from './group-form-dialog.tsx';
 import classes from './group-page.module.css';
@@ -88,7 +88,7 @@ export function GroupPage() {
 }
 
 function GroupDetails({ group }: { group: AssessmentGroup & { version: string } }) {
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const isAdmin = user?.admin === true;
   const [dialog, setDialog] = useState<'edit' | 'delete'>();
   const close = () => setDialog(undefined);

@@ -2,7 +2,7 @@ import { Anchor, Paper, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { DimmedText } from '../../components/dimmed-text.tsx';
-import { currentUser, useCanCreateAssessments } from '../../session/permissions.ts';
+import { currentUserQuery, useCanCreateAssessments } from '../../session/permissions.ts';
 import { homeMessages as messages } from './messages.ts';
 import classes from './home-page.module.css';
 
@@ -15,7 +15,7 @@ const STEPS = [
 
 /** Shown on the home page until there are findings. */
 export function GettingStarted() {
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const canCreate = useCanCreateAssessments();
   const isFor = { creators: canCreate, admins: user?.admin === true };
   return (

@@ -16,7 +16,7 @@ import { SEVERITIES } from '../../queries/enums.ts';
 import { SeverityBadge } from '../../components/vulnerability-badges.tsx';
 import { Time } from '../../components/time.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
-import { currentUser } from '../../session/permissions.ts';
+import { currentUserQuery } from '../../session/permissions.ts';
 import { GettingStarted } from './getting-started.tsx';
 import { homeMessages as messages } from './messages.ts';
 import classes from './home-page.module.css';
@@ -149,7 +149,7 @@ function OpenCards() {
 }
 
 function CountCards() {
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const [previousVisit] = useState(recordVisit);
   const [due] = useState(() => new Date(Date.now() + DUE_SOON_DAYS * DAY_MS).toISOString().slice(0, 10));
   return (

@@ -49,7 +49,7 @@ export function ImportList() {
   const values = { state: search.state ?? [], assessment_id: search.assessment_id ?? [] };
   const filter = (change: Partial<Record<keyof ImportSearch, unknown>>) => {
     setCurrent(undefined);
-    void navigate({ search: (now) => parseImportSearch({ ...now, ...change }), replace: true });
+    void navigate({ search: (previous) => parseImportSearch({ ...previous, ...change }), replace: true });
   };
   const isFiltered = Object.keys(search).some((name) => name !== 'dry_runs');
   return (
@@ -58,8 +58,8 @@ export function ImportList() {
         <DropZone
           isLarge={files.length === 0 && list.total === 0}
           onFiles={(dropped) =>
-            setFiles((now) => [
-              ...now,
+            setFiles((previous) => [
+              ...previous,
               ...dropped.map((file) => {
                 last.current += 1;
                 return { id: last.current, file };
@@ -70,7 +70,7 @@ export function ImportList() {
         {files.length > 0 && (
           <NewImports
             files={files}
-            onRemove={(ids) => setFiles((now) => now.filter(({ id }) => !ids.includes(id)))}
+            onRemove={(ids) => setFiles((previous) => previous.filter(({ id }) => !ids.includes(id)))}
           />
         )}
         <FilterBar filters={KINDS} values={values} onChange={(name, next) => filter({ [name]: next })}>

@@ -8,7 +8,7 @@ import { organizationsQuery } from '../../queries/organizations.ts';
 import { tagSuggestionsQuery } from '../../queries/tags.ts';
 import { ListingPicker } from '../../components/listing-picker.tsx';
 import { SEVERITIES, type Severity } from '../../queries/enums.ts';
-import { currentUser } from '../../session/permissions.ts';
+import { currentUserQuery } from '../../session/permissions.ts';
 import classes from './imports.module.css';
 import { importMessages } from './messages.ts';
 
@@ -35,7 +35,7 @@ interface ImportOptionsProps {
 /** Options that apply to all dropped reports. */
 export function ImportOptions({ settings, onChange, assessmentError }: ImportOptionsProps) {
   const [isOpen, { toggle }] = useDisclosure();
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const { data: visibleOrganizations = [] } = useQuery(organizationsQuery);
   const set = (change: Partial<ImportSettings>) => onChange({ ...settings, ...change });
   const Chevron = isOpen ? IconChevronDown : IconChevronRight;

@@ -2,7 +2,7 @@ import { Button, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { pluralize } from '../../components/pluralize.ts';
-import { currentUser } from '../../session/permissions.ts';
+import { currentUserQuery } from '../../session/permissions.ts';
 import { ImportOptions, DEFAULT_SETTINGS } from './import-options.tsx';
 import { ImportFileCard } from './import-file-card.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
@@ -30,7 +30,7 @@ export function NewImports({ files, onRemove }: NewImportsProps) {
   const [settings, setSettings] = useState(DEFAULT_SETTINGS);
   const [states, setStates] = useState<Readonly<Record<number, CardState>>>({});
   const [startAll, setStartAll] = useState(0);
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   // Only admins may import without an assessment; staff must then choose an organization.
   const isReady =
     settings.assessmentUid !== null ||
@@ -59,7 +59,7 @@ export function NewImports({ files, onRemove }: NewImportsProps) {
           isReady={isReady}
           startAll={startAll}
           onRemove={() => onRemove([id])}
-          onState={(state) => setStates((now) => ({ ...now, [id]: state }))}
+          onState={(state) => setStates((previous) => ({ ...previous, [id]: state }))}
         />
       ))}
       <Group gap="sm">

@@ -10,7 +10,7 @@ import { SelectedPills } from '../../components/selected-pills.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { OrganizationSelect } from '../../components/organization-select.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
-import { currentUser } from '../../session/permissions.ts';
+import { currentUserQuery } from '../../session/permissions.ts';
 import { CopyableLink } from './copyable-link.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { peopleMessages } from './messages.ts';
@@ -19,7 +19,7 @@ const messages = peopleMessages.invite;
 
 /** Invites a person and shows the invitation link (operation 54). */
 export function InvitePersonDialog({ onClose }: { onClose: () => void }) {
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const invite = useInvitePerson();
   const { values, setValues, field, rest } = useApiForm(
     {

@@ -11,7 +11,7 @@ import { personNameColumn, type Column } from '../../components/table-column.tsx
 import { PageLayout } from '../../components/page.tsx';
 import { ListPage } from '../../components/list-page.tsx';
 import { Time } from '../../components/time.tsx';
-import { currentUser } from '../../session/permissions.ts';
+import { currentUserQuery } from '../../session/permissions.ts';
 import { InvitePersonDialog } from './invite-person-dialog.tsx';
 import { UserStateBadge } from './user-state-badge.tsx';
 import { parsePeopleSearch, PERSON_STATES } from '../../app/search-params.ts';
@@ -78,7 +78,7 @@ const PEOPLE_COLUMNS: readonly Column<ListedUser>[] = [
 
 /** The people of the organization; only for admins and staff. */
 export function PeopleList() {
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   if (user !== undefined && user.admin !== true)
     return (
       <PageLayout title="People">
@@ -108,7 +108,7 @@ function List() {
       search={search}
       searchLabel={messages.search}
       onSearch={(change) =>
-        void navigate({ search: (now) => parsePeopleSearch({ ...now, ...change }), replace: true })
+        void navigate({ search: (previous) => parsePeopleSearch({ ...previous, ...change }), replace: true })
       }
       onClear={() => void navigate({ search: {} })}
       create={{

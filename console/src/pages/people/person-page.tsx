@@ -18,7 +18,7 @@ import { DescriptionItem, DescriptionList } from '../../components/description-l
 import { errorText } from '../../components/notifications.tsx';
 import { PageFallback, PageLayout } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
-import { currentUser } from '../../session/permissions.ts';
+import { currentUserQuery } from '../../session/permissions.ts';
 import { CopyableLink } from './copyable-link.tsx';
 import { PersonAssessments } from './person-assessments.tsx';
 import { UserStateBadge } from './user-state-badge.tsx';
@@ -38,7 +38,7 @@ export function PersonPage() {
 type Dialog = 'ban' | 'rename';
 
 function PersonDetails({ person }: { person: User }) {
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const [dialog, setDialog] = useState<Dialog>();
   const change = useUpdatePerson();
   const name = personName(person);

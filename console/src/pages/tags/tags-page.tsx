@@ -13,7 +13,7 @@ import { FilterBar } from '../../components/filter-bar.tsx';
 import { ResultCount, PageLayout } from '../../components/page.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/table-column.tsx';
-import { currentUser } from '../../session/permissions.ts';
+import { currentUserQuery } from '../../session/permissions.ts';
 import { CreateTagDialog, DeleteTagDialog, RenameTagDialog } from './tag-dialogs.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { type TagsSearch, parseTagsSearch } from '../../app/search-params.ts';
@@ -30,14 +30,14 @@ type OpenDialog = { kind: 'create' } | { kind: 'rename' | 'delete'; tag: TagRow 
 export function TagsPage() {
   const { kind = 'vulnerability', search = '', ...params } = useSearch({ from: '/tags' });
   const navigate = useNavigate({ from: '/tags' });
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   const { data: visibleOrganizations = [] } = useQuery({
     ...organizationsQuery,
     enabled: user?.staff === true,
   });
   const organization = user?.organization_uid ?? params.organization ?? visibleOrganizations[0]?.uid;
   const changeSearch = (change: TagsSearch) =>
-    void navigate({ search: (now) => parseTagsSearch({ ...now, ...change }), replace: true });
+    void navigate({ search: (previous) => parseTagsSearch({ ...previous, ...change }), replace: true });
   return (
     <PageLayout
       title="Tags"

@@ -12,7 +12,7 @@ import { errorText, notify } from '../../components/notifications.tsx';
 import { SEVERITIES } from '../../queries/enums.ts';
 import { SeverityBadge } from '../../components/vulnerability-badges.tsx';
 import { PersonPicker } from '../../components/person-picker.tsx';
-import { currentUser } from '../../session/permissions.ts';
+import { currentUserQuery } from '../../session/permissions.ts';
 import { vulnerabilityListMessages as messages } from './messages.ts';
 import { TagNamesInput } from './tag-names-input.tsx';
 import classes from './edit-dialog.module.css';
@@ -48,7 +48,7 @@ function StatusForm({ vulnerabilityIds, onClose }: FormProps) {
   return (
     <OptionMenu
       options={statuses.map(({ id, name }) => ({
-        key: String(id),
+        shortcut: String(id),
         label: name,
         choose() {
           change.mutate({ ids: vulnerabilityIds, set: { status_id: id }, label: name });
@@ -64,7 +64,7 @@ function SeverityForm({ vulnerabilityIds, onClose }: FormProps) {
   return (
     <OptionMenu
       options={SEVERITIES.map((severity, index) => ({
-        key: String(index + 1),
+        shortcut: String(index + 1),
         label: <SeverityBadge severity={severity} />,
         choose() {
           change.mutate({ ids: vulnerabilityIds, set: { severity }, label: severity });
@@ -111,7 +111,7 @@ function AssigneeForm({ vulnerabilityIds, onClose }: FormProps) {
 }
 
 function CommentForm(props: FormProps) {
-  const { data: user } = useQuery(currentUser);
+  const { data: user } = useQuery(currentUserQuery);
   return user === undefined ? <Loader size="sm" /> : <CommentEditor {...props} user={user} />;
 }
 
@@ -209,14 +209,14 @@ function SubmitForm({ label, disabled, busy = false, onSubmit, children }: Submi
 }
 
 interface OptionMenuProps {
-  options: readonly { key: string; label: ReactNode; choose: () => void }[];
+  options: readonly { shortcut: string; label: ReactNode; choose: () => void }[];
 }
 
 /** A menu whose options are selected by number key, arrow keys or click. */
 function OptionMenu({ options }: OptionMenuProps) {
   const list = useRef<HTMLDivElement>(null);
   const handleKey = (event: KeyboardEvent) => {
-    const option = options.find(({ key }) => key === event.key);
+    const option = options.find(({ shortcut }) => shortcut === event.key);
     const buttons = [...(list.current?.querySelectorAll('button') ?? [])];
     const focusedIndex = buttons.indexOf(document.activeElement as HTMLButtonElement);
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -227,16 +227,16 @@ function OptionMenu({ options }: OptionMenuProps) {
   };
   return (
     <div ref={list} role="menu" tabIndex={-1} onKeyDown={handleKey}>
-      {options.map(({ key, label, choose }, index) => (
+      {options.map(({ shortcut, label, choose }, index) => (
         <UnstyledButton
-          key={key}
+          key={shortcut}
           role="menuitem"
           className={classes.choice}
           data-autofocus={index === 0 || undefined}
           onClick={choose}
         >
           <span className={classes.key} aria-hidden>
-            {key}
+            {shortcut}
           </span>
           {label}
         </UnstyledButton>

@@ -10,7 +10,7 @@ export const assetsTables = ({
 }: SchemaDialect): string[] => [
   // `location` identifies an asset: the address of a host, the URL of a web application, else the name. `search_name`
   // and `search_location` are normalized. `address_hex` is a host's IP address as 16 bytes in hexadecimal, so that a
-  // CIDR block is a range. Lists are sorted by `open_vulnerabilities`.
+  // CIDR block is a range. Lists can be sorted by `open_vulnerabilities`.
   `create table assets (
     id ${id},
     uid ${text} not null unique,
@@ -102,8 +102,8 @@ export const assetsTables = ({
   ) ${clusteredTableOptions}`,
   `create index ports_by_state on ports (asset_id, observed_state, number, protocol)`,
 
-  // What a scan changed about a host's ports, as a JSON list: number, protocol, and the port's properties before and
-  // after, each a list or `null`.
+  // The changes of a host's ports by a scan: a JSON list of number, protocol, properties before (`null` for a new port)
+  // and properties after.
   `create table port_events (
     id ${id},
     asset_id ${int} not null references assets (id) on delete cascade,

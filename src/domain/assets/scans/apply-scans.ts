@@ -14,7 +14,7 @@ import {
 } from './host-queries.ts';
 import { portChangeDeltas } from '../organization-ports.ts';
 import { toPortEventRow, insertPortEvents } from '../port-events.ts';
-import { type HostDetection, partOf, storeDetections, storeShownPorts } from './host-detections.ts';
+import { type HostDetection, partOf, storeDetections, storeCurrentPorts } from './host-detections.ts';
 import { HostPorts, type HostObservation, type PortChange, type PortNumberRange } from './diff-ports.ts';
 import { type Port, refreshPortCounts } from '../ports.ts';
 
@@ -142,7 +142,7 @@ export async function applyScans(
   // A large host is counted at its end, and its detections are stored before.
   if (numbers === undefined) {
     await refreshPortCounts(tx, writing.recount);
-    await storeShownPorts(tx, organizationId, writing.replaced, portsByHost);
+    await storeCurrentPorts(tx, organizationId, writing.replaced, portsByHost);
     await storeDetections(tx, organizationId, writing.detections);
   }
   await insertPortEvents(tx, writing.events);

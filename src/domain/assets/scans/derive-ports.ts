@@ -8,7 +8,7 @@ import { countTransitions, insertPortEvents, toPortEventRow } from '../port-even
 import { refreshPortCounts } from '../ports.ts';
 import { CHUNKS, LARGE_HOST_PORTS } from './apply-scans.ts';
 import { diffPorts, HostPorts, type PortNumberRange, type PortsDiff } from './diff-ports.ts';
-import { readDetections, storeShownPorts } from './host-detections.ts';
+import { readDetections, storeCurrentPorts } from './host-detections.ts';
 import { deletePorts, insertPorts, lockPorts, selectLargeHosts, toPortRow } from './host-queries.ts';
 
 /** The changes of a host for the audit log, and how many more ports an import opened and closed than before. */
@@ -28,7 +28,7 @@ export async function deriveHost(
   assetId: number,
   importId: number,
 ): Promise<DerivedChange> {
-  await storeShownPorts(tx, organizationId, [assetId]);
+  await storeCurrentPorts(tx, organizationId, [assetId]);
   const isLarge = (await selectLargeHosts(tx, { ids: [assetId], most: LARGE_HOST_PORTS })).length > 0;
   const change: DerivedChange = { before: [], after: [], opened: 0, closed: 0 };
   const events: InsertRow[] = [];

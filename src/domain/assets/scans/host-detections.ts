@@ -14,7 +14,7 @@ import {
   observationName,
   packBaseline,
   packObservation,
-  packShownPorts,
+  packCurrentPorts,
   type PortBaseline,
   type StoredObservation,
   unpackObservation,
@@ -35,10 +35,13 @@ export interface HostDetection {
   observation: StoredObservation;
 }
 
-/** @returns the part of a host record: its position in the report, then its first port number */
+/**
+ * @returns a number that orders the observations of one import at one time: by the number of the record in the report,
+ *   then by the first port number
+ */
 export const partOf = (record = 1, firstPort = 0): number => record * 65_536 + firstPort;
 
-/** The record of the ports that were known before scans were stored; those of reports begin at 1. */
+/** The record number of the ports that were known before scans were stored; records of reports begin at 1. */
 const BASELINE_RECORD = 0;
 
 const insertDetections = prepareInsert(
@@ -53,7 +56,7 @@ const insertObservations = prepareInsert(
   'on conflict (asset_id, name) do nothing',
 );
 
-/** Stores the detections of hosts by a scan. A repeated run overwrites its own. Lock the hosts first. */
+/** Stores the detections of hosts by a scan. A repeated run overwrites those of the earlier run. Lock the hosts first. */
 export async function storeDetections(
   tx: Transaction,
   organizationId: number,
@@ -67,8 +70,8 @@ export async function storeDetections(
     if (portSet !== undefined) portSets.add(portSet.text);
     const text = packObservation(observation, portSet?.key ?? '');
     if (states === undefined) return { key, text };
-    // Most hosts of a scan share it.
-    const name = namesByText.get(text) ?? SHOWN + portSetKey(text);
+    // Most hosts of a scan have the same text, which is stored once.
+    const name = namesByText.get(text) ?? CURRENT_PORTS + portSetKey(text);
     namesByText.set(text, name);
     return { key, text: name, name };
   });
@@ -76,49 +79,51 @@ export async function storeDetections(
   await insertTexts(tx, texts);
 }
 
-/** Begins the name of an observation that lists the ports that the host has. */
-const SHOWN = '=';
+/** Begins the name of an observation that lists no ports, because they are the current ports of the host. */
+const CURRENT_PORTS = '=';
 
 /**
- * Stores the ports that observations of hosts list, where these are the ports that the hosts have. Call it before the
- * ports change.
- * @param hostPorts the ports of the hosts; absent: reads them
+ * Adds the current ports of hosts to the observations that list none because they are the same. Call it before the ports
+ * change.
+ * @param hostPorts the ports of the hosts; absent: locks and reads them
  */
-export async function storeShownPorts(
+export async function storeCurrentPorts(
   tx: Transaction,
   organizationId: number,
   assetIds: readonly number[],
   hostPorts?: ReadonlyMap<number, readonly Port[]>,
 ): Promise<void> {
-  const detections = assetIds.length === 0 ? [] : await selectShown(tx, { ids: assetIds });
+  const detections = assetIds.length === 0 ? [] : await selectWithCurrentPorts(tx, { ids: assetIds });
   if (detections.length === 0) return;
   const ports = hostPorts ?? (await lockPorts(tx, [...new Set(detections.map(({ asset_id }) => asset_id))]));
-  const keys = detections.map(({ observation }) => observation.slice(SHOWN.length));
+  const keys = detections.map(({ observation }) => observation.slice(CURRENT_PORTS.length));
   const texts = await loadPortSets(tx, organizationId, keys);
   const stored = detections.map(({ asset_id, observation }, index) => {
-    const text = packShownPorts(texts.get(keys[index] ?? '') ?? '{}', ports.get(asset_id) ?? []);
+    const text = packCurrentPorts(texts.get(keys[index] ?? '') ?? '{}', ports.get(asset_id) ?? []);
     return { assetId: asset_id, text, name: observationName(text), before: observation };
   });
   await insertObservations(
     tx,
     stored.flatMap(({ assetId, text, name }) => (name === text ? [] : [[assetId, name, text]])),
   );
-  const names = stored.map(({ assetId, name, before }) => [assetId, name, before]);
-  await sql`update host_detections set observation = ${itemText(1)} from ${jsonRowsTable(tx, names)}
+  const renames = stored.map(({ assetId, name, before }) => [assetId, name, before]);
+  await sql`update host_detections set observation = ${itemText(1)} from ${jsonRowsTable(tx, renames)}
     where asset_id = ${itemInteger(0)} and observation = ${itemText(2)}`.execute(tx);
 }
 
-const selectShown = prepareQuery<{ ids: readonly number[] }, { asset_id: number; observation: string }>(
-  (db, p) =>
-    db
-      .selectFrom('host_detections')
-      .select(['asset_id', 'observation'])
-      .distinct()
-      .where((eb) => inList(db, eb.ref('asset_id'), p.ids))
-      .where(sql<boolean>`substr(observation, 1, 1) = ${sql.lit(SHOWN)}`),
+const selectWithCurrentPorts = prepareQuery<
+  { ids: readonly number[] },
+  { asset_id: number; observation: string }
+>((db, p) =>
+  db
+    .selectFrom('host_detections')
+    .select(['asset_id', 'observation'])
+    .distinct()
+    .where((eb) => inList(db, eb.ref('asset_id'), p.ids))
+    .where(sql<boolean>`substr(observation, 1, 1) = ${sql.lit(CURRENT_PORTS)}`),
 );
 
-/** Stores the ports of a host that no stored scan explains, as seen when the last of them was. */
+/** Stores the ports of a host that no stored scan explains, at the newest of their times. */
 export async function storeBaseline(
   tx: Transaction,
   assetId: number,
@@ -146,7 +151,7 @@ async function insertTexts(
   await insertDetections(tx, [...rows.values()]);
 }
 
-/** The last detection of hosts, and the import of it. */
+/** Selects the time and the import of the newest detection of each host. */
 export const selectNewestDetections = prepareQuery<
   { ids: readonly number[] },
   { asset_id: number; seen_at: number; import_id: number }
@@ -171,7 +176,7 @@ export const selectNewestDetections = prepareQuery<
     .where('seen_at', 'is not', null),
 );
 
-/** The number of detections of hosts. */
+/** Counts the detections of each host. */
 export const countDetections = prepareQuery<{ ids: readonly number[] }, { asset_id: number; count: number }>(
   (db, p) =>
     db
@@ -183,7 +188,10 @@ export const countDetections = prepareQuery<{ ids: readonly number[] }, { asset_
 
 const PAGE_SIZE = 20;
 
-/** Yields the detections of a host in the order of their times. */
+/**
+ * Yields the detections of a host in the order of their times.
+ * @param numbers only the observations of this chunk of the port numbers, and those of all ports
+ */
 export async function* readDetections(
   tx: Transaction,
   organizationId: number,
@@ -191,7 +199,7 @@ export async function* readDetections(
   numbers?: PortNumberRange,
 ): AsyncGenerator<{ key: DetectionKey; stored: StoredObservation | PortBaseline }> {
   const portSets = new Map<string, ScannedPorts>();
-  // One page at a time, as most scans see the same as the previous one.
+  // Holds the observations of the previous page: most scans observe the same as the scan before.
   let cache = new Map<string, StoredObservation | PortBaseline>();
   let after = { seenAt: Number.MIN_SAFE_INTEGER, importId: 0, part: 0 };
   for (;;) {
@@ -203,7 +211,7 @@ export async function* readDetections(
     const missing = [...new Set(rows.map(({ observation }) => observation))].filter(
       (name) => !cache.has(name),
     );
-    const texts = await textsOf(tx, assetId, missing);
+    const texts = await loadTexts(tx, assetId, missing);
     await loadScannedPorts(tx, organizationId, portSets, texts.values());
     const page = new Map<string, StoredObservation | PortBaseline>();
     for (const { seen_at, import_id, part, observation } of rows) {
@@ -221,7 +229,7 @@ export async function* readDetections(
   }
 }
 
-async function textsOf(
+async function loadTexts(
   tx: Transaction,
   assetId: number,
   names: readonly string[],

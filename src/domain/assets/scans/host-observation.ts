@@ -77,7 +77,7 @@ function packShown(ports: readonly ObservedPort[], states: readonly string[]): P
  * @param hostPorts the ports of the host
  * @returns the same without
  */
-export function packShownPorts(text: string, hostPorts: readonly Port[]): string {
+export function packCurrentPorts(text: string, hostPorts: readonly Port[]): string {
   const { s = [], v = '', ...rest } = JSON.parse(text) as Packed;
   const ports = hostPorts
     .filter((port) => s.includes(port.observed_state))

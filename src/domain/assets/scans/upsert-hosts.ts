@@ -15,7 +15,7 @@ import {
   type ScannedHost,
   type TimedRecord,
 } from './apply-scans.ts';
-import { storeShownPorts } from './host-detections.ts';
+import { storeCurrentPorts } from './host-detections.ts';
 import { insertEarlierScan, orderScans, storeScans } from './order-scans.ts';
 import {
   selectHostsByAddress,
@@ -79,7 +79,7 @@ export async function upsertScannedHosts(
   const order = await orderScans(tx, scans, importId);
   const largeIds = await findLargeHosts(tx, order.later);
   const largeScans = order.later.filter(({ id }) => largeIds.has(id));
-  await storeShownPorts(tx, organizationId, [...largeIds]);
+  await storeCurrentPorts(tx, organizationId, [...largeIds]);
   await storeScans(tx, organizationId, importId, [...largeScans, ...order.earlier]);
   const applying: ScanApplier = { tx, by, organizationId, source };
   const applied = [

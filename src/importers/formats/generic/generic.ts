@@ -24,7 +24,7 @@ import { endpointOf } from './endpoints.ts';
 import { foldCase } from '../../../lib/fold-case.ts';
 
 /** Flags of findings that are not imported; the first one set is the reason. */
-const CLOSED_REASONS = {
+const SKIP_REASONS = {
   false_p: 'false positive',
   duplicate: 'duplicate',
   out_of_scope: 'out of scope',
@@ -60,11 +60,11 @@ function isFinding(value: unknown): boolean {
 
 function* recordsOf(item: JsonObject, location: SourceLocation): Generator<ReportRecord> {
   const title = textOf(item.title);
-  // Exports of spreadsheets quote them.
+  // Exports of spreadsheets write booleans as texts.
   const isSet = (name: string, text: string): boolean => String(item[name]).toLowerCase() === text;
-  const closed = Object.entries(CLOSED_REASONS).find(([name]) => isSet(name, 'true'));
-  if (closed !== undefined || isSet('active', 'false')) {
-    yield { kind: 'skipped', reason: closed?.[1] ?? 'inactive', location };
+  const skipFlag = Object.entries(SKIP_REASONS).find(([name]) => isSet(name, 'true'));
+  if (skipFlag !== undefined || isSet('active', 'false')) {
+    yield { kind: 'skipped', reason: skipFlag?.[1] ?? 'inactive', location };
   } else if (title === undefined) {
     yield { kind: 'unreadable', reason: 'no title', location };
   } else {
@@ -90,7 +90,7 @@ function findingOf(item: JsonObject, title: string): ReportedFinding {
     severity:
       parseSeverity(item.severity) ??
       (cvss.cvssScore === undefined ? 'Informational' : severityOfScore(cvss.cvssScore)),
-    description: sections(item),
+    description: descriptionOf(item),
     impact: textOf(item.impact),
     recommendedFix: textOf(item.mitigation),
     cveIds: [...textsOf(item.cve), ...identifiersOf(item.vulnerability_ids)],
@@ -107,17 +107,18 @@ function findingOf(item: JsonObject, title: string): ReportedFinding {
   };
 }
 
-/** Characters; searching for long texts takes quadratic time. */
-const MAX_VERSION = 200;
+/** Characters. The time to remove a version from a title grows with the product of their lengths. */
+const MAX_VERSION_LENGTH = 200;
 
-/** @returns the rule of a finding without one: its title, ignoring case, white space and the version of its package */
+/** @returns a rule for a finding without one: its title in folded case, without extra white space and the package version */
 export function ruleOfTitle(title: string, version?: string): string {
-  const isVersion = version !== undefined && version.length >= 2 && version.length <= MAX_VERSION;
-  const text = isVersion ? title.replaceAll(version, '') : title;
+  const canRemoveVersion =
+    version !== undefined && version.length >= 2 && version.length <= MAX_VERSION_LENGTH;
+  const text = canRemoveVersion ? title.replaceAll(version, '') : title;
   return foldCase(text).replace(/\s+/g, ' ').trim() || foldCase(title);
 }
 
-function sections(item: JsonObject): string | undefined {
+function descriptionOf(item: JsonObject): string | undefined {
   const parts = [textOf(item.description)];
   const steps = textOf(item.steps_to_reproduce);
   if (steps !== undefined) parts.push(`**Steps to reproduce**\n\n${steps}`);
@@ -127,7 +128,7 @@ function sections(item: JsonObject): string | undefined {
   return texts.length === 0 ? undefined : texts.join('\n\n');
 }
 
-/** A list of texts, or of objects in DefectDojo's API. */
+/** @returns the identifiers in a list of texts, or of objects as in DefectDojo's API */
 function identifiersOf(value: unknown): string[] {
   return arrayOf(value).flatMap((identifier) =>
     isJsonObject(identifier) ? textsOf(identifier.vulnerability_id ?? identifier.cwe) : textsOf(identifier),
@@ -136,7 +137,7 @@ function identifiersOf(value: unknown): string[] {
 
 type FindingPlacement = Pick<ReportedFinding, 'target' | 'locations'>;
 
-/** @returns a target per asset with its locations; an empty one if the finding names no target */
+/** @returns a placement per asset, protocol and port, with its locations; an empty one if the finding names no target */
 function placementsOf(item: JsonObject): FindingPlacement[] {
   const placements = new Map<string, { target: ScanTarget; locations: ReportedLocation[] }>();
   for (const endpoint of arrayOf(item.endpoints)) {
@@ -155,14 +156,14 @@ function placementsOf(item: JsonObject): FindingPlacement[] {
   const artifact = textOf(item.service) ?? path ?? component;
   if (artifact === undefined) return [{}];
   const line = numberOf(item.line);
-  const file = path ?? [component, textOf(item.component_version)].filter(Boolean).join(' ');
+  const fileOrComponent = path ?? [component, textOf(item.component_version)].filter(Boolean).join(' ');
   return [
     {
       target: { artifact, path, package: component },
       locations: [
         {
           type: 'file',
-          value: line === undefined || path === undefined ? file || artifact : `${path}:${line}`,
+          value: line === undefined || path === undefined ? fileOrComponent || artifact : `${path}:${line}`,
         },
       ],
     },
