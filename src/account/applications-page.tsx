@@ -11,6 +11,7 @@ import { Button, Form, Notice } from '../page-kit/forms.tsx';
 import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
 import { RelativeTime } from '../page-kit/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
+import { LastUse } from './last-use.tsx';
 import { MESSAGES } from './messages.ts';
 
 const PATH = '/account/applications';
@@ -87,14 +88,11 @@ function Application({ clientId, name, scopes, connectedAt, lastUse }: Connected
         </ul>
         <p class="hint">
           Allowed <RelativeTime at={connectedAt} />.{' '}
-          {lastUse === null ? (
-            MESSAGES.applications.unused
-          ) : (
-            <>
-              {MESSAGES.applications.lastUsed} <RelativeTime at={lastUse.at} />
-              {lastUse.address !== null && MESSAGES.applications.from(lastUse.address)}.
-            </>
-          )}
+          <LastUse
+            at={lastUse?.at ?? null}
+            address={lastUse?.address ?? null}
+            unused={MESSAGES.applications.unused}
+          />
         </p>
       </div>
       <Form action={PATH}>

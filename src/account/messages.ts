@@ -2,13 +2,16 @@ import type { TokenCreator } from '../domain/tokens/token-list.ts';
 
 /** The strings of the sign-in and account pages, by page. */
 export const MESSAGES = {
+  lastUse: {
+    unused: 'Not used yet.',
+    lastUsed: 'Last used',
+    from: (address: string) => ` from ${address}`,
+  },
   applications: {
     revoked: 'Access removed. The tokens of the application no longer work.',
     none: 'No application has access to your account.',
     intro: 'These applications can act on your behalf until you remove their access.',
     unused: 'No recent use.',
-    lastUsed: 'Last used',
-    from: (address: string) => ` from ${address}`,
     removeAccessOf: (name: string) => `Remove access of ${name}`,
     removeAccess: 'Remove access',
   },
@@ -176,9 +179,6 @@ export const MESSAGES = {
     passkeyName: 'Name of the new passkey',
     passkeyNameHint: 'For your own reference, such as the device that stores it.',
     passkeyNeedsJavaScript: 'Turn on JavaScript to add a passkey.',
-    unused: 'Not used yet.',
-    lastUsed: 'Last used',
-    from: (address: string) => ` from ${address}`,
     removePasskeyNamed: (name: string) => `Remove the passkey ${name}`,
     noCodes: 'No codes left.',
     oneCode: '1 code left.',
@@ -285,9 +285,6 @@ export const MESSAGES = {
     jwt: 'Access token',
     createdAt: 'Created',
     noExpiry: 'Does not expire.',
-    unused: 'Not used yet.',
-    lastUsed: 'Last used',
-    from: (address: string) => ` from ${address}`,
     onlyFrom: 'Only from',
     createdBy: ({ kind, id, name }: TokenCreator) =>
       ({

@@ -18,7 +18,7 @@ import { safeReturnPath } from '../page-kit/paths.ts';
 import { Button, Field, Form, Notice } from '../page-kit/forms.tsx';
 import { Page } from '../page-kit/layout.tsx';
 import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
-import { MAX_RETURN_TO, savePendingSignIn, takePendingSignIn } from '../sso/pending-sign-in.ts';
+import { MAX_RETURN_TO, pendingSignInCookie } from '../sso/pending-sign-in.ts';
 import { beginSignIn, finishSignIn, ProviderError } from '../sso/provider.ts';
 import { ProviderCache } from '../sso/provider-cache.ts';
 import { callbackUrl } from '../sso/provider-setup.ts';
@@ -129,7 +129,7 @@ const registerProviderRedirects: RouteRegistrar = (app, context) => {
           loginHint: email,
           groupsClaim,
         });
-        savePendingSignIn(context, reply, { ...challenge, organization, issuer, clientId, returnTo });
+        pendingSignInCookie.set(context, reply, { ...challenge, organization, issuer, clientId, returnTo });
         return reply.redirect(url.href, 303);
       } catch (error) {
         return showProblem(context, request, reply, provider, error, returnTo);
@@ -144,7 +144,7 @@ const registerProviderRedirects: RouteRegistrar = (app, context) => {
       schema: { hide: true, params: OrganizationPathSchema, querystring: AuthorizationResponseSchema },
     },
     async (request, reply) => {
-      const attempt = takePendingSignIn(context, request, reply);
+      const attempt = pendingSignInCookie.take(context, request, reply);
       const provider = attempt && (await providerByOrganization(db.read, attempt.organization));
       if (
         attempt === undefined ||

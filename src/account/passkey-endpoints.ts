@@ -1,17 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { encryptSecret, decryptSecret } from '../auth/encrypt-secret.ts';
 import { MAX_RESPONSE_LENGTH, relyingPartyOf, verifyPasskeyRegistration } from '../auth/webauthn.ts';
 import type { Context } from '../context.ts';
 import type { PasskeyAssertion } from '../domain/sign-in/verify-passkey.ts';
 import { type NewPasskey, passkeyDescriptors } from '../domain/sign-in/passkeys.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
-import { prefixedCookieName, cookieOptions, SignInRequired } from '../http/browser-sessions.ts';
+import { SignInRequired } from '../http/browser-sessions.ts';
+import { defineEncryptedCookie } from '../http/encrypted-cookie.ts';
 
 /** Milliseconds, long enough to find a security key. */
 const CHALLENGE_LIFETIME = 300_000;
-const PURPOSE = 'passkey challenge';
 
 /**
  * The purpose of a passkey request: to sign in, to prove the second factor, to confirm the identity, or to add a
@@ -19,14 +18,15 @@ const PURPOSE = 'passkey challenge';
  */
 export type PasskeyPurpose = 'sign-in' | 'second-factor' | 'confirm' | 'add';
 
-/** The encrypted cookie of a passkey request. */
+/** The challenge of a passkey request. */
 interface Challenge {
   challenge: string;
   purpose: PasskeyPurpose;
   /** The session of the request; `null` before sign-in. */
   session: string | null;
-  endsAt: number;
 }
+
+const challengeCookie = defineEncryptedCookie<Challenge>('passkey', 'passkey challenge', CHALLENGE_LIFETIME);
 
 /** The field in which `assets/passkeys.js` sends the authenticator's response. */
 export const CredentialSchema = Type.String({ maxLength: MAX_RESPONSE_LENGTH });
@@ -52,20 +52,8 @@ export const registerPasskeyOptions: RouteRegistrar = (app, context) => {
       const purpose = request.query.for;
       const session = sessionFor(purpose, request);
       const options = await createOptions(context, purpose, session);
-      const challenge: Challenge = {
-        challenge: options.challenge,
-        purpose,
-        session: session?.id ?? null,
-        endsAt: context.clock() + CHALLENGE_LIFETIME,
-      };
-      reply.setCookie(
-        cookieName(context),
-        encryptSecret(context.keys.secret, PURPOSE, JSON.stringify(challenge)),
-        {
-          ...cookieOptions(context),
-          maxAge: CHALLENGE_LIFETIME / 1000,
-        },
-      );
+      const { challenge } = options;
+      challengeCookie.set(context, reply, { challenge, purpose, session: session?.id ?? null });
       return reply.send(options);
     },
   );
@@ -83,18 +71,13 @@ export function parsePasskeyAssertion(
   purpose: PasskeyPurpose,
   credential: string,
 ): PasskeyAssertion | undefined {
-  const encrypted = request.cookies[cookieName(context)];
-  reply.clearCookie(cookieName(context), cookieOptions(context));
-  const text = encrypted === undefined ? undefined : decryptSecret(context.keys.secret, PURPOSE, encrypted);
-  if (text === undefined) return undefined;
-  const { challenge, endsAt, ...requestFields } = JSON.parse(text) as Challenge;
+  const stored = challengeCookie.take(context, request, reply);
   const session = purpose === 'sign-in' ? null : (request.session?.id ?? null);
-  if (requestFields.purpose !== purpose || requestFields.session !== session || endsAt <= context.clock())
-    return undefined;
+  if (stored?.purpose !== purpose || stored.session !== session) return undefined;
   return {
     credential,
-    challenge,
-    challengeExpiresAt: endsAt,
+    challenge: stored.challenge,
+    challengeExpiresAt: stored.expiresAt,
     relyingParty: relyingPartyOf(context.addresses.clientBaseUrl),
   };
 }
@@ -109,9 +92,9 @@ export async function parseNewPasskey(
 ): Promise<NewPasskey | undefined> {
   const assertion = parsePasskeyAssertion(context, request, reply, 'add', credential);
   if (assertion === undefined) return undefined;
-  const { relyingParty, challenge, challengeExpiresAt: endsAt } = assertion;
+  const { relyingParty, challenge, challengeExpiresAt } = assertion;
   const passkey = await verifyPasskeyRegistration(relyingParty, challenge, credential);
-  return passkey && { ...passkey, name, challenge, endsAt };
+  return passkey && { ...passkey, name, challenge, challengeExpiresAt };
 }
 
 /**
@@ -152,8 +135,4 @@ async function createOptions({ db, addresses }: Context, purpose: PasskeyPurpose
     userVerification: 'required',
     allowCredentials: passkeys,
   });
-}
-
-function cookieName(context: Context): string {
-  return prefixedCookieName(context, 'passkey');
 }

@@ -6,6 +6,7 @@ import { Button, Field, Form } from '../page-kit/forms.tsx';
 import { safeReturnPath } from '../page-kit/paths.ts';
 import { RelativeTime } from '../page-kit/relative-time.tsx';
 import { PasskeyForm } from './passkey-form.tsx';
+import { LastUse } from './last-use.tsx';
 import { MESSAGES } from './messages.ts';
 
 export const SECURITY_PATH = '/account/security';
@@ -186,15 +187,7 @@ function Passkey({
           <strong>{name}</strong>
         </p>
         <p class="hint">
-          Added <RelativeTime at={createdAt} />.{' '}
-          {lastUsedAt === null ? (
-            MESSAGES.security.unused
-          ) : (
-            <>
-              {MESSAGES.security.lastUsed} <RelativeTime at={lastUsedAt} />
-              {lastUsedFrom !== null && MESSAGES.security.from(lastUsedFrom)}.
-            </>
-          )}
+          Added <RelativeTime at={createdAt} />. <LastUse at={lastUsedAt} address={lastUsedFrom} />
         </p>
       </div>
       {recent && (

@@ -20,6 +20,7 @@ import {
   type TokenFields,
   TokenForm,
 } from './token-form.tsx';
+import { LastUse } from './last-use.tsx';
 import { MESSAGES } from './messages.ts';
 
 const PATH = '/account/tokens';
@@ -217,14 +218,7 @@ function TokenRow({
               Expires <RelativeTime at={expiresAt} />.
             </>
           )}{' '}
-          {lastUsedAt === null ? (
-            MESSAGES.tokens.unused
-          ) : (
-            <>
-              {MESSAGES.tokens.lastUsed} <RelativeTime at={lastUsedAt} />
-              {lastUsedFrom !== null && MESSAGES.tokens.from(lastUsedFrom)}.
-            </>
-          )}
+          <LastUse at={lastUsedAt} address={lastUsedFrom} />
         </p>
         <p class="hint">
           {scopes.filter(isScope).map((scope, index) => (

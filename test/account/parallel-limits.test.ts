@@ -47,7 +47,7 @@ it('Limits an account to 20 passkeys when 30 are added concurrently', async () =
             transports: [],
             name: `key ${index}`,
             challenge: `challenge-${index}`,
-            endsAt: now + 60_000,
+            challengeExpiresAt: now + 60_000,
           },
         ),
       ),

@@ -40,7 +40,7 @@ export interface NewPasskey extends PasskeyDescriptor {
   name: string;
   /** The challenge of the registration, and when it expires. */
   challenge: string;
-  endsAt: number;
+  challengeExpiresAt: number;
 }
 
 /** @returns the passkeys of a user, oldest first */
@@ -91,7 +91,7 @@ export async function addPasskey(
   input: NewPasskey,
 ): Promise<void> {
   const name = requireName('name', input.name);
-  if (!(await consumeChallenge(tx, input.challenge, input.endsAt, by.now)))
+  if (!(await consumeChallenge(tx, input.challenge, input.challengeExpiresAt, by.now)))
     throw new DomainError('passkey-challenge-used');
   await lockFactors(tx, owner);
   const passkeys = await passkeyDescriptors(tx, owner.userId);

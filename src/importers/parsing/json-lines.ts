@@ -1,4 +1,4 @@
-import { ReportError, type SourceLocation } from '../report.ts';
+import { ReportError, type ReportRecord, type SourceLocation } from '../report.ts';
 import { toUtf8, replaceLoneSurrogates, peekStart } from './encodings.ts';
 import { streamJsonMatches } from './json-stream.ts';
 import { isJsonObject } from './json-values.ts';
@@ -35,6 +35,23 @@ export async function* streamJsonRecords(
   const splitter = new LineSplitter();
   for await (const chunk of toUtf8(all)) yield splitter.linesIn(chunk);
   yield splitter.end();
+}
+
+/**
+ * Reads a report whose JSON records each become one record of the import.
+ * @throws ReportError as `streamJsonRecords`
+ */
+export async function* readJsonRecords(
+  chunks: AsyncIterable<Uint8Array>,
+  toRecord: (value: unknown, location: SourceLocation) => ReportRecord,
+): AsyncGenerator<ReportRecord, void> {
+  for await (const records of streamJsonRecords(chunks))
+    for (const record of records) {
+      const { location } = record;
+      yield 'error' in record
+        ? { kind: 'unreadable', reason: record.error, location }
+        : toRecord(record.value, location);
+    }
 }
 
 class LineSplitter {

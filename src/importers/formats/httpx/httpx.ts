@@ -1,5 +1,5 @@
 import { isJsonObject, arrayOf, asJsonObject, type JsonObject, textOf } from '../../parsing/json-values.ts';
-import { streamJsonRecords } from '../../parsing/json-lines.ts';
+import { readJsonRecords } from '../../parsing/json-lines.ts';
 import {
   readAddress,
   hostNameOf,
@@ -18,15 +18,7 @@ export const httpx: ReportFormat = {
   hasFindings: false,
   allowsEmpty: true,
   detect: ({ records }) => records.some((record) => isJsonObject(record) && isProbe(record)),
-  async *read(source) {
-    for await (const lines of streamJsonRecords(source())) {
-      for (const record of lines) {
-        const { location } = record;
-        if ('error' in record) yield { kind: 'unreadable', reason: record.error, location };
-        else yield recordOf(asJsonObject(record.value), location);
-      }
-    }
-  },
+  read: (source) => readJsonRecords(source(), (value, location) => recordOf(asJsonObject(value), location)),
 };
 
 function isProbe(line: JsonObject): boolean {

@@ -1,7 +1,7 @@
 import type { ObservedPort } from '../../../domain/assets/scans/diff-ports.ts';
 import { peekStart } from '../../parsing/encodings.ts';
 import { isJsonObject, arrayOf, asJsonObject, textOf } from '../../parsing/json-values.ts';
-import { streamJsonRecords } from '../../parsing/json-lines.ts';
+import { readJsonRecords } from '../../parsing/json-lines.ts';
 import { streamJsonMatches } from '../../parsing/json-stream.ts';
 import {
   readAddress,
@@ -37,7 +37,7 @@ export const masscan: ReportFormat = {
     const { start, all } = await peekStart(source());
     if (start.startsWith('<')) yield* readXml(all);
     else if (start.startsWith('[')) yield* readJson(all);
-    else yield* readLines(all);
+    else yield* readJsonRecords(all, recordOfLine);
   },
 };
 
@@ -77,19 +77,10 @@ async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repo
   }
 }
 
-async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord, void> {
-  for await (const lines of streamJsonRecords(chunks)) {
-    for (const record of lines) {
-      const { location } = record;
-      if ('error' in record) {
-        yield { kind: 'unreadable', reason: record.error, location };
-        continue;
-      }
-      const { ip, timestamp, port, proto, data } = asJsonObject(record.value);
-      const { status, service_name: name, banner } = asJsonObject(data);
-      yield recordOf(ip, [portOf(port, proto, status, name, banner)], timestamp, location);
-    }
-  }
+function recordOfLine(value: unknown, location: SourceLocation): ReportRecord {
+  const { ip, timestamp, port, proto, data } = asJsonObject(value);
+  const { status, service_name: name, banner } = asJsonObject(data);
+  return recordOf(ip, [portOf(port, proto, status, name, banner)], timestamp, location);
 }
 
 function parseRecord(text: string): unknown {

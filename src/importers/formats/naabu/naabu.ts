@@ -1,5 +1,5 @@
 import { isJsonObject, asJsonObject, type JsonObject } from '../../parsing/json-values.ts';
-import { streamJsonRecords } from '../../parsing/json-lines.ts';
+import { readJsonRecords } from '../../parsing/json-lines.ts';
 import {
   readAddress,
   hostNameOf,
@@ -21,15 +21,7 @@ export const naabu: ReportFormat = {
   hasFindings: false,
   allowsEmpty: true,
   detect: ({ records }) => records.some((record) => isJsonObject(record) && isPort(record)),
-  async *read(source) {
-    for await (const lines of streamJsonRecords(source())) {
-      for (const record of lines) {
-        const { location } = record;
-        if ('error' in record) yield { kind: 'unreadable', reason: record.error, location };
-        else yield recordOf(asJsonObject(record.value), location);
-      }
-    }
-  },
+  read: (source) => readJsonRecords(source(), (value, location) => recordOf(asJsonObject(value), location)),
 };
 
 /** Members that name a port in the reports of other tools. */

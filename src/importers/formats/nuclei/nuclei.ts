@@ -8,7 +8,7 @@ import {
   textsOf,
   markdownTextOf,
 } from '../../parsing/json-values.ts';
-import { streamJsonRecords } from '../../parsing/json-lines.ts';
+import { readJsonRecords } from '../../parsing/json-lines.ts';
 import { bestCvss, parseSeverity } from '../../parsing/severity-and-cvss.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
 import { locationOfHost } from '../../targets.ts';
@@ -38,26 +38,13 @@ export const nuclei: ReportFormat = {
   async *read(source) {
     // There is no header: the report's time is that of its earliest result.
     let scannedAt: number | undefined;
-    for await (const results of streamJsonRecords(source())) {
-      for (const result of results) {
-        const { location } = result;
-        const record: ReportRecord =
-          'error' in result
-            ? { kind: 'unreadable', reason: result.error, location }
-            : recordOf(result.value, location);
-        if (record.kind === 'finding') {
-          const { seenAt } = record.finding;
-          if (
-            seenAt !== undefined &&
-            !Number.isNaN(seenAt) &&
-            (scannedAt === undefined || seenAt < scannedAt)
-          ) {
-            scannedAt = seenAt;
-            yield { kind: 'report', scannedAt };
-          }
-        }
-        yield record;
+    for await (const record of readJsonRecords(source(), recordOf)) {
+      const { seenAt = NaN } = record.kind === 'finding' ? record.finding : {};
+      if (!Number.isNaN(seenAt) && (scannedAt === undefined || seenAt < scannedAt)) {
+        scannedAt = seenAt;
+        yield { kind: 'report', scannedAt };
       }
+      yield record;
     }
   },
 };
