@@ -32,11 +32,11 @@ export function createTransport(options: TransportOptions, form?: FormData): Tra
     for (let attempt = 0; ; attempt += 1) {
       if (token !== undefined)
         request.headers.set('authorization', `Bearer ${typeof token === 'string' ? token : await token()}`);
-      const last = attempt >= retries;
+      const isLast = attempt >= retries;
       const response = await fetch(
-        form !== undefined ? withForm(request, form) : last ? request : request.clone(),
+        form !== undefined ? withForm(request, form) : isLast ? request : request.clone(),
       );
-      if (last || !RETRYABLE_STATUSES.has(response.status)) return response;
+      if (isLast || !RETRYABLE_STATUSES.has(response.status)) return response;
       const wait = retryAfterOf(response) ?? 2 ** attempt;
       if (wait > maxRetryDelay) return response;
       await response.body?.cancel();

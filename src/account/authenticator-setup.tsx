@@ -88,7 +88,9 @@ export function AuthenticatorForm({ action, setup, email, isRejected, children }
 /** An inline QR code, dark on light in every theme, as scanners expect. */
 function QrCode({ text }: { text: string }) {
   const { size, data } = encode(text, { ecc: 'M', border: 4 });
-  const squares = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])));
+  const squares = data.flatMap((row, y) =>
+    row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
+  );
   return (
     <svg
       class="qr"

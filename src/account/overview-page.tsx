@@ -31,7 +31,7 @@ export const registerOverview: RouteRegistrar = (app, context) => {
     const { userId, organizationId } = session;
     const organization = organizationId === null ? null : await organizationNameOf(db.read, organizationId);
     const factors = await secondFactorsOf(db.read, userId);
-    const password = await hasPassword(db.read, userId);
+    const usesPassword = await hasPassword(db.read, userId);
     const counts = await summarizeAccount(db.read, userId, sessionLimits(context), clock());
     return sendHtmlPage(
       request,
@@ -72,7 +72,7 @@ export const registerOverview: RouteRegistrar = (app, context) => {
               <a href="/account/security">{MESSAGES.overview.secondFactor}</a>
             </dt>
             <dd>
-              {hasSecondFactor(factors) ? 'On' : password ? MESSAGES.overview.off : MESSAGES.overview.sso}
+              {hasSecondFactor(factors) ? 'On' : usesPassword ? MESSAGES.overview.off : MESSAGES.overview.sso}
             </dd>
             <dt>
               <a href="/account/sessions">Sessions</a>

@@ -220,6 +220,6 @@ export function abandonSignIn(
   reply: FastifyReply,
   returnTo: string | undefined,
 ): FastifyReply {
-  const through = request.session?.state === 'complete';
-  return reply.redirect(through ? safeReturnPath(returnTo) : signInPath(returnTo ?? CONSOLE_HOME), 303);
+  const isSignedIn = request.session?.state === 'complete';
+  return reply.redirect(isSignedIn ? safeReturnPath(returnTo) : signInPath(returnTo ?? CONSOLE_HOME), 303);
 }

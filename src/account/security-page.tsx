@@ -89,7 +89,7 @@ export async function sendSecurityPage(
     hasPassword(db.read, session.userId),
     requiresSecondFactor(db.read, session, config.staffSecondFactor),
   ]);
-  const recent = isRecentlyConfirmed(session, clock());
+  const isConfirmed = isRecentlyConfirmed(session, clock());
   const confirmForm = (
     <ConfirmIdentityForm
       context={context}
@@ -99,7 +99,7 @@ export async function sendSecurityPage(
       returnTo={returnTo}
     />
   );
-  if (!recent && returnTo !== undefined) {
+  if (!isConfirmed && returnTo !== undefined) {
     return sendHtmlPage(
       request,
       reply,
@@ -115,7 +115,7 @@ export async function sendSecurityPage(
     <AccountPage path={SECURITY_PATH} title={MESSAGES.security.title} scripts={PASSKEY_SCRIPTS}>
       {done !== undefined && <Notice kind="success">{done}</Notice>}
       {error !== undefined && <Notice kind="error">{error}</Notice>}
-      {!recent && confirmForm}
+      {!isConfirmed && confirmForm}
       {password && (
         <section>
           <h2>Password</h2>
@@ -124,9 +124,9 @@ export async function sendSecurityPage(
           </a>
         </section>
       )}
-      <AuthenticatorSection factors={factors} required={required} recent={recent} />
-      <PasskeysSection context={context} passkeys={passkeys} recent={recent} />
-      {hasSecondFactor(factors) && <RecoveryCodesSection factors={factors} recent={recent} />}
+      <AuthenticatorSection factors={factors} required={required} recent={isConfirmed} />
+      <PasskeysSection context={context} passkeys={passkeys} recent={isConfirmed} />
+      {hasSecondFactor(factors) && <RecoveryCodesSection factors={factors} recent={isConfirmed} />}
     </AccountPage>,
     { status },
   );

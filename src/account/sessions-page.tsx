@@ -111,11 +111,11 @@ export const registerSessions: RouteRegistrar = (app, context) => {
     },
     async (request, reply) => {
       const current = requireSignedInSession(request);
-      const all = request.body.which === 'all';
+      const endsAll = request.body.which === 'all';
       await db.write((tx) =>
-        endSessions(tx, changeContextOf(request, clock()), current, all ? null : current.id),
+        endSessions(tx, changeContextOf(request, clock()), current, endsAll ? null : current.id),
       );
-      if (!all) return reply.redirect(`${PATH}?done=elsewhere`, 303);
+      if (!endsAll) return reply.redirect(`${PATH}?done=elsewhere`, 303);
       clearSessionCookie(context, reply);
       return reply.redirect('/sign-in', 303);
     },

@@ -31,15 +31,15 @@ export interface DemoState {
 
 /**
  * Loads the demo data and writes its manifest to the data directory. Idempotent, also across processes.
- * @param onlyIntoEmpty load nothing into a database that has an organization
+ * @param requiresEmpty load nothing into a database that has an organization
  * @returns `undefined` if the database has other data and `onlyIntoEmpty` is set
  * @throws DomainError `conflict` if one of its uids or email addresses is taken
  */
-export async function ensureDemo(context: Context, onlyIntoEmpty: boolean): Promise<DemoState | undefined> {
+export async function ensureDemo(context: Context, requiresEmpty: boolean): Promise<DemoState | undefined> {
   const { config, db, keys, clock, addresses } = context;
   const file = join(config.dataDirectory, 'demo.json');
   if ((await demoFacts(db.read)) === undefined) {
-    if (onlyIntoEmpty && (await hasOrganizations(db.read))) return undefined;
+    if (requiresEmpty && (await hasOrganizations(db.read))) return undefined;
     const secrets = await newDemoSecrets();
     const stored: string[] = [];
     try {

@@ -86,22 +86,22 @@ export async function loadOrganization(
   const { admin, member, spare } = users;
   const seeded = findingsByAssessment.map(({ assessment: assessmentOfFindings, findings }, index) => {
     const from = start + index * 40 * DAY;
-    const main = index === 0;
-    if (findings.length > 0) seedSessions(options, assessmentOfFindings, main, from, random);
+    const isMain = index === 0;
+    if (findings.length > 0) seedSessions(options, assessmentOfFindings, isMain, from, random);
     return seedFindings({
       ...options,
       random,
       assessment: assessmentOfFindings,
       findings,
       from,
-      until: main ? by.now - 11 * HOUR : from + 50 * DAY,
+      until: isMain ? by.now - 11 * HOUR : from + 50 * DAY,
       now: by.now,
       tagIds: [...tags.editable, ...tags.fixed],
       assets: loaded.uids,
       admin,
       // Only the admin has access to further assessments.
-      team: main ? [member, spare, admin] : [admin],
-      useFirstLifecycles: main,
+      team: isMain ? [member, spare, admin] : [admin],
+      useFirstLifecycles: isMain,
     });
   });
   return () => ({
@@ -220,7 +220,7 @@ async function loadTags(
 function seedSessions(
   { tx, by, schedule, testers, start }: LoadOptions,
   assessment: string,
-  main: boolean,
+  isMain: boolean,
   from: number,
   random: SeededRandom,
 ): void {
@@ -233,7 +233,7 @@ function seedSessions(
       }),
     );
   };
-  const weeks = main ? Math.ceil((by.now - start) / (7 * DAY)) : 7;
+  const weeks = isMain ? Math.ceil((by.now - start) / (7 * DAY)) : 7;
   for (let week = 0; week < weeks; week += 1) {
     for (const tester of testers) {
       const day = from + (7 * week + random.between(0, 4)) * DAY;
@@ -241,5 +241,5 @@ function seedSessions(
       log(tester, startedAt, startedAt + random.between(6, 30) * (HOUR / 4));
     }
   }
-  if (main) log(testers.at(-1) as DemoUser, by.now - 100 * 60_000, null);
+  if (isMain) log(testers.at(-1) as DemoUser, by.now - 100 * 60_000, null);
 }

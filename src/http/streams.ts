@@ -87,7 +87,7 @@ export function streamResponse(
       if (now - checked < LIVENESS_MILLISECONDS) return;
       checked = now;
       isLive().then(
-        (live) => live || readable.destroy(new Error('The credential is no longer valid.')),
+        (isAccepted) => isAccepted || readable.destroy(new Error('The credential is no longer valid.')),
         // The database is unavailable; the next check decides.
         () => undefined,
       );

@@ -62,8 +62,8 @@ export async function* readUpload(
     if (now - checkedCredentialAt < LIVENESS_INTERVAL) return;
     checkedCredentialAt = now;
     isLive().then(
-      (live) =>
-        live ||
+      (isAccepted) =>
+        isAccepted ||
         stopping.abort(new Problem('unauthorized', 'The credential became invalid during the upload.')),
       // The database is unavailable; the next check decides.
       () => undefined,

@@ -145,8 +145,9 @@ function clientAuth(secret: string | null): ClientAuth {
   const post = ClientSecretPost(secret);
   return (server, ...rest) => {
     const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-    const postOnly = !methods.includes('client_secret_basic') && methods.includes('client_secret_post');
-    return (postOnly ? post : basic)(server, ...rest);
+    const acceptsPostOnly =
+      !methods.includes('client_secret_basic') && methods.includes('client_secret_post');
+    return (acceptsPostOnly ? post : basic)(server, ...rest);
   };
 }
 
@@ -201,9 +202,9 @@ export async function finishSignIn(
   const tokens = await authorizationCodeGrant(configuration, response, checks).catch(throwProviderError);
   const idToken = tokens.claims();
   if (idToken === undefined) throw new ProviderError('wrong', 'it sent no ID token');
-  const complete = ['email', 'email_verified', groupsClaim].every((claim) => idToken[claim] !== undefined);
+  const isComplete = ['email', 'email_verified', groupsClaim].every((claim) => idToken[claim] !== undefined);
   const userInfo =
-    complete || metadata.userinfo_endpoint === undefined
+    isComplete || metadata.userinfo_endpoint === undefined
       ? undefined
       : await fetchUserInfo(configuration, tokens.access_token, idToken.sub).catch(throwProviderError);
   const claims: Claims = { ...userInfo, ...idToken };

@@ -30,11 +30,11 @@ interface Owner {
   organizationId: number | null;
 }
 
-async function newUser(inOrganization: boolean): Promise<Owner & { organizationUid: string }> {
+async function newUser(isInOrganization: boolean): Promise<Owner & { organizationUid: string }> {
   const fixtures = createFixtures(server);
   const { id, uid } = await fixtures.organization();
-  const user = await fixtures.account(inOrganization ? { organization: uid } : {});
-  return { userId: user.id, organizationId: inOrganization ? id : null, organizationUid: uid };
+  const user = await fixtures.account(isInOrganization ? { organization: uid } : {});
+  return { userId: user.id, organizationId: isInOrganization ? id : null, organizationUid: uid };
 }
 
 const start = (tx: Transaction, owner: Owner, state: Session['state'] = 'complete') =>

@@ -63,11 +63,11 @@ describe('Problem types', () => {
       onlyArea = area,
     }: ProblemType = PROBLEM_TYPES[kind as keyof typeof PROBLEM_TYPES];
     const renamed = area !== 'server' && Object.keys(AREAS[area].problemTypes ?? {}).includes(kind);
-    const sent = onlyArea === area && !renamed;
-    expect(status).toBe(sent ? 200 : 404);
+    const isSent = onlyArea === area && !renamed;
+    expect(status).toBe(isSent ? 200 : 404);
     const list = (await server.request('GET', '/problems')).text;
-    expect(list.includes(`/problems/${area}/${kind}\n`)).toBe(sent);
-    if (!sent) return;
+    expect(list.includes(`/problems/${area}/${kind}\n`)).toBe(isSent);
+    if (!isSent) return;
     expect(text).toContain(title);
     expect(text).toContain(described);
     expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');

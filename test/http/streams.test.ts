@@ -224,19 +224,19 @@ describe('streamResponse', () => {
     new Promise<string>((resolve) => stream.once('error', (error) => resolve(error.message)));
 
   it('ends within 15 seconds after the credential is revoked, and then stops checking', async () => {
-    let live = true;
+    let isAccepted = true;
     let looks = 0;
     const onEnd = vi.fn<() => void>();
     const isLive = async () => {
       looks += 1;
-      return live;
+      return isAccepted;
     };
     const stream = streamResponse(endless(), { timeout: 60_000, isLive, onEnd });
     stream.resume();
     const end = ended(stream);
     await vi.advanceTimersByTimeAsync(30_000);
     expect([stream.destroyed, looks]).toEqual([false, 3]);
-    live = false;
+    isAccepted = false;
     await vi.advanceTimersByTimeAsync(15_000);
     expect(await end).toBe('The credential is no longer valid.');
     expect([stream.destroyed, onEnd.mock.calls.length]).toEqual([true, 1]);

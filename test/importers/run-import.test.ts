@@ -956,8 +956,8 @@ describe('an interrupted run', () => {
   it('has the same result when it runs again', async () => {
     const otherOrganization = await fixtures.organization();
     const results = [];
-    for (const broken of [false, true]) {
-      if (broken) {
+    for (const isBroken of [false, true]) {
+      if (isBroken) {
         organization = otherOrganization;
         assessment = await assessmentOf(otherOrganization.uid);
       }
@@ -967,7 +967,7 @@ describe('an interrupted run', () => {
       now = NOW;
       const job = await jobOf({ options: { whenGone: 'fix' } });
       const records = [at(SECOND), PORTS, host(1), host(2), SITE, ...rules.map((rule) => finding(rule))];
-      if (broken) {
+      if (isBroken) {
         const lost = new AbortController();
         let applied = 0;
         await run(job, records, {

@@ -49,7 +49,7 @@ function isConnectionTimeout(error: unknown): boolean {
  * plans into a `StorageError`.
  */
 export function translatePostgresError(error: unknown): unknown {
-  const unavailable =
+  const isUnavailable =
     /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN|08|53|57P|57014|55000|55P03|25006)/.test(
       codeOf(error),
     ) ||
@@ -57,7 +57,7 @@ export function translatePostgresError(error: unknown): unknown {
     isPlanChangeError(error) ||
     (error instanceof Error &&
       /timeout exceeded when trying to connect|timeout expired|Cannot use a pool/.test(error.message));
-  return unavailable
+  return isUnavailable
     ? new StorageError('unavailable', 'The database is not available.', { cause: error })
     : error;
 }

@@ -96,13 +96,13 @@ export class TokenCache {
   }
 
   /**
-   * @param suspect whether the address has sent too many invalid tokens: unknown tokens then wait for a shared
+   * @param isSuspect whether the address has sent too many invalid tokens: unknown tokens then wait for a shared
    *   query, so that they cost a few queries per second, regardless of their number
    * @returns `undefined` when the token is unknown, expired or revoked, or its user is banned
    */
-  async authenticate(token: string, now: number, suspect = false): Promise<AuthenticatedToken | undefined> {
+  async authenticate(token: string, now: number, isSuspect = false): Promise<AuthenticatedToken | undefined> {
     const key = createHash('sha256').update(token).digest('base64');
-    if (suspect && !this.#entries.has(key) && !(await this.#mayBeGood(token, now))) return undefined;
+    if (isSuspect && !this.#entries.has(key) && !(await this.#mayBeGood(token, now))) return undefined;
     // Read before the token, so that a change in between invalidates the entry.
     const versions = await this.#changes.run();
     const entry = this.#entries.get(key);

@@ -29,13 +29,13 @@ export function filterParameters(
   const entries = Object.entries(descriptions).flatMap(([name, described]): [string, FilterParameter][] => {
     const filter = filters[name] as Filter | undefined;
     if (filter === undefined || described === undefined) return [];
-    const many = filter.kind === 'integers' || filter.kind === 'texts';
+    const hasManyValues = filter.kind === 'integers' || filter.kind === 'texts';
     const { description, parameter } =
       typeof described === 'string'
-        ? { description: described, parameter: style.filterParameter(name, many) }
+        ? { description: described, parameter: style.filterParameter(name, hasManyValues) }
         : described;
     const kind = PARAMETER_KINDS[filter.kind](filter);
-    const isList = many && parameter.endsWith('[]');
+    const isList = hasManyValues && parameter.endsWith('[]');
     const schema = isList
       ? Type.Array(Type.Unsafe(kind.schema), { maxItems: MAX_FILTER_VALUES, description })
       : Type.Unsafe({
@@ -51,7 +51,7 @@ export function filterParameters(
           filter: name,
           schema,
           default: filter.default,
-          parse: (value, source) => parse(many ? [value].flat() : value, source),
+          parse: (value, source) => parse(hasManyValues ? [value].flat() : value, source),
         },
       ],
     ];

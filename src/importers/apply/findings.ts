@@ -60,8 +60,8 @@ const MAX_IN_ORDER = 10_000;
 export async function applyFindings(run: ApplyContext): Promise<void> {
   const { job, clock, spool, skips, result, reportAt, isTimeKnown } = run;
   const writer = createWriter(run);
-  const inOrder = job.options.dryRun || spool.findings.count <= MAX_IN_ORDER;
-  let after: SpoolCursor = inOrder ? 0 : '';
+  const appliesInOrder = job.options.dryRun || spool.findings.count <= MAX_IN_ORDER;
+  let after: SpoolCursor = appliesInOrder ? 0 : '';
   let applied = 0;
   for (;;) {
     const spooled = spool.findings.read(after, writer.batchSize, { reportAt, isTimeKnown });
@@ -75,7 +75,7 @@ export async function applyFindings(run: ApplyContext): Promise<void> {
       if (!job.options.dryRun || spool.addCreatedAsset(asset)) result.assets_created += 1;
     }
     countOutcomes(run, detections, upserted.outcomes);
-    after = inOrder ? last.sequence : last.detection.identity;
+    after = appliesInOrder ? last.sequence : last.detection.identity;
     applied += spooled.length;
     run.onApplied(applied / spool.findings.count);
   }

@@ -22,8 +22,8 @@ export class SarifComponents {
   readonly #overrides = new Map<number, [descriptor: JsonObject, level: string][]>();
   readonly #levels = new Map<number, Map<SarifRule | string, string>>();
 
-  constructor(reserve: (size: number) => boolean) {
-    this.#reserve = reserve;
+  constructor(tryReserve: (size: number) => boolean) {
+    this.#reserve = tryReserve;
   }
 
   addRule(component: string, index: number, value: unknown): void {

@@ -12,11 +12,12 @@ export const sarif: ReportFormat = {
   hasFindings: true,
   detect({ json }) {
     if (!isJsonObject(json)) return false;
-    const schema = typeof json.$schema === 'string' && json.$schema.includes('sarif');
+    const hasSchema = typeof json.$schema === 'string' && json.$schema.includes('sarif');
     // The runs may come first and be long.
     const isRun = (run: unknown): boolean => 'driver' in asJsonObject(asJsonObject(run).tool);
     return (
-      Array.isArray(json.runs) && (schema || String(json.version).startsWith('2.') || json.runs.some(isRun))
+      Array.isArray(json.runs) &&
+      (hasSchema || String(json.version).startsWith('2.') || json.runs.some(isRun))
     );
   },
   async *read(source) {
