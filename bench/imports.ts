@@ -144,7 +144,7 @@ async function importBesideOthers(
   assessment?: string,
 ): Promise<Measured & { id: number }> {
   let id = 0;
-  const measured = await besideOthers(imports, name, async (request) => {
+  const measured = await measureBesideOthers(imports, name, async (request) => {
     id = await startImport(request, file, assessment);
     return endOfImport(request, id);
   });
@@ -153,7 +153,7 @@ async function importBesideOthers(
 
 /** Undoes an import. @returns the duration by our clock, and the same results */
 function undoBesideOthers(imports: Imports, id: number, name: string): Promise<Measured> {
-  return besideOthers(imports, name, async (request) => {
+  return measureBesideOthers(imports, name, async (request) => {
     const startedAt = performance.now();
     await send(request, `/v1/imports/${id}/undo`, { method: 'POST' });
     for (;;) {
@@ -170,7 +170,7 @@ interface Measured {
 }
 
 /** @param work what to do on a new server while other requests read and write; returns its seconds */
-async function besideOthers(
+async function measureBesideOthers(
   { engine, env, dataDirectory, dataset, token }: Imports,
   name: string,
   work: (request: ImportRequest) => Promise<number>,
@@ -245,7 +245,7 @@ async function send(
   return JSON.parse(text);
 }
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
+async function measureTime(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();
   return performance.now() - startedAt;
@@ -254,7 +254,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 /** Reads a page of ports. @returns milliseconds */
 function read(request: ImportRequest): Promise<number> {
   const { organization, hosts } = request.dataset;
-  return timed(() =>
+  return measureTime(() =>
     send(request, `/api/streaming/v1/${organization}/assets/${hosts['60']}/ports?per_page=50`),
   );
 }
@@ -264,7 +264,7 @@ function write(request: ImportRequest, number: number): Promise<number> {
   const { vulnerabilities } = request.dataset;
   const path = `/v1/vulnerabilities/${vulnerabilities[number % vulnerabilities.length]}`;
   const body = JSON.stringify({ status_id: 1 + (number % 9) });
-  return timed(() =>
+  return measureTime(() =>
     send(request, path, { method: 'PATCH', body, headers: { 'content-type': 'application/json' } }),
   );
 }

@@ -81,7 +81,7 @@ export function createKeys(
   issuer: IssuerIdentity,
 ): Keys {
   let ring: KeyRing | undefined;
-  const currentRing = async (): Promise<KeyRing> => {
+  const loadRing = async (): Promise<KeyRing> => {
     const keys = await current();
     if (ring?.keys !== keys) ring = await createKeyRing(keys);
     return ring;
@@ -89,13 +89,13 @@ export function createKeys(
 
   return {
     async jwks() {
-      const { jwks, keys } = await currentRing();
+      const { jwks, keys } = await loadRing();
       for (const error of keys.unreadable.values()) throw error;
       return jwks;
     },
     secret,
     async sign(claims, { issuedAt, expiresAt }) {
-      const { signing, keys } = await currentRing();
+      const { signing, keys } = await loadRing();
       for (const error of keys.unreadable.values()) throw error;
       if (signing === undefined) throw new Error('There is no signing key in the database.');
       const issuerId = issuer.current();
@@ -113,7 +113,7 @@ export function createKeys(
     },
     async verify(token, now) {
       // Outside the try: failing to load the keys says nothing about the token.
-      const { publicKeys, keys } = await currentRing();
+      const { publicKeys, keys } = await loadRing();
       const keyError = keys.unreadable.size === 0 ? undefined : keys.unreadable.get(readKid(token));
       if (keyError !== undefined) throw keyError;
       try {

@@ -116,10 +116,10 @@ async function readAppliedMigrations(
   session: MigrationConnection,
 ): Promise<string[] | undefined> {
   const { tables, columns } = catalogs[engine];
-  const names = async (sql: string) => (await session.query(sql)).map(({ name }) => String(name));
-  const existing = await names(tables);
+  const listNames = async (sql: string) => (await session.query(sql)).map(({ name }) => String(name));
+  const existing = await listNames(tables);
   if (existing.length === 0) return undefined;
-  const listColumns = await names(columns);
+  const listColumns = await listNames(columns);
   if (!listColumns.includes('name'))
     throw new IncompatibleDatabase(
       `has tables that Assay did not create, such as "${existing[0]}". Use an empty database.`,

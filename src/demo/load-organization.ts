@@ -136,7 +136,7 @@ async function loadUsers(
   }: { organizationId: number; groupIds: readonly number[] },
   random: SeededRandom,
 ): Promise<Record<DemoRole, DemoUser>> {
-  const account = async (role: DemoRole): Promise<DemoUser> => {
+  const createAccount = async (role: DemoRole): Promise<DemoUser> => {
     const email = `${role}@${domain}`;
     const passwordHash = role === 'invited' ? undefined : secrets.of(email).hash;
     const admin = role === 'admin';
@@ -151,11 +151,11 @@ async function loadUsers(
     addGroupMembers(tx, { ...by, now: at }, group, [{ userUid, role }]);
 
   const users = {
-    admin: await account('admin'),
-    member: await account('member'),
-    outsider: await account('outsider'),
-    invited: await account('invited'),
-    spare: await account('spare'),
+    admin: await createAccount('admin'),
+    member: await createAccount('member'),
+    outsider: await createAccount('outsider'),
+    invited: await createAccount('invited'),
+    spare: await createAccount('spare'),
   };
   await join(users.admin.uid, 'rbac_group_admin', start);
   await join(users.member.uid, 'assessment_member', start);

@@ -146,12 +146,12 @@ describe('Group commit', () => {
       { status: 'rejected', reason },
       { status: 'rejected', reason },
     ]);
-    await group.idle();
+    await group.whenIdle();
     await expect(group.submit(async () => write('c'))).rejects.toBe(rollback);
     delete fail.commit;
     delete fail.rollback;
     await group.submit(async () => write('d'));
-    await group.idle();
+    await group.whenIdle();
     expect(committed).toEqual(['d']);
   });
 
@@ -191,7 +191,7 @@ describe('Group commit', () => {
       nested.push(group.submit(async () => write('second')));
     });
     await Promise.all(nested);
-    await group.idle();
+    await group.whenIdle();
     expect(committed).toEqual(['first', 'second']);
   });
 });

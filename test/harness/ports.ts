@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Transaction } from '../../src/db/database.ts';
-import { type Port, allPortDeltas, refreshPortCounts } from '../../src/domain/assets/ports.ts';
+import { type Port, readPortDeltas, refreshPortCounts } from '../../src/domain/assets/ports.ts';
 import { addDeltas } from '../../src/domain/shared/counters.ts';
 import { lockRows } from '../../src/domain/shared/lock-rows.ts';
 import { forNoKeyUpdate } from '../../src/db/dialect-sql.ts';
@@ -16,7 +16,7 @@ export async function putPorts(tx: Transaction, assetId: number, ports: readonly
   const unique = [...new Map(ports.map((port) => [`${port.number}/${port.protocol}`, port])).values()];
   if (unique.length === 0) return;
   await lockRows(tx, 'assets', [assetId], forNoKeyUpdate);
-  const countBefore = await allPortDeltas(tx, assetId, -1);
+  const countBefore = await readPortDeltas(tx, assetId, -1);
   for (let start = 0; start < unique.length; start += ROWS_PER_STATEMENT) {
     await tx
       .insertInto('ports')
@@ -37,7 +37,7 @@ export async function putPorts(tx: Transaction, assetId: number, ports: readonly
       .execute();
   }
   await refreshPortCounts(tx, [assetId]);
-  await addDeltas(tx, [...countBefore, ...(await allPortDeltas(tx, assetId, 1))]);
+  await addDeltas(tx, [...countBefore, ...(await readPortDeltas(tx, assetId, 1))]);
 }
 
 function laterOf<F extends keyof Port>(field: F) {

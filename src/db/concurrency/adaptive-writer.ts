@@ -79,13 +79,13 @@ export class AdaptiveWriter {
     await this.#pause;
     this.#signal.throwIfAborted();
     let duration = 0;
-    const timed = async (tx: Transaction): Promise<T> => {
+    const timedWork = async (tx: Transaction): Promise<T> => {
       const started = performance.now();
       const value = await work(tx);
       duration = performance.now() - started;
       return value;
     };
-    const value = await (this.#dryRun ? this.#writeAndRollBack(timed) : this.#db.write(timed));
+    const value = await (this.#dryRun ? this.#writeAndRollBack(timedWork) : this.#db.write(timedWork));
     if (rowCount >= this.#size / 2 && duration > 0) {
       const fittingSize = (rowCount * TARGET_MILLISECONDS[this.#db.engine]) / duration;
       this.#size = Math.round(

@@ -57,7 +57,7 @@ export class GroupCommit {
   }
 
   /** Resolves when no transaction is queued or running. */
-  async idle(): Promise<void> {
+  async whenIdle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
 

@@ -145,7 +145,7 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
       };
     },
     async close() {
-      await groupCommit.idle();
+      await groupCommit.whenIdle();
       if (!writer.isOpen) return;
       await pool?.close();
       await checkpointer?.close();

@@ -256,7 +256,7 @@ export async function accessByPair(
  * @param pairs pairs of ids, possibly with repetitions
  * @returns whether the caller can name a user for an assessment, for these pairs
  */
-export async function nameableByPair(
+export async function findNameablePairs(
   db: ReadConnection,
   { organizationId: organization, staff }: Principal,
   pairs: readonly AssessmentAndUser[],

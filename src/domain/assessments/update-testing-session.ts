@@ -1,4 +1,4 @@
-import { nameableByPair } from './assessment-access.ts';
+import { findNameablePairs } from './assessment-access.ts';
 import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
@@ -122,7 +122,7 @@ async function resolveTester(
   const id = testerId ?? caller.userId;
   if (id === null) throw invalidInput({ property: 'testerId', code: 'tester-required' });
   const tester = await db.selectFrom('users').select(['id', 'uid']).where('id', '=', id).executeTakeFirst();
-  const isNameable = await nameableByPair(db, caller, [[assessment.id, id]]);
+  const isNameable = await findNameablePairs(db, caller, [[assessment.id, id]]);
   if (tester === undefined || !isNameable(assessment.id, id))
     throw invalidInput({ property: 'testerId', code: 'user-without-access', value: id });
   return tester;

@@ -175,7 +175,7 @@ const pageQuery = memoizeByShape(({ orderBy, descending, reversed }: PageShape) 
 });
 
 /** @returns the counter deltas of all ports of a host, times `amount` */
-export async function allPortDeltas(
+export async function readPortDeltas(
   tx: Transaction,
   assetId: number,
   amount: number,

@@ -166,7 +166,7 @@ async function listingsOf(
       row_number() over (partition by listing_assets.asset_id order by assessments.uid) as position
     from listing_assets join assessments on assessments.id = listing_assets.assessment_id
     where ${inList(db, sql.ref<number>('listing_assets.asset_id'), ids)} and ${assessmentIsVisible(visibility, p)}`;
-  const rows = await firstPerAsset(db, query, max);
+  const rows = await readFirstPerAsset(db, query, max);
   return groupBy(rows, assetIdOf, ({ uid, scope_rules }) => ({
     uid,
     scopeRules: JSON.parse(scope_rules) as string[],
@@ -198,10 +198,10 @@ async function tagsOf(
       row_number() over (partition by asset_taggings.asset_id order by asset_tags.name, asset_tags.id) as position
     from asset_taggings join asset_tags on asset_tags.id = asset_taggings.tag_id
     where ${inList(db, sql.ref<number>('asset_taggings.asset_id'), ids)}`;
-  return groupBy(await firstPerAsset(db, query, max), assetIdOf, ({ uid, name }) => ({ uid, name }));
+  return groupBy(await readFirstPerAsset(db, query, max), assetIdOf, ({ uid, name }) => ({ uid, name }));
 }
 
-async function firstPerAsset<R>(
+async function readFirstPerAsset<R>(
   db: ReadConnection,
   query: RawBuilder<R>,
   max = Number.MAX_SAFE_INTEGER,

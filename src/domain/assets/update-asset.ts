@@ -6,7 +6,7 @@ import { addressKey } from '../../auth/ip-addresses.ts';
 import { ASSET_COLUMNS, ASSET_UID, type Asset, type AssetRow, hydrateAssets } from './read-asset.ts';
 import { type AssetValues, hasLocation, locationConflict, locationProperty } from './insert-assets.ts';
 import { findHiddenConflict } from './hidden-locations.ts';
-import { allPortDeltas } from './ports.ts';
+import { readPortDeltas } from './ports.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';
 import { validateOptionalNameLength } from '../shared/names.ts';
@@ -59,7 +59,7 @@ export async function updateAsset(
     row.name,
   );
   const writable_by = patch.writableBy === undefined ? row.writable_by : (patch.writableBy ?? 'any');
-  if (writable_by !== row.writable_by && !(await staysWritable(tx, caller, row.id, writable_by)))
+  if (writable_by !== row.writable_by && !(await wouldStayWritable(tx, caller, row.id, writable_by)))
     errors.push({ property: 'writableBy', code: 'locks-you-out', value: writable_by });
   if (errors.length > 0) throw invalidInput(errors);
   const after = {
@@ -142,7 +142,7 @@ async function lockAsset(
 }
 
 /** Whether the caller may still change the asset after `writable_by` is set to `writableBy`. */
-async function staysWritable(
+async function wouldStayWritable(
   tx: Transaction,
   caller: Caller,
   id: number,
@@ -186,7 +186,7 @@ export async function deleteAsset(
   if (listing !== undefined) throw new DomainError('asset-listed', { assessment: listing.uid });
   const [asset] = await hydrateAssets({ db: tx, caller }, [row]);
   await deleteCounters(tx, 'asset', row.id);
-  await addDeltas(tx, await allPortDeltas(tx, row.id, -1));
+  await addDeltas(tx, await readPortDeltas(tx, row.id, -1));
   await tx.deleteFrom('assets').where('id', '=', row.id).execute();
   await recordEvent(tx, by, {
     action: 'asset.delete',

@@ -7,7 +7,7 @@ import { updateSeenRange } from '../assets/scans/host-queries.ts';
 import type { ImportJob } from './import-types.ts';
 import { addNewAssetsToListing } from '../assessments/update-listing.ts';
 import { insertAssets, newAssetUids } from '../assets/insert-assets.ts';
-import { permittedAssets } from './import-permissions.ts';
+import { findPermittedAssets } from './import-permissions.ts';
 import type { AssetLocation, Detection } from './finding-detections.ts';
 import type { ScannedHost, TimedRecord } from '../assets/scans/apply-scans.ts';
 import { upsertScannedHosts } from '../assets/scans/upsert-hosts.ts';
@@ -41,7 +41,7 @@ export async function applyReportedHosts(
   const by = { actor: job.caller, now };
   const applied = await upsertScannedHosts(tx, by, job.organizationId, hosts, {
     importId: job.id,
-    findWritable: async (scannedHosts) => (await permittedAssets(tx, job, scannedHosts)).writable,
+    findWritable: async (scannedHosts) => (await findPermittedAssets(tx, job, scannedHosts)).writable,
   });
   await recordAssetDetections(
     tx,
@@ -106,7 +106,7 @@ async function findOrCreateAssets(
   const find = async (): Promise<void> => {
     const locations = [...new Set([...missing.values()].map(({ asset }) => asset.location))];
     const rows = await findAssetsByLocation(tx, { organization: job.organizationId, locations });
-    const permitted = await permittedAssets(tx, job, rows);
+    const permitted = await findPermittedAssets(tx, job, rows);
     for (const row of rows) {
       const key = assetKey(row as AssetLocation);
       if (missing.delete(key) && permitted.linkable.has(row.id)) ids.set(key, row.id);

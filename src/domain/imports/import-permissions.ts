@@ -65,7 +65,7 @@ export function importAssetScopes(hasAssessment: boolean): readonly Scope[] {
 }
 
 /** @returns the ids of the assets that the import may link findings to, and of those whose ports it may write */
-export async function permittedAssets(
+export async function findPermittedAssets(
   tx: Transaction,
   { id: importId, caller, organizationId, assessment }: ImportJob,
   assets: readonly FoundAsset[],

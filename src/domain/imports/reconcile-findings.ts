@@ -7,7 +7,7 @@ import {
   buildVulnerabilityRow,
   insertVulnerabilities,
   insertVulnerabilityAssets,
-  linkedIds,
+  loadLinkedIds,
 } from '../vulnerabilities/insert-vulnerabilities.ts';
 import { recordTimelineEntries, type TimelineEntry } from '../vulnerabilities/timeline.ts';
 import { counterDeltas } from '../vulnerabilities/counter-deltas.ts';
@@ -88,8 +88,8 @@ export async function reconcileFindings(
   const rows = new Map(locked.map((row) => [row.id, row]));
   const findings = await loadFindingFacts(tx, context, ids);
   const [assets, tags] = [
-    await linkedIds(tx, 'assets', [...rows.keys()]),
-    await linkedIds(tx, 'tags', [...rows.keys()]),
+    await loadLinkedIds(tx, 'assets', [...rows.keys()]),
+    await loadLinkedIds(tx, 'tags', [...rows.keys()]),
   ];
   const plans = findings.map((finding): Plan => ({
     derived: deriveFinding(finding.facts),

@@ -3,7 +3,7 @@ import type { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import type { Database, ReadConnection, Transaction } from '../../db/database.ts';
 import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
-import { affectedFindings } from './scan-scopes.ts';
+import { readAffectedFindings } from './scan-scopes.ts';
 import { retimeAssetDetections } from './undo-assets.ts';
 import type { ImportJob } from './import-types.ts';
 import { reconcileFindings } from './reconcile-findings.ts';
@@ -103,7 +103,7 @@ async function moveImport(
     await writer.write(1, (tx) =>
       tx.updateTable('scan_scopes').set({ covered_at: reportAt }).where('import_id', '=', id).execute(),
     );
-    for await (const ids of affectedFindings(db.read, { id, assessmentId }))
+    for await (const ids of readAffectedFindings(db.read, { id, assessmentId }))
       for (let start = 0; start < ids.length;) {
         const batch = ids.slice(start, start + writer.batchSize);
         start += batch.length;

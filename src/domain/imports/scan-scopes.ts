@@ -190,7 +190,7 @@ export async function recordUntested(
 const PAGE_SIZE = 5_000;
 
 /** Reads page by page the ids of findings that an import saw or covered. */
-export async function* affectedFindings(
+export async function* readAffectedFindings(
   db: ReadConnection,
   { id, assessmentId }: { id: number; assessmentId: number },
 ): AsyncGenerator<number[], void> {
@@ -218,7 +218,7 @@ export async function* affectedFindings(
       .where('vulnerability_id', '<=', after + PAGE_SIZE)
       .orderBy('vulnerability_id')
       .execute();
-    const keys = await coveredKeys(
+    const keys = await findCoveredKeys(
       db,
       { id, assessmentId },
       rows.filter((row) => row.is_seen === null),
@@ -232,7 +232,7 @@ export async function* affectedFindings(
 }
 
 /** @returns the sources and keys of findings that an import covered */
-async function coveredKeys(
+async function findCoveredKeys(
   db: ReadConnection,
   { id, assessmentId }: { id: number; assessmentId: number },
   findings: readonly StoredScanScope[],

@@ -3,7 +3,7 @@ import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import type { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
 import { forNoKeyUpdate, forUpdate, inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/database.ts';
-import { allPortDeltas } from '../assets/ports.ts';
+import { readPortDeltas } from '../assets/ports.ts';
 import { deriveHost } from '../assets/scans/derive-ports.ts';
 import { countDetections } from '../assets/scans/host-detections.ts';
 import { recordEvents } from '../audit/record-event.ts';
@@ -23,7 +23,7 @@ interface UndoStep {
  * Runs a step in one transaction after another until it returns `null` as `last`.
  * @returns the sums of all
  */
-export async function inSteps(
+export async function runInSteps(
   writer: AdaptiveWriter,
   step: (tx: Transaction, after: number, limit: number) => Promise<UndoStep>,
 ): Promise<Omit<UndoStep, 'last'>> {
@@ -130,7 +130,7 @@ export async function undoAssetDetections(
   );
   for (const row of deleted) {
     await deleteCounters(tx, 'asset', row.id);
-    await addDeltas(tx, await allPortDeltas(tx, row.id, -1));
+    await addDeltas(tx, await readPortDeltas(tx, row.id, -1));
   }
   const deletedIds = new Set(deleted.map((row) => row.id));
   await tx
@@ -166,7 +166,7 @@ export async function retimeAssetDetections(
   { id, organizationId }: { id: number; organizationId: number },
   seenAt: number,
 ): Promise<void> {
-  await inSteps(writer, (tx, after, limit) =>
+  await runInSteps(writer, (tx, after, limit) =>
     changeHostDetections(
       tx,
       { id, organizationId },
@@ -181,7 +181,7 @@ export async function retimeAssetDetections(
       limit,
     ),
   );
-  await inSteps(writer, (tx, after, limit) => retimeAssets(tx, id, seenAt, after, limit));
+  await runInSteps(writer, (tx, after, limit) => retimeAssets(tx, id, seenAt, after, limit));
 }
 
 async function retimeAssets(

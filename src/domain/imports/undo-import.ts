@@ -8,8 +8,8 @@ import { deleteUnusedContents } from './finding-contents.ts';
 import type { ImportUndone } from './import-list.ts';
 import { reconcileFindings } from './reconcile-findings.ts';
 import { alignReportTimes, type SameReport } from './report-times.ts';
-import { affectedFindings } from './scan-scopes.ts';
-import { changeHostDetections, inSteps, undoAssetDetections } from './undo-assets.ts';
+import { readAffectedFindings } from './scan-scopes.ts';
+import { changeHostDetections, runInSteps, undoAssetDetections } from './undo-assets.ts';
 
 interface ImportToUndo extends SameReport {
   id: number;
@@ -41,8 +41,8 @@ export async function undoImport(
   const writer = newWriter(signal);
   const { assessmentId } = target;
   if (assessmentId !== null) {
-    const pages = affectedFindings(db.read, { ...target, assessmentId });
-    await inLanes(LANES[db.engine], signal, async (stop) => {
+    const pages = readAffectedFindings(db.read, { ...target, assessmentId });
+    await runInParallel(LANES[db.engine], signal, async (stop) => {
       const laneWriter = newWriter(stop);
       for (let page = await pages.next(); page.done !== true; page = await pages.next())
         for (let start = 0; start < page.value.length;) {
@@ -59,10 +59,10 @@ export async function undoImport(
     // The last step, as these rows determine which findings are affected.
     await writer.write(1, (tx) => deleteScopes(tx, id));
   }
-  await inSteps(writer, (tx, after, limit) =>
+  await runInSteps(writer, (tx, after, limit) =>
     changeHostDetections(tx, target, (hosts) => deleteDetections(tx, id, hosts), after, limit),
   );
-  const assets = await inSteps(writer, (tx, after, limit) =>
+  const assets = await runInSteps(writer, (tx, after, limit) =>
     undoAssetDetections(tx, target, by(), after, limit),
   );
   counts.assets = assets.done;
@@ -72,7 +72,7 @@ export async function undoImport(
 }
 
 /** Runs `work` in parallel. If one call fails, it stops the others, waits for them and throws the error. */
-async function inLanes(
+async function runInParallel(
   count: number,
   signal: AbortSignal,
   work: (stop: AbortSignal) => Promise<void>,

@@ -37,13 +37,13 @@ const selectProviders = (db: ReadConnection) =>
       'provider.trust_email',
     ]);
 
-const byDomain = prepareQuery((db, p: { domain: string }) =>
+const selectByDomain = prepareQuery((db, p: { domain: string }) =>
   selectProviders(db)
     .innerJoin('identity_provider_domains as domain', 'domain.organization_id', 'provider.organization_id')
     .where('domain.domain', '=', p.domain),
 );
 
-const byOrganization = prepareQuery((db, p: { organization: string }) =>
+const selectByOrganization = prepareQuery((db, p: { organization: string }) =>
   selectProviders(db).where('organizations.uid', '=', p.organization),
 );
 
@@ -56,7 +56,7 @@ export async function providerByEmail(
   db: ReadConnection,
   email: string,
 ): Promise<IdentityProvider | undefined> {
-  const [row] = await byDomain(db, { domain: emailHost(email) });
+  const [row] = await selectByDomain(db, { domain: emailHost(email) });
   return row && fromRow(row);
 }
 
@@ -65,7 +65,7 @@ export async function providerByOrganization(
   db: ReadConnection,
   organization: string,
 ): Promise<IdentityProvider | undefined> {
-  const [row] = await byOrganization(db, { organization });
+  const [row] = await selectByOrganization(db, { organization });
   return row && fromRow(row);
 }
 
@@ -259,7 +259,7 @@ export function providerDetails(provider: ListedProvider): object {
   };
 }
 
-function fromRow(row: Awaited<ReturnType<typeof byOrganization>>[number]): IdentityProvider {
+function fromRow(row: Awaited<ReturnType<typeof selectByOrganization>>[number]): IdentityProvider {
   return {
     organizationId: row.organization_id,
     organization: row.uid,

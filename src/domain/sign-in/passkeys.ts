@@ -9,7 +9,7 @@ import {
   lockFactors,
   type FactorOwner,
   type StaffSecondFactor,
-  afterFactorRemoved,
+  handleRemovedFactor,
 } from './second-factors.ts';
 
 const MAX_PASSKEYS = 20;
@@ -141,7 +141,7 @@ export async function removePasskey(
     .returning('name')
     .executeTakeFirst();
   if (removed === undefined) throw notFound('passkey');
-  await afterFactorRemoved(tx, owner, staff);
+  await handleRemovedFactor(tx, owner, staff);
   await recordEvent(tx, by, {
     action: 'passkey.delete',
     object: ['passkey', id],

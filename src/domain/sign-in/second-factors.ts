@@ -177,7 +177,7 @@ export async function lockFactors(tx: Transaction, { userId, organizationId }: F
  * Call this after a factor was removed. Deletes the recovery codes with the last one.
  * @throws DomainError `forbidden` when none is left and the account must have one
  */
-export async function afterFactorRemoved(
+export async function handleRemovedFactor(
   tx: Transaction,
   owner: FactorOwner,
   staff: StaffSecondFactor,

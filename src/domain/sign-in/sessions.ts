@@ -49,7 +49,7 @@ export interface SessionLimits {
   lifetime: number;
 }
 
-const bySecret = prepareQuery((db, p: { hash: string }) =>
+const selectBySecret = prepareQuery((db, p: { hash: string }) =>
   db
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.user_id')
@@ -172,7 +172,7 @@ export async function sessionBySecret(
   limits: SessionLimits,
   now: number,
 ): Promise<Session | undefined> {
-  const [row] = await bySecret(db, { hash: hashSecret(secret) });
+  const [row] = await selectBySecret(db, { hash: hashSecret(secret) });
   if (row === undefined || row.expires_at <= now || row.last_used_at + limits.idle <= now) return undefined;
   return {
     id: row.id,

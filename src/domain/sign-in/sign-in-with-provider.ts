@@ -29,15 +29,17 @@ export interface VerifiedIdentity {
 
 type LinkedAccount = Pick<Row<'users'>, 'id' | 'organization_id' | 'admin' | 'accepted_at' | 'banned_at'>;
 
-const byIdentity = prepareQuery<{ organization: number; issuer: string; subject: string }, LinkedAccount>(
-  (db, p) =>
-    db
-      .selectFrom('identities')
-      .innerJoin('users', 'users.id', 'identities.user_id')
-      .select(['users.id', 'users.organization_id', 'users.admin', 'users.accepted_at', 'users.banned_at'])
-      .where('identities.organization_id', '=', p.organization)
-      .where('identities.issuer', '=', p.issuer)
-      .where('identities.subject', '=', p.subject),
+const selectByIdentity = prepareQuery<
+  { organization: number; issuer: string; subject: string },
+  LinkedAccount
+>((db, p) =>
+  db
+    .selectFrom('identities')
+    .innerJoin('users', 'users.id', 'identities.user_id')
+    .select(['users.id', 'users.organization_id', 'users.admin', 'users.accepted_at', 'users.banned_at'])
+    .where('identities.organization_id', '=', p.organization)
+    .where('identities.issuer', '=', p.issuer)
+    .where('identities.subject', '=', p.subject),
 );
 
 /**
@@ -56,7 +58,7 @@ export async function signInWithProvider(
   const { organizationId } = provider;
   const { issuer, subject } = identity;
   if (!SUBJECT.test(subject)) throw new DomainError('sso-subject-invalid');
-  const [linked] = await byIdentity(tx, { organization: organizationId, issuer, subject });
+  const [linked] = await selectByIdentity(tx, { organization: organizationId, issuer, subject });
   const account = linked ?? (await findOrCreate(tx, by, provider, identity));
   if (account.banned_at !== null || account.organization_id !== organizationId) throw accountUnavailable();
   if (linked === undefined) await linkIdentity(tx, by, account.id, provider, identity);

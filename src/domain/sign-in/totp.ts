@@ -8,7 +8,7 @@ import {
   lockFactors,
   type FactorOwner,
   type StaffSecondFactor,
-  afterFactorRemoved,
+  handleRemovedFactor,
 } from './second-factors.ts';
 
 const PURPOSE = 'totp';
@@ -123,7 +123,7 @@ export async function removeTotp(
     .returning('user_id')
     .executeTakeFirst();
   if (removed === undefined) throw notFound('authenticator app');
-  await afterFactorRemoved(tx, owner, staff);
+  await handleRemovedFactor(tx, owner, staff);
   await recordEvent(tx, by, {
     action: 'totp.delete',
     object: ['user', owner.userId],

@@ -72,7 +72,7 @@ export interface AuthorizationCode {
   usedAt: number | null;
 }
 
-const byHash = prepareQuery((db, p: { hash: string }) =>
+const selectByHash = prepareQuery((db, p: { hash: string }) =>
   db.selectFrom('authorization_codes').selectAll().where('code_hash', '=', p.hash),
 );
 
@@ -90,7 +90,7 @@ export async function findAuthorizationCode(
   db: ReadConnection,
   code: string,
 ): Promise<AuthorizationCode | undefined> {
-  const [row] = await byHash(db, { hash: hashSecret(code) });
+  const [row] = await selectByHash(db, { hash: hashSecret(code) });
   return (
     row && {
       clientId: row.client_id,

@@ -63,10 +63,10 @@ const selectCredential = (db: ReadConnection) =>
       ...TOKEN_USER_COLUMNS,
     ]);
 
-const byId = prepareQuery<{ id: string }, Credential>((db, p) =>
+const selectById = prepareQuery<{ id: string }, Credential>((db, p) =>
   selectCredential(db).where('tokens.id', '=', p.id),
 );
-const bySecret = prepareQuery<{ hash: string }, Credential>((db, p) =>
+const selectBySecret = prepareQuery<{ hash: string }, Credential>((db, p) =>
   selectCredential(db).where('tokens.secret_hash', '=', p.hash),
 );
 
@@ -109,12 +109,12 @@ export async function readCredentialVersions(db: ReadConnection): Promise<Creden
 
 /** @returns the credential with this id, valid or not */
 export async function credentialById(db: ReadConnection, id: string): Promise<Credential | undefined> {
-  return (await byId(db, { id }))[0];
+  return (await selectById(db, { id }))[0];
 }
 
 /** @returns the credential of a personal access token, valid or not */
 export async function credentialBySecret(db: ReadConnection, token: string): Promise<Credential | undefined> {
-  return (await bySecret(db, { hash: hashSecret(token) }))[0];
+  return (await selectBySecret(db, { hash: hashSecret(token) }))[0];
 }
 
 /** Identifies a token by the hash of its secret or by its `jti`; both are `null` for tokens issued elsewhere. */

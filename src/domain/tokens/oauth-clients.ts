@@ -38,12 +38,12 @@ export interface OAuthClient {
   createdAt: number;
 }
 
-const byId = prepareQuery((db, p: { id: string }) =>
+const selectById = prepareQuery((db, p: { id: string }) =>
   db.selectFrom('oauth_clients').selectAll().where('id', '=', p.id),
 );
 
 export async function clientById(db: ReadConnection, id: string): Promise<OAuthClient | undefined> {
-  const [row] = await byId(db, { id });
+  const [row] = await selectById(db, { id });
   return row && fromRow(row);
 }
 

@@ -34,7 +34,7 @@ export interface NewRefreshToken {
   grantExpiresAt: number;
 }
 
-const bySecret = prepareQuery((db, p: { hash: string }) =>
+const selectBySecret = prepareQuery((db, p: { hash: string }) =>
   db.selectFrom('refresh_tokens').selectAll().where('secret_hash', '=', p.hash),
 );
 
@@ -77,7 +77,7 @@ export async function refreshTokenBySecret(
   db: ReadConnection,
   secret: string,
 ): Promise<RefreshToken | undefined> {
-  const [row] = await bySecret(db, { hash: hashSecret(secret) });
+  const [row] = await selectBySecret(db, { hash: hashSecret(secret) });
   return (
     row && {
       id: row.id,

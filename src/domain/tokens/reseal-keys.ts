@@ -9,7 +9,7 @@ import {
   KeysMissing,
   signingKeyPurpose,
   SECRET_PURPOSE,
-  encryptedSecret,
+  readEncryptedSecret,
   MasterKeyMismatch,
 } from './server-keys.ts';
 
@@ -27,7 +27,7 @@ export async function resealKeys(
   next: KeyObject,
 ): Promise<{ before: string; after: string } | undefined> {
   await bumpSigningKeyVersion(tx);
-  const encrypted = await encryptedSecret(tx);
+  const encrypted = await readEncryptedSecret(tx);
   if (encrypted === undefined) throw new KeysMissing('The database has no keys yet.');
   const before = encrypted.master_fingerprint;
   const after = masterKeyFingerprint(next);

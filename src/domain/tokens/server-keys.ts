@@ -64,13 +64,13 @@ export async function loadKeys(
   issuer: IssuerIdentity,
 ): Promise<{ keys: Keys; masterKey: KeyObject }> {
   const offered = source.masterKey ?? readMasterKeyFile(source.dataDirectory);
-  const stored = await encryptedSecret(db.read);
+  const stored = await readEncryptedSecret(db.read);
   // A concurrent process writes the file before it creates the keys.
   const masterKey =
     offered ?? (stored === undefined ? createMasterKey(source) : readMasterKeyFile(source.dataDirectory));
   if (stored === undefined && masterKey !== undefined) await insertKeys(db, masterKey);
   // A concurrent process may have created the keys with its own master key.
-  const encrypted = stored ?? (await encryptedSecret(db.read));
+  const encrypted = stored ?? (await readEncryptedSecret(db.read));
   if (encrypted === undefined) throw new Error('The keys that were inserted are gone.');
   if (masterKey === undefined || masterKeyFingerprint(masterKey) !== encrypted.master_fingerprint)
     throw new MasterKeyMismatch(encrypted.master_fingerprint, masterKey && masterKeyFingerprint(masterKey));
@@ -89,7 +89,7 @@ export async function loadKeys(
  */
 export async function lockKeys(tx: Transaction, masterKey: KeyObject): Promise<void> {
   await bumpSigningKeyVersion(tx);
-  const encrypted = await encryptedSecret(tx);
+  const encrypted = await readEncryptedSecret(tx);
   const fingerprint = masterKeyFingerprint(masterKey);
   if (encrypted?.master_fingerprint !== fingerprint)
     throw new MasterKeyMismatch(encrypted?.master_fingerprint ?? 'none', fingerprint);
@@ -196,7 +196,7 @@ async function explainDecryptionFailure(
   masterKey: KeyObject,
   kid: string,
 ): Promise<MasterKeyMismatch> {
-  const expected = (await encryptedSecret(db))?.master_fingerprint;
+  const expected = (await readEncryptedSecret(db))?.master_fingerprint;
   const actual = masterKeyFingerprint(masterKey);
   if (expected === undefined || expected === actual)
     throw new Error(`The signing key ${kid} in the database was changed.`);
@@ -207,7 +207,7 @@ async function explainDecryptionFailure(
  * @returns the encrypted secret of the deployment and the fingerprint of its master key; `undefined` before the first
  *   start
  */
-export async function encryptedSecret(
+export async function readEncryptedSecret(
   db: ReadConnection,
 ): Promise<{ master_fingerprint: string; sealed_secret: string } | undefined> {
   return db

@@ -79,7 +79,7 @@ export class TokenCache {
   #uses = new Map<string, TokenUse>();
   readonly #timer: NodeJS.Timeout;
   readonly #suspects = new BatchLoader(
-    (suspects: readonly Suspect[]) => this.#goodAmong(suspects),
+    (suspects: readonly Suspect[]) => this.#checkSuspects(suspects),
     SUSPECT_INTERVAL_MS,
   );
   readonly #changes = new SingleFlight(() => readCredentialVersions(this.#db.read));
@@ -208,7 +208,7 @@ export class TokenCache {
     return this.#external?.issued(token) === true || this.#suspects.load({ token, now });
   }
 
-  async #goodAmong(suspects: readonly Suspect[]): Promise<boolean[]> {
+  async #checkSuspects(suspects: readonly Suspect[]): Promise<boolean[]> {
     this.#misses += 1;
     const names = await Promise.all(
       suspects.map(async ({ token, now }) =>

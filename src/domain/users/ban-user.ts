@@ -98,7 +98,7 @@ export const REFERENCES_BY_ACTIONS = [
   ['bulk_changes', 'user_id'],
 ] as const;
 
-const anyAction = prepareQuery<{ user: number }, { id: number }>((db, p) =>
+const selectAnyAction = prepareQuery<{ user: number }, { id: number }>((db, p) =>
   db
     .selectFrom('users')
     .select('id')
@@ -134,7 +134,7 @@ export async function banUser(
   if (!caller.admin && !caller.staff) throw new DomainError('user-ban-admins-only');
   if (user.id === caller.userId) throw new DomainError('ban-self');
   if (user.staff === 1 && caller.kind !== 'command_line') throw new DomainError('ban-staff');
-  const banned = await toBannedUser(tx, user);
+  const banned = await loadBannedUser(tx, user);
   const lock = user.accepted_at === null ? forUpdate : forNoKeyUpdate;
   if (user.banned_at !== null) {
     requireVersion(expected, user.version);
@@ -157,7 +157,7 @@ export async function banUser(
   const { version } = set;
   await bumpCredentialVersion(tx);
   const event = { object: ['user', id] as const, organizationId: user.organization_id };
-  if (set.accepted_at !== null || (await anyAction(tx, { user: id })).length > 0) {
+  if (set.accepted_at !== null || (await selectAnyAction(tx, { user: id })).length > 0) {
     await recordEvent(tx, by, {
       ...event,
       action: 'user.ban',
@@ -219,7 +219,7 @@ export async function isBannedAddress(
   return row !== undefined;
 }
 
-async function toBannedUser(db: ReadConnection, user: UserRow): Promise<BannedUser> {
+async function loadBannedUser(db: ReadConnection, user: UserRow): Promise<BannedUser> {
   const assessments =
     user.admin === 1 && user.organization_id !== null
       ? await assessmentsOfOrganization(db, { organization: user.organization_id })

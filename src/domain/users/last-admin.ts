@@ -21,7 +21,7 @@ const lockUser = memoizeByLock((lock) =>
   ),
 );
 
-const otherAdmins = prepareQuery<
+const countOtherAdmins = prepareQuery<
   { organization: number; user: number },
   { admins: number; accepted: number }
 >((db, p) =>
@@ -53,6 +53,6 @@ export async function lockAndCheckLastAdmin(
   await lockOrganizationRow(tx, { id: organizationId });
   const [user] = await lockUser(lock)(tx, { id: userId });
   if (user === undefined || user.admin === 0 || user.banned_at !== null) return false;
-  const [counts] = await otherAdmins(tx, { organization: organizationId, user: userId });
+  const [counts] = await countOtherAdmins(tx, { organization: organizationId, user: userId });
   return (user.accepted_at === null ? counts?.admins : counts?.accepted) === 0;
 }

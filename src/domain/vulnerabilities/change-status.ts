@@ -8,7 +8,7 @@ import type { VisibleVulnerability } from './lock-vulnerability.ts';
 import { closedAt, STATUS_NAMES } from '../shared/statuses-and-severities.ts';
 import { recordTimeline, recordTimelineEntries, type TimelineEntry } from './timeline.ts';
 import { counterDeltas } from './counter-deltas.ts';
-import { linkedIds } from './insert-vulnerabilities.ts';
+import { loadLinkedIds } from './insert-vulnerabilities.ts';
 
 /** One object for each status: entries that share it serialize it once. */
 const SNAPSHOTS: ReadonlyMap<number, object> = new Map(
@@ -103,7 +103,7 @@ export async function changeStatuses(
   await sql`update vulnerabilities set status_id = ${itemInteger(1)}, status_set_at = ${itemInteger(2)}, closed_at = ${itemInteger(3)},
       updated_at = ${by.now}, version = version + 1
     from ${jsonRowsTable(tx, rows)} where vulnerabilities.id = ${itemInteger(0)}`.execute(tx);
-  const assets = await linkedIds(
+  const assets = await loadLinkedIds(
     tx,
     'assets',
     transitions.map(({ id }) => id),

@@ -129,7 +129,7 @@ const LINKS = {
 } as const;
 
 /** @returns by vulnerability, the ids of its tags or assets, ascending */
-export async function linkedIds(
+export async function loadLinkedIds(
   db: ReadConnection,
   kind: keyof typeof LINKS,
   vulnerabilityIds: readonly number[],

@@ -71,7 +71,7 @@ export const timelineList = defineList({
         db,
         rows.map((row) => row.user_id),
       ),
-      visibleAmong(
+      filterVisible(
         db,
         caller,
         snapshots.flatMap(({ before, after }) => [before?.assessment ?? [], after?.assessment ?? []].flat()),
@@ -112,7 +112,7 @@ const selectVisibleUids = memoizeByVisibility((visibility) =>
   ),
 );
 
-async function visibleAmong(
+async function filterVisible(
   db: ReadConnection,
   caller: Caller,
   uids: readonly string[],

@@ -31,9 +31,9 @@ async function* decompressed(bytes: ByteReader, size: number | undefined): Async
   try {
     const head = await bytes.peek(4);
     const count = sizeLimit(bytes, size);
-    if (startsWith(head, GZIP_MAGIC)) yield* counted(inflated(bytes, gunzip()), count);
+    if (startsWith(head, GZIP_MAGIC)) yield* countBytes(inflated(bytes, gunzip()), count);
     else if (startsWith(head, ZIP_MAGIC)) yield* unzipped(bytes, count);
-    else yield* bytes.rest();
+    else yield* bytes.readRest();
   } finally {
     await bytes.close();
   }
@@ -52,7 +52,7 @@ function sizeLimit({ bytesRead }: ByteReader, size: number | undefined): (length
   };
 }
 
-async function* counted(
+async function* countBytes(
   chunks: AsyncIterable<Uint8Array>,
   count: (length: number) => void,
 ): AsyncGenerator<Uint8Array, void> {
@@ -164,8 +164,8 @@ async function* unzipped(
     const isSkipped = isIgnored && !hasDescriptor && compressedSize !== 0xffffffff;
     const contents =
       method === 8 && !isSkipped
-        ? counted(inflated(bytes, inflateRaw()), count)
-        : bytes.exactly(compressedSize);
+        ? countBytes(inflated(bytes, inflateRaw()), count)
+        : bytes.readExactly(compressedSize);
     for await (const chunk of contents) if (!isIgnored) yield chunk;
     if (hasDescriptor) await skipDescriptor(bytes);
   }
@@ -232,11 +232,11 @@ class ByteReader {
   /** @throws ReportError at the end */
   async take(length: number): Promise<Buffer> {
     const parts: Uint8Array[] = [];
-    for await (const chunk of this.exactly(length)) parts.push(chunk.slice());
+    for await (const chunk of this.readExactly(length)) parts.push(chunk.slice());
     return Buffer.concat(parts);
   }
 
-  async *exactly(length: number): AsyncGenerator<Uint8Array, void> {
+  async *readExactly(length: number): AsyncGenerator<Uint8Array, void> {
     for (let missing = length; missing > 0;) {
       const chunk = await this.next();
       if (chunk === undefined) throw new ReportError('The compressed file is truncated.');
@@ -246,7 +246,7 @@ class ByteReader {
     }
   }
 
-  async *rest(): AsyncGenerator<Uint8Array, void> {
+  async *readRest(): AsyncGenerator<Uint8Array, void> {
     for (let chunk = await this.next(); chunk !== undefined; chunk = await this.next()) yield chunk;
   }
 

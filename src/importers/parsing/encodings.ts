@@ -151,7 +151,7 @@ export async function peekStart(
       .slice(0, 2);
     peeked.push(chunk);
   }
-  async function* all(): AsyncGenerator<Uint8Array, void> {
+  async function* streamAll(): AsyncGenerator<Uint8Array, void> {
     try {
       yield* peeked.splice(0);
       for (;;) {
@@ -163,7 +163,7 @@ export async function peekStart(
       await rest.return?.();
     }
   }
-  return { start: start.slice(0, 2), all: all() };
+  return { start: start.slice(0, 2), all: streamAll() };
 }
 
 /** Captures a part of a byte stream as text, across chunks. */

@@ -71,7 +71,7 @@ export async function lockMatches(
     return isSame && !isByOthers ? [] : [id];
   });
   if (changed.length === 0) return all;
-  const matching = await stillMatching(tx, { actor, now }, filter, changed);
+  const matching = await selectMatching(tx, { actor, now }, filter, changed);
   const lost = new Set(changed.filter((id) => !matching.has(id)));
   return all.filter(({ id }) => !lost.has(id));
 }
@@ -81,7 +81,7 @@ export async function lockMatches(
  * @param ids the ids of locked vulnerabilities
  * @returns those that the filter selects now
  */
-async function stillMatching(
+async function selectMatching(
   tx: Transaction,
   { actor, now }: ChangeContext<Caller>,
   filters: VulnerabilityFilters,

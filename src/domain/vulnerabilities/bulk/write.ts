@@ -10,7 +10,7 @@ import { isClosed } from '../../shared/statuses-and-severities.ts';
 import { BULK_CHUNK_ROWS, EVENT_CHUNK_ROWS, type MutableFields } from '../lock-vulnerability.ts';
 import { recordTimelineForEach, recordTimelineEntries } from '../timeline.ts';
 import { assetCounterDeltas, counterDeltas } from '../counter-deltas.ts';
-import { insertVulnerabilityTags, linkedIds } from '../insert-vulnerabilities.ts';
+import { insertVulnerabilityTags, loadLinkedIds } from '../insert-vulnerabilities.ts';
 import {
   auditedChange,
   EDITED_FIELDS,
@@ -188,7 +188,7 @@ async function accumulateDeltas(
     ({ locked, after }) => isClosed(locked.fields.statusId) !== isClosed(after.statusId),
   );
   const ids = moved.map(({ locked }) => locked.id);
-  const assets = ids.length === 0 ? new Map() : await linkedIds(tx, 'assets', ids);
+  const assets = ids.length === 0 ? new Map() : await loadLinkedIds(tx, 'assets', ids);
   const groups = new Map<string, { change: FieldChange; times: number; assets: number[] }>();
   for (const change of changes) {
     const { locked, after } = change;
