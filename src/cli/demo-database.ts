@@ -32,7 +32,7 @@ export interface DemoState {
 /**
  * Loads the demo data and writes its manifest to the data directory. Idempotent, also across processes.
  * @param requiresEmpty load nothing into a database that has an organization
- * @returns `undefined` if the database has other data and `onlyIntoEmpty` is set
+ * @returns `undefined` if the database has other data and `requiresEmpty` is set
  * @throws DomainError `conflict` if one of its uids or email addresses is taken
  */
 export async function ensureDemo(context: Context, requiresEmpty: boolean): Promise<DemoState | undefined> {
