@@ -18,6 +18,7 @@ const NMAP_BYTES = Number(process.env['BENCH_NMAP_BYTES'] ?? 1e9);
 
 /** Seconds for a million new findings; proportionally less for fewer. */
 const NUCLEI_TARGET: Readonly<Record<Engine, number>> = { sqlite: 120, postgres: 240 };
+/** Fraction of the duration of the first import. */
 const REPEAT_TARGET = 0.5;
 /** Seconds for the undo of an import of a million findings. */
 const UNDO_TARGET = 60;
@@ -32,6 +33,7 @@ const WRITE_TARGET = 250;
 /** Milliseconds between other requests, so that these do not slow the import down. */
 const READ_EVERY = 20;
 const WRITE_EVERY = 50;
+/** Reads before the import, for comparison. */
 const QUIET_READS = 200;
 
 interface Imports {
@@ -146,12 +148,12 @@ async function importBesideOthers(
   let id = 0;
   const measured = await measureBesideOthers(imports, name, async (request) => {
     id = await startImport(request, file, assessment);
-    return endOfImport(request, id);
+    return awaitImportEnd(request, id);
   });
   return { ...measured, id };
 }
 
-/** Undoes an import. @returns the duration by our clock, and the same results */
+/** Undoes an import. @returns the duration by our clock, and the results for memory and other requests */
 function undoBesideOthers(imports: Imports, id: number, name: string): Promise<Measured> {
   return measureBesideOthers(imports, name, async (request) => {
     const startedAt = performance.now();
@@ -173,7 +175,7 @@ interface Measured {
 async function measureBesideOthers(
   { engine, env, dataDirectory, dataset, token }: Imports,
   name: string,
-  work: (request: ImportRequest) => Promise<number>,
+  work: (request: RequestTarget) => Promise<number>,
 ): Promise<Measured> {
   progress(`${engine}: ${name}`);
   const server = await startAssay(env, dataDirectory);
@@ -226,7 +228,7 @@ async function measureBesideOthers(
   }
 }
 
-interface ImportRequest {
+interface RequestTarget {
   server: Server;
   dataset: Dataset;
   token: string;
@@ -234,7 +236,7 @@ interface ImportRequest {
 
 /** @throws Error for an error response */
 async function send(
-  { server, token }: ImportRequest,
+  { server, token }: RequestTarget,
   path: string,
   init: RequestInit = {},
 ): Promise<unknown> {
@@ -252,7 +254,7 @@ async function measureTime(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** Reads a page of ports. @returns milliseconds */
-function read(request: ImportRequest): Promise<number> {
+function read(request: RequestTarget): Promise<number> {
   const { organization, hosts } = request.dataset;
   return measureTime(() =>
     send(request, `/api/streaming/v1/${organization}/assets/${hosts['60']}/ports?per_page=50`),
@@ -260,7 +262,7 @@ function read(request: ImportRequest): Promise<number> {
 }
 
 /** Changes a vulnerability. @returns milliseconds */
-function write(request: ImportRequest, number: number): Promise<number> {
+function write(request: RequestTarget, number: number): Promise<number> {
   const { vulnerabilities } = request.dataset;
   const path = `/v1/vulnerabilities/${vulnerabilities[number % vulnerabilities.length]}`;
   const body = JSON.stringify({ status_id: 1 + (number % 9) });
@@ -297,7 +299,7 @@ interface ImportResponse {
 }
 
 async function startImport(
-  request: ImportRequest,
+  request: RequestTarget,
   file: string,
   assessment: string | undefined,
 ): Promise<number> {
@@ -308,7 +310,7 @@ async function startImport(
 }
 
 /** @returns the seconds from start to end, without the upload */
-async function endOfImport(request: ImportRequest, id: number): Promise<number> {
+async function awaitImportEnd(request: RequestTarget, id: number): Promise<number> {
   for (;;) {
     const current = (await send(request, `/v1/imports/${id}`)) as ImportResponse;
     if (current.finished_at !== null) {

@@ -32,7 +32,7 @@ export interface Bench {
 
 export type Measurement = Awaited<ReturnType<LoadProcess['run']>>;
 
-/** Requests sent by workload, so that none is sent twice. */
+/** The number of requests sent per engine and workload, so that none is sent twice. */
 const sent = new Map<string, number>();
 
 /** Sends requests of a workload to a server. @throws Error if one of them fails */

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { cliChangeContext } from '../auth/callers.ts';
 import { renewDemoClients } from '../demo/oauth-clients.ts';
 import { storeEvidence } from '../demo/evidence/store-evidence.ts';
-import { demoFacts, loadDemo, renewDemo } from '../demo/load.ts';
+import { readDemoFacts, loadDemo, renewDemo } from '../demo/load.ts';
 import { newDemoSecrets } from '../demo/secrets.ts';
 import type { DemoContent, DemoManifest } from '../demo/manifest.ts';
 import { DomainError } from '../domain/shared/errors.ts';
@@ -38,7 +38,7 @@ export interface DemoState {
 export async function ensureDemo(context: Context, requiresEmpty: boolean): Promise<DemoState | undefined> {
   const { config, db, keys, clock, addresses } = context;
   const file = join(config.dataDirectory, 'demo.json');
-  if ((await demoFacts(db.read)) === undefined) {
+  if ((await readDemoFacts(db.read)) === undefined) {
     if (requiresEmpty && (await hasOrganizations(db.read))) return undefined;
     const secrets = await newDemoSecrets();
     const stored: string[] = [];
@@ -54,13 +54,13 @@ export async function ensureDemo(context: Context, requiresEmpty: boolean): Prom
     } catch (error) {
       if (!(error instanceof DomainError) || error.kind !== 'conflict') throw error;
       // Either another process has just loaded the data, or a name is taken.
-      if ((await demoFacts(db.read)) === undefined) throw error;
+      if ((await readDemoFacts(db.read)) === undefined) throw error;
     } finally {
       // Deletes all evidence if the load failed.
       await deleteUnreferenced(context, stored);
     }
   }
-  const storedFacts = await demoFacts(db.read);
+  const storedFacts = await readDemoFacts(db.read);
   if (storedFacts === undefined) return undefined;
   const { facts, loadedAt } = storedFacts;
   const stored = await readManifest(file, facts, loadedAt + HANDOVER);

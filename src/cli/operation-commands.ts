@@ -34,22 +34,26 @@ const TARGET_OPTIONS = [
 export function addOperationCommand(
   group: Command,
   name: string,
-  verb: OperationCommand,
+  operationCommand: OperationCommand,
   operation: DescribedOperation,
 ): void {
-  const path = operation.parameters.filter(({ in: location }) => location === 'path');
+  const pathParameters = operation.parameters.filter(({ in: location }) => location === 'path');
   const usage = [
     name,
-    ...path.map((parameter) => `<${verb.acceptsEmail === true ? 'user' : toKebabCase(parameter.name)}>`),
+    ...pathParameters.map(
+      (parameter) => `<${operationCommand.acceptsEmail === true ? 'user' : toKebabCase(parameter.name)}>`,
+    ),
     ...(operation.takesFiles ? ['<file...>'] : []),
   ].join(' ');
-  const flags = verb.body === undefined ? optionsOf(operation) : [];
+  const flags = operationCommand.body === undefined ? optionsOf(operation) : [];
   const command = addCommand(group, usage, {
-    description: verb.description ?? `${operation.summary}.`,
-    ...helpNotes(verb, operation, flags),
+    description: operationCommand.description ?? `${operation.summary}.`,
+    ...helpNotes(operationCommand, operation, flags),
     examples:
-      verb.example === undefined ? helpExamples(group, name, operation, path, flags, verb) : [[verb.example]],
-    inputs: verb.acceptsEmail === true ? { id: 'user' } : {},
+      operationCommand.example === undefined
+        ? helpExamples(group, name, operation, pathParameters, flags, operationCommand)
+        : [[operationCommand.example]],
+    inputs: operationCommand.acceptsEmail === true ? { id: 'user' } : {},
   });
   const ownFlags = addOperationOptions(command, operation, flags);
   setInputNames(command, inputNamesOf(ownFlags));
@@ -58,22 +62,24 @@ export function addOperationCommand(
     const options = actionArguments.at(-2) as OperationOptions;
     const values = readOptionValues(command, ownFlags);
     requireOptions(command, ownFlags, values.body, options);
-    const params = Object.fromEntries(path.map((parameter, index) => [parameter.name, String(args[index])]));
-    const files = operation.takesFiles ? (args[path.length] as string[]) : undefined;
-    const body = { ...values.body, ...verb.body };
-    await runOperation(operation, verb, { ...values, body, path: params, files }, options);
+    const params = Object.fromEntries(
+      pathParameters.map((parameter, index) => [parameter.name, String(args[index])]),
+    );
+    const files = operation.takesFiles ? (args[pathParameters.length] as string[]) : undefined;
+    const body = { ...values.body, ...operationCommand.body };
+    await runOperation(operation, operationCommand, { ...values, body, path: params, files }, options);
   });
 }
 
 /**
  * Adds a command that runs on the data directory, and calls an operation instead if a server is selected, or if an
  * option is given that only the operation has.
- * @param verb `bodyFields` maps the command's own options to the body
+ * @param operationCommand `bodyFields` maps the command's own options to the body
  */
 export function addTwoVariantCommand(
   group: Command,
   { usage, addOptions, run, ...help }: LocalCommand,
-  verb: OperationCommand,
+  operationCommand: OperationCommand,
   operation: DescribedOperation,
 ): void {
   const command = addCommand(group, usage, help);
@@ -89,7 +95,7 @@ export function addTwoVariantCommand(
     optionsOf(operation).filter(({ name }) => !args.has(name)),
   );
   // The command's own option sets this property, so the help does not list the API's option for it.
-  const filled = new Set(Object.values(verb.bodyFields ?? {}).map(({ member }) => member));
+  const filled = new Set(Object.values(operationCommand.bodyFields ?? {}).map(({ member }) => member));
   for (const { name, option } of flags) if (filled.has(name)) option.hideHelp();
   setInputNames(command, inputNamesOf(flags));
   const isGiven = (attribute: string) => command.getOptionValueSource(attribute) === 'cli';
@@ -104,9 +110,15 @@ export function addTwoVariantCommand(
         if (!isGiven(option.attributeName())) requiredOptionError(command, option);
       return run.apply(command, actionArguments);
     }
-    const request = readRequest(command, verb, operation, flags, actionArguments.slice(0, -2) as string[]);
+    const request = readRequest(
+      command,
+      operationCommand,
+      operation,
+      flags,
+      actionArguments.slice(0, -2) as string[],
+    );
     requireOptions(command, flags, request.body, options);
-    return runOperation(operation, verb, request, options);
+    return runOperation(operation, operationCommand, request, options);
   });
 }
 
@@ -116,7 +128,7 @@ function readRequest(
   { bodyFields = {} }: OperationCommand,
   operation: DescribedOperation,
   flags: readonly OperationOption[],
-  typed: readonly (string | undefined)[],
+  args: readonly (string | undefined)[],
 ): OperationInput {
   const values = readOptionValues(command, flags);
   const reserved = new Set([...RESERVED_OPTIONS, ...flags.map(({ option }) => option.attributeName())]);
@@ -133,7 +145,7 @@ function readRequest(
   const parameters = operation.parameters.filter(({ in: location }) => location === 'path');
   const path: Record<string, string> = {};
   for (const [index, argument] of command.registeredArguments.entries()) {
-    const value = typed[index];
+    const value = args[index];
     if (value === undefined) continue;
     const parameter = parameters[index];
     if (parameter === undefined) values.body[argument.name()] = value;
@@ -241,12 +253,12 @@ function helpExamples(
   group: Command,
   name: string,
   operation: DescribedOperation,
-  path: readonly Parameter[],
+  pathParameters: readonly Parameter[],
   flags: readonly OperationOption[],
   { acceptsEmail }: OperationCommand,
 ): [line: string, effect?: string][] {
   const start = `${commandPath(group)} ${name}`;
-  const args = path.map((parameter) =>
+  const args = pathParameters.map((parameter) =>
     printableArgument(wordOf(acceptsEmail === true ? 'bob@example.com' : (exampleOf(parameter) ?? 42))),
   );
   if (operation.takesFiles) args.push('evidence.png');

@@ -44,12 +44,12 @@ export async function loadDemo(
   const [main, secondOrganization] = organizations;
   const schedule = new Schedule();
   const context = { tx, by, schedule, secrets, evidence, testers, start };
-  const mainFacts = await loadOrganization(context, main);
-  const otherFacts = await loadOrganization(context, secondOrganization);
+  const readMainFacts = await loadOrganization(context, main);
+  const readOtherFacts = await loadOrganization(context, secondOrganization);
   await schedule.runUntil(now);
   const { organizationId: _none, admin: _admin, ...staff } = testers[0] as DemoUser;
-  const first = mainFacts();
-  const facts: DemoContent = { ...first, users: { ...first.users, staff }, other: otherFacts() };
+  const first = readMainFacts();
+  const facts: DemoContent = { ...first, users: { ...first.users, staff }, other: readOtherFacts() };
   await recordEvent(tx, by, {
     action: DEMO_LOADED_ACTION,
     object: ['organization', main.organization.uid],
@@ -66,8 +66,8 @@ export async function loadDemo(
   return { ...accounts, oauthClients };
 }
 
-/** Returns the data of the last load and its time in milliseconds since 1970; `undefined` if there is none. */
-export async function demoFacts(
+/** Returns the data of the first load and its time in milliseconds since 1970; `undefined` if there is none. */
+export async function readDemoFacts(
   db: ReadConnection,
 ): Promise<{ facts: DemoContent; loadedAt: number } | undefined> {
   const [main] = organizationData().organizations;

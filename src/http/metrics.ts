@@ -28,12 +28,12 @@ export function registerMetrics(
   });
   const latencies = new Histogram({
     name: 'assay_request_duration_seconds',
-    help: 'Time from the first byte of a request to the last of its response, by operation.',
+    help: 'Time from the headers of a request to the end of its response, by operation.',
     labelNames: ['operation'],
     buckets: LATENCY_BUCKETS,
     registers,
   });
-  const counted = (name: string, help: string, read: () => number): void => {
+  const addCounter = (name: string, help: string, read: () => number): void => {
     const counter: Counter = new Counter({
       name,
       help,
@@ -44,7 +44,7 @@ export function registerMetrics(
       },
     });
   };
-  const measured = (name: string, help: string, read: () => number): void => {
+  const addGauge = (name: string, help: string, read: () => number): void => {
     const gauge: Gauge = new Gauge({
       name,
       help,
@@ -54,25 +54,25 @@ export function registerMetrics(
       },
     });
   };
-  counted('assay_commits_total', 'Durable commits.', () => db.statistics().commits);
-  counted('assay_transactions_total', 'Transactions committed.', () => db.statistics().transactions);
-  measured('assay_transactions_per_commit', 'Average number of transactions per commit.', () => {
+  addCounter('assay_commits_total', 'Durable commits.', () => db.statistics().commits);
+  addCounter('assay_transactions_total', 'Transactions committed.', () => db.statistics().transactions);
+  addGauge('assay_transactions_per_commit', 'Average number of transactions per commit.', () => {
     const { commits, transactions } = db.statistics();
     return commits === 0 ? 0 : transactions / commits;
   });
-  measured('assay_pool_connections', 'Open database connections.', () => db.statistics().connections);
-  measured(
+  addGauge('assay_pool_connections', 'Open database connections.', () => db.statistics().connections);
+  addGauge(
     'assay_pool_waiting',
     'Operations waiting for a database connection.',
     () => db.statistics().waiting,
   );
-  counted('assay_tokens_cached_total', 'Tokens verified from the cache.', () => tokens.statistics().hits);
-  counted(
+  addCounter('assay_tokens_cached_total', 'Tokens verified from the cache.', () => tokens.statistics().hits);
+  addCounter(
     'assay_tokens_checked_total',
     'Tokens verified against the database.',
     () => tokens.statistics().misses,
   );
-  counted('assay_connections_closed_total', 'Connections closed by a limit of connections.', () =>
+  addCounter('assay_connections_closed_total', 'Connections closed by a limit of connections.', () =>
     connections.closed(),
   );
 
@@ -96,7 +96,9 @@ export function registerMetrics(
           'forbidden',
           request.address === UNKNOWN_ADDRESS
             ? 'Metrics are not available, as the proxy did not send the IP address of the client. Let it add the address to X-Forwarded-For.'
-            : 'Metrics are not available to this IP address. Add it to ASSAY_METRICS_ALLOWED.',
+            : isForwarded(request, config)
+              ? 'Metrics are not available through an unknown proxy. Add its address to ASSAY_TRUSTED_PROXIES.'
+              : 'Metrics are not available to this IP address. Add it to ASSAY_METRICS_ALLOWED.',
         );
       }
       return reply.type(registry.contentType).send(await registry.metrics());

@@ -280,6 +280,12 @@ describeInBrowser('Console: assessments', () => {
     await grid.getByText('outsider@acme.example').waitFor();
   });
 
+  it('names the organization of a filter in the URL', async () => {
+    const page = await assay.enter('staff', '/assessments?organization_uid=halden');
+    const filter = page.getByRole('button', { name: /^Organization/ });
+    await expect.poll(() => filter.textContent()).toContain('Halden');
+  });
+
   it('lets staff create an assessment in a selected organization', async () => {
     const page = await assay.enter('staff', '/assessments');
     await page.getByRole('button', { name: 'New assessment' }).click();

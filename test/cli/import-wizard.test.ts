@@ -65,8 +65,8 @@ describe('Prompts for the columns of a CSV report', () => {
   });
 
   it('fail if interrupted', async () => {
-    const halfSignedIn = 'The column mapping is incomplete. Nothing was imported.';
-    expect((await runWizard('2\n')).mapping).toBe(halfSignedIn);
-    expect((await runWizard('', ROWS, AbortSignal.timeout(5))).mapping).toBe(halfSignedIn);
+    const incompleteMessage = 'The column mapping is incomplete. Nothing was imported.';
+    expect((await runWizard('2\n')).mapping).toBe(incompleteMessage);
+    expect((await runWizard('', ROWS, AbortSignal.timeout(5))).mapping).toBe(incompleteMessage);
   });
 });

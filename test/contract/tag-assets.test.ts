@@ -4,7 +4,7 @@ import { expectProblem, expectSimpleError } from '../harness/expect-problem.ts';
 import { startSecondServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
-const UNKNOWN = 'f'.repeat(24);
+const UNKNOWN_ASSET = 'f'.repeat(24);
 const UNKNOWN_TAG = 'f'.repeat(12);
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
@@ -204,7 +204,11 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
         failedValidation: [{ property, message: 'is not the uid of an asset that you can access', value }],
       });
       const response = await change(
-        { uids: [tag], addEntities: references(a, foreign), delEntityUids: [b, a.toUpperCase(), UNKNOWN] },
+        {
+          uids: [tag],
+          addEntities: references(a, foreign),
+          delEntityUids: [b, a.toUpperCase(), UNKNOWN_ASSET],
+        },
         staff.token,
       );
       const lists = response.body.failedValidations as { index: number; failedValidation: unknown[] }[];
@@ -215,7 +219,7 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
       expect(all).toEqual([
         fieldError(1, 'addEntities.1.uid', foreign),
         fieldError(1, 'delEntityUids.1', a.toUpperCase()),
-        fieldError(2, 'delEntityUids.2', UNKNOWN),
+        fieldError(2, 'delEntityUids.2', UNKNOWN_ASSET),
       ]);
       expect(await entitiesOf(tag!)).toEqual([b]);
     });
@@ -236,9 +240,9 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
       const asset = await newAsset();
       await fixtures.list(listing, asset);
       const tags = await newTags(['one']);
-      const client = scope.startsWith('asset_client');
-      const user = client ? admin : await fixtures.user();
-      if (client) await fixtures.access(listing, user.id);
+      const isClient = scope.startsWith('asset_client');
+      const user = isClient ? admin : await fixtures.user();
+      if (isClient) await fixtures.access(listing, user.id);
       const body = { uids: tags, addEntities: references(asset) };
       expect((await change(body, await scoped(user, scope))).status).toBe(204);
       expect(await entitiesOf(tags[0]!)).toEqual([asset]);
@@ -403,7 +407,7 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
   it('applies concurrent updates of the same pairs, and records each change once', async () => {
     const entities = await Promise.all(Array.from({ length: 4 }, () => newAsset()));
     const tags = await newTags(['one', 'two']);
-    const first = (await events()).length;
+    const before = (await events()).length;
     const responses = await Promise.all(
       Array.from({ length: 24 }, (_, i) => {
         const order = i % 2 === 0 ? entities : entities.toReversed();
@@ -419,7 +423,7 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
       for (const [tag, uids] of Object.entries(list))
         for (const uid of uids) balance.set(`${tag} ${uid}`, (balance.get(`${tag} ${uid}`) ?? 0) + by);
     };
-    for (const event of (await events()).slice(first)) {
+    for (const event of (await events()).slice(before)) {
       count(JSON.parse(event.before!).detached, -1);
       count(JSON.parse(event.after!).attached, 1);
     }

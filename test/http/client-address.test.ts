@@ -49,6 +49,9 @@ describe('Client address', () => {
         .filter((line) => line['msg'] === 'request')
         .map((line) => line['address']);
       expect(addresses).toEqual(['127.0.0.1']);
+      const headers = { 'x-forwarded-for': '127.0.0.1' };
+      const metrics = await strict.request('GET', '/metrics', { headers });
+      expect([metrics.status, metrics.text]).toEqual([403, expect.stringContaining('ASSAY_TRUSTED_PROXIES')]);
     } finally {
       await strict.close();
     }

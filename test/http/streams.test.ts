@@ -225,24 +225,24 @@ describe('streamResponse', () => {
 
   it('ends within 15 seconds after the credential is revoked, and then stops checking', async () => {
     let isAccepted = true;
-    let looks = 0;
+    let checks = 0;
     const onEnd = vi.fn<() => void>();
     const isLive = async () => {
-      looks += 1;
+      checks += 1;
       return isAccepted;
     };
     const stream = streamResponse(endless(), { timeout: 60_000, isLive, onEnd });
     stream.resume();
     const end = ended(stream);
     await vi.advanceTimersByTimeAsync(30_000);
-    expect([stream.destroyed, looks]).toEqual([false, 3]);
+    expect([stream.destroyed, checks]).toEqual([false, 3]);
     isAccepted = false;
     await vi.advanceTimersByTimeAsync(15_000);
     expect(await end).toBe('The credential is no longer valid.');
     expect([stream.destroyed, onEnd.mock.calls.length]).toEqual([true, 1]);
-    const before = looks;
+    const before = checks;
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(looks).toBe(before);
+    expect(checks).toBe(before);
   });
 
   it('ends when no one reads, but not for a slow reader', async () => {

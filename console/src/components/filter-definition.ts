@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { organizationsQuery } from '../queries/organizations.ts';
 import { currentUserQuery } from '../session/permissions.ts';
 
@@ -40,19 +40,20 @@ export interface FilterProps {
 /** The organization filter, which only staff have. */
 export function useOrganizationFilter(): readonly FilterDefinition[] {
   const { data: user } = useQuery(currentUserQuery);
-  const isStaff = user?.staff === true;
-  const { data = [] } = useQuery({ ...organizationsQuery, enabled: isStaff });
-  if (!isStaff) return [];
-  const options = data.map(({ uid, name }) => ({ value: uid, label: name }));
+  const client = useQueryClient();
+  if (user?.staff !== true) return [];
+  const loadOptions = async () =>
+    (await client.fetchQuery(organizationsQuery)).map(({ uid, name }) => ({ value: uid, label: name }));
   return [
     {
       name: 'organization_uid',
       label: 'Organization',
-      options: (search) =>
-        Promise.resolve(
-          options.filter(({ label }) => label.toLowerCase().includes(search.toLowerCase())).slice(0, 20),
-        ),
-      loadLabel: (value) => Promise.resolve(options.find((option) => option.value === value)?.label ?? value),
+      options: async (search) =>
+        (await loadOptions())
+          .filter(({ label }) => label.toLowerCase().includes(search.toLowerCase()))
+          .slice(0, 20),
+      loadLabel: async (value) =>
+        (await loadOptions()).find((option) => option.value === value)?.label ?? value,
     },
   ];
 }

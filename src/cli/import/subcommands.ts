@@ -29,7 +29,7 @@ export function addImportSubcommands(group: Command): void {
     examples: [['assay import follow 12']],
   });
   addTargetOptions(follow);
-  follow.action((id: string, flags: ImportSubcommandOptions) => watchImport(parseImportId(id), flags));
+  follow.action((id: string, flags: ImportSubcommandOptions) => followImport(parseImportId(id), flags));
 
   const undo = addCommand(group, 'undo <id>', {
     description: 'Undo an import.',
@@ -48,7 +48,7 @@ function parseImportId(text: string): number {
   return Number(text);
 }
 
-async function watchImport(id: number, { json, ...flags }: ImportSubcommandOptions): Promise<void> {
+async function followImport(id: number, { json, ...flags }: ImportSubcommandOptions): Promise<void> {
   const interruption = new InterruptSignal();
   const progress = createProgressDisplay(streams().stderr, `import ${id}`);
   try {

@@ -9,7 +9,7 @@ export interface Job {
   kind: string;
   /** JSON. */
   payload: string;
-  /** The number of times it was taken, this one included. */
+  /** The number of attempts that count, this one included. */
   attempts: number;
 }
 
@@ -102,15 +102,15 @@ export async function lockJobKind(tx: Transaction, kind: string): Promise<void> 
 
 async function hasCapacity(tx: Transaction, kind: string, limit: JobLimit): Promise<boolean> {
   await lockJobKind(tx, kind);
-  const { inAll, ofOrigin } = await tx
+  const { inAll, withQuotaKey } = await tx
     .selectFrom('jobs')
     .select(({ fn, eb }) => [
       fn.countAll<number>().as('inAll'),
-      fn.count<number>(eb.case().when('quota_key', '=', limit.quotaKey).then(1).end()).as('ofOrigin'),
+      fn.count<number>(eb.case().when('quota_key', '=', limit.quotaKey).then(1).end()).as('withQuotaKey'),
     ])
     .where('kind', '=', kind)
     .executeTakeFirstOrThrow();
-  return inAll < limit.total && ofOrigin < limit.perQuotaKey;
+  return inAll < limit.total && withQuotaKey < limit.perQuotaKey;
 }
 
 const selectDueKinds = prepareQuery<{ now: number }, { kind: string }>((db, p) =>
@@ -134,7 +134,7 @@ export async function takeJob(
   now: number,
   until: number,
 ): Promise<Job | undefined> {
-  const isDue = tx
+  const dueJobId = tx
     .selectFrom('jobs')
     .select('id')
     .where('kind', '=', kind)
@@ -146,7 +146,7 @@ export async function takeJob(
     tx
       .updateTable('jobs')
       .set((eb) => ({ locked_by: holder, run_at: until, attempts: eb('attempts', '+', 1) }))
-      .where('id', '=', isDue)
+      .where('id', '=', dueJobId)
       // Repeated on the row itself, because another instance may have taken the job while this one waited for the
       // lock.
       .where('run_at', '<=', now)

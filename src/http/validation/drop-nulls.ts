@@ -3,8 +3,8 @@ import { type JsonSchema, schemaAlternatives } from './map-schema.ts';
 type NullDropper = (value: unknown) => void;
 
 /**
- * Drops `null` properties at any depth from bodies in which `null` counts as absent, unless the schema allows `null`
- * (docs/companions.md, section 1). Leaves values of other types alone.
+ * Returns a function that drops `null` properties at any depth from bodies in which `null` counts as absent, unless the
+ * schema allows `null` (docs/companions.md, section 1). It ignores values of the wrong type.
  */
 export function createNullDropper(schema: JsonSchema): NullDropper {
   return buildNullDropper(schema) ?? (() => {});

@@ -31,7 +31,7 @@ export function GroupFormDialog({ group, onClose, onSaved }: GroupFormProps) {
     },
     error,
   );
-  const resolve = (side: 'mine' | 'theirs') => async () => {
+  const resolveConflict = (side: 'mine' | 'theirs') => async () => {
     if (group === undefined) return;
     const latest = await client.fetchQuery({ ...groupQuery(group.id), staleTime: 0 });
     if (side === 'theirs') setValues({ name: latest.name, description: latest.description });
@@ -57,7 +57,11 @@ export function GroupFormDialog({ group, onClose, onSaved }: GroupFormProps) {
       onClose={onClose}
     >
       {isConflict && (
-        <ConflictAlert title={messages.conflict} onTheirs={resolve('theirs')} onMine={resolve('mine')} />
+        <ConflictAlert
+          title={messages.conflict}
+          onTheirs={resolveConflict('theirs')}
+          onMine={resolveConflict('mine')}
+        />
       )}
       {group === undefined && <OrganizationSelect {...field('organization_uid')} />}
       <TextInput label="Name" required data-autofocus {...field('name')} />
