@@ -17,13 +17,24 @@ export interface ImportPlace {
 export interface Upload {
   /** The name of a format. */
   format: string;
-  report: string;
+  report: string | Uint8Array;
   options?: Partial<ImportOptions> | undefined;
   /** The time of the import, in milliseconds since 1970. No time in the report may be later. */
   at: number;
 }
 
 const CALLER = operatorCaller('an import');
+
+/** The options of an import that sets none. */
+export const DEFAULT_OPTIONS: ImportOptions = {
+  whenGone: 'keep',
+  targets: [],
+  scannedAt: null,
+  minimumSeverity: null,
+  tags: [],
+  carry: false,
+  dryRun: false,
+};
 
 /**
  * Imports a report like operation 65 and its job, but in this thread and without the queue, which takes milliseconds.
@@ -37,16 +48,7 @@ export async function importDirectly(
 ): Promise<ImportOutcome & { id: number }> {
   const format = findFormat(name);
   if (format === undefined) throw new Error(`There is no format ${name}.`);
-  const options: ImportOptions = {
-    whenGone: 'keep',
-    targets: [],
-    scannedAt: null,
-    minimumSeverity: null,
-    tags: [],
-    carry: false,
-    dryRun: false,
-    ...overrides,
-  };
+  const options = { ...DEFAULT_OPTIONS, ...overrides };
   const sha256 = createHash('sha256').update(report).digest('hex');
   const { id } = await db.write((tx) =>
     tx

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import { nmap } from '../../src/importers/formats/nmap/nmap.ts';
 import { runImport } from '../../src/importers/run-import.ts';
+import { DEFAULT_OPTIONS } from '../harness/direct-imports.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { uploadReport, waitForImport } from '../harness/imports.ts';
 import { useSharedServer } from '../harness/server.ts';
@@ -39,15 +40,7 @@ async function createScope() {
           assessment: null,
           caller: operatorCaller('an import'),
           canWriteAssets: true,
-          options: {
-            whenGone: 'keep',
-            targets: [],
-            scannedAt: null,
-            minimumSeverity: null,
-            tags: [],
-            carry: false,
-            dryRun: false,
-          },
+          options: DEFAULT_OPTIONS,
           sha256: '',
           createdAt: clock(),
         },

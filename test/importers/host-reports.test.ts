@@ -1,11 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { operatorCaller } from '../../src/auth/callers.ts';
 import type { ImportOutcome } from '../../src/domain/imports/import-types.ts';
-import { nmap } from '../../src/importers/formats/nmap/nmap.ts';
-import { runImport } from '../../src/importers/run-import.ts';
 import { useOwnServer } from '../harness/server.ts';
+import { importDirectly } from '../harness/direct-imports.ts';
 import { createFixtures } from '../harness/fixtures.ts';
-import { FIRST, host, inChunks, port, report, SECOND, SEEN } from './reports.ts';
+import { FIRST, host, port, report, SECOND, SEEN } from './reports.ts';
 
 const NOW = Date.UTC(2030, 0, 1);
 const FIRST_SEEN = 1_795_260_470_000;
@@ -19,60 +17,12 @@ beforeEach(async () => {
 });
 
 /** Runs the report as an import without an assessment. */
-async function run(text: string, organizationUid = organization): Promise<ImportOutcome> {
-  const caller = operatorCaller('an import');
-  const row = await server.context.db.write((tx) =>
-    tx
-      .insertInto('imports')
-      .values({
-        organization_id: organizationUid.id,
-        assessment_id: null,
-        created_by: null,
-        format: 'nmap',
-        filename: 'report.xml',
-        size: text.length,
-        sha256: String(Math.random()),
-        blob_key: null,
-        options: '{}',
-        started_by_caller: '{}',
-        result: null,
-        preview: null,
-        error: null,
-        undone: null,
-        report_at: null,
-        created_at: NOW,
-        started_at: NOW,
-        finished_at: null,
-      })
-      .returning(['id', 'sha256'])
-      .executeTakeFirstOrThrow(),
+const run = (report: string, { id: organizationId } = organization): Promise<ImportOutcome> =>
+  importDirectly(
+    server.context.db,
+    { organizationId, assessment: null },
+    { format: 'nmap', report, at: NOW },
   );
-  return runImport({
-    db: server.context.db,
-    source: () => inChunks(text),
-    format: nmap,
-    job: {
-      id: row.id,
-      organizationId: organizationUid.id,
-      assessment: null,
-      caller,
-      canWriteAssets: true,
-      options: {
-        whenGone: 'keep',
-        targets: [],
-        scannedAt: null,
-        minimumSeverity: null,
-        tags: [],
-        carry: false,
-        dryRun: false,
-      },
-      sha256: row.sha256,
-      createdAt: NOW,
-    },
-    clock: server.context.clock,
-    signal: new AbortController().signal,
-  });
-}
 
 /** Imports a complete report and returns the result for its hosts. */
 async function imported(text: string, organizationUid = organization) {

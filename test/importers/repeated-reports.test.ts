@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { operatorCaller } from '../../src/auth/callers.ts';
-import type { ImportJob, ImportOptions, ImportOutcome } from '../../src/domain/imports/import-types.ts';
+import type { ImportOptions, ImportOutcome } from '../../src/domain/imports/import-types.ts';
 import { burp } from '../../src/importers/formats/burp/burp.ts';
 import { csv } from '../../src/importers/formats/csv/csv.ts';
 import { cyclonedx } from '../../src/importers/formats/cyclonedx/cyclonedx.ts';
@@ -17,9 +15,9 @@ import { testssl } from '../../src/importers/formats/testssl/testssl.ts';
 import { trivy } from '../../src/importers/formats/trivy/trivy.ts';
 import { wapiti } from '../../src/importers/formats/wapiti/wapiti.ts';
 import { zap } from '../../src/importers/formats/zap/zap.ts';
-import { runImport } from '../../src/importers/run-import.ts';
 import type { ReportFormat } from '../../src/importers/report.ts';
 import { useOwnServer } from '../harness/server.ts';
+import { importDirectly } from '../harness/direct-imports.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const DAY = 86_400_000;
@@ -28,88 +26,19 @@ let now = NOW;
 
 const server = await useOwnServer({}, () => now);
 
-interface Place {
-  organizationId: number;
-  assessment: { id: number; uid: string };
-}
-
-async function newPlace(): Promise<Place> {
+async function newPlace() {
   const fixtures = createFixtures(server);
-  const organization = await fixtures.organization();
-  const uid = `a-${organization.uid}`;
-  await fixtures.assessment(organization.uid, uid);
-  const { id } = await server.context.db.read
-    .selectFrom('assessments')
-    .select('id')
-    .where('uid', '=', uid)
-    .executeTakeFirstOrThrow();
-  return { organizationId: organization.id, assessment: { id, uid } };
+  const { id: organizationId, uid } = await fixtures.organization();
+  return { organizationId, assessment: await fixtures.assessment(uid) };
 }
+type Place = Awaited<ReturnType<typeof newPlace>>;
 
-async function imported(
-  format: ReportFormat,
+const imported = (
+  { name: format }: ReportFormat,
   report: string | Uint8Array,
-  { organizationId, assessment }: Place,
+  scope: Place,
   options: Partial<ImportOptions> = {},
-): Promise<ImportOutcome> {
-  const caller = operatorCaller('an import');
-  const sha256 = createHash('sha256').update(report).digest('hex');
-  const row = await server.context.db.write((tx) =>
-    tx
-      .insertInto('imports')
-      .values({
-        organization_id: organizationId,
-        assessment_id: assessment.id,
-        created_by: null,
-        format: format.name,
-        filename: 'report',
-        size: report.length,
-        sha256,
-        blob_key: null,
-        options: '{}',
-        started_by_caller: '{}',
-        result: null,
-        preview: null,
-        error: null,
-        undone: null,
-        report_at: null,
-        created_at: now,
-        started_at: now,
-        finished_at: null,
-      })
-      .returning('id')
-      .executeTakeFirstOrThrow(),
-  );
-  const job: ImportJob = {
-    id: row.id,
-    organizationId,
-    assessment,
-    caller,
-    canWriteAssets: true,
-    options: {
-      whenGone: 'keep',
-      targets: [],
-      scannedAt: null,
-      minimumSeverity: null,
-      tags: [],
-      carry: false,
-      dryRun: false,
-      ...options,
-    },
-    sha256,
-    createdAt: now,
-  };
-  return runImport({
-    db: server.context.db,
-    source: async function* () {
-      yield Buffer.from(report);
-    },
-    format,
-    job,
-    clock: server.context.clock,
-    signal: new AbortController().signal,
-  });
-}
+): Promise<ImportOutcome> => importDirectly(server.context.db, scope, { format, report, options, at: now });
 
 const FOLDER = new URL('../fixtures/', import.meta.url);
 const FORMATS = [

@@ -12,6 +12,7 @@ import {
   type ReportRecord,
 } from '../../src/importers/report.ts';
 import { hostWithPorts, buildObservedPort } from '../../src/importers/parsing/scanned-hosts.ts';
+import { DEFAULT_OPTIONS } from '../harness/direct-imports.ts';
 import { useOwnServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
@@ -130,16 +131,7 @@ async function jobOf({
     assessment: into,
     caller,
     canWriteAssets,
-    options: {
-      whenGone: 'keep',
-      targets: [],
-      scannedAt: null,
-      minimumSeverity: null,
-      tags: [],
-      carry: false,
-      dryRun: false,
-      ...options,
-    },
+    options: { ...DEFAULT_OPTIONS, ...options },
     sha256: row.sha256,
     createdAt: now,
   };
