@@ -50,7 +50,7 @@ const showForms = async (
   rejected?: { factor: Factor; status: 401 | 429 },
 ) => {
   const factors = await secondFactorsOf(context.db.read, session.userId);
-  const wayBack = <input type="hidden" name="to" value={safeReturnPath(returnTo)} />;
+  const returnToField = <input type="hidden" name="to" value={safeReturnPath(returnTo)} />;
   return sendHtmlPage(
     request,
     reply,
@@ -61,7 +61,7 @@ const showForms = async (
       </p>
       {factors.totp && (
         <Form action={PATH}>
-          {wayBack}
+          {returnToField}
           <Field
             name="code"
             label="Code"
@@ -83,7 +83,7 @@ const showForms = async (
             label={MESSAGES.secondFactor.usePasskey}
             kind={factors.totp ? 'plain' : 'primary'}
           >
-            {wayBack}
+            {returnToField}
           </PasskeyForm>
           <noscript>
             <p>{MESSAGES.secondFactor.needsJavaScript}</p>
@@ -93,7 +93,7 @@ const showForms = async (
       <details open={rejected?.factor === 'recovery' || !factors.totp}>
         <summary>{MESSAGES.secondFactor.useRecoveryCode}</summary>
         <Form action={`${PATH}/recovery`}>
-          {wayBack}
+          {returnToField}
           <Field
             name="recovery_code"
             label={MESSAGES.secondFactor.recoveryCode}

@@ -48,7 +48,7 @@ const showForms = async (
     stored === undefined
       ? createAuthenticatorSetup(context, session)
       : { field: rejected?.setUp ?? '', secret: stored };
-  const wayBack = <input type="hidden" name="to" value={safeReturnPath(returnTo)} />;
+  const returnToField = <input type="hidden" name="to" value={safeReturnPath(returnTo)} />;
   return sendHtmlPage(
     request,
     reply,
@@ -64,7 +64,7 @@ const showForms = async (
         email={session.email}
         isRejected={rejected?.setUp !== undefined}
       >
-        {wayBack}
+        {returnToField}
       </AuthenticatorForm>
       <PasskeyForm
         context={context}
@@ -73,7 +73,7 @@ const showForms = async (
         label={MESSAGES.setup.usePasskey}
         kind="plain"
       >
-        {wayBack}
+        {returnToField}
       </PasskeyForm>
     </Page>,
     {

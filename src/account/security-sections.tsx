@@ -34,7 +34,7 @@ export function ConfirmIdentityForm({
   error,
   returnTo,
 }: ConfirmIdentityFormProps) {
-  const wayBack = returnTo !== undefined && (
+  const returnToField = returnTo !== undefined && (
     <input type="hidden" name="to" value={safeReturnPath(returnTo)} />
   );
   const hasFactor = hasSecondFactor(factors);
@@ -52,7 +52,7 @@ export function ConfirmIdentityForm({
       <p>{MESSAGES.security.confirmIntro}</p>
       {labels.length > 0 && (
         <Form action={CONFIRM_PATH}>
-          {wayBack}
+          {returnToField}
           <Field
             name="proof"
             label={labels.join(', or ').replace(/^./, (letter) => letter.toUpperCase())}
@@ -74,7 +74,7 @@ export function ConfirmIdentityForm({
             label={MESSAGES.security.confirmPasskey}
             kind="plain"
           >
-            {wayBack}
+            {returnToField}
           </PasskeyForm>
           <noscript>
             <p>{MESSAGES.secondFactor.needsJavaScript}</p>

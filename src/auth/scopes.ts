@@ -26,14 +26,11 @@ export function isReadOnlyScope(scope: Scope): boolean {
   return scope !== 'api' && scope.endsWith('r');
 }
 
+const SCOPES_OF_TAGS = ['tag_gw', 'tag_gr', 'tag_ow', 'tag_or', 'tag_lw', 'tag_lr'] as const;
+
 /** Operations 8 and 9 require one of these. */
 export const TAG_SCOPES: readonly Scope[] = [
-  'tag_gw',
-  'tag_gr',
-  'tag_ow',
-  'tag_or',
-  'tag_lw',
-  'tag_lr',
+  ...SCOPES_OF_TAGS,
   'asset_gw',
   'asset_gr',
   'asset_boss_ow',
@@ -88,12 +85,7 @@ export function scopeRuleOf(scope: Exclude<Scope, 'api'>): ScopeRule {
 
 const STAFF_SCOPES: readonly Scope[] = [
   'api',
-  'tag_gw',
-  'tag_gr',
-  'tag_ow',
-  'tag_or',
-  'tag_lw',
-  'tag_lr',
+  ...SCOPES_OF_TAGS,
   'asset_gw',
   'asset_gr',
   'asset_or',

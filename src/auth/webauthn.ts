@@ -42,11 +42,15 @@ export const MAX_CREDENTIAL_ID_LENGTH = 1_364;
 const TextSchema = Type.String({ maxLength: MAX_RESPONSE_LENGTH });
 const IdSchema = Type.String({ maxLength: MAX_CREDENTIAL_ID_LENGTH });
 
-const RegistrationSchema = Type.Object({
+const credentialProperties = {
   id: IdSchema,
   rawId: IdSchema,
   type: Type.Literal('public-key'),
   clientExtensionResults: Type.Object({}),
+};
+
+const RegistrationSchema = Type.Object({
+  ...credentialProperties,
   response: Type.Object({
     clientDataJSON: TextSchema,
     attestationObject: TextSchema,
@@ -55,10 +59,7 @@ const RegistrationSchema = Type.Object({
 });
 
 const AssertionSchema = Type.Object({
-  id: IdSchema,
-  rawId: IdSchema,
-  type: Type.Literal('public-key'),
-  clientExtensionResults: Type.Object({}),
+  ...credentialProperties,
   response: Type.Object({
     clientDataJSON: TextSchema,
     authenticatorData: TextSchema,

@@ -160,39 +160,26 @@ function searchSource({ db, caller }: ListContext, text: string): IdSource {
   };
 }
 
+const whereIds =
+  <Name extends keyof RelatedFilterValues>(name: Name) =>
+  (context: ListContext, value: RelatedFilterValues[Name]) =>
+    idCondition(context, name, ID_SOURCES[name](context, value));
+
 /** The filters that need other tables than `vulnerabilities`. */
 export const RELATED_FILTERS = {
-  tagId: {
-    kind: 'integers',
-    where: (listContext, values) => idCondition(listContext, 'tagId', ID_SOURCES.tagId(listContext, values)),
-  } as Filter<'integers'>,
-  tag: {
-    kind: 'texts',
-    where: (listContext, values) => idCondition(listContext, 'tag', ID_SOURCES.tag(listContext, values)),
-  } as Filter<'texts'>,
-  assetUid: {
-    kind: 'texts',
-    pattern: '^[0-9a-f]{24}$',
-    where: (listContext, values) =>
-      idCondition(listContext, 'assetUid', ID_SOURCES.assetUid(listContext, values)),
-  } as Filter<'texts'>,
+  tagId: { kind: 'integers', where: whereIds('tagId') } as Filter<'integers'>,
+  tag: { kind: 'texts', where: whereIds('tag') } as Filter<'texts'>,
+  assetUid: { kind: 'texts', pattern: '^[0-9a-f]{24}$', where: whereIds('assetUid') } as Filter<'texts'>,
   gone: {
     kind: 'flag',
     where: (listContext, value) =>
       value
-        ? idCondition(listContext, 'gone', ID_SOURCES.gone(listContext, true))
+        ? whereIds('gone')(listContext, true)
         : sql<SqlBool>`not exists (select 1 from scanner_findings as link
           where link.vulnerability_id = vulnerabilities.id and link.gone_import_id is not null)`,
   } as Filter<'flag'>,
-  goneImportId: {
-    kind: 'integers',
-    where: (listContext, values) =>
-      idCondition(listContext, 'goneImportId', ID_SOURCES.goneImportId(listContext, values)),
-  } as Filter<'integers'>,
-  search: {
-    kind: 'search',
-    where: (listContext, value) => idCondition(listContext, 'search', ID_SOURCES.search(listContext, value)),
-  } as Filter<'search'>,
+  goneImportId: { kind: 'integers', where: whereIds('goneImportId') } as Filter<'integers'>,
+  search: { kind: 'search', where: whereIds('search') } as Filter<'search'>,
 };
 
 /** @returns the source of a filter that is set */
