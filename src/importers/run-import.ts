@@ -48,7 +48,7 @@ export async function runImport({
   clock,
   signal,
   onProgress = () => undefined,
-  onGroup: onSort = () => undefined,
+  onGroup = () => undefined,
 }: ImportRun): Promise<ImportOutcome> {
   const skips = new SkipCounter();
   const spool = new ReportSpool();
@@ -102,7 +102,7 @@ export async function runImport({
     const { line, offset } = outcome.error ?? {};
     if (outcome.error !== null && line === undefined && offset !== undefined)
       Object.assign(outcome.error, await lineAt(source, offset, signal));
-    onSort();
+    onGroup();
     spool.findings.group();
     reportProgress();
     const reportAt = time.resolve(spool.findings.newest);

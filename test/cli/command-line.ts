@@ -48,7 +48,7 @@ export interface CommandLine {
   json(...args: readonly string[]): Promise<any>;
   /** Starts a command in this process. Only one at a time can be interrupted. */
   start(args: readonly string[], options?: Omit<RunOptions, 'input'>): RunningCommand;
-  /** Like `run`, in a new process. */
+  /** Like `run`, in a new process. Without `input`, its standard input stays open. */
   process(args: readonly string[], options?: RunOptions): Promise<CliResult>;
   /** Starts `assay serve` in a new process on a free port, and waits until it is ready. */
   serve(...args: readonly string[]): Promise<RunningServe>;
@@ -96,7 +96,7 @@ export async function startCommandLine(
   const environment = (env: Record<string, string> = {}, data = database.dataDirectory) => ({
     PATH: process.env['PATH'],
     ASSAY_DATA: data,
-    // If two load the demo data at the same time, one waits for the other.
+    // If two commands load the demo data at the same time, one waits for the other.
     ASSAY_REQUEST_TIMEOUT: '120000',
     ...(database.databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: database.databaseUrl }),
     ...(masterKey === undefined ? {} : { ASSAY_MASTER_KEY: masterKey }),

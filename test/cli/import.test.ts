@@ -90,7 +90,7 @@ describe('assay import with the data folder', () => {
     });
   });
 
-  it('previews new, known and missing findings with --dry-run, then imports them', async () => {
+  it('previews new, known and gone findings with --dry-run, then imports them', async () => {
     const uid = await createAssessment();
     const options = ['--assessment', uid, '--target', 'https://shop.example', '--when-gone', 'fix'];
     const first = writeReport('first.jsonl', nucleiReport(['a', 'b', 'c'], '2026-10-01T10:00:00Z'));

@@ -4,25 +4,25 @@ import { openDatabase } from '../../src/db/open-database.ts';
 import type { TestDatabase } from '../harness/database.ts';
 import { engine, send } from '../harness/server.ts';
 import { createDurableDatabase } from './durable-database.ts';
-import { type Release, releaseOver } from './killed-server.ts';
+import { type ServerRunner, createServerRunner } from './killed-server.ts';
 
 const WRITERS = 16;
 /** The server is killed after this many acknowledged writes, while others are running. */
 const ACKNOWLEDGED = 100;
 
 let database: TestDatabase;
-let release: Release;
+let servers: ServerRunner;
 let token = '';
 
 beforeAll(async () => {
   database = await createDurableDatabase();
-  release = releaseOver(database);
-  const fixtures = await release.openWorld();
+  servers = createServerRunner(database);
+  const fixtures = await servers.openWorld();
   ({ token } = fixtures);
   await fixtures.db.close();
 });
 afterAll(async () => {
-  await release.end();
+  await servers.end();
   await database.drop();
 });
 
@@ -43,7 +43,7 @@ describe('A server that is killed while it writes', () => {
 
   it('has every acknowledged write when it starts again', async () => {
     const acknowledged: string[] = [];
-    const first = await release.serve();
+    const first = await servers.serve();
     let interrupted = 0;
     const write = async (writer: number): Promise<void> => {
       for (let number = 0; ; number += 1) {
@@ -62,7 +62,7 @@ describe('A server that is killed while it writes', () => {
     await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
     expect(interrupted).toBeGreaterThan(0);
 
-    const server = await release.serve();
+    const server = await servers.serve();
     const tags = await send(server.origin, 'GET', `${TAGS}?perPage=5000`, { token });
     const names = (tags.body as { name: string }[]).map(({ name }) => name);
     const lost = acknowledged.filter((name) => !names.includes(name));

@@ -13,7 +13,7 @@ import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { engine, send, type TestResponse } from '../harness/server.ts';
 import { Semaphore } from '../../src/lib/semaphore.ts';
 import { createFixtures } from '../harness/fixtures.ts';
-import { type Release, releaseOver } from './killed-server.ts';
+import { type ServerRunner, createServerRunner } from './killed-server.ts';
 
 const WRITERS = 6;
 /** The server is killed after this many acknowledged writes, while others are running. */
@@ -41,7 +41,7 @@ interface Finding {
 }
 
 let database: TestDatabase;
-let release: Release;
+let servers: ServerRunner;
 /** The store of this process, over the same database. */
 let context: Context;
 let assessment: string;
@@ -55,7 +55,7 @@ beforeEach(async () => {
   database = await createTestDatabase();
 });
 afterEach(async () => {
-  await release.end();
+  await servers.end();
   await context.db.close();
   await s3?.close();
   s3 = undefined;
@@ -64,8 +64,8 @@ afterEach(async () => {
 
 async function open(name: string): Promise<void> {
   store = name;
-  release = releaseOver(database, name === 's3' ? await startS3() : {});
-  context = await openContext(loadConfig({}, release.environment), { write: () => undefined });
+  servers = createServerRunner(database, name === 's3' ? await startS3() : {});
+  context = await openContext(loadConfig({}, servers.environment), { write: () => undefined });
   const fixtures = createFixtures({ context });
   const { uid } = await fixtures.organization();
   assessment = (await fixtures.assessment(uid)).uid;
@@ -167,7 +167,7 @@ describe.each(STORES)('A server that is killed while it stores evidence in its %
     await open(name);
     const findings: Finding[] = [];
 
-    const killed = await release.serve();
+    const killed = await servers.serve();
     // An upload without a row: its first file is stored completely, its second one half.
     const unfinished = findingOf(WRITERS, 1);
     findings.push(unfinished);
@@ -210,7 +210,7 @@ describe.each(STORES)('A server that is killed while it stores evidence in its %
     expect(stored.filter((key) => !knownBlobs.has(key))).toEqual([]);
     expect((await files()).filter(({ key }) => !stored.includes(key))).toEqual([]);
 
-    const server = await release.serve();
+    const server = await servers.serve();
     const repeat = async (finding: Finding): Promise<void> => {
       const reported = await putFile(server.origin, finding.report);
       finding.upload ??= uploadOf(reported.body.id, `${finding.title}-evidence`, [finding.content]);

@@ -7,7 +7,7 @@ import { type ImportGate, startImportGate } from '../harness/import-gate.ts';
 import { formOf } from '../harness/imports.ts';
 import { send } from '../harness/server.ts';
 import { host, port, report } from '../importers/reports.ts';
-import { type Release, releaseOver } from './killed-server.ts';
+import { type ServerRunner, createServerRunner } from './killed-server.ts';
 
 /** Half of them exceed one transaction. */
 const HOSTS = 2_000;
@@ -18,7 +18,7 @@ const REPORT = report(
 );
 
 let database: TestDatabase;
-let release: Release;
+let servers: ServerRunner;
 let db: Database;
 let token = '';
 let gate: ImportGate;
@@ -27,11 +27,11 @@ beforeEach(async () => {
   gate = await startImportGate();
   // SIGKILL loses no written data, so this database need not be on disk.
   database = await createTestDatabase();
-  release = releaseOver(database, gate.environment);
-  ({ db, token } = await release.openWorld());
+  servers = createServerRunner(database, gate.environment);
+  ({ db, token } = await servers.openWorld());
 });
 afterEach(async () => {
-  await release.end();
+  await servers.end();
   await db.close();
   await gate.stop();
   await database.drop();
@@ -51,7 +51,7 @@ const endLeases = () =>
 describe('An import whose process is killed', () => {
   it('is taken over by one of two other instances with the same result', async () => {
     gate.hold();
-    const first = await release.serve();
+    const first = await servers.serve();
     const started = await send(first.origin, 'POST', '/v1/imports', {
       token,
       ...formOf([['file', REPORT, 'large.xml']]),
@@ -69,7 +69,7 @@ describe('An import whose process is killed', () => {
     expect(left).toBeLessThan(HOSTS);
     expect(gate.size()).toBe(1);
 
-    const [second, third] = await Promise.all([release.serve(), release.serve()]);
+    const [second, third] = await Promise.all([servers.serve(), servers.serve()]);
     expect((await job(second.origin))['state']).toBe('running');
     gate.release();
     await endLeases();

@@ -16,9 +16,9 @@ export interface ServerProcess {
   kill(): Promise<void>;
 }
 
-/** Processes of the built product over one database. */
-export interface Release {
-  /** Added to the environment of the test. */
+/** Runs the built product over one database. */
+export interface ServerRunner {
+  /** Variables of the servers, in addition to those of the test. */
   environment: Readonly<Record<string, string>>;
   /** Opens the database in this process, and creates an organization with an admin. */
   openWorld(): Promise<{ db: Database; token: string }>;
@@ -29,10 +29,10 @@ export interface Release {
 }
 
 /** @param settings environment variables in addition to those of the database */
-export function releaseOver(
+export function createServerRunner(
   { dataDirectory, databaseUrl }: TestDatabase,
   settings: Record<string, string> = {},
-): Release {
+): ServerRunner {
   const running = new Set<ChildProcess>();
   const environment: Record<string, string> = {
     ASSAY_DATA: dataDirectory,

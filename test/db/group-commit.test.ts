@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { StorageError } from '../../src/db/database.ts';
 import { type GroupCommitConnection, GroupCommit } from '../../src/db/sqlite/group-commit.ts';
 
-/** A connection with a list in place of tables that can fail on demand. */
-function listConnection(fail: { begin?: Error; commit?: Error; lost?: Error; rollback?: Error } = {}) {
+/** A connection that can fail on demand, with a list in place of tables. */
+function listConnection(fail: { begin?: Error; commit?: Error; abort?: Error; rollback?: Error } = {}) {
   const committed: string[] = [];
   let pending: string[] | undefined;
   let savepoint = 0;
@@ -29,9 +29,9 @@ function listConnection(fail: { begin?: Error; commit?: Error; lost?: Error; rol
     translate: (error) => error,
   };
   const write = (text: string) => {
-    if (fail.lost !== undefined && text === 'too much') {
+    if (fail.abort !== undefined && text === 'too much') {
       pending = undefined;
-      throw fail.lost;
+      throw fail.abort;
     }
     pending!.push(text);
   };
@@ -169,7 +169,7 @@ describe('Group commit', () => {
 
   it('rejects what was done when the engine aborts inside a transaction, and runs the rest in another group', async () => {
     const reason = new Error('disk is full');
-    const { connection, committed, write } = listConnection({ lost: reason });
+    const { connection, committed, write } = listConnection({ abort: reason });
     const group = new GroupCommit(connection);
     const results = await Promise.allSettled(
       ['a', 'too much', 'c'].map((text) => group.submit(async () => write(text))),
@@ -182,7 +182,7 @@ describe('Group commit', () => {
     expect(committed).toEqual(['c']);
   });
 
-  it('settles every transaction, including those submitted while another group commits', async () => {
+  it('settles every transaction, including those submitted by a running transaction', async () => {
     const { connection, committed, write } = listConnection();
     const group = new GroupCommit(connection);
     const nested: Promise<unknown>[] = [];

@@ -50,7 +50,7 @@ describe('Transaction on SQLite', () => {
     expect(order).toEqual(['one begins', 'one ends', 'two begins', 'two ends']);
   });
 
-  it('that fails runs none of its queued statements', async () => {
+  it('that fails runs no statement that is queued after the failure', async () => {
     const failing = db.write((tx) =>
       Promise.all([
         insert(tx, 1),

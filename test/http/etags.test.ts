@@ -217,14 +217,14 @@ describe('ETag', () => {
 
   it('is not returned for several objects', async () => {
     const tags = `/api/tagging/v1.0/organizations/${organization.uid}/tags`;
-    const duplicates = await server.request('POST', tags, {
+    const createdTags = await server.request('POST', tags, {
       token: admin.token,
       body: { tags: [{ name: 'a' }] },
     });
     const hours = await server.request('GET', `/v1/assessments/${assessment.uid}/testing_hours`, {
       token: admin.token,
     });
-    for (const { headers } of [duplicates, hours])
+    for (const { headers } of [createdTags, hours])
       expect([headers.get('etag'), headers.get('location')]).toEqual([null, null]);
   });
 
@@ -235,7 +235,7 @@ describe('ETag', () => {
     expect(await versionOf(attempted)).toBe(2);
   });
 
-  it('has a version of a user that counts name, access and invitation, but not passwords and tokens', async () => {
+  it("changes with a user's name, access and invitation, but not with passwords and tokens", async () => {
     const { db } = server.context;
     const invited = await fixtures.invited({ organization: organization.uid });
     const userRow = { table: 'users', id: invited.id } as const;
@@ -257,7 +257,7 @@ describe('ETag', () => {
 });
 
 describe('If-None-Match', () => {
-  /** An object whose representation depends on the caller. */
+  /** An operation whose representation depends on `as`, which stands for the caller. */
   const declare = () =>
     operation({
       id: 'readThing',
@@ -311,7 +311,7 @@ describe('If-None-Match', () => {
     await app.close();
   });
 
-  it('is described with its 304 as a companion', async () => {
+  it('is described with its 304 and `x-companion`', async () => {
     const app = fastify();
     for (const name of ['caller', 'ifMatch', 'idempotentRequest', 'write'])
       app.decorateRequest(name, undefined);
@@ -347,8 +347,8 @@ describe('parseIfMatch', () => {
     ['"99999999999999999.a"', []],
     ['*, "1.a"', []],
   ])('parses %j as %j', (header, versions) => {
-    const expected = parseIfMatch(header);
-    expect(expected instanceof Set ? [...expected] : expected).toEqual(versions);
+    const parsed = parseIfMatch(header);
+    expect(parsed instanceof Set ? [...parsed] : parsed).toEqual(versions);
   });
 
   it('returns no version for an oversized header in linear time', () => {

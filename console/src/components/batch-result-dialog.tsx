@@ -46,14 +46,14 @@ function BatchResult({ itemLabel, results, doneLabel, unchangedLabel }: BatchRes
   const order = ['failed', 'done', 'unchanged'] as const;
   const counts = order.map((outcome) => ({
     outcome,
-    sum: results.filter((item) => item.status === outcome).length,
+    count: results.filter((item) => item.status === outcome).length,
   }));
   return (
     <>
       <Text size="sm" role="status">
         {counts
-          .filter(({ sum: count }) => count > 0)
-          .map(({ outcome, sum: count }) => `${labels[outcome]}: ${count.toLocaleString()}`)
+          .filter(({ count }) => count > 0)
+          .map(({ outcome, count }) => `${labels[outcome]}: ${count.toLocaleString()}`)
           .join(' · ')}
       </Text>
       <ScrollArea.Autosize mah={340} viewportProps={{ tabIndex: 0, 'aria-label': 'Results', role: 'region' }}>

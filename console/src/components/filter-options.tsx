@@ -34,7 +34,7 @@ function optionLabel({ options }: FilterDefinition, value: string): string {
     : (options.find((option) => option.value === value)?.label ?? value);
 }
 
-/** The options of a filter, with a search if there are many. */
+/** The options of a filter, with a search if the server finds them. */
 export function FilterOptions(props: FilterProps) {
   return props.filter.options === 'day' ? <DayInput {...props} /> : <OptionList {...props} />;
 }
@@ -59,7 +59,7 @@ function DayInput({ filter, values, onChange }: FilterProps) {
   );
 }
 
-/** @returns the date of a date or of a time, in the browser's time zone */
+/** @returns a date unchanged, or the local date of a time */
 function toDay(value: string): string {
   if (!value.includes('T')) return value;
   const date = new Date(value);

@@ -1,4 +1,4 @@
-/** The actions that change something, with the type of their object. */
+/** Changes and refused discoveries, with the type of their object. */
 const CHANGES = {
   'assessment.create': 'assessment',
   'assessment.delete': 'assessment',
@@ -107,7 +107,7 @@ const EXPORTS = {
   'vulnerability.export': 'vulnerability',
 } as const;
 
-/** The denied attempts of unauthenticated requests, with the type of their target. */
+/** Failed attempts to authenticate, with the type of their target. */
 const DENIALS = {
   'client.refuse': 'client',
   'identity-provider.refuse': 'identity-provider',

@@ -6,7 +6,7 @@ import { validateName, validateNameLength } from '../shared/names.ts';
 import { TAG_COLUMNS, tagsByIds, tagsByKeys, type VulnerabilityTagRow } from './vulnerability-tags.ts';
 import { foldName } from '../../lib/fold-case.ts';
 
-/** The union of both. */
+/** Tags by id, by name, or both. */
 export interface TagInput {
   /** Ids. */
   tagIds?: readonly number[] | undefined;
@@ -55,23 +55,23 @@ export async function findOrCreateTags(
   }
   const errors = ids.flatMap((id, index) => (tags.has(id) ? [] : [unknownTagError(`tagIds.${index}`, id)]));
   if (errors.length > 0) throw invalidInput(errors);
-  const missing = new Map<string, string>();
+  const unresolved = new Map<string, string>();
   for (const name of names) {
     const key = foldName(name);
-    if (!missing.has(key)) missing.set(key, name);
+    if (!unresolved.has(key)) unresolved.set(key, name);
   }
-  if (missing.size > 0) {
-    for (const tag of await tagsByKeys(tx, { organization: organizationId, keys: [...missing.keys()] })) {
+  if (unresolved.size > 0) {
+    for (const tag of await tagsByKeys(tx, { organization: organizationId, keys: [...unresolved.keys()] })) {
       tags.set(tag.id, tag);
-      missing.delete(tag.normalized_name);
+      unresolved.delete(tag.normalized_name);
     }
   }
-  if (missing.size > 0) {
+  if (unresolved.size > 0) {
     const invalid = names.flatMap((name, index) =>
-      missing.has(foldName(name)) ? (validateName(`tagNames.${index}`, name) ?? []) : [],
+      unresolved.has(foldName(name)) ? (validateName(`tagNames.${index}`, name) ?? []) : [],
     );
     if (invalid.length > 0) throw invalidInput(invalid);
-    for (const tag of await createMissingTags(tx, by, organizationId, missing)) tags.set(tag.id, tag);
+    for (const tag of await createMissingTags(tx, by, organizationId, unresolved)) tags.set(tag.id, tag);
   }
   return [...tags.values()].sort((one, other) => one.id - other.id);
 }

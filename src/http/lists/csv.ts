@@ -6,7 +6,7 @@ export function toCsvLine(values: readonly unknown[]): string {
   return `${line}\r\n`;
 }
 
-/** Spreadsheets treat values that begin with one of these, also in full width, as formulas, or drop it before one. */
+/** First characters with which spreadsheets read a formula, also in full width, or which they skip before one. */
 const FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
 const NEEDS_ESCAPING = /[",\r\n]|^[=+\-@\t\uFF1D\uFF0B\uFF0D\uFF20]/;
 const NEEDS_QUOTES = /[",\r\n]/;
@@ -25,7 +25,7 @@ function toCsvCell(value: unknown): string {
   return NEEDS_QUOTES.test(guarded) ? `"${guarded.replace(QUOTES, '""')}"` : guarded;
 }
 
-/** Characters that JSON escapes, including lone surrogates. */
+/** Characters that JSON escapes, and every surrogate. */
 // eslint-disable-next-line no-control-regex -- those are the characters
 const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
 

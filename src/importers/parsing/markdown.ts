@@ -34,13 +34,13 @@ class MarkdownWriter {
   /** The end of the output. */
   #tail = '\n\n';
   #pre = 0;
-  #quiet: string | undefined;
+  #skippedTag: string | undefined;
   /** Next item numbers of open lists; 0 for bullet lists. */
   readonly #lists: number[] = [];
   readonly #links: string[] = [];
 
   text(raw: string): void {
-    if (raw === '' || this.#quiet !== undefined) return;
+    if (raw === '' || this.#skippedTag !== undefined) return;
     const text = decodeEntities(raw);
     if (this.#pre > 0) this.#write(text);
     else {
@@ -50,16 +50,16 @@ class MarkdownWriter {
   }
 
   tag(name: string, closes: boolean, attributes: string): void {
-    if (this.#quiet !== undefined) {
-      if (closes && name === this.#quiet) this.#quiet = undefined;
+    if (this.#skippedTag !== undefined) {
+      if (closes && name === this.#skippedTag) this.#skippedTag = undefined;
       return;
     }
     if (name === 'script' || name === 'style') {
-      if (!closes) this.#quiet = name;
+      if (!closes) this.#skippedTag = name;
     } else if (name === 'pre') this.#fence(closes);
     else if (this.#pre > 0) {
       if (name === 'br') this.#write('\n');
-    } else this.#inline(name, closes, attributes);
+    } else this.#element(name, closes, attributes);
   }
 
   end(): string {
@@ -72,7 +72,7 @@ class MarkdownWriter {
       .trim();
   }
 
-  #inline(name: string, closes: boolean, attributes: string): void {
+  #element(name: string, closes: boolean, attributes: string): void {
     switch (name) {
       case 'br':
         return this.#write('\n');
@@ -91,16 +91,16 @@ class MarkdownWriter {
       case 'ol':
         if (closes) this.#lists.pop();
         else if (this.#lists.length < 100) this.#lists.push(name === 'ol' ? 1 : 0);
-        return this.#break();
+        return this.#startParagraph();
       case 'li':
         return closes ? undefined : this.#item();
       case 'tr':
-        return this.#line();
+        return this.#startLine();
       case 'td':
       case 'th':
         return closes ? this.#write(' ') : undefined;
       default:
-        if (BLOCKS.has(name)) this.#break();
+        if (BLOCKS.has(name)) this.#startParagraph();
         if (/^h[1-6]$/.test(name)) this.#write(closes ? '' : `${'#'.repeat(Number(name[1]))} `);
     }
   }
@@ -108,10 +108,10 @@ class MarkdownWriter {
   #fence(closes: boolean): void {
     if (closes && this.#pre === 0) return;
     if (!closes && this.#pre === 0) {
-      this.#break();
+      this.#startParagraph();
       this.#write('```\n');
     } else if (closes && this.#pre === 1) {
-      this.#line();
+      this.#startLine();
       this.#write('```\n\n');
     }
     this.#pre += closes ? -1 : 1;
@@ -135,15 +135,15 @@ class MarkdownWriter {
     const level = this.#lists.length;
     const number = this.#lists[level - 1] ?? 0;
     if (number > 0) this.#lists[level - 1] = number + 1;
-    this.#line();
+    this.#startLine();
     this.#write(`${'  '.repeat(Math.min(Math.max(level - 1, 0), 10))}${number > 0 ? `${number}.` : '-'} `);
   }
 
-  #line(): void {
+  #startLine(): void {
     if (!this.#tail.endsWith('\n')) this.#write('\n');
   }
 
-  #break(): void {
+  #startParagraph(): void {
     if (!this.#tail.endsWith('\n\n')) this.#write(this.#tail.endsWith('\n') ? '\n' : '\n\n');
   }
 
@@ -154,7 +154,7 @@ class MarkdownWriter {
   }
 }
 
-/** Does not escape markers at the start of a line, which read as well as text. */
+/** Escapes Markdown, except markers at the start of a line, which are readable as they are. */
 function escapeMarkdown(text: string): string {
   return text.replace(/[\\`*_[\]<]/g, (character) => (character === '<' ? '&lt;' : `\\${character}`));
 }

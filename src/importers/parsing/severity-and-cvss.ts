@@ -48,7 +48,7 @@ export function severityOfScore(score: number): Severity {
 export interface CvssEntry {
   score?: unknown;
   vector?: unknown;
-  /** `3.1`; defaults to the vector's version, else to 3.0. */
+  /** `3.1`; defaults to the vector's version, else to 3.1, and to 3.0 without a vector. */
   version?: unknown;
 }
 

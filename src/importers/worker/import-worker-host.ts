@@ -16,7 +16,7 @@ const STOP_TIMEOUT = 5_000;
 /** Milliseconds without a message after which a worker counts as stuck: one that waits still sends messages. */
 export const SILENCE_LIMIT = 60_000;
 /**
- * Milliseconds without progress after which a worker counts as stuck even if it sends messages or sorts. Every wait for
+ * Milliseconds without progress after which a worker counts as stuck even if it sends messages or groups findings. Every wait for
  * the database or the file store ends earlier.
  */
 export const IDLE_LIMIT = 600_000;
@@ -136,11 +136,17 @@ class ProgressWatch {
   #silent = 0;
   #idle = 0;
   #steps = 0;
-  #isSorting = false;
+  #isGrouping = false;
 
-  note({ progress: { steps }, isSorting = false }: { progress: WorkerProgress; isSorting?: boolean }): void {
+  note({
+    progress: { steps },
+    isGrouping = false,
+  }: {
+    progress: WorkerProgress;
+    isGrouping?: boolean;
+  }): void {
     this.#silent = 0;
-    this.#isSorting = isSorting;
+    this.#isGrouping = isGrouping;
     if (steps === this.#steps) return;
     this.#steps = steps;
     this.#idle = 0;
@@ -150,7 +156,7 @@ class ProgressWatch {
   check(): number | undefined {
     this.#silent += 1;
     this.#idle += 1;
-    if (this.#silent * CHECK_INTERVAL > SILENCE_LIMIT && !this.#isSorting) return SILENCE_LIMIT;
+    if (this.#silent * CHECK_INTERVAL > SILENCE_LIMIT && !this.#isGrouping) return SILENCE_LIMIT;
     return this.#idle * CHECK_INTERVAL > IDLE_LIMIT ? IDLE_LIMIT : undefined;
   }
 }

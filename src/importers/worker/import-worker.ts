@@ -38,11 +38,11 @@ export interface ImportWorkerData extends WorkerSetup {
 export type ImportWorkerCommand = ImportWorkerData | 'stop';
 
 /**
- * Messages from the worker. `isSorting` precedes a sort, which may take minutes without a message. An outcome or a
- * failure is the last.
+ * Messages from the worker. `isGrouping` precedes the grouping of findings, which may take minutes without a message.
+ * An outcome or a failure is the last.
  */
 export type ImportWorkerMessage =
-  | { progress: WorkerProgress; isSorting?: true }
+  | { progress: WorkerProgress; isGrouping?: true }
   | { outcome: ImportOutcome; progress: WorkerProgress }
   | { failure: { name: string; message: string; stack: string | undefined } };
 
@@ -99,7 +99,7 @@ async function runWorker(
         Object.assign(progress, runProgress);
         sendProgress();
       },
-      onGroup: () => void send({ progress: { ...progress }, isSorting: true }),
+      onGroup: () => void send({ progress: { ...progress }, isGrouping: true }),
     });
     await send({ outcome, progress: { ...progress, ...outcome.progress } });
   } catch (error) {

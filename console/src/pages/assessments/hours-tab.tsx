@@ -36,20 +36,20 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
   const [dialog, setDialog] = useState<OpenDialog>();
   const { start, stop, remove } = useTestingSessionMutations(uid);
   const ownSession = running.find(({ tester }) => tester.id === user?.id);
-  const { mutate: end } = stop;
-  // Hides the column if the user may edit none of the sessions.
+  const { mutate: stopSession } = stop;
+  // Shows the column if the user may edit one of the sessions.
   const hasActions = useMemo(
     () => findLoadedIndex(list, ({ tester }) => user?.admin === true || tester.id === user?.id) >= 0,
     [list, user],
   );
   const columns = useMemo(() => {
     const all = sessionColumns((session) => user?.admin === true || session.tester.id === user?.id, {
-      onStop: end,
+      onStop: stopSession,
       onEdit: (session) => setDialog({ kind: 'edit', session }),
       onDelete: (session) => setDialog({ kind: 'delete', session }),
     });
     return hasActions ? all : all.filter(({ id }) => id !== 'actions');
-  }, [user, end, hasActions]);
+  }, [user, stopSession, hasActions]);
   return (
     <Stack gap="sm">
       <Group justify="space-between">
@@ -76,7 +76,7 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
               size="xs"
               leftSection={<IconPlayerStop size={14} aria-hidden />}
               loading={stop.isPending}
-              onClick={() => end(ownSession)}
+              onClick={() => stopSession(ownSession)}
             >
               {messages.stop}&nbsp;
               <Stopwatch since={ownSession.started_at} />

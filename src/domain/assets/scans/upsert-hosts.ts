@@ -31,7 +31,7 @@ import { forNoKeyUpdate } from '../../../db/dialect-sql.ts';
 interface UpsertHostsResult extends ScanResult {
   /** Addresses of hosts that the scan must not change. */
   skipped: string[];
-  /** Hosts that answered. For an import, the caller records when. */
+  /** When hosts that answered were seen. For an import, the caller stores it. */
   seenRanges: SeenRange[];
   /** Records that a transaction has no room for: apply them in the next one. */
   deferred: TimedRecord[];
@@ -91,7 +91,7 @@ export async function upsertScannedHosts(
   for (const scan of largeScans) applied.push(await applyHostWithManyPorts(applying, scan));
   for (const scan of order.earlier) applied.push(await insertEarlierScan(applying, scan));
   const waiting = new Set(order.deferred);
-  const seenRanges = seenTimes(scans.filter((scan) => !waiting.has(scan)));
+  const seenRanges = seenRangesOf(scans.filter((scan) => !waiting.has(scan)));
   if (source.importId === undefined) await updateSeenRange(tx, seenRanges);
   return {
     updated: applied.flatMap(({ updated }) => updated),
@@ -105,7 +105,7 @@ export async function upsertScannedHosts(
 }
 
 /**
- * Removes hosts that the scan must not change.
+ * Removes from `hosts` those that the scan must not change.
  * @returns their addresses
  */
 async function dropUnwritable(
@@ -163,8 +163,8 @@ async function findOrCreateHosts(
   return { assets, created: new Set(created) };
 }
 
-/** @returns when hosts were seen that answered */
-function seenTimes(scans: readonly HostScan[]): SeenRange[] {
+/** @returns when each host that answered was seen */
+function seenRangesOf(scans: readonly HostScan[]): SeenRange[] {
   return scans.flatMap(({ id, records }) => {
     const times = records.flatMap(({ down, seenAt }) => (down === true ? [] : [seenAt]));
     return times.length === 0 ? [] : [{ id, first: Math.min(...times), last: Math.max(...times) }];
