@@ -17,12 +17,10 @@ beforeEach(async () => {
 });
 
 /** Runs the report as an import without an assessment. */
-const run = (report: string, { id: organizationId } = organization): Promise<ImportOutcome> =>
-  importDirectly(
-    server.context.db,
-    { organizationId, assessment: null },
-    { format: 'nmap', report, at: NOW },
-  );
+const run = (text: string, { id: organizationId } = organization): Promise<ImportOutcome> => {
+  const upload = { format: 'nmap', report: text, at: NOW };
+  return importDirectly(server.context.db, { organizationId, assessment: null }, upload);
+};
 
 /** Imports a complete report and returns the result for its hosts. */
 async function imported(text: string, organizationUid = organization) {
