@@ -105,7 +105,7 @@ export async function openSession(
     const started = await startSession(
       tx,
       changeContextOf(request, now),
-      { ...input, state, browser: userAgentOf(request) },
+      { ...input, state, browser: browserOf(request) },
       sessionLimits(context),
     );
     return { ...started, state };
@@ -128,7 +128,7 @@ export function sessionLimits({ config }: Context): SessionLimits {
   return { idle: config.sessionIdle, lifetime: config.sessionLifetime };
 }
 
-export function userAgentOf(request: FastifyRequest): Browser {
+export function browserOf(request: FastifyRequest): Browser {
   return { address: request.address, userAgent: request.headers['user-agent'] ?? '' };
 }
 

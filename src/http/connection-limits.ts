@@ -25,8 +25,8 @@ export interface ConnectionLimits {
 
 /**
  * Closes a connection that sends nothing for 10 seconds, that exceeds `maxConnectionsPerAddress`, or that exceeds the limit
- * of open files. IPv6 addresses are counted by network of 64 bits; trusted proxies have no limit. Closed connections are
- * logged once a minute for each address and reason.
+ * of open files. IPv6 addresses are counted by network of 64 bits; connections of trusted proxies are not counted.
+ * Closed connections are logged once a minute for each address and reason.
  */
 export function limitConnections(app: FastifyInstance, { config, log }: Context): ConnectionLimits {
   const trusted = new AddressSet(config.trustedProxies);

@@ -47,7 +47,7 @@ export interface ReportedFinding {
   rule: string;
   /** The tool's own fingerprint; replaces rule, asset and location key. */
   fingerprint?: string | undefined;
-  /** Distinguishes findings of the same rule and asset that share a target. */
+  /** Distinguishes findings of the same rule and asset; by default the port, or the path and package. */
   locationKey?: string | undefined;
   /** The tool, if several write this format; defaults to the format. */
   source?: string | undefined;
@@ -61,7 +61,7 @@ export interface ReportedFinding {
   /** As the report writes them; invalid ids are dropped. */
   cveIds?: readonly string[] | undefined;
   cweIds?: readonly string[] | undefined;
-  /** 0 to 10. The best version wins: 4.0, 3.1, 3.0, 2.0. */
+  /** 0 to 10. Ignored if `cvssVector` is valid. */
   cvssScore?: number | undefined;
   /** CVSS 3.0, 3.1 or 4.0. */
   cvssVector?: string | undefined;

@@ -124,7 +124,7 @@ describe('Handle of a transaction', () => {
     },
   );
 
-  it('differs from that of an attempt before', async () => {
+  it('differs from the transaction before', async () => {
     const transactions: Transaction[] = [];
     for (let count = 0; count < 2; count += 1) await db.write(async (tx) => void transactions.push(tx));
     expect(transactions[0]).not.toBe(transactions[1]);

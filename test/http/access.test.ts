@@ -276,12 +276,12 @@ describe('Scopes', () => {
   const everyone = async () => [staff, await fixtures.user({ organization: 'acmeaccess', admin: true })];
 
   it.each(AREAS)('%s accepts each of its scopes and no other', async (area) => {
-    const areas = new Set<string>();
+    const issuedScopes = new Set<string>();
     for (const user of await everyone()) {
       for (const scope of Object.keys(SCOPES) as Scope[]) {
         const issued = await fixtures.token(user.id, { scopes: [scope] }).catch(() => undefined);
         if (issued === undefined) continue;
-        areas.add(scope);
+        issuedScopes.add(scope);
         const response = await probe(area, bearer(issued.token));
         if (ACCEPTED[area].includes(scope)) {
           expect([scope, response.status]).toEqual([scope, PROBES[area][3]]);
@@ -293,7 +293,7 @@ describe('Scopes', () => {
         }
       }
     }
-    expect([...areas].sort()).toEqual(Object.keys(SCOPES).sort());
+    expect([...issuedScopes].sort()).toEqual(Object.keys(SCOPES).sort());
   });
 
   it('strictScopes rejects read scopes for writing tags', async () => {

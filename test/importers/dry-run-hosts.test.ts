@@ -23,7 +23,7 @@ async function outcome(content: string, fields: Record<string, string>) {
   return { state, result, skips };
 }
 
-/** Imports a report, first as a dry run. Returns both results. */
+/** Imports a report, first as a dry run. Returns their common result. */
 async function imported(content: string, format = 'auto', overrides: Record<string, string> = {}) {
   const dry = await outcome(content, { format, dry_run: 'true', ...overrides });
   const run = await outcome(content, { format, ...overrides });
@@ -91,7 +91,7 @@ describe('A dry run has the result of the run', () => {
     });
   });
 
-  it('that repeats a host more often than a person would scan it', async () => {
+  it('that has more records of a host than the limit of 100', async () => {
     const records = Array.from({ length: 150 }, (_, index) =>
       host('192.0.2.1', index % 2 === 0 ? port(22) : '', { seen: SEEN + index }),
     );
