@@ -118,7 +118,7 @@ export const COMPANION_WORKLOADS: readonly string[] = [
   'op83-summary',
 ];
 
-/** First pages of 15 rows, whose time should not grow with the number of rows: name, and query for an organization. */
+/** First pages of 50 rows, whose time should not grow with the number of rows: name, and query for an organization. */
 const PAGES: readonly (readonly [name: string, query: (organization: LargeOrganization) => string])[] = [
   ['op15-first', () => ''],
   ['op15-status-severity', () => '?filter[status_id][]=2&filter[severity][]=High'],
@@ -242,7 +242,7 @@ async function measureBulk(
   progress(`${engine}: op30-bulk`);
   const waits: number[] = [];
   let running = true;
-  const otherReads = (async () => {
+  const otherWrites = (async () => {
     for (let number = 0; running; number += 1) {
       const path = `${LIST}/${large.firstVulnerability + BULK + (number % 1_000)}`;
       const { milliseconds } = await send(server, large, path, {
@@ -259,7 +259,7 @@ async function measureBulk(
     times.push((await send(server, large, `${LIST}/bulk_update`, { method: 'POST', body })).milliseconds);
   }
   running = false;
-  await otherReads;
+  await otherWrites;
   const list = times.map((time) => time.toFixed(0)).join(', ');
   progress(
     `${engine}: op30-bulk took ${list} ms; the slowest concurrent write took ${Math.max(...waits).toFixed(0)} ms`,

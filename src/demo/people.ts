@@ -12,7 +12,7 @@ export interface DemoPerson {
   email: string;
 }
 
-/** Returns up to 270 people with unique names and email addresses. */
+/** Returns `count` people. Names and email addresses repeat after 270. */
 export function createPeople(domain: string, count: number): DemoPerson[] {
   return Array.from({ length: count }, (_, index) => {
     // With 30 first and 27 last names, the first pair repeats after 270 people.

@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext, type InputHTMLAttributes } from 'preact';
 import { useContext } from 'preact/hooks';
 
-/** The token that every form sends back (see `sendPage`). */
+/** The token that every form sends back (see `sendHtmlPage`). */
 export const CsrfToken = createContext('');
 
 interface FormProps {

@@ -3,7 +3,7 @@ import { useContext } from 'preact/hooks';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { Form } from './forms.tsx';
 
-/** The session, for the header of every page (see `sendPage`). */
+/** The session, for the header of every page (see `sendHtmlPage`). */
 export const SessionContext = createContext<Session | null>(null);
 
 interface PageProps {
@@ -11,7 +11,7 @@ interface PageProps {
   title: string;
   /** Files of `/assets`, besides the one that sets the colour scheme. */
   scripts?: readonly string[];
-  /** Whether the page has lists rather than forms. */
+  /** Whether the page has sections rather than one sheet. */
   isWide?: boolean;
   /** The navigation above the heading. */
   nav?: ComponentChildren;

@@ -8,7 +8,7 @@ const START = Date.UTC(2026, 10, 21, 10, 30);
 let now: number;
 let organization: string;
 let admin: TestUser;
-let member: TestUser;
+let userWithAccess: TestUser;
 let uid: string;
 
 const server = await useSharedServer(() => now);
@@ -17,13 +17,13 @@ beforeEach(async () => {
   now = START;
   organization = (await fixtures.organization()).uid;
   admin = await fixtures.user({ organization, admin: true });
-  member = await fixtures.user({ organization });
+  userWithAccess = await fixtures.user({ organization });
   const group = await fixtures.group(organization);
   uid = (await fixtures.assessment(organization, undefined, group.id)).uid;
-  await fixtures.access(uid, member.id);
+  await fixtures.access(uid, userWithAccess.id);
 });
 
-const get = (token = member.token, headers: Record<string, string> = {}, id = uid) =>
+const get = (token = userWithAccess.token, headers: Record<string, string> = {}, id = uid) =>
   server.request('GET', `/v1/assessments/${id}`, { token, headers });
 
 describe('Operation 37: get an assessment', () => {
@@ -62,9 +62,9 @@ describe('Operation 37: get an assessment', () => {
       /^"(\d+)\./.exec(response.headers.get('etag') ?? '')?.[1];
     const first = await get();
     const etag = first.headers.get('etag') ?? '';
-    expect((await get(member.token, { 'if-none-match': etag })).status).toBe(304);
+    expect((await get(userWithAccess.token, { 'if-none-match': etag })).status).toBe(304);
     await fixtures.vulnerability(uid);
-    const counted = await get(member.token, { 'if-none-match': etag });
+    const counted = await get(userWithAccess.token, { 'if-none-match': etag });
     expect([counted.status, versionOf(counted)]).toEqual([200, versionOf(first)]);
     now += 1_000;
     const tagged = await server.request('POST', '/v1/assessment_tags', {
@@ -103,7 +103,7 @@ describe('Operation 36: list assessments', () => {
     const list = async (token: string) =>
       (await server.request('GET', '/v1/assessments?filter[organization_uid][]=' + organization, { token }))
         .body;
-    expect(await list(member.token)).toEqual([(await get()).body]);
+    expect(await list(userWithAccess.token)).toEqual([(await get()).body]);
     expect((await list(admin.token)).map((row: { uid: string }) => row.uid)).toEqual([
       uid,
       otherAssessment.uid,

@@ -124,7 +124,7 @@ async function resolveInputs(
 /**
  * Validates names and locations without the database, and that no location is repeated.
  * @param prefixOf returns the prefix of an asset's properties, for errors
- * @returns the errors, by the index of the asset
+ * @returns the errors, in the order of the assets
  */
 export function validateNewAssets(
   inputs: readonly PartialInput<AssetInput>[],

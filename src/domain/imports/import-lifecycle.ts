@@ -23,7 +23,7 @@ export function importJobKey(id: number): string {
   return KEY_PREFIX + String(id);
 }
 
-/** Stores the caller of a job with their rights. */
+/** Returns the caller of a job with their rights as JSON. */
 export function serializeCaller(caller: Caller): string {
   return JSON.stringify({ ...caller, scopes: [...caller.scopes] });
 }
@@ -35,7 +35,7 @@ export function deserializeCaller(text: string): Caller {
 
 /**
  * @param now milliseconds since 1970
- * @returns whether any instance is running an import. A job with an expired lease is not running
+ * @returns whether any instance is running an import or undo. A job with an expired lease is not running
  */
 export async function isImportRunning(read: ReadConnection, now: number): Promise<boolean> {
   const runningJobs = read

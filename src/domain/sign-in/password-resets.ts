@@ -26,7 +26,7 @@ export interface PasswordReset {
 
 /**
  * Valid mailed links per account; a new one invalidates the oldest. An account gets at most three mails per hour, and
- * each mail may be retried six times.
+ * each mail is attempted at most six times.
  */
 const MAX_MAILED = 20;
 
