@@ -63,11 +63,7 @@ export async function openContext(
   destination?: DestinationStream,
   command?: CommandDatabaseOptions,
 ): Promise<Context> {
-  const log = pino(
-    { level: config.logLevel, base: null, timestamp: logTime, serializers: { err: describeError } },
-    // Asynchronous, so that no request waits for a slow reader of the log. Flushed on exit.
-    destination ?? pino.destination({ sync: false, maxLength: MAX_LOG_BUFFER }),
-  );
+  const log = createLog(config, destination);
   const onMismatch = (err: Error): void =>
     log.error({ err }, 'some signing keys cannot be decrypted: restart this process with the new master key');
   const addresses = resolveAddresses(config, `http://${hostInUrl(config.host)}:${config.port}`);
@@ -107,6 +103,15 @@ export async function openContext(
     await db.close();
     throw error;
   }
+}
+
+/** @param destination standard output by default */
+export function createLog({ logLevel }: Pick<Config, 'logLevel'>, destination?: DestinationStream): Logger {
+  return pino(
+    { level: logLevel, base: null, timestamp: logTime, serializers: { err: describeError } },
+    // Asynchronous, so that no request waits for a slow reader of the log. Flushed on exit.
+    destination ?? pino.destination({ sync: false, maxLength: MAX_LOG_BUFFER }),
+  );
 }
 
 /** Fails before the tables exist, so that the next process still finds a new database. */

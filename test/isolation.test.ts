@@ -854,8 +854,8 @@ async function responseTo(credential: Credential, attempt: Attempt, names: Names
     if (String(name).length > 8) text = text.replaceAll(String(name), '…');
   }
   text = text.replace(/"processedAt":"[^"]*"/, '');
-  // Changes over time.
-  text = text.replace(/"last_seen_at":"[^"]*"/, '');
+  // Changes over time, and is `null` until the use of the token has been stored.
+  text = text.replace(/"last_seen_at":(?:"[^"]*"|null)/, '');
   return `${response.status} ${text} ${response.headers.get('www-authenticate') ?? ''}`;
 }
 

@@ -39,7 +39,8 @@ describeInBrowser('Console: audit log', () => {
     await page.keyboard.press('o');
     const details = page.getByRole('dialog', { name: 'vulnerability.update' });
     const table = details.getByRole('table', { name: 'Changes' });
-    expect(await table.getByRole('columnheader').allTextContents()).toEqual(['Field', 'Before', 'After']);
+    const headers = table.getByRole('columnheader');
+    await expect.poll(() => headers.allTextContents()).toEqual(['Field', 'Before', 'After']);
     await expectAccessible(page, page.getByRole('dialog'));
     await details.getByRole('button', { name: 'All events for this object' }).click();
     await expect.poll(() => new URL(page.url()).searchParams.get('object_type')).toBe('vulnerability');

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, inject } from 'vitest';
 import { buildApp, listen } from '../../src/app.ts';
 import { resolveAddresses, type Config, issuerName, loadConfig } from '../../src/config/config.ts';
-import { type Context, openContext } from '../../src/context.ts';
+import { type Context, createLog, openContext } from '../../src/context.ts';
 import { ensureRecurringJob, JobNotifier } from '../../src/domain/shared/jobs.ts';
 import { DeniedAttempts } from '../../src/domain/audit/denied-attempts.ts';
 import { loadKeys } from '../../src/domain/tokens/server-keys.ts';
@@ -29,7 +29,7 @@ export interface RequestOptions {
   body?: unknown;
   /** Sent unchanged, with `Content-Type: application/json` unless the headers have another one. */
   raw?: string | undefined;
-  /** Like `rawBody`, as bytes. */
+  /** Like `raw`, as bytes. */
   bytes?: Buffer<ArrayBuffer> | undefined;
 }
 
@@ -101,16 +101,18 @@ export async function startSecondServer(
   const addresses = { ...server.context.addresses };
   const source = { masterKey, dataDirectory: config.dataDirectory, createsMasterKey: false };
   const { keys } = await loadKeys(db, source, issuerName(config, addresses));
-  const ownContext = {
+  const { destination, logs } = recordLog();
+  const { app, ...started } = await start({
+    ...server.context,
     config,
     addresses,
     keys,
     clock,
+    log: createLog(config, destination),
     jobs: new JobNotifier(),
-    refusals: new DeniedAttempts(db),
-  };
-  const { app, ...started } = await start({ ...server.context, ...ownContext });
-  return { ...server, ...started, close: () => app.close() };
+    deniedAttempts: new DeniedAttempts(db),
+  });
+  return { ...server, ...started, logs, close: () => app.close() };
 }
 
 /**
@@ -130,21 +132,29 @@ export async function serve(
     staffSecondFactor: 'optional',
     ...overrides,
   };
-  const lines: string[] = [];
-  const log = { write: (line: string) => void lines.push(line) };
-  const context = await openContext(config, log);
+  const { destination, logs, forgetLogs } = recordLog();
+  const context = await openContext(config, destination);
   context.clock = clock;
   await prepare(context);
   const { app, ...server } = await start(context);
   return {
     ...server,
-    logs: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
-    forgetLogs: () => void lines.splice(0),
+    logs,
+    forgetLogs,
     async close() {
       await app.close();
       await context.db.close();
       await database.drop();
     },
+  };
+}
+
+function recordLog() {
+  const lines: string[] = [];
+  return {
+    destination: { write: (line: string) => void lines.push(line) },
+    logs: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+    forgetLogs: () => void lines.splice(0),
   };
 }
 
