@@ -26,11 +26,12 @@ export function isReadOnlyScope(scope: Scope): boolean {
   return scope !== 'api' && scope.endsWith('r');
 }
 
-const SCOPES_OF_TAGS = ['tag_gw', 'tag_gr', 'tag_ow', 'tag_or', 'tag_lw', 'tag_lr'] as const;
+/** The scopes that grant nothing but tags. */
+const TAG_ONLY_SCOPES = ['tag_gw', 'tag_gr', 'tag_ow', 'tag_or', 'tag_lw', 'tag_lr'] as const;
 
 /** Operations 8 and 9 require one of these. */
 export const TAG_SCOPES: readonly Scope[] = [
-  ...SCOPES_OF_TAGS,
+  ...TAG_ONLY_SCOPES,
   'asset_gw',
   'asset_gr',
   'asset_boss_ow',
@@ -85,7 +86,7 @@ export function scopeRuleOf(scope: Exclude<Scope, 'api'>): ScopeRule {
 
 const STAFF_SCOPES: readonly Scope[] = [
   'api',
-  ...SCOPES_OF_TAGS,
+  ...TAG_ONLY_SCOPES,
   'asset_gw',
   'asset_gr',
   'asset_or',

@@ -184,7 +184,7 @@ function addRemoveCommand(group: Command): void {
         await db
           .write((tx) => removeIdentityProvider(tx, cliChangeContext(clock()), organization))
           .catch(
-            throwUsageError(`${organization} has no identity provider. Run "assay sso show" to list them.`),
+            rethrowNotFoundAs(`${organization} has no identity provider. Run "assay sso show" to list them.`),
           );
         if (json === true) return printJson({ organization, removed: true });
         printLines(`Removed the identity provider of ${organization}.`);
@@ -205,7 +205,7 @@ function addUnlinkCommand(group: Command): void {
         const { id, email } = await requireUser(db.read, user);
         await db
           .write((tx) => unlinkIdentities(tx, cliChangeContext(clock()), id))
-          .catch(throwUsageError(`${email} is not linked to an identity provider.`));
+          .catch(rethrowNotFoundAs(`${email} is not linked to an identity provider.`));
         if (json === true) return printJson({ email, unlinked: true });
         printLines(`Unlinked ${email}. The next sign-in at the provider links the account again.`);
       }),
@@ -255,7 +255,7 @@ function parseGroupMapping(
   return [...(before ?? []), { group: text.slice(0, equals), assessment: text.slice(equals + 1) }];
 }
 
-function throwUsageError(message: string): (error: unknown) => never {
+function rethrowNotFoundAs(message: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof DomainError && error.kind === 'not-found') throw new CliError(message);
     throw error;

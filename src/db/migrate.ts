@@ -37,7 +37,7 @@ export const dialects: Record<Engine, SchemaDialect> = {
     text: 'text',
     bytes: 'blob',
     tableOptions: 'strict',
-    clusteredTableOptions: 'strict, without rowid',
+    clusteredOptions: 'strict, without rowid',
   },
   postgres: {
     engine: 'postgres',
@@ -47,7 +47,7 @@ export const dialects: Record<Engine, SchemaDialect> = {
     text: 'text collate "C"',
     bytes: 'bytea',
     tableOptions: '',
-    clusteredTableOptions: '',
+    clusteredOptions: '',
   },
 };
 

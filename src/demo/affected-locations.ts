@@ -39,7 +39,8 @@ export interface DemoFinding {
 }
 
 /**
- * Returns findings in web applications; each pair of template and endpoint occurs once.
+ * Returns findings in web applications. Pairs of template and endpoint do not repeat while `templates.length + 1` and
+ * `endpoints.length` are coprime.
  * @param base number of findings returned by earlier calls
  */
 export function findingsAtEndpoints(
@@ -69,7 +70,7 @@ export interface DemoHost {
   address: string;
 }
 
-/** Returns findings on hosts. A pair of template and host repeats only after all pairs have occurred. */
+/** Returns findings on hosts. All pairs of template and host occur first if `hosts.length` is coprime to 5 and `templates.length`. */
 export function findingsOnHosts(
   templates: readonly HostVulnerabilityTemplate[],
   hosts: readonly DemoHost[],

@@ -87,20 +87,22 @@ export function registerMetrics(
     '/metrics',
     { config: { operation: 'metrics', access: 'unlimited' }, schema: { hide: true } },
     async (request, reply) => {
-      if (
-        request.address === UNKNOWN_ADDRESS ||
-        !allowed.has(request.address) ||
-        isForwarded(request, config)
-      ) {
+      const { address } = request;
+      if (address === UNKNOWN_ADDRESS)
         throw new Problem(
           'forbidden',
-          request.address === UNKNOWN_ADDRESS
-            ? 'Metrics are not available, as the proxy did not send the IP address of the client. Let it add the address to X-Forwarded-For.'
-            : isForwarded(request, config)
-              ? 'Metrics are not available through an unknown proxy. Add its address to ASSAY_TRUSTED_PROXIES.'
-              : 'Metrics are not available to this IP address. Add it to ASSAY_METRICS_ALLOWED.',
+          'Metrics are not available, as the proxy did not send the IP address of the client. Let it add the address to X-Forwarded-For.',
         );
-      }
+      if (isForwarded(request, config))
+        throw new Problem(
+          'forbidden',
+          'Metrics are not available through an unknown proxy. Add its address to ASSAY_TRUSTED_PROXIES.',
+        );
+      if (!allowed.has(address))
+        throw new Problem(
+          'forbidden',
+          'Metrics are not available to this IP address. Add it to ASSAY_METRICS_ALLOWED.',
+        );
       return reply.type(registry.contentType).send(await registry.metrics());
     },
   );

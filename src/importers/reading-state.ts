@@ -37,17 +37,12 @@ export class SkipCounter {
   }
 
   /** @param isCounted false if the record was imported and only cut */
-  add(reason: string, location: SourceLocation = {}, isCounted = true): void {
+  add(reason: string, { line, offset }: SourceLocation = {}, isCounted = true): void {
     if (isCounted) this.#count += 1;
     const name = this.#skips.has(reason) || this.#skips.size < MAX_REASONS - 1 ? reason : OTHER_REASONS;
     const skip = this.#skips.get(name);
     if (skip === undefined) {
-      const position =
-        location.line === undefined
-          ? location.offset === undefined
-            ? {}
-            : { offset: location.offset }
-          : { line: location.line };
+      const position = line === undefined ? (offset === undefined ? {} : { offset }) : { line };
       this.#skips.set(name, { reason: name, count: 1, ...position });
     } else skip.count += 1;
   }

@@ -23,7 +23,7 @@ import type { WorkerProgress } from '../importers/worker/import-worker.ts';
 import { undoImport } from '../domain/imports/undo-import.ts';
 import type { JobHandler, JobRun } from './runner.ts';
 
-/** How often an import is started again after its process died. */
+/** The maximum number of runs of an import, the first included. */
 const MAX_ATTEMPTS = 4;
 /** Milliseconds between checks for a cancellation. */
 const CANCELLATION_POLL_INTERVAL = 500;
@@ -53,7 +53,7 @@ async function runUndoJob(
   undoneBy: Caller,
 ): Promise<void> {
   let caller = undoneBy;
-  // An import that has started continues after a crash, so that it does not stay incomplete.
+  // An undo that has started continues after a crash, so that it does not stay incomplete.
   if (job.attempts === 1) {
     const started = await db.write((tx) => startUndo(tx, { actor: undoneBy, now: clock() }, id));
     if ('lostPermission' in started) {

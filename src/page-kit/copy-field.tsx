@@ -8,8 +8,7 @@ interface CopyFieldProps {
 }
 
 /**
- * A text that one click selects, with a copy button where scripts run. A script that is named twice on a page runs
- * once.
+ * A text with a copy button where scripts run. A script that is named twice on a page runs once.
  */
 export function CopyField({ text, label, children }: CopyFieldProps) {
   return (

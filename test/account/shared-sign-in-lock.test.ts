@@ -54,18 +54,10 @@ describe('The lock that further accounts share at an address', () => {
     ];
     await tryHundredAccounts(address);
     const concurrent = await Promise.all(
-      [
-        attackerAccount,
-        attackedAccount,
-        attackerAccount,
-        attackedAccount,
-        attackerAccount,
-        attackedAccount,
-        attackerAccount,
-        attackedAccount,
-      ].map((account) =>
-        attempt(address, account === attackedAccount ? { ...attackedAccount, ...wrong } : account),
-      ),
+      Array.from({ length: 4 }, () => [
+        attempt(address, attackerAccount),
+        attempt(address, { ...attackedAccount, ...wrong }),
+      ]).flat(),
     );
     expect(concurrent.filter((outcome) => outcome === 'signed-in')).toHaveLength(4);
     for (let index = 5; index <= 10; index += 1)

@@ -24,7 +24,7 @@ const MAX_CLOCK_SKEW = 60_000;
 const flagField = (description: string) =>
   Type.Optional(Type.Boolean({ default: false, description, examples: [false] }));
 
-/** The parts before the file. */
+/** The parts of the body; `file` is the last. */
 export const importFieldsSchema = (maxSize: number) =>
   Type.Object(
     {
@@ -123,25 +123,11 @@ const DATE_ORDERS = ['dmy', 'mdy'] as const;
 
 type ImportField = Exclude<keyof Static<ReturnType<typeof importFieldsSchema>>, 'file'>;
 
-/** Whether each field can be repeated. */
-const REPEATABLE_FIELDS: Readonly<Record<ImportField, boolean>> = {
-  format: false,
-  assessment_id: false,
-  when_gone: false,
-  targets: true,
-  scanned_at: false,
-  date_order: false,
-  minimum_severity: false,
-  tags: true,
-  carry: false,
-  mapping: false,
-  dry_run: false,
-  organization_uid: false,
-};
+const { file: _file, ...FIELDS_BEFORE_FILE } = importFieldsSchema(0).properties;
 
 /** @returns whether a field of this name can precede the file */
 export function isImportField(name: string): name is ImportField {
-  return Object.hasOwn(REPEATABLE_FIELDS, name);
+  return Object.hasOwn(FIELDS_BEFORE_FILE, name);
 }
 
 /** Values by field name. An empty value counts as absent. */

@@ -9,13 +9,7 @@ import { vulnerabilitiesTables, vulnerabilityAssetsTables } from './0001-initial
 import type { Migration, SchemaDialect } from './migration.ts';
 
 /** Organizations, and groups of them. */
-const organizationsTables = ({
-  id,
-  int,
-  text,
-  tableOptions,
-  clusteredTableOptions,
-}: SchemaDialect): string[] => [
+const organizationsTables = ({ id, int, text, tableOptions, clusteredOptions }: SchemaDialect): string[] => [
   `create table organizations (
     id ${id},
     uid ${text} not null unique,
@@ -32,7 +26,7 @@ const organizationsTables = ({
     group_id ${int} not null references organizations (id) on delete cascade,
     organization_id ${int} not null references organizations (id) on delete cascade,
     primary key (group_id, organization_id)
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index organization_group_members_by_organization on organization_group_members (organization_id, group_id)`,
 ];
 
@@ -69,14 +63,14 @@ const filesTables = ({ id, int, text, bytes, tableOptions }: SchemaDialect): str
  * that others need; a job adds the deltas to `counters`. The value is the sum of both (ADR 37). `subject` is the id of
  * the object that `kind` names.
  */
-const countersTables = ({ id, int, text, tableOptions, clusteredTableOptions }: SchemaDialect): string[] => [
+const countersTables = ({ id, int, text, tableOptions, clusteredOptions }: SchemaDialect): string[] => [
   `create table counters (
     kind ${text} not null,
     subject ${int} not null,
     bucket ${text} not null,
     amount ${int} not null,
     primary key (kind, subject, bucket)
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
 
   `create table counter_deltas (
     id ${id},
@@ -89,7 +83,7 @@ const countersTables = ({ id, int, text, tableOptions, clusteredTableOptions }: 
 ];
 
 /** The audit log. */
-const auditTables = ({ id, int, text, tableOptions, clusteredTableOptions }: SchemaDialect): string[] => [
+const auditTables = ({ id, int, text, tableOptions, clusteredOptions }: SchemaDialect): string[] => [
   // No foreign keys: events outlive the objects that they refer to.
   `create table audit_events (
     id ${id},
@@ -123,7 +117,7 @@ const auditTables = ({ id, int, text, tableOptions, clusteredTableOptions }: Sch
   `create table denied_attempt_minutes (
     minute ${int} primary key,
     events ${int} not null
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
 ];
 
 /** Queued and recurring jobs. One instance runs each. */

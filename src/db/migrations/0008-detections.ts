@@ -30,7 +30,7 @@ const stands = (id: string) =>
 const fixes = (id: string) =>
   `(select case when options like '%"whenGone":"fix"%' then 1 else 0 end from imports where imports.id = ${id})`;
 
-const scanScopes = ({ int, text, clusteredTableOptions }: SchemaDialect): string[] => [
+const scanScopes = ({ int, text, clusteredOptions }: SchemaDialect): string[] => [
   // What a complete report covered. `fixes`: whether the import sets findings to Fixed that the report no longer has.
   `create table scan_scopes (
     organization_id ${int} not null,
@@ -44,7 +44,7 @@ const scanScopes = ({ int, text, clusteredTableOptions }: SchemaDialect): string
     primary key (assessment_id, source, cover_key, ports, import_id),
     foreign key (organization_id, import_id) references imports (organization_id, id) on delete cascade,
     foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index scan_scopes_by_import on scan_scopes (import_id)`,
   `insert into scan_scopes
     select organization_id, assessment_id, source, cover_key, ports, covered_at, import_id, ${fixes('import_id')}
@@ -71,11 +71,11 @@ const scanScopes = ({ int, text, clusteredTableOptions }: SchemaDialect): string
     primary key (assessment_id, identity_hash, import_id),
     foreign key (organization_id, import_id) references imports (organization_id, id) on delete cascade,
     foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index untested_findings_by_import on untested_findings (import_id)`,
 ];
 
-const findings = ({ int, text, tableOptions, clusteredTableOptions }: SchemaDialect): string[] => [
+const findings = ({ int, text, tableOptions, clusteredOptions }: SchemaDialect): string[] => [
   `alter table scanner_findings rename to earlier_findings`,
   `drop index scanner_findings_by_cover`,
   `drop index scanner_findings_gone`,
@@ -121,7 +121,7 @@ const findings = ({ int, text, tableOptions, clusteredTableOptions }: SchemaDial
     is_timed ${int} not null,
     carried_status_id ${int},
     primary key (vulnerability_id, is_timed, seen_at, import_id)
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   // The last import. Without the first it says when the finding was first seen. A status that an import set, and that
   // these rows do not explain, is carried over.
   `insert into detections
@@ -163,7 +163,7 @@ const findings = ({ int, text, tableOptions, clusteredTableOptions }: SchemaDial
 const carriedStatus = `(select max(status.after) from import_status_changes as status
   where status.vulnerability_id = made.id and status.after = made.status_id and made.status_id <> 5)`;
 
-const assetDetections = ({ int, clusteredTableOptions }: SchemaDialect): string[] => [
+const assetDetections = ({ int, clusteredOptions }: SchemaDialect): string[] => [
   `create table asset_detections (
     organization_id ${int} not null,
     asset_id ${int} not null,
@@ -172,7 +172,7 @@ const assetDetections = ({ int, clusteredTableOptions }: SchemaDialect): string[
     seen_at ${int} not null,
     primary key (asset_id, import_id),
     foreign key (organization_id, asset_id) references assets (organization_id, id) on delete cascade
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index asset_detections_by_import on asset_detections (import_id, asset_id)`,
   `insert into asset_detections
     select organization_id, id, import_id, coalesce(first_seen, created_at), coalesce(last_seen, created_at)

@@ -6,7 +6,7 @@ import type { Migration, SchemaDialect } from './migration.ts';
  */
 export const hostDetections: Migration = {
   name: '0009-host-detections',
-  statements: ({ int, text, clusteredTableOptions }: SchemaDialect) => [
+  statements: ({ int, text, clusteredOptions }: SchemaDialect) => [
     // `import_id` is 0 for a scan without an import. `part` orders the observations of one time by one import.
     // `observation` is JSON, or a name of `host_observations` if that is long. With `=` before it, it is one that lists
     // the ports that the host has, and long ones are in `port_sets`.
@@ -17,7 +17,7 @@ export const hostDetections: Migration = {
       part ${int} not null,
       observation ${text} not null,
       primary key (asset_id, seen_at, import_id, part)
-    ) ${clusteredTableOptions}`,
+    ) ${clusteredOptions}`,
     `create index host_detections_by_import on host_detections (import_id, asset_id) where import_id > 0`,
     // Most scans of a host see the same again.
     `create table host_observations (
@@ -25,6 +25,6 @@ export const hostDetections: Migration = {
       name ${text} not null,
       observation ${text} not null,
       primary key (asset_id, name)
-    ) ${clusteredTableOptions}`,
+    ) ${clusteredOptions}`,
   ],
 };

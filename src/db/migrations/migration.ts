@@ -11,7 +11,7 @@ export interface SchemaDialect {
   /** Options after the closing parenthesis of a table. */
   tableOptions: string;
   /** Options of a table whose rows are stored in the index of its primary key. */
-  clusteredTableOptions: string;
+  clusteredOptions: string;
 }
 
 export interface Migration {

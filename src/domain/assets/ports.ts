@@ -216,7 +216,7 @@ const insertCounts = preparePipelined<AssetIds>((tx, p) =>
     .expression((eb) =>
       eb
         .selectFrom('ports')
-        .select(({ fn }) => ['asset_id', 'observed_state', fn.countAll<number>().as('portCount')])
+        .select(({ fn }) => ['asset_id', 'observed_state', fn.countAll<number>().as('ports')])
         .where(({ ref }) => inList(tx, ref('asset_id'), p.ids))
         .groupBy(['asset_id', 'observed_state']),
     ),

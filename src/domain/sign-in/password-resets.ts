@@ -32,8 +32,8 @@ const MAX_MAILED = 20;
 
 /**
  * Creates a link that sets a new password. A link created by hand, which an admin or operator passes on, revokes
- * the previous one that was created by hand. Mailed links revoke no others, because anyone can request them for any
- * account.
+ * the previous one that was created by hand. A mailed link revokes only mailed ones beyond `MAX_MAILED`, because anyone
+ * can request one for any account.
  * @returns the secret of the link, which is not stored, its expiry, and the user's email address
  * @throws DomainError `not-found` for the user; `forbidden` for users who cannot have a password
  */

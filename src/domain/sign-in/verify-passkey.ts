@@ -18,7 +18,8 @@ export interface PasskeyAssertion {
 type Passkey = NonNullable<Awaited<ReturnType<typeof findPasskey>>>;
 
 /**
- * Verifies a sign-in with a passkey alone, which counts as two factors: the authenticator, and its verification of the user.
+ * Verifies a sign-in with a passkey alone, which counts as two factors: the authenticator, and its verification of the
+ * user.
  * @returns the user and the id of the passkey; `undefined` when the passkey is unknown or wrong, its user is banned, or
  *   their organization requires its identity provider; the response does not say which
  */

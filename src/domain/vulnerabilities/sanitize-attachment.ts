@@ -3,7 +3,7 @@ const MAX_FILENAME = 255;
 /** Control characters, bidirectional controls and path separators. */
 const FORBIDDEN_CHARACTERS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069/\\]/gu;
 
-/** @returns the last part of a path as a filename that is safe on any system */
+/** @returns the last part of a path without `FORBIDDEN_CHARACTERS`; `file` if nothing is left */
 export function sanitizeFilename(filename: string | undefined): string {
   const last = (filename ?? '').split(/[/\\]/).at(-1) ?? '';
   const clean = last.toWellFormed().normalize('NFC').replace(FORBIDDEN_CHARACTERS, '').trim();

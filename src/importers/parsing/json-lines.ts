@@ -4,8 +4,7 @@ import { streamJsonMatches } from './json-stream.ts';
 import { isJsonObject } from './json-values.ts';
 
 /** A record, or the reason why it cannot be read. */
-export type JsonRecord =
-  { value: unknown; location: SourceLocation } | { error: string; location: SourceLocation };
+export type JsonRecord = { location: SourceLocation } & ({ value: unknown } | { error: string });
 
 const NOT_JSON = 'invalid JSON';
 const MAX_LINE = 16 * 1024 * 1024;

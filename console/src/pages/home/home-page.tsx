@@ -40,8 +40,8 @@ const LAST_SEEN_KEY = 'assay-last-seen';
 const PREVIOUS_VISIT_KEY = 'assay-visit-before';
 
 /**
- * @returns a search for open vulnerabilities of at least `from` and less than `to` days. Like the server, counts
- *   calendar days in UTC, of which today is day 0
+ * @returns a search for open vulnerabilities that are at least `from` and less than `to` days old. Like the server,
+ *   counts calendar days in UTC; today is day 0
  */
 function ageGroupSearch(from: number, to: number | undefined): VulnerabilitySearch {
   const daysAgo = (days: number) =>

@@ -9,7 +9,7 @@ export const assessmentsTables = ({
   int,
   text,
   tableOptions,
-  clusteredTableOptions,
+  clusteredOptions,
 }: SchemaDialect): string[] => [
   `create table assessment_groups (
     id ${id},
@@ -52,7 +52,7 @@ export const assessmentsTables = ({
     role ${text} not null,
     members ${int} not null check (members >= 0),
     primary key (group_id, role)
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
 
   `create table assessments (
     id ${id},
@@ -82,7 +82,7 @@ export const assessmentsTables = ({
     primary key (user_id, assessment_id),
     foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade,
     foreign key (organization_id, user_id) references users (organization_id, id) on delete cascade
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index assessment_access_by_assessment on assessment_access (assessment_id, user_id)`,
 
   `create table assessment_tags (
@@ -102,7 +102,7 @@ export const assessmentsTables = ({
     primary key (assessment_id, tag_id),
     foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade,
     foreign key (organization_id, tag_id) references assessment_tags (organization_id, id) on delete cascade
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index assessment_taggings_by_tag on assessment_taggings (tag_id, assessment_id)`,
 
   // At most one running session per tester and assessment. An assessment with sessions cannot be deleted.

@@ -1,13 +1,7 @@
 import type { SchemaDialect } from '../migration.ts';
 
 /** Assets, their tags, listings and ports. */
-export const assetsTables = ({
-  id,
-  int,
-  text,
-  tableOptions,
-  clusteredTableOptions,
-}: SchemaDialect): string[] => [
+export const assetsTables = ({ id, int, text, tableOptions, clusteredOptions }: SchemaDialect): string[] => [
   // `location` identifies an asset: the address of a host, the URL of a web application, else the name. `search_name`
   // and `search_location` are normalized. `address_hex` is a host's IP address as 16 bytes in hexadecimal, so that a
   // CIDR block is a range. Lists can be sorted by `open_vulnerabilities`.
@@ -70,7 +64,7 @@ export const assetsTables = ({
     foreign key (organization_id, asset_id) references assets (organization_id, id) on delete cascade,
     foreign key (group_id, organization_id) references organization_group_members (group_id, organization_id)
       on delete cascade
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index asset_taggings_by_group on asset_taggings (group_id, organization_id) where group_id is not null`,
   `create index asset_taggings_by_asset on asset_taggings (asset_id, tag_id)`,
 
@@ -83,7 +77,7 @@ export const assetsTables = ({
     primary key (asset_id, assessment_id),
     foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade,
     foreign key (organization_id, asset_id) references assets (organization_id, id) on delete cascade
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index listing_assets_by_assessment on listing_assets (assessment_id, asset_id)`,
 
   `create table ports (
@@ -99,7 +93,7 @@ export const assetsTables = ({
     first_seen ${int} not null,
     last_seen ${int} not null,
     primary key (asset_id, number, protocol)
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index ports_by_state on ports (asset_id, observed_state, number, protocol)`,
 
   // The changes of a host's ports by a scan: a JSON list of number, protocol, properties before (`null` for a new port)
@@ -120,5 +114,5 @@ export const assetsTables = ({
     observed_state ${text} not null,
     ports ${int} not null check (ports >= 0),
     primary key (asset_id, observed_state)
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
 ];

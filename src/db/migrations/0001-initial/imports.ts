@@ -1,13 +1,7 @@
 import type { SchemaDialect } from '../migration.ts';
 
 /** Imports, and the scanner data of the findings that they created. */
-export const importsTables = ({
-  id,
-  int,
-  text,
-  tableOptions,
-  clusteredTableOptions,
-}: SchemaDialect): string[] => [
+export const importsTables = ({ id, int, text, tableOptions, clusteredOptions }: SchemaDialect): string[] => [
   // Columns of filters come first; JSON columns are as in the API.
   `create table imports (
     id ${id},
@@ -89,7 +83,7 @@ export const importsTables = ({
     primary key (import_id, vulnerability_id),
     foreign key (organization_id, import_id) references imports (organization_id, id) on delete cascade,
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index import_status_changes_by_vulnerability on import_status_changes (vulnerability_id)`,
 
   // Only for findings that changed, as texts make the rows wide.
@@ -120,7 +114,7 @@ export const importsTables = ({
     primary key (assessment_id, source, cover_key, ports),
     foreign key (organization_id, import_id) references imports (organization_id, id) on delete cascade,
     foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index import_coverage_by_import on import_coverage (import_id)`,
 
   // Nmap lists a thousand ports, the same for each host of a scan.
@@ -129,5 +123,5 @@ export const importsTables = ({
     name ${text} not null,
     ports ${text} not null,
     primary key (organization_id, name)
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
 ];

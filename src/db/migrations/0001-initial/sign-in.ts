@@ -1,7 +1,7 @@
 import type { SchemaDialect } from '../migration.ts';
 
 /** Sessions, passwords, second factors and identity providers. */
-export const signInTables = ({ int, text, tableOptions, clusteredTableOptions }: SchemaDialect): string[] => [
+export const signInTables = ({ int, text, tableOptions, clusteredOptions }: SchemaDialect): string[] => [
   `create table sessions (
     id ${text} primary key,
     secret_hash ${text} not null unique,
@@ -26,7 +26,7 @@ export const signInTables = ({ int, text, tableOptions, clusteredTableOptions }:
     locked_until ${int} not null,
     ends_at ${int} not null,
     primary key (subject, address)
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index throttled_attempts_by_end on throttled_attempts (ends_at)`,
   `create index throttled_attempts_by_address on throttled_attempts (address)`,
 
@@ -37,7 +37,7 @@ export const signInTables = ({ int, text, tableOptions, clusteredTableOptions }:
     user_id ${int} not null references users (id) on delete cascade,
     made_by ${text} not null check (made_by in ('hand', 'mail')),
     expires_at ${int} not null
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index password_resets_by_user on password_resets (user_id, made_by, expires_at)`,
   `create index password_resets_by_expiry on password_resets (expires_at)`,
 
@@ -53,7 +53,7 @@ export const signInTables = ({ int, text, tableOptions, clusteredTableOptions }:
     code_hash ${text} not null,
     used_at ${int},
     primary key (user_id, code_hash)
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
 
   `create table passkeys (
     id ${text} primary key,
@@ -71,7 +71,7 @@ export const signInTables = ({ int, text, tableOptions, clusteredTableOptions }:
   `create table used_challenges (
     challenge_hash ${text} primary key,
     ends_at ${int} not null
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index used_challenges_by_end on used_challenges (ends_at)`,
 
   `create table identity_providers (
@@ -88,7 +88,7 @@ export const signInTables = ({ int, text, tableOptions, clusteredTableOptions }:
   `create table identity_provider_domains (
     domain ${text} primary key,
     organization_id ${int} not null references identity_providers (organization_id) on delete cascade
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index identity_provider_domains_by_organization on identity_provider_domains (organization_id)`,
 
   `create table identity_provider_groups (
@@ -97,7 +97,7 @@ export const signInTables = ({ int, text, tableOptions, clusteredTableOptions }:
     assessment_id ${int} not null,
     primary key (organization_id, group_name, assessment_id),
     foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index identity_provider_groups_by_assessment on identity_provider_groups (assessment_id)`,
 
   // A subject is unique within its issuer, and an issuer is trusted for its own organization only.
@@ -109,7 +109,7 @@ export const signInTables = ({ int, text, tableOptions, clusteredTableOptions }:
     created_at ${int} not null,
     primary key (organization_id, issuer, subject),
     foreign key (organization_id, user_id) references users (organization_id, id) on delete cascade
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   // An account has at most one subject per issuer, even if two with its address sign in at once.
   `create unique index identities_by_user on identities (user_id, issuer)`,
 ];

@@ -1,7 +1,7 @@
 import type { SchemaDialect } from '../migration.ts';
 
 /** Tokens, and the data of the authorization server. */
-export const tokensTables = ({ int, text, tableOptions, clusteredTableOptions }: SchemaDialect): string[] => [
+export const tokensTables = ({ int, text, tableOptions, clusteredOptions }: SchemaDialect): string[] => [
   // No foreign key to the client: tokens still name their client once it is deleted.
   `create table tokens (
     id ${text} primary key,
@@ -73,7 +73,7 @@ export const tokensTables = ({ int, text, tableOptions, clusteredTableOptions }:
     scopes ${text} not null,
     created_at ${int} not null,
     primary key (user_id, client_id, scopes)
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index oauth_consents_by_client on oauth_consents (client_id)`,
 
   `create table authorization_codes (
@@ -86,7 +86,7 @@ export const tokensTables = ({ int, text, tableOptions, clusteredTableOptions }:
     code_challenge ${text} not null,
     expires_at ${int} not null,
     used_at ${int}
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index authorization_codes_by_client on authorization_codes (client_id)`,
   `create index authorization_codes_by_user on authorization_codes (user_id)`,
   `create index authorization_codes_by_expiry on authorization_codes (expires_at)`,

@@ -1,13 +1,7 @@
 import type { SchemaDialect } from '../migration.ts';
 
 /** Accounts. */
-export const usersTables = ({
-  id,
-  int,
-  text,
-  tableOptions,
-  clusteredTableOptions,
-}: SchemaDialect): string[] => [
+export const usersTables = ({ id, int, text, tableOptions, clusteredOptions }: SchemaDialect): string[] => [
   `create table users (
     id ${id},
     uid ${text} not null unique,
@@ -39,7 +33,7 @@ export const usersTables = ({
     user_id ${int} not null references users (id) on delete cascade,
     organization_id ${int} not null references organizations (id) on delete restrict,
     primary key (user_id, organization_id)
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
 
   // A ban deletes users who were invited and never signed in; their addresses remain here.
   `create table banned_addresses (
@@ -47,5 +41,5 @@ export const usersTables = ({
     normalized_email ${text} not null,
     banned_at ${int} not null,
     primary key (organization_id, normalized_email)
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
 ];

@@ -7,7 +7,7 @@ export const vulnerabilitiesTables = ({
   real,
   text,
   tableOptions,
-  clusteredTableOptions,
+  clusteredOptions,
 }: SchemaDialect): string[] => [
   // Columns of filters and sorts come first, long ones last. `reported_at` is in seconds since 1970, as in the API.
   // Lists are JSON. `counters` has the counts.
@@ -84,7 +84,7 @@ export const vulnerabilitiesTables = ({
     primary key (vulnerability_id, tag_id),
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade,
     foreign key (organization_id, tag_id) references vulnerability_tags (organization_id, id) on delete cascade
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index vulnerability_taggings_by_tag on vulnerability_taggings (tag_id, vulnerability_id)`,
 
   // Deleted with the vulnerability, and not by the retention of the audit log.
@@ -107,7 +107,7 @@ export const vulnerabilitiesTables = ({
 ];
 
 /** Relates vulnerabilities and assets; created after both. */
-export const vulnerabilityAssetsTables = ({ int, clusteredTableOptions }: SchemaDialect): string[] => [
+export const vulnerabilityAssetsTables = ({ int, clusteredOptions }: SchemaDialect): string[] => [
   `create table vulnerability_assets (
     organization_id ${int} not null,
     vulnerability_id ${int} not null,
@@ -115,6 +115,6 @@ export const vulnerabilityAssetsTables = ({ int, clusteredTableOptions }: Schema
     primary key (vulnerability_id, asset_id),
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade,
     foreign key (organization_id, asset_id) references assets (organization_id, id) on delete cascade
-  ) ${clusteredTableOptions}`,
+  ) ${clusteredOptions}`,
   `create index vulnerability_assets_by_asset on vulnerability_assets (asset_id, vulnerability_id)`,
 ];

@@ -7,7 +7,7 @@ const [MAX_RULE_ID, MAX_SEGMENTS] = [16_384, 32];
 /** The rules and taxa to which results refer, in a tool, its extensions and taxonomies: by index, id or GUID. */
 export class SarifComponents {
   /** Takes characters from what a run may buffer. */
-  readonly #reserve: (size: number) => boolean;
+  readonly #tryReserve: (size: number) => boolean;
   /** By component and index, by component and id, and by GUID. */
   readonly #rules = new Map<string, SarifRule>();
   /** Keys of components and taxonomies, by name and by GUID. */
@@ -23,13 +23,13 @@ export class SarifComponents {
   readonly #levels = new Map<number, Map<SarifRule | string, string>>();
 
   constructor(tryReserve: (size: number) => boolean) {
-    this.#reserve = tryReserve;
+    this.#tryReserve = tryReserve;
   }
 
   addRule(component: string, index: number, value: unknown): void {
     if (!isJsonObject(value)) return;
     const { rule, size } = ruleFrom(value, component);
-    if (!this.#reserve(size)) return;
+    if (!this.#tryReserve(size)) return;
     this.#rules.set(`${component}#${index}`, rule);
     const guid = guidOf(rule.guid);
     // For results that do not name the rule's component.
@@ -40,24 +40,25 @@ export class SarifComponents {
   }
 
   addName(component: string, name: string): void {
-    if (!this.#reserve(name.length * 2)) return;
+    if (!this.#tryReserve(name.length * 2)) return;
     this.#names.set(component, name);
     this.#keys.set(`${kindOf(component)}:${name}`, component);
   }
 
   addGuid(component: string, guid: string): void {
-    if (this.#reserve(guid.length)) this.#keys.set(`${kindOf(component)}#${guidOf(guid) ?? ''}`, component);
+    if (this.#tryReserve(guid.length))
+      this.#keys.set(`${kindOf(component)}#${guidOf(guid) ?? ''}`, component);
   }
 
   addMessage(component: string, id: string, value: unknown): void {
     const { text, markdown } = asJsonObject(value);
     const message = { text: textOf(text), markdown: textOf(markdown) };
     const size = id.length + (message.text?.length ?? 0) + (message.markdown?.length ?? 0);
-    if (this.#reserve(100 + size)) this.#messages.set(`${component}:${id}`, message);
+    if (this.#tryReserve(100 + size)) this.#messages.set(`${component}:${id}`, message);
   }
 
   addTaxon(component: string, index: number, member: string, text: string): void {
-    if (!this.#reserve(100 + text.length)) return;
+    if (!this.#tryReserve(100 + text.length)) return;
     if (member === 'id') this.#taxa.set(`${component}#${index}`, text);
     else this.#taxa.set(guidOf(text) ?? '', `${component}#${index}`);
   }
@@ -66,7 +67,7 @@ export class SarifComponents {
     const { descriptor, configuration } = asJsonObject(value);
     const level = textOf(asJsonObject(configuration).level);
     if (level === undefined || !isJsonObject(descriptor)) return;
-    if (!this.#reserve(100 + JSON.stringify(descriptor).length)) return;
+    if (!this.#tryReserve(100 + JSON.stringify(descriptor).length)) return;
     const overrides = this.#overrides.get(invocation) ?? [];
     overrides.push([descriptor, level]);
     this.#overrides.set(invocation, overrides);
