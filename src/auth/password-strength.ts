@@ -40,14 +40,13 @@ const SUBSTITUTIONS: Readonly<Record<string, string>> = {
  * @param words the user's email address, name and organization
  * @returns the error to show beside the field; `undefined` for a good password
  */
-export async function validatePassword(
-  password: string,
-  words: readonly string[],
-): Promise<string | undefined> {
+export async function validatePassword(typed: string, words: readonly string[]): Promise<string | undefined> {
+  // As `hashPassword` does.
+  const password = typed.normalize('NFC');
   const length = [...password].length;
   if (length < MIN_PASSWORD_LENGTH) return `Use at least ${MIN_PASSWORD_LENGTH} characters.`;
   if (password.length > MAX_PASSWORD_LENGTH) return `Use at most ${MAX_PASSWORD_LENGTH} characters.`;
-  const ownWords = [...OWN_WORDS, ...words.flatMap((text) => [text, ...text.split(SEPARATORS)])].filter(
+  const ownWords = [...OWN_WORDS, ...words.flatMap(splitIntoWords)].filter(
     (word) => [...word].length >= MIN_WORD_LENGTH,
   );
   const { score } = (await loadEstimator()).check(
@@ -57,6 +56,12 @@ export async function validatePassword(
   return score >= MIN_SCORE
     ? undefined
     : 'This password is too easy to guess. Use a longer one, such as four or more unrelated words.';
+}
+
+/** @returns the text and each of its words */
+function splitIntoWords(text: string): string[] {
+  const composed = text.normalize('NFC');
+  return [composed, ...composed.split(SEPARATORS)];
 }
 
 /** Removes these words, in any spelling, forwards and backwards. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { validatePassword } from '../../src/auth/password-strength.ts';
 import { hashPassword } from '../../src/auth/passwords.ts';
 
-const words = ['ada.lovelace@example.com', 'Ada Lovelace'];
+const words = ['ada.lovelace@example.com', 'Ada Lovelace', 'Zoë Müller'.normalize('NFD')];
 
 const [MIN_ROUNDS, MAX_ROUNDS] = [5, 50];
 
@@ -21,6 +21,7 @@ describe('validatePassword', () => {
   it.each([
     ['short one', 'at least 12'],
     ['x'.repeat(257), 'at most 256'],
+    ['éàôüñç'.normalize('NFD'), 'at least 12'],
     ['password1234', 'too easy'],
     ['123456789012', 'too easy'],
     ['qwertyuiop123', 'too easy'],
@@ -37,6 +38,8 @@ describe('validatePassword', () => {
     ['example.com/Ada1!', 'too easy'],
     ['Lovelace1815Lovelace', 'too easy'],
     ['assay-testing-1', 'too easy'],
+    ['Zoë-Müller-99!', 'too easy'],
+    ['Zoë-Müller-99!'.normalize('NFD'), 'too easy'],
   ])('rejects %s', async (password, reason) => {
     expect(await validatePassword(password, words)).toContain(reason);
   });
