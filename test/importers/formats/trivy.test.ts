@@ -30,6 +30,21 @@ describe('Findings of Trivy', () => {
     expect(await identitiesOf(image('registry.example/other', '12.1'))).not.toEqual([first]);
   });
 
+  it.each(['alpine 3.10.2', 'amazon 2 (Karoo)', 'opensuse.leap 15.1', 'suse linux enterprise server 12.4'])(
+    'are those of the image before version 0.20, which named it with its system in the target (%s)',
+    async (system) => {
+      const report = (target: string) =>
+        JSON.stringify([
+          {
+            Target: target,
+            Vulnerabilities: [{ VulnerabilityID: 'CVE-2024-0001', PkgName: 'zlib', InstalledVersion: '1' }],
+          },
+        ]);
+      const [finding] = await identitiesOf(report(`registry.example/shop:1 (${system})`));
+      expect([finding]).toEqual(await identitiesOf(report('registry.example/shop:1 (debian 9.8)')));
+    },
+  );
+
   it('are one for a package in two paths, and one per target', async () => {
     const findings = await findingsOf(
       trivy,
