@@ -1,11 +1,9 @@
 import { availableParallelism } from 'node:os';
-import type { Caller } from '../auth/callers.ts';
 import type { Context } from '../context.ts';
 import { DIST } from '../paths.ts';
 import type { ImportProgress } from '../domain/imports/import-list.ts';
 import {
   startRun,
-  deserializeCaller,
   finishRun,
   finishUndo,
   IMPORT_JOB,
@@ -16,14 +14,14 @@ import {
   claimNextImport,
 } from '../domain/imports/import-lifecycle.ts';
 import { deleteUnreferenced } from '../files/file-storage.ts';
-import { startUndo } from '../domain/imports/cancel-import.ts';
+import { recordFailedUndo, startUndo, type UndoPayload } from '../domain/imports/cancel-import.ts';
 import { currentRights, findLostPermission } from '../domain/imports/import-permissions.ts';
 import { runImportInWorker, ImportOutOfMemory, ImportStuck } from '../importers/worker/import-worker-host.ts';
 import type { WorkerProgress } from '../importers/worker/import-worker.ts';
 import { undoImport } from '../domain/imports/undo-import.ts';
 import type { JobHandler, JobRun } from './runner.ts';
 
-/** The maximum number of runs of an import, the first included. */
+/** The maximum number of runs of an import or undo, the first included. */
 const MAX_ATTEMPTS = 4;
 /** Milliseconds between checks for a cancellation. */
 const CANCELLATION_POLL_INTERVAL = 500;
@@ -39,31 +37,39 @@ export const importsJob = (context: Context): JobHandler => ({
   maxAttempts: MAX_ATTEMPTS,
   take: claimNextImport(availableParallelism()),
   run(run) {
-    const { import: id, undoneBy } = JSON.parse(run.job.payload) as { import: number; undoneBy?: string };
-    return undoneBy === undefined
-      ? runImportJob(context, run, id)
-      : runUndoJob(context, run, id, deserializeCaller(undoneBy));
+    const payload = JSON.parse(run.job.payload) as { import: number } | UndoPayload;
+    return 'undoneBy' in payload
+      ? runUndoJob(context, run, payload)
+      : runImportJob(context, run, payload.import);
   },
 });
 
 async function runUndoJob(
   { db, clock, log }: Context,
   { job, signal }: JobRun,
-  id: number,
-  undoneBy: Caller,
+  payload: UndoPayload,
 ): Promise<void> {
-  let caller = undoneBy;
-  // An undo that has started continues after a crash, so that it does not stay incomplete.
-  if (job.attempts === 1) {
-    const started = await db.write((tx) => startUndo(tx, { actor: undoneBy, now: clock() }, id));
-    if ('lostPermission' in started) {
-      log.warn({ import: id, reason: started.lostPermission }, 'an undo did not run');
-      return;
-    }
-    ({ caller } = started);
+  const id = payload.import;
+  const started = await db.write((tx) => startUndo(tx, payload, clock()));
+  if ('lostPermission' in started) {
+    log.warn({ import: id, reason: started.lostPermission }, 'an undo did not run');
+    return;
   }
-  const counts = await undoImport({ db, caller, clock, signal }, id);
-  await db.write((tx) => finishUndo(tx, { actor: caller, now: clock() }, id, counts));
+  const by = () => ({ actor: started.caller, now: clock() });
+  const giveUp = (message: string) => db.write((tx) => recordFailedUndo(tx, by(), id, message));
+  // Every earlier attempt ended its process.
+  if (job.attempts > MAX_ATTEMPTS) {
+    log.error({ import: id }, 'the server crashed repeatedly during an undo');
+    return giveUp('The server crashed repeatedly during the undo. Its log may have the reason.');
+  }
+  try {
+    const counts = await undoImport({ db, caller: started.caller, clock, signal }, id);
+    await db.write((tx) => finishUndo(tx, by(), id, counts));
+  } catch (error) {
+    if (signal.aborted || job.attempts < MAX_ATTEMPTS) throw error;
+    log.error({ err: error, import: id }, 'an undo failed');
+    await giveUp('The server could not finish the undo. See its log for the reason.');
+  }
 }
 
 async function runImportJob(context: Context, { job, signal }: JobRun, id: number): Promise<void> {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { cliChangeContext, operatorCaller } from '../../src/auth/callers.ts';
 import type { Transaction } from '../../src/db/database.ts';
-import { requestUndo } from '../../src/domain/imports/cancel-import.ts';
+import { requestUndo, startUndo, type UndoPayload } from '../../src/domain/imports/cancel-import.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { updateUser } from '../../src/domain/users/update-user.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -250,46 +250,96 @@ describe('Operation 82: undo an import', () => {
     },
   );
 
-  it.each([
-    [
-      'the user is banned',
-      'The account that requested the undo was banned.',
-      (tx: Transaction, { id }: TestUser) => banUser(tx, cliChangeContext(server.context.clock()), id),
-    ],
-    [
-      'the user loses access',
-      'The account that requested the undo may no longer undo the import.',
-      (tx: Transaction, { id }: TestUser) =>
-        updateUser(tx, cliChangeContext(server.context.clock()), id, { assessments: [] }),
-    ],
-  ])('changes nothing if %s before it runs, and can be requested again', async (_event, message, lose) => {
-    const starter = await fixtures.user({ organization: organization.uid });
-    await fixtures.access(assessment.uid, starter.id);
-    const { id } = await imported(nuclei(10, 'stays'), {}, starter);
-    const caller = {
-      ...operatorCaller('undo'),
-      ...({ kind: 'user', userId: starter.id, uid: starter.uid, admin: false, staff: false } as const),
-      organizationId: organization.id,
-    };
-    const { db, jobs } = server.context;
-    await db.write(async (tx) => {
-      await requestUndo(tx, { actor: caller, now: server.context.clock() }, id);
-      await lose(tx, starter);
+  describe('of a user who loses the right to it', () => {
+    const ban = (tx: Transaction, { id }: TestUser) =>
+      banUser(tx, cliChangeContext(server.context.clock()), id);
+    const revokeAccess = (tx: Transaction, { id }: TestUser) =>
+      updateUser(tx, cliChangeContext(server.context.clock()), id, { assessments: [] });
+    const jobOf = (id: number) =>
+      server.context.db.read.selectFrom('jobs').selectAll().where('key', '=', `import:${id}`);
+    const undoEvents = async (id: number) =>
+      (await fixtures.auditEvents()).filter(
+        ({ action, object_id: objectId }) => action === 'import.undo' && objectId === String(id),
+      );
+
+    /** Imports a finding, and queues its undo in a transaction with `meanwhile`. */
+    async function queueUndo(
+      meanwhile: (tx: Transaction, undo: { starter: TestUser; id: number }) => Promise<unknown>,
+    ) {
+      const starter = await fixtures.user({ organization: organization.uid });
+      await fixtures.access(assessment.uid, starter.id);
+      const { id } = await imported(nuclei(10, 'stays'), {}, starter);
+      const caller = {
+        ...operatorCaller('undo'),
+        ...({ kind: 'user', userId: starter.id, uid: starter.uid, admin: false, staff: false } as const),
+        organizationId: organization.id,
+      };
+      const { db, jobs } = server.context;
+      await db.write(async (tx) => {
+        await requestUndo(tx, { actor: caller, now: server.context.clock() }, id);
+        await meanwhile(tx, { starter, id });
+      });
+      jobs.notify();
+      await eventually(async () => expect(await jobOf(id).execute()).toEqual([]));
+      return { starter, id };
+    }
+    const setAttempts = (tx: Transaction, id: number, attempts: number) =>
+      tx.updateTable('jobs').set({ attempts }).where('key', '=', `import:${id}`).execute();
+
+    it.each([
+      ['the user is banned', 'The account that requested the undo was banned.', ban, 0],
+      [
+        'the user is banned after a first attempt that did not start it',
+        'The account that requested the undo was banned.',
+        ban,
+        1,
+      ],
+      [
+        'the user loses access',
+        'The account that requested the undo may no longer undo the import.',
+        revokeAccess,
+        0,
+      ],
+    ])(
+      'changes nothing if %s before it runs, and can be requested again',
+      async (_event, message, lose, attempts) => {
+        const { starter, id } = await queueUndo(async (tx, queued) => {
+          await lose(tx, queued.starter);
+          await setAttempts(tx, queued.id, attempts);
+        });
+        expect((await get(`/v1/imports/${id}`)).undone).toBeNull();
+        expect(await findings()).toHaveLength(1);
+        const undos = await undoEvents(id);
+        expect(undos).toMatchObject([{ user_id: starter.id, organization_id: organization.id }]);
+        expect(JSON.parse(undos[0]?.after ?? '')).toEqual({ error: { message } });
+        expect(server.logs()).toContainEqual(
+          expect.objectContaining({ msg: 'an undo did not run', import: id, reason: message }),
+        );
+        expect((await undone(id)).undone).toMatchObject({ findings: 1 });
+      },
+    );
+
+    it('continues once it has started, so that it does not stay incomplete', async () => {
+      const { id } = await queueUndo(async (tx, { starter, id }) => {
+        const job = await tx
+          .selectFrom('jobs')
+          .select('payload')
+          .where('key', '=', `import:${id}`)
+          .executeTakeFirstOrThrow();
+        await startUndo(tx, JSON.parse(job.payload) as UndoPayload, server.context.clock());
+        await ban(tx, starter);
+      });
+      expect((await get(`/v1/imports/${id}`)).undone).toMatchObject({ findings: 1 });
+      expect(await findings()).toEqual([]);
     });
-    jobs.notify();
-    const waiting = () => db.read.selectFrom('jobs').select('id').where('key', '=', `import:${id}`).execute();
-    await eventually(async () => expect(await waiting()).toEqual([]));
-    expect((await get(`/v1/imports/${id}`)).undone).toBeNull();
-    expect(await findings()).toHaveLength(1);
-    const undos = (await fixtures.auditEvents()).filter(
-      ({ action, object_id: objectId }) => action === 'import.undo' && objectId === String(id),
-    );
-    expect(undos).toMatchObject([{ user_id: starter.id, organization_id: organization.id }]);
-    expect(JSON.parse(undos[0]?.after ?? '')).toEqual({ error: { message } });
-    expect(server.logs()).toContainEqual(
-      expect.objectContaining({ msg: 'an undo did not run', import: id, reason: message }),
-    );
-    expect((await undone(id)).undone).toMatchObject({ findings: 1 });
+
+    it('ends after attempts that all ended the process, and can be requested again', async () => {
+      const { id } = await queueUndo((tx, queued) => setAttempts(tx, queued.id, 4));
+      expect((await get(`/v1/imports/${id}`)).undone).toBeNull();
+      const message = 'The server crashed repeatedly during the undo. Its log may have the reason.';
+      expect(JSON.parse((await undoEvents(id))[0]?.after ?? '')).toEqual({ error: { message } });
+      expect((await undone(id)).undone).toMatchObject({ findings: 1 });
+    });
   });
 
   it('is waited for by the deletion of the assessment (operation 84)', async () => {

@@ -4,8 +4,8 @@ import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError } from '../shared/errors.ts';
 import { releaseBlobs } from '../shared/files.ts';
-import { addJob, cancelJob } from '../shared/jobs.ts';
-import { IMPORT_JOB, importJobKey, serializeCaller } from './import-lifecycle.ts';
+import { addJob, cancelJob, setJobPayload } from '../shared/jobs.ts';
+import { deserializeCaller, IMPORT_JOB, importJobKey, serializeCaller } from './import-lifecycle.ts';
 import { type ImportView, readImport } from './import-list.ts';
 import { currentRights } from './import-permissions.ts';
 
@@ -52,6 +52,15 @@ export async function cancelImport(
   return { cancelled: await readImport(tx, by.actor, id), unused };
 }
 
+/** The payload of an undo job. Callers are serialized. */
+export interface UndoPayload {
+  import: number;
+  /** Who requested it. */
+  undoneBy: string;
+  /** Who requested it, with the rights left when it started. */
+  startedBy?: string;
+}
+
 /**
  * Queues the undo of an import that has ended (operation 82).
  * @throws DomainError `not-found` if the caller cannot see it, `forbidden` if the caller neither started it nor is an
@@ -65,43 +74,59 @@ export async function requestUndo(
   const view = await lockImport(tx, by.actor, id);
   if (view.state === 'queued' || view.state === 'running') throw new DomainError('import-running');
   if (view.undone !== null) throw new DomainError('import-undone');
-  const payload = { import: id, undoneBy: serializeCaller(by.actor) };
+  const payload: UndoPayload = { import: id, undoneBy: serializeCaller(by.actor) };
   const isFirst = await addJob(tx, IMPORT_JOB, payload, by.now, undefined, importJobKey(id));
   if (!isFirst) throw new DomainError('import-undo-running');
   return view;
 }
 
 /**
- * Checks again whether an undo that was queued may run. If not, the audit log has the reason, and others can request
- * it again.
- * @param by who requested it
- * @returns its caller with the rights that are left, or the reason as a sentence
+ * Starts an undo that was queued, with the rights that the account of its caller still has. If it may no longer run,
+ * the audit log has the reason, and others can request it again. One that has started continues with the rights of its
+ * start, so that it does not stay incomplete.
+ * @returns its caller, or the reason as a sentence
  */
 export async function startUndo(
   tx: Transaction,
-  by: ChangeContext<Caller>,
-  id: number,
+  { import: id, undoneBy, startedBy }: UndoPayload,
+  now: number,
 ): Promise<{ caller: Caller } | { lostPermission: string }> {
-  const caller = await currentRights(tx, by.actor);
-  if (caller !== undefined && (await canUndo(tx, caller, id))) return { caller };
+  if (startedBy !== undefined) return { caller: deserializeCaller(startedBy) };
+  const requestedBy = deserializeCaller(undoneBy);
+  const caller = await currentRights(tx, requestedBy);
+  if (caller !== undefined && (await canUndo(tx, caller, id))) {
+    const payload: UndoPayload = { import: id, undoneBy, startedBy: serializeCaller(caller) };
+    await setJobPayload(tx, importJobKey(id), payload);
+    return { caller };
+  }
   const lostPermission =
     caller === undefined
       ? 'The account that requested the undo was banned.'
       : 'The account that requested the undo may no longer undo the import.';
+  await recordFailedUndo(tx, { actor: requestedBy, now }, id, lostPermission);
+  return { lostPermission };
+}
+
+/** Records in the audit log why an undo ended without a result. It can be requested again, and then continues. */
+export async function recordFailedUndo(
+  tx: Transaction,
+  by: ChangeContext<Caller>,
+  id: number,
+  message: string,
+): Promise<void> {
   const row = await tx
     .selectFrom('imports')
     .select('organization_id')
     .where('id', '=', id)
     .executeTakeFirst();
-  if (row !== undefined)
-    await recordEvent(tx, by, {
-      action: 'import.undo',
-      object: ['import', id],
-      organizationId: row.organization_id,
-      before: null,
-      after: { error: { message: lostPermission } },
-    });
-  return { lostPermission };
+  if (row === undefined) return;
+  await recordEvent(tx, by, {
+    action: 'import.undo',
+    object: ['import', id],
+    organizationId: row.organization_id,
+    before: null,
+    after: { error: { message } },
+  });
 }
 
 async function canUndo(db: ReadConnection, caller: Caller, id: number): Promise<boolean> {

@@ -193,6 +193,15 @@ export async function rescheduleJob(
     .execute();
 }
 
+/** @param payload stored as JSON; must not contain a secret */
+export async function setJobPayload(tx: Transaction, key: string, payload: unknown): Promise<void> {
+  await tx
+    .updateTable('jobs')
+    .set({ payload: JSON.stringify(payload) })
+    .where('key', '=', key)
+    .execute();
+}
+
 /** Deletes a queued or running job. A process that runs it stops at its next `extendLease`. */
 export async function cancelJob(tx: Transaction, job: { id: number } | { key: string }): Promise<boolean> {
   const query = tx.deleteFrom('jobs');
