@@ -7,8 +7,8 @@ const THROTTLE_MILLISECONDS = 1_000;
 const throttles = new WeakMap<Logger, LogThrottle>();
 
 /**
- * Logs a server error. While the database is unavailable all requests fail alike: logs the first at once, and then
- * one a second with their number.
+ * Logs a server error. Many requests get the same error of type `unavailable` at once: logs the first immediately, and
+ * then one per second with their number.
  */
 export function logServerError(log: Logger, requestId: string, problem: Problem): void {
   const { message } = problem;
@@ -17,15 +17,13 @@ export function logServerError(log: Logger, requestId: string, problem: Problem)
     log.error({ requestId, err }, message);
     return;
   }
-  const fields = { requestId, reason: formatCauses(err) };
   let throttle = throttles.get(log);
   if (throttle === undefined) {
-    throttle = new LogThrottle(THROTTLE_MILLISECONDS, (last, count) =>
-      log.error({ ...last, count }, message),
-    );
+    throttle = new LogThrottle(THROTTLE_MILLISECONDS, (last, count) => log.error({ ...last, count }));
     throttles.set(log, throttle);
   }
-  if (throttle.isFirst(problem.type, fields)) log.error({ ...fields, count: 1 }, message);
+  const fields = { requestId, reason: formatCauses(err), msg: message };
+  if (throttle.isFirst(message, fields)) log.error({ ...fields, count: 1 });
 }
 
 /** Joins the messages of an error and its causes. The stack says nothing about an unavailable database. */

@@ -3,7 +3,7 @@ import type { AreaName } from '../config/config.ts';
 export interface ProblemType {
   status: number;
   /** The only area with this type. Defaults to every area. */
-  onlyArea?: AreaName | 'server';
+  onlyArea?: AreaName;
   title: string;
   meaning: string;
 }
@@ -59,7 +59,6 @@ export const PROBLEM_TYPES = {
   },
   'precondition-failed': {
     status: 412,
-    onlyArea: 'server',
     title: 'Precondition failed',
     meaning:
       'The object does not match If-Match or If-Unmodified-Since. Nothing was changed. Read the object again before you retry.',
@@ -82,7 +81,6 @@ export const PROBLEM_TYPES = {
   },
   'range-not-satisfiable': {
     status: 416,
-    onlyArea: 'server',
     title: 'Range not satisfiable',
     meaning: 'Range requests a part of the file that does not exist. Request the whole file.',
   },

@@ -83,7 +83,13 @@ export function streamResponse(
     () => {
       const now = performance.now();
       if (now - moved > timeout && !(mayBeIdle && isMaking))
-        readable.destroy(new Error('The client stopped reading the response.'));
+        readable.destroy(
+          new Error(
+            isMaking
+              ? 'The source of the response did not continue in time.'
+              : 'The client stopped reading the response.',
+          ),
+        );
       if (now - checked < LIVENESS_MILLISECONDS) return;
       checked = now;
       isLive().then(

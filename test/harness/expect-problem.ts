@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { PROBLEM_TYPES, type ProblemType, type ProblemTypeName } from '../../src/http/problem-types.ts';
 import type { TestResponse, TestServer } from './server.ts';
 
 /** The expected members of a problem (shape B). Omitted members must be absent. */
@@ -27,6 +28,9 @@ export function expectProblem(
     instance: response.headers.get('x-request-id'),
     ...rest,
   });
+  // Its URL is a page.
+  const { onlyArea = area }: ProblemType = PROBLEM_TYPES[kind as ProblemTypeName];
+  expect(onlyArea).toBe(area);
   expect(response.status).toBe(status);
   expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
 }

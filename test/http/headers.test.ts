@@ -57,19 +57,15 @@ describe('Problem types', () => {
     ),
   )('/problems/%s/%s describes the type, or returns 404 if the area does not use it', async (area, kind) => {
     const { status, headers, text } = await server.request('GET', `/problems/${area}/${kind}`);
-    const {
-      title,
-      meaning: described,
-      onlyArea = area,
-    }: ProblemType = PROBLEM_TYPES[kind as keyof typeof PROBLEM_TYPES];
+    const { title, meaning, onlyArea }: ProblemType = PROBLEM_TYPES[kind as keyof typeof PROBLEM_TYPES];
     const renamed = area !== 'server' && Object.keys(AREAS[area].problemTypes ?? {}).includes(kind);
-    const isSent = onlyArea === area && !renamed;
+    const isSent = (onlyArea ?? area) === area && !renamed;
     expect(status).toBe(isSent ? 200 : 404);
     const list = (await server.request('GET', '/problems')).text;
     expect(list.includes(`/problems/${area}/${kind}\n`)).toBe(isSent);
     if (!isSent) return;
     expect(text).toContain(title);
-    expect(text).toContain(described);
+    expect(text).toContain(meaning);
     expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(headers.get('content-security-policy')).toBe(CLOSED);
   });
@@ -117,10 +113,8 @@ describe('Problem types', () => {
 
   it('are listed under the only area that uses them', async () => {
     const { text } = await server.request('GET', '/problems');
-    for (const kind of ['group-not-found', 'precondition-failed', 'range-not-satisfiable'])
-      expect(text.match(new RegExp(`/problems/[a-z0-9]+/${kind}\n`, 'g'))).toHaveLength(1);
+    expect(text.match(/\/problems\/[a-z0-9]+\/group-not-found\n/g)).toHaveLength(1);
     expect(text).toContain('/problems/assessment/group-not-found\n');
-    expect(text).toContain('/problems/server/range-not-satisfiable\n');
   });
 
   it('match the type of an error', async () => {

@@ -128,6 +128,27 @@ describe('Error log', () => {
     }
   });
 
+  it('summarizes different errors apart', () => {
+    vi.useFakeTimers();
+    try {
+      const other = () => new Problem('unavailable', 'The issuer does not respond.');
+      for (let sent = 0; sent < 3; sent += 1) {
+        logServerError(server.context.log, `request-${sent}`, unavailable());
+        logServerError(server.context.log, `other-${sent}`, other());
+      }
+      vi.advanceTimersByTime(1_000);
+      const { message } = unavailable();
+      expect(errors().map((line) => [line['msg'], line['count']])).toEqual([
+        [message, 1],
+        [other().message, 1],
+        [message, 2],
+        [other().message, 2],
+      ]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('logs every unexpected error', () => {
     for (let sent = 0; sent < 5; sent += 1)
       logServerError(server.context.log, `request-${sent}`, new Problem('internal-error', 'It failed.'));

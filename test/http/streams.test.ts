@@ -258,6 +258,23 @@ describe('streamResponse', () => {
     await vi.advanceTimersByTimeAsync(32_000);
     expect(await end).toBe('The client stopped reading the response.');
   });
+
+  it('ends when its source stops, unless it may be idle', async () => {
+    async function* stopped() {
+      await new Promise<never>(() => undefined);
+      yield 'never';
+    }
+    const options = { timeout: 30_000, isLive: async () => true };
+    const stream = streamResponse(stopped(), options);
+    const idle = streamResponse(stopped(), { ...options, mayBeIdle: true });
+    const end = ended(stream);
+    stream.resume();
+    idle.resume();
+    await vi.advanceTimersByTimeAsync(32_000);
+    expect(await end).toBe('The source of the response did not continue in time.');
+    expect(idle.destroyed).toBe(false);
+    idle.destroy();
+  });
 });
 
 describe('Shutdown', () => {
