@@ -12,7 +12,7 @@ import {
 } from '../domain/sign-in/identity-providers.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { changeContextOf } from '../http/browser-sessions.ts';
-import { isCrossSite } from '../http/fetch-metadata.ts';
+import { isCrossOrigin } from '../http/fetch-metadata.ts';
 import { Problem } from '../http/problems.ts';
 import { safeReturnPath } from '../page-kit/paths.ts';
 import { Button, Field, Form, Notice } from '../page-kit/forms.tsx';
@@ -120,7 +120,7 @@ const registerProviderRedirects: RouteRegistrar = (app, context) => {
       const provider = await providerByEmail(db.read, email);
       // Users have to follow the link on this page, so that no other site can start a sign-in (OWASP ASVS 5,
       // 7.6.2).
-      if (provider === undefined || isCrossSite(request))
+      if (provider === undefined || isCrossOrigin(request))
         return reply.redirect(`/sign-in/organization?${new URLSearchParams({ to: returnTo })}`, 303);
       try {
         const { organization, issuer, clientId, groupsClaim } = provider;

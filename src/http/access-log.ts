@@ -7,8 +7,8 @@ const MAX_PATH = 512;
 const REPEAT_MILLISECONDS = 60_000;
 
 /**
- * Logs each request when it ends, with at most 512 characters of its path. Those that the rate limit does not bound are
- * logged once a minute for each address, with a count: refusals, and routes without a limit.
+ * Logs each request when it ends, with at most 512 characters of its path. Requests that the rate limit does not bound,
+ * which are 429 responses and routes without a limit, are logged once per minute for each address, with a count.
  */
 export function logRequests(app: FastifyInstance, { log }: Context): void {
   const throttle = new LogThrottle(REPEAT_MILLISECONDS, (last, count) =>

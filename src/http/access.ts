@@ -30,7 +30,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set for routes that require scopes. */
     caller: Caller | null;
-    /** @returns whether the credential of the request is still valid */
+    /** @returns whether the credential of the request is still valid and has the same rights */
     isLive: () => Promise<boolean>;
     rateHeaders: Record<string, string> | null;
   }
@@ -49,8 +49,8 @@ export interface AccessDependencies {
 }
 
 /**
- * Authorizes a request and sets `request.caller`. Checks in the order of docs/decided.md, section 4: several schemes,
- * an invalid credential, an address outside the allow list, the rate limit, a missing scope.
+ * Authorizes a request and sets `request.caller`. Checks in the order of docs/decided.md, section 4: several
+ * credentials, an invalid credential, an address outside the allow list, the rate limit, a missing scope.
  * @throws Problem if the request is denied, SignInRequired if a browser has to sign in first
  */
 export async function authorizeRequest(
@@ -142,7 +142,7 @@ function serializeRights({ admin, staff, assignedOrganizations, scopes }: Authen
   return JSON.stringify([admin, staff, assignedOrganizations, ...scopes]);
 }
 
-/** The rate-limit key of requests without a credential. */
+/** Returns the key under which the rate limit counts requests without a valid credential: the address. */
 function anonymousKey(request: FastifyRequest): string {
   return `address:${networkPrefix(request.address)}`;
 }

@@ -138,8 +138,8 @@ export function usesHttps({ addresses }: Context): boolean {
 }
 
 /**
- * Lax, as a client's link to /oauth/authorize is cross-site and must carry the session. Lax withholds the cookie from
- * cross-site POSTs, which are all that changes anything.
+ * `Lax`, because the link of a client to /oauth/authorize is cross-site and must carry the session. It withholds the
+ * cookie from cross-site POSTs. A cross-site GET only grants what the user has consented to before.
  */
 export function cookieOptions(context: Context) {
   return { path: '/', httpOnly: true, sameSite: 'lax', secure: usesHttps(context) } as const;

@@ -69,7 +69,7 @@ declare module 'fastify' {
 interface IdempotentRequest {
   id: string;
   userId: number;
-  /** Absent until the handler has computed it. */
+  /** `undefined` if the handler computes it and passes it to `writeOnce`. */
   hash: string | undefined;
   /** The response of the first request. */
   stored?: StoredResponse | undefined;
@@ -92,7 +92,7 @@ class RolledBack extends Error {}
 
 /**
  * Makes an operation idempotent: a replay gets the stored response, or the refusal that a first request would get now
- * (docs/decided.md, section 3). One instance an operation.
+ * (docs/decided.md, section 3). There is one instance per operation.
  */
 export class IdempotencyHandler {
   readonly #context: Context;
@@ -106,8 +106,9 @@ export class IdempotencyHandler {
   }
 
   /**
-   * Looks for the stored response of a request, once the credential is authorized and the body is read.
-   * @throws Problem for an invalid key, for one that another request used, and if the response cannot be replayed
+   * Sets `request.idempotentRequest`, with the stored response if there is one. Called once the credential is
+   * authorized and the body is read.
+   * @throws Problem for an invalid key, and for one that another request used
    */
   async findStored(request: FastifyRequest): Promise<void> {
     const key = request.headers['idempotency-key'];

@@ -14,9 +14,12 @@ export const MERGE_PATCH_TYPE = 'application/merge-patch+json';
 
 /** Characters that take a millisecond to parse. */
 const LARGE_BODY = 64 * 1024;
-/** Bytes a value, of the largest body: a list of one-digit numbers has a quarter. */
+/**
+ * Bytes per value in a body of the maximum size: no body may have more values. A list of one-digit numbers has 2 bytes
+ * per value.
+ */
 const MIN_BYTES_PER_VALUE = 8;
-/** Bytes of memory a byte of a body: its text, and the values that it is parsed to. */
+/** Bytes of memory per byte of a body, for its text and its parsed values. */
 const MEMORY_FACTOR = 6;
 
 declare module 'fastify' {
@@ -83,7 +86,10 @@ export function registerBodyParsers(app: FastifyInstance, context: Context): voi
   });
 }
 
-/** @returns the bytes of the body, at most the limit of the route; that limit if the request states no length */
+/**
+ * @returns the bytes of the body, at most the limit of the route; that limit if a body has no stated length, 0 without
+ *   a body
+ */
 function bodySizeOf({ headers, routeOptions }: FastifyRequest): number {
   const { 'content-length': length, 'transfer-encoding': encoding } = headers;
   const limit = routeOptions.bodyLimit ?? MEDIUM_BODY_LIMIT;

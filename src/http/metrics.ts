@@ -93,7 +93,7 @@ export function registerMetrics(
           'forbidden',
           'Metrics are not available, as the proxy did not send the IP address of the client. Let it add the address to X-Forwarded-For.',
         );
-      if (isForwarded(request, config))
+      if (isBehindUnknownProxy(request, config))
         throw new Problem(
           'forbidden',
           'Metrics are not available through an unknown proxy. Add its address to ASSAY_TRUSTED_PROXIES.',
@@ -109,6 +109,6 @@ export function registerMetrics(
 }
 
 /** Behind an unconfigured proxy, every client has the address of the proxy. */
-function isForwarded({ headers }: FastifyRequest, { trustedProxies }: Config): boolean {
+function isBehindUnknownProxy({ headers }: FastifyRequest, { trustedProxies }: Config): boolean {
   return trustedProxies.length === 0 && (headers['x-forwarded-for'] ?? headers['forwarded']) !== undefined;
 }

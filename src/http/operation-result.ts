@@ -5,7 +5,7 @@ export const JSON_TYPE = 'application/json';
 
 /** The result of a handler that is more than a body. */
 export class OperationResult<Body> {
-  /** Absent in a replay. */
+  /** Absent if the result has only `text`, as that of a replay or of a page of a list. */
   readonly body: Body | undefined;
   /** Version of the one object in the body; `null` otherwise. */
   readonly version: number | null;

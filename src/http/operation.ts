@@ -107,7 +107,7 @@ interface OperationOptions<P, Q, B, A extends SuccessResponses, R> {
   totalLimit?: BodyItemLimit<StaticOf<B>>;
   /** Bytes. Defaults to `MEDIUM_BODY_LIMIT`, or `SMALL_BODY_LIMIT` if the operation has no body. */
   bodyLimit?: number;
-  /** The responses by status. The first is the default. */
+  /** The responses by status. The lowest status is the default. */
   responses: A;
   /** Filters and sort columns of a list. A test covers each. */
   list?: ListParameters;
@@ -122,7 +122,9 @@ interface OperationOptions<P, Q, B, A extends SuccessResponses, R> {
   versioned?: true;
   /** Enables `Idempotency-Key`. */
   idempotency?: R;
-  /** @returns the body of the response, a stream of it, or the result of `versionedResult`, `withHeaders` or `write` */
+  /**
+   * @returns the body of the response, a stream of it, or the result of `versionedResult`, `withHeaders` or `writeOnce`
+   */
   handler(
     request: OperationRequest<P, Q, B, A, R>,
     reply: FastifyReply,

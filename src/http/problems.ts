@@ -81,8 +81,8 @@ export function toProblem(error: unknown, area?: Area): Problem {
 }
 
 /**
- * Maps 4xx errors of Fastify and its plugins to our messages, because theirs name files. A truncated upload is one of
- * them.
+ * Maps 4xx errors of Fastify and its plugins to our messages, because theirs name files. A truncated JSON body is one
+ * of them. Any other error becomes an internal error.
  */
 function fromLibraryError(error: unknown): Problem {
   const { statusCode } = error as Partial<FastifyError>;

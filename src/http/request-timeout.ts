@@ -16,7 +16,7 @@ declare module 'fastify' {
   }
 }
 
-/** Read instead of listened to: no event listener and no AbortSignal a request. */
+/** Is read, not listened to, so that a request needs neither an event listener nor an AbortSignal. */
 class RequestAbortState implements AbortState {
   readonly #request: FastifyRequest;
   hasTimedOut = false;

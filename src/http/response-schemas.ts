@@ -11,7 +11,7 @@ const DOWNLOAD_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
 };
 
 export const MULTIPART_TYPE = 'multipart/form-data';
-/** The largest size that can be configured, in bytes. */
+/** The largest `maxAttachmentSize` that can be configured, in bytes. */
 const MAX_FILE_SIZE = 1024 ** 3;
 const BINARY_TYPE = 'application/octet-stream';
 

@@ -38,7 +38,7 @@ const LIVENESS_MILLISECONDS = 10_000;
 interface StreamOptions {
   /** How long the client may stop reading, in ms. */
   timeout: number;
-  /** @returns whether the credential of the request is still valid */
+  /** @returns whether the credential of the request is still valid and has the same rights */
   isLive(): Promise<boolean>;
   /** Whether the source may pause for longer; then only unread data counts towards the timeout. */
   mayBeIdle?: boolean;

@@ -37,14 +37,16 @@ export function rejectUnknownPaths(
     if (path.methods.has('HEAD')) path.methods.add('GET');
   });
   return async (request, reply) => {
-    const [address = ''] = request.url.split('?', 1);
-    const knownPath = router.find(ROUTER_METHOD, address)?.store as KnownPath | undefined;
+    const [pathname = ''] = request.url.split('?', 1);
+    const knownPath = router.find(ROUTER_METHOD, pathname)?.store as KnownPath | undefined;
     if (knownPath?.methods.has(request.method) === true) return undefined;
     const limited = limit(request, reply);
     if (knownPath === undefined) {
       throw (
         limited ??
-        new Problem('not-found', `Nothing exists at ${address.slice(0, MAX_PATH_SHOWN)}.`, { source: 'path' })
+        new Problem('not-found', `Nothing exists at ${pathname.slice(0, MAX_PATH_SHOWN)}.`, {
+          source: 'path',
+        })
       );
     }
     const problem = limited ?? methodNotAllowed(request.method, [...knownPath.methods].sort().join(', '));

@@ -11,7 +11,7 @@ import { type RouteRegistrar, type TypedInstance } from '../http/register-area.t
 import { SERVER_AREA } from '../http/areas.ts';
 import { prefixedCookieName, cookieOptions, loadSession, SignInRequired } from '../http/browser-sessions.ts';
 import { logServerError } from '../http/error-log.ts';
-import { isCrossSite } from '../http/fetch-metadata.ts';
+import { isCrossOrigin } from '../http/fetch-metadata.ts';
 import { SMALL_BODY_LIMIT } from '../http/json-bodies.ts';
 import { PROBLEM_TYPES } from '../http/problem-types.ts';
 import { Problem, toProblem } from '../http/problems.ts';
@@ -57,7 +57,7 @@ export function registerPages(
       if (isRead(request)) done();
       // Defence in depth: over plain http, and from other ports of the same host, others can set the cookie as
       // well.
-      else if (isCrossSite(request))
+      else if (isCrossOrigin(request))
         done(new Problem('forbidden', 'The form was submitted by another site. Submit it from this site.'));
       else scope.csrfProtection(request, reply, done);
     });

@@ -16,7 +16,7 @@ import { streamCsv, streamNdjson } from './row-serializers.ts';
 export const LIST_MEDIA_TYPES = ['application/json', 'text/csv', 'application/x-ndjson'] as const;
 export type ListMediaType = (typeof LIST_MEDIA_TYPES)[number];
 
-/** Bytes of memory a download: little of its share, because it may last. */
+/** Bytes of memory per download: a small part of the share of its account, because a download may take long. */
 const DOWNLOAD_MEMORY = 2 * 1024 * 1024;
 
 export function withCharset(type: ListMediaType): string {

@@ -38,7 +38,7 @@ interface ListOptions<
   params?: P;
   style: keyof typeof PAGINATION_STYLES;
   list: List<Item, F, O>;
-  /** The filters of the query with their descriptions. That of the organization is added by default. */
+  /** The filters of the query with their descriptions. The style `v1` adds that of the organization. */
   filters?: { readonly [N in keyof F]?: FilterDescription };
   /** The sort columns that the query may choose. Defaults to none. */
   sorts?: readonly O[];

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 export const PageLinkSchema = Type.String({
   format: 'uri',
-  // The maximum length of a request line.
+  // A base URL of 4 KiB, and a request line of 16 KiB, the maximum of Node.js.
   maxLength: 20_480,
   description: 'An absolute URL with the query of the request.',
 });

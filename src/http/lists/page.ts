@@ -106,7 +106,10 @@ interface PageWindow<Item> {
   start: RowPosition | number;
   limit: number;
   headers: Record<string, string>;
-  /** @returns the headers that lead to the next page; `batch` is the last one if the page has only one */
+  /**
+   * @returns the headers that lead to the next page; `batch` is the only batch of the page, or absent if there are
+   *   several
+   */
   nextHeaders?(batch?: RowBatch<Item>): Promise<Record<string, string>>;
 }
 

@@ -233,9 +233,9 @@ function toPascalCase(words: string): string {
 }
 
 /**
- * Turns a schema of the server into the one that the API description has: the validator names the failing member by
- * schemas of several types, which generators of clients do not understand. They also fail over limits of files and of
- * enumerations, and over enumerations that contain null.
+ * Converts a schema of the server to that of the API description. The server uses schemas with several types, so that
+ * the validator can name the failing member; generators of clients do not support them. They also fail on length limits
+ * of files and enumerations, and on enumerations that contain null.
  */
 function toDescribedSchema(schema: JsonSchema): JsonSchema {
   const { [DESCRIBED]: rules, ...ownKeywords } = schema;

@@ -89,7 +89,10 @@ const contentSecurityPolicy = (origins: readonly string[]): string =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** Describes every route registered after it: `/openapi.json`, and a page to browse it at `/docs`. */
+/**
+ * Serves the API description at `/openapi.json`, and a page to browse it at `/docs`. It describes every route that is
+ * registered later.
+ */
 export async function registerOpenApi(app: FastifyInstance, { addresses, config }: Context): Promise<void> {
   await app.register(swagger, {
     openapi: {

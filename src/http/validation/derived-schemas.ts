@@ -36,7 +36,7 @@ export const typesOnly = memoizeSchema((schema) =>
       type: typeof type === 'string' ? toNumberType(type) : (type as string[] | undefined)?.map(toNumberType),
       items,
       properties: part[NULL_NOT_ALLOWED] === true ? allowNull(properties ?? {}) : properties,
-      // Whether other properties are allowed depends on values.
+      // An unknown property is an invalid value (422), not a wrong type (400).
       additionalProperties: typeof additionalProperties === 'boolean' ? undefined : additionalProperties,
       // Several alternatives may have one type.
       anyOf: anyOf ?? oneOf,

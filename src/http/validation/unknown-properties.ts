@@ -1,6 +1,9 @@
 import type { TSchema } from 'typebox';
 
-/** Response header that names the ignored properties when none was known. */
+/**
+ * Response header that names the ignored properties of a body without a known one, or the ignored query parameters of a
+ * list.
+ */
 export const IGNORED_HEADER = 'Assay-Ignored';
 
 /** RFC 9110, section 5.6.2: a token cannot break out of a header. */

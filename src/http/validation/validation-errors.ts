@@ -8,18 +8,18 @@ const MAX_NAME_SHOWN = 100;
 /** Returns the errors of the last validation. */
 export function toFieldErrors({ errors }: ValidateFunction): DescribedFieldError[] {
   const selected = selectMatchingAlternative(errors ?? []);
-  const ignoredKeywords = new Set(
+  const pathsWithOtherErrors = new Set(
     selected.filter((error) => !isNamePatternError(error)).map((error) => error.instancePath),
   );
-  // A name that matches no other rule gets the error of the pattern only.
+  // A name that also breaks another rule gets only the error of that rule.
   return selected
-    .filter((error) => !isNamePatternError(error) || !ignoredKeywords.has(error.instancePath))
+    .filter((error) => !isNamePatternError(error) || !pathsWithOtherErrors.has(error.instancePath))
     .map(toFieldError);
 }
 
 /**
- * Reports only the errors of the alternative that the value was meant to be: drops those of alternatives of another
- * type, and that no alternative matches.
+ * Drops the type errors of alternatives that the value was not meant to be, and the error that no alternative matches.
+ * If the value has the type of no alternative, keeps only that last error.
  */
 function selectMatchingAlternative(errors: readonly ErrorObject[]): ErrorObject[] {
   const irrelevant = new Set<ErrorObject>();
