@@ -76,8 +76,8 @@ export function openMailer({ smtpUrl, mailFrom }: Pick<Config, 'smtpUrl' | 'mail
  * The mail server did not accept a mail. Contains neither the address nor the link, which the server's response may
  * repeat.
  */
-class MailRejected extends Error {
-  override name = 'MailRejected';
+class MailNotAccepted extends Error {
+  override name = 'MailNotAccepted';
   readonly code: string | undefined;
 
   constructor(code: string | undefined) {
@@ -111,7 +111,7 @@ const isUnsent = ({ code = '', responseCode, syscall, timeoutType }: MailError):
  * Sends the mail of a job that `markMailStarted` has marked, at most once. Logs a permanent failure, and one after
  * which the server may have accepted the mail, and resolves.
  * @param requestId the request that queued the mail, for the log
- * @throws MailRejected for a failure that is worth a retry; the job's mark is removed then
+ * @throws MailNotAccepted for a failure that is worth a retry; the job's mark is removed then
  */
 export async function sendMail(
   { db, log }: Pick<Context, 'db' | 'log'>,
@@ -134,7 +134,7 @@ export async function sendMail(
       );
     else {
       await db.write((tx) => clearMailStarted(tx, job));
-      throw new MailRejected(code);
+      throw new MailNotAccepted(code);
     }
   }
 }

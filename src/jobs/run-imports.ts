@@ -57,7 +57,7 @@ async function runUndoJob(
   }
   const by = () => ({ actor: started.caller, now: clock() });
   const giveUp = (message: string) => db.write((tx) => recordFailedUndo(tx, by(), id, message));
-  // Every earlier attempt ended its process.
+  // The process ended during the last attempt. An error would have ended the undo.
   if (job.attempts > MAX_ATTEMPTS) {
     log.error({ import: id }, 'the server crashed repeatedly during an undo');
     return giveUp('The server crashed repeatedly during the undo. Its log may have the reason.');
@@ -86,7 +86,7 @@ async function runImportJob(context: Context, { job, signal }: JobRun, id: numbe
   };
   if (runnable.isCancelled) return finish({ state: 'cancelled', error: null });
   if (runnable.lostPermission !== undefined) return finish(failedRun(runnable.lostPermission));
-  // Every earlier attempt ended its process.
+  // The process ended during the last attempt. An error would have ended the import.
   if (job.attempts > MAX_ATTEMPTS)
     return finish(
       failedRun('The server crashed repeatedly while importing this report. Its log may have the reason.'),

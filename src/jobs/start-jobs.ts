@@ -48,7 +48,7 @@ const MINUTE = 60_000;
 /** Sessions per transaction, so that other writers do not wait long. */
 const SESSION_BATCH = 500;
 
-/** Ends testing sessions that have been running for 24 hours. Until then, readers treat them as ended. */
+/** Ends testing sessions that have been running for 24 hours. Until this job runs, readers treat them as ended. */
 export const endOverdueTestingSessionsJob = ({ db, clock }: Context): JobHandler => ({
   kind: 'end-testing-sessions',
   interval: 5 * MINUTE,

@@ -166,7 +166,7 @@ function deriveStatus(
         ? decision.statusId
         : statusAfterRetest(decision.retest, status.statusId, statusBeforeRetest);
     if ('retest' in decision && decision.retest === 'requested') statusBeforeRetest = status.statusId;
-    // Deciding on the current status changes nothing.
+    // A decision for the current status does not change the time at which it was closed.
     const isUnchanged = statusId === status.statusId;
     status = { statusId, decidedAt: at, closedAt: isUnchanged ? status.closedAt : closedAt(statusId, at) };
   };

@@ -43,17 +43,17 @@ const JSON_LIST_COLUMNS: ReadonlySet<ScannerColumn> = new Set([
   'exploitable_locations',
   'reference_urls',
 ]);
-/** The most locations that one side of a timeline entry lists. */
-const MAX_SNAPSHOT_LOCATIONS = 20;
+/** The most items of a list that one side of a timeline entry shows. */
+const MAX_SNAPSHOT_ITEMS = 20;
 
 /** A locked vulnerability. It lacks the scanner's content, which most changes do not need. */
-export type LockedFinding = Pick<
+export type LockedVulnerabilityRow = Pick<
   Row<'vulnerabilities'>,
   'id' | 'severity' | 'status_id' | 'closed_at' | 'status_before_retest' | 'import_id' | 'first_seen_at'
 >;
 
-export const lockFindings = memoizeByLock((lock: RowLock) =>
-  prepareWrite<{ ids: readonly number[] }, LockedFinding>((tx, p) =>
+export const lockVulnerabilityRows = memoizeByLock((lock: RowLock) =>
+  prepareWrite<{ ids: readonly number[] }, LockedVulnerabilityRow>((tx, p) =>
     tx
       .selectFrom('vulnerabilities')
       .select([
@@ -156,7 +156,7 @@ export async function loadContents(
   );
 }
 
-/** Deletes contents that no detection refers to. */
+/** Deletes contents that no detection refers to and no finding shows. */
 export async function deleteUnusedContents(tx: Transaction, ids: readonly number[]): Promise<void> {
   await sql`delete from finding_contents where ${inList(tx, sql.ref<number>('vulnerability_id'), ids)}
     and not exists (select 1 from detections where detections.vulnerability_id = finding_contents.vulnerability_id
@@ -178,7 +178,7 @@ export function fieldSnapshot(
     if (FIELD_OF_COLUMN[name] === 'category')
       snapshot['category'] = { parent: columns.category_parent, display: columns.category_display };
     else if (JSON_LIST_COLUMNS.has(name))
-      snapshot[name] = (JSON.parse(String(value)) as unknown[]).slice(0, MAX_SNAPSHOT_LOCATIONS);
+      snapshot[name] = (JSON.parse(String(value)) as unknown[]).slice(0, MAX_SNAPSHOT_ITEMS);
     else snapshot[name] = value;
   }
   return snapshot;

@@ -49,7 +49,10 @@ export interface Detection {
   /** Hash of everything that the scanner reports, except for evidence, which differs in every scan. */
   contentHash: string;
   severity: Severity;
-  /** Whether `seenAt` is reliable. If not, the detection does not change findings that already exist. */
+  /**
+   * Whether `seenAt` is reliable. If not, a detection of the finding with a reliable time takes precedence, whichever
+   * is later.
+   */
   isTimeKnown: boolean;
   /** Names of the tags that it gets when it is created. */
   tags: readonly string[];

@@ -46,7 +46,7 @@ export interface FindingWithFacts {
 
 /** Changes by people. */
 export interface UserEdits {
-  /** When the first of them did; `null` for never. */
+  /** The time of the first change; `null` if there is none. */
   firstAt: number | null;
   decisions: StatusDecision[];
   /** API fields. */
@@ -114,12 +114,12 @@ export async function loadFindingFacts(
   );
   return findings.map(({ row, remaining, current, latest, contentOf }, index) => {
     const { vulnerability_id: id, identity_hash: identity, source, gone_at, gone_import_id } = row;
-    const containing = new Set([
+    const excluded = new Set([
       ...remaining.map(({ importId }) => importId),
       ...(untested.get(identity) ?? []),
       ...(undoneImportId === undefined ? [] : [undoneImportId]),
     ]);
-    const scopes = (coveringScopes[index] ?? []).filter(({ importId }) => !containing.has(importId));
+    const scopes = (coveringScopes[index] ?? []).filter(({ importId }) => !excluded.has(importId));
     if (scope !== undefined && !scopes.some(({ importId }) => importId === scope.importId))
       scopes.push(scope);
     const edits = editsById.get(id) ?? NO_USER_EDITS;
@@ -210,7 +210,9 @@ interface TagsSnapshot {
   tags?: readonly { id: number }[];
 }
 
-/** Reads the changes of people from the timelines. Entries of imports and of their undos name the import. */
+/**
+ * Reads the changes of people from the timelines. Other entries name their import, or have the kind `seen` or `gone`.
+ */
 async function loadUserEdits(tx: Transaction, ids: readonly number[]): Promise<Map<number, UserEdits>> {
   const rows = await tx
     .selectFrom('timeline_entries')

@@ -5,7 +5,7 @@ import type { Transaction } from '../../db/database.ts';
 import { changeStatuses } from '../vulnerabilities/change-status.ts';
 import type { TimelineEntry } from '../vulnerabilities/timeline.ts';
 import type { DerivedFinding } from './derive-finding.ts';
-import type { LockedFinding } from './finding-contents.ts';
+import type { LockedVulnerabilityRow } from './finding-contents.ts';
 import type { FactsOf, FindingWithFacts } from './finding-facts.ts';
 import { foldName } from '../../lib/fold-case.ts';
 import { resolveTags } from '../vulnerabilities/resolve-tags.ts';
@@ -23,7 +23,7 @@ export interface StateContext extends FactsOf {
 export interface StatePlan extends FindingWithFacts {
   derived: DerivedFinding | undefined;
   /** The vulnerability; the steps keep it up to date. */
-  row: LockedFinding | undefined;
+  row: LockedVulnerabilityRow | undefined;
 }
 
 /** Attributes timeline entries to no person. */
@@ -54,7 +54,7 @@ export async function applyStatuses(
   const keptStatuses =
     undoneImportId === undefined
       ? []
-      : await statusesOf(
+      : await findIdsWithStatusChangeBy(
           tx,
           undoneImportId,
           unchanged.map(({ row }) => row.id),
@@ -93,7 +93,11 @@ export async function applyStatuses(
 }
 
 /** @returns the ids of vulnerabilities whose status an import has changed */
-async function statusesOf(tx: Transaction, importId: number, ids: readonly number[]): Promise<number[]> {
+async function findIdsWithStatusChangeBy(
+  tx: Transaction,
+  importId: number,
+  ids: readonly number[],
+): Promise<number[]> {
   if (ids.length === 0) return [];
   const rows = await tx
     .selectFrom('timeline_entries')
@@ -173,7 +177,7 @@ interface TagSource {
   creator: number | null;
 }
 
-/** @returns the names of the tags that imports give findings, each folded */
+/** @returns by source, the names of the tags that its import gives a finding */
 async function tagNamesOf(tx: Transaction, sources: readonly TagSource[]): Promise<Map<TagSource, string[]>> {
   const creators = [...new Set(sources.flatMap(({ creator }) => creator ?? []))];
   const imports = await tx

@@ -45,7 +45,10 @@ export interface ImportProgress {
   secondsLeft: number | null;
 }
 
-/** The counts of an undo: removed, restored, and `kept` because others have changed them since. */
+/**
+ * The counts of an undo: `findings` whose vulnerabilities were deleted, deleted `assets`, restored `statuses`, and
+ * `kept` objects: another import has them, a person changed them, or the caller may not delete them.
+ */
 export interface ImportUndone {
   /** Milliseconds since 1970. */
   at: number;

@@ -8,7 +8,7 @@ export interface ImportOptions {
   targets: readonly string[];
   /** Milliseconds since 1970; used if the report has no time of its own. */
   scannedAt: number | null;
-  /** Findings below it are not created. */
+  /** Findings below it are stored, but create no vulnerability. */
   minimumSeverity: Severity | null;
   /** Names of tags for created findings. */
   tags: readonly string[];
@@ -48,7 +48,7 @@ export type FindingsJob = ImportJob & { assessment: { id: number; uid: string } 
 export interface RunProgress {
   hosts: number;
   ports: number;
-  /** Distinct findings read so far. */
+  /** Findings read so far. Repeated ones count once when the whole report has been read. */
   findings: number;
   /** Skipped records. */
   skipped: number;

@@ -18,7 +18,7 @@ import {
   fieldSnapshot,
   loadContents,
   loadShownColumns,
-  lockFindings,
+  lockVulnerabilityRows,
   overwriteColumns,
   SCANNER_COLUMNS,
   setLatestContents,
@@ -84,7 +84,7 @@ export async function reconcileFindings(
   context: Reconciling,
   ids: readonly number[],
 ): Promise<FindingChange[]> {
-  const locked = await lockFindings(context.lock ?? forNoKeyUpdate)(tx, { ids });
+  const locked = await lockVulnerabilityRows(context.lock ?? forNoKeyUpdate)(tx, { ids });
   const rows = new Map(locked.map((row) => [row.id, row]));
   const findings = await loadFindingFacts(tx, context, ids);
   const [assets, tags] = [
@@ -101,10 +101,10 @@ export async function reconcileFindings(
     ...finding,
   }));
   const before = plans.map((plan) => countedFields(context, plan));
-  await deleteUnmade(tx, plans);
-  await changeMakerTags(tx, context, plans);
+  await deleteObsolete(tx, plans);
+  await changeCreatorTags(tx, context, plans);
   const entries = await showLatestContents(tx, context, plans);
-  await createMade(tx, context, plans);
+  await createMissing(tx, context, plans);
   await changeLinks(tx, context, plans);
   await applyOrigins(tx, plans);
   const goneEntries = await applyGoneMarks(tx, context, plans, entries);
@@ -129,8 +129,11 @@ function countedFields({ organizationId, assessmentId }: FactsOf, { row, tags, a
   return { organizationId, assessmentId, statusId: row.status_id, severity: row.severity, tags, assets };
 }
 
-/** Deletes vulnerabilities that no import created and no person changed, and findings without detections. */
-async function deleteUnmade(tx: Transaction, plans: readonly Plan[]): Promise<void> {
+/**
+ * Deletes vulnerabilities that no import creates and no person changed, and those of their findings that have no
+ * detections left.
+ */
+async function deleteObsolete(tx: Transaction, plans: readonly Plan[]): Promise<void> {
   const obsolete = plans.filter(({ derived }) => derived === undefined);
   if (obsolete.length === 0) return;
   const [detected, undetected] = [
@@ -238,7 +241,11 @@ async function showLatestContents(
   return entries;
 }
 
-async function changeMakerTags(tx: Transaction, context: Reconciling, plans: readonly Plan[]): Promise<void> {
+async function changeCreatorTags(
+  tx: Transaction,
+  context: Reconciling,
+  plans: readonly Plan[],
+): Promise<void> {
   const moved = plans.filter(
     ({ row, derived }) => row !== undefined && derived !== undefined && row.import_id !== derived.importId,
   );
@@ -248,7 +255,7 @@ async function changeMakerTags(tx: Transaction, context: Reconciling, plans: rea
 }
 
 /** Creates the vulnerabilities of findings that earlier imports detected but did not create. */
-async function createMade(tx: Transaction, context: Reconciling, plans: readonly Plan[]): Promise<void> {
+async function createMissing(tx: Transaction, context: Reconciling, plans: readonly Plan[]): Promise<void> {
   const missing = plans.filter(({ row, derived }) => row === undefined && derived !== undefined);
   if (missing.length === 0) return;
   const { organizationId, assessmentId, by } = context;

@@ -87,14 +87,14 @@ export async function alignReportTimes(
   const imports = sameReports.filter(({ id }) => id !== undoneImportId);
   const earliest = Math.min(...imports.map(({ fallbackAt }) => fallbackAt));
   for (const { id, reportAt } of imports)
-    if (reportAt !== earliest) await moveImport(run, { ...report, id }, earliest);
+    if (reportAt !== earliest) await retimeImport(run, { ...report, id }, earliest);
 }
 
 /**
- * Moves all detections and scan scopes of an import to another time. The import itself comes last, so that a crash in
+ * Gives all detections and scan scopes of an import another time. The import itself comes last, so that a crash in
  * between is noticed.
  */
-async function moveImport(
+async function retimeImport(
   { db, writer, by }: Parameters<typeof alignReportTimes>[0],
   { id, organizationId, assessmentId }: SameReport & { id: number },
   reportAt: number,

@@ -11,6 +11,8 @@ const PAGE_SIZE = 100;
 export interface CountedAssets {
   /** @returns whether it is new */
   addCreatedAsset(asset: AssetLocation): boolean;
+  /** @returns whether it is new, and the import did not create it */
+  addUpdatedAsset(asset: AssetLocation): boolean;
 }
 
 /** Counts what an interrupted run has already done to assets. Findings are upserted again instead. */
@@ -32,7 +34,7 @@ export async function countAlreadyApplied(
   for (;;) {
     const rows = await portEventsAfter(db, job.id, last);
     for (const { changes, asset_id, location } of rows) {
-      if (asset_id !== last.asset_id && counted.addCreatedAsset({ type: 'host', location }))
+      if (asset_id !== last.asset_id && counted.addUpdatedAsset({ type: 'host', location }))
         applied.assets_updated += 1;
       last = { ...last, asset_id };
       const { opened, closed } = countTransitions(changes);

@@ -31,7 +31,7 @@ export type StoredScanScope = Pick<
   'source' | 'cover_key' | 'cover_host' | 'cover_ports'
 >;
 
-/** The key of scan scopes begins with the source. */
+/** The sources to filter by: with the assessment they begin the key of the table. */
 const sourcesOf = (findings: readonly StoredScanScope[]) => [
   ...new Set(findings.map(({ source }) => source)),
 ];

@@ -260,7 +260,9 @@ async function restoreSeenTimes(tx: Transaction, ids: readonly number[]): Promis
   return earliest;
 }
 
-/** @returns the assets to which only the listing of the import's assessment refers */
+/**
+ * @returns the assets that were never changed and to which nothing refers except a listing of the import's assessment
+ */
 async function findUntouched(
   tx: Transaction,
   ids: readonly number[],

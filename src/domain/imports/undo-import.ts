@@ -56,7 +56,7 @@ export async function undoImport(
           counts.kept += done.kept;
         }
     });
-    // The last step, as these rows determine which findings are affected.
+    // After all findings, as these rows determine which findings are affected.
     await writer.write(1, (tx) => deleteScopes(tx, id));
   }
   await runInSteps(writer, (tx, after, limit) =>

@@ -22,7 +22,7 @@ import { earlierOutcomes } from './resume-point.ts';
 import { reconcileFindings } from './reconcile-findings.ts';
 import { assetKey, resolveFindingAssets, type ResolvedAssets } from './apply-assets.ts';
 
-/** The change of a finding; `below`: not created because it is below the minimum severity. */
+/** The change of a finding; `below`: it has no vulnerability, because it is below the minimum severity. */
 export type DetectionOutcome = 'new' | 'again' | 'reopened' | 'below';
 
 export interface UpsertResult {
@@ -101,7 +101,7 @@ const selectExisting = prepareQuery<{ assessment: number; identities: readonly s
       .select(rowsAsJson(db, EXISTING_COLUMNS)),
 );
 
-/** A detection of a stored finding. */
+/** A detection, with its stored finding if there is one. */
 interface ReadDetection {
   detection: Detection;
   finding: ExistingFinding | undefined;

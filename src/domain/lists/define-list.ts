@@ -164,7 +164,7 @@ function createQueries<
     const query = rows(context);
     return condition === undefined ? query : query.where(condition);
   };
-  const directionOf = (context: ListContext, { sort, descending }: Request): SortDirection => {
+  const orderOf = (context: ListContext, { sort, descending }: Request): SortOrder => {
     const { column, columnFor, nullable = false } = sorts[sort];
     const idDescends = descending && (descendingIds || column === definition.id);
     return { column: columnFor?.(context) ?? sql.ref(column), id, nullable, descending, idDescends };
@@ -176,15 +176,13 @@ function createQueries<
     query: SelectQueryBuilder<DB, TB, R>,
     start: RowPosition | number,
   ) => {
-    const direction = directionOf(context, request);
-    const { column, nullable, descending, idDescends } = direction;
+    const order = orderOf(context, request);
+    const { column, nullable, descending, idDescends } = order;
     const positioned = query
       .select(sql<string | number | null>`${column}`.as('position_value'))
       .select(sql<number | string>`${id}`.as('position_id'));
     const started =
-      typeof start === 'number'
-        ? positioned.offset(start)
-        : positioned.where(afterPosition(direction, start));
+      typeof start === 'number' ? positioned.offset(start) : positioned.where(afterPosition(order, start));
     const sorted =
       sorts[request.sort].column === definition.id
         ? started
@@ -218,10 +216,10 @@ function createQueries<
     start: RowPosition | number,
     limit: number,
   ) => {
-    const direction = directionOf(context, request);
+    const order = orderOf(context, request);
     const { plan } = context;
-    const isStart = typeof start !== 'number' || start === 0;
-    if (plan?.strategy !== 'scan' || !isStart || direction.nullable || !isIndexed(context, request.sort))
+    const hasNoOffset = typeof start !== 'number' || start === 0;
+    if (plan?.strategy !== 'scan' || !hasNoOffset || order.nullable || !isIndexed(context, request.sort))
       return undefined;
     const [bound] = (await ordered(context, request, rows(context).clearSelect(), start)
       .offset(PROBE_ROWS - 1)
@@ -230,7 +228,7 @@ function createQueries<
     const probing: ListContext = { ...context, plan: { ...plan, mode: 'probe' } };
     const query = ordered(probing, request, filteredRows(probing, request.filters), start).limit(limit);
     const page = await (
-      bound === undefined ? query : query.where(untilPosition(direction, positionOf(bound)))
+      bound === undefined ? query : query.where(untilPosition(order, positionOf(bound)))
     ).execute();
     return bound === undefined || page.length === limit ? page : undefined;
   };
@@ -342,7 +340,7 @@ const positionOf = (row: PositionedRow): RowPosition => ({
 });
 
 /** An order by a column, then by id among equal values. */
-interface SortDirection {
+interface SortOrder {
   column: Expression<unknown>;
   id: Expression<number | string>;
   nullable: boolean;
@@ -352,7 +350,7 @@ interface SortDirection {
 
 /** The condition that a row comes after a position. An index of the column and the id can seek to it. */
 function afterPosition(
-  { column, id, nullable, descending, idDescends }: SortDirection,
+  { column, id, nullable, descending, idDescends }: SortOrder,
   position: RowPosition,
 ): Expression<SqlBool> {
   const laterId = idDescends ? sql`${id} < ${position.id}` : sql`${id} > ${position.id}`;
@@ -366,7 +364,7 @@ function afterPosition(
 
 /** The condition that a row comes no later than a position, in an order by a column without nulls. */
 function untilPosition(
-  { column, id, descending, idDescends }: SortDirection,
+  { column, id, descending, idDescends }: SortOrder,
   { value, id: lastId }: RowPosition,
 ): Expression<SqlBool> {
   const seek = descending ? sql`${column} >= ${value}` : sql`${column} <= ${value}`;
