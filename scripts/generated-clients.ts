@@ -123,8 +123,8 @@ export async function use(): Promise<string | undefined> {
 ];
 
 /**
- * Generates a client from `openapi.json` with each of five public generators, and compiles it with a program that uses it.
- * The generators are installed into the folder; none needs an install script.
+ * Generates a client from `openapi.json` with each of five public generators, and compiles it with a program that uses
+ * it. The generators are installed into the folder; none needs an install script.
  */
 export function tryGenerators(folder: string): void {
   const root = new URL('..', import.meta.url).pathname;

@@ -1,6 +1,6 @@
 // The layers of src, and the imports that each may have. `npx tsx scripts/layers.ts` writes them as rules of oxlint to
-// .oxlint-layers.json, which .oxlintrc.json extends, and as a picture to CONTRIBUTING.md. test/architecture.test.ts fails
-// if either is out of date.
+// .oxlint-layers.json, which .oxlintrc.json extends, and as a picture to CONTRIBUTING.md. test/architecture.test.ts
+// fails if either is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

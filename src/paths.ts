@@ -1,6 +1,6 @@
 /**
- * The folder of package.json, openapi.json and `assets`. This file must stay directly in `src`: the build bundles it into
- * `dist`, which is as deep.
+ * The folder of package.json, openapi.json and `assets`. This file must stay directly in `src`: the build bundles it
+ * into `dist`, which is as deep.
  */
 export const ROOT = new URL('..', import.meta.url);
 

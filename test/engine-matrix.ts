@@ -6,8 +6,8 @@ export const IN_BROWSER = 'test/browser/**/*.test.ts';
 
 /**
  * Files that run on SQLite only, because they open no database, or because other files run every clause of their
- * statements on PostgreSQL. After a complete run, `harness/statement-coverage.ts` lists clauses that no other file runs.
- * Concurrency, order and failures of the database are tested on both engines.
+ * statements on PostgreSQL. After a complete run, `harness/statement-coverage.ts` lists clauses that no other file
+ * runs. Concurrency, order and failures of the database are tested on both engines.
  */
 export const ON_SQLITE_ALONE = [
   'test/account/console.test.ts',

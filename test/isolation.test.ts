@@ -55,8 +55,8 @@ interface Attempt {
 }
 
 /**
- * Attempts to reach `other` through each operation: by the URL of a foreign object, or by a reference to one from an own
- * object.
+ * Attempts to reach `other` through each operation: by the URL of a foreign object, or by a reference to one from an
+ * own object.
  */
 const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
   '1 delete a vulnerability tag': (other) => ({

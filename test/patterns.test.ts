@@ -98,7 +98,9 @@ const ENDINGS = ['', '\u0001', '\n\u0001'];
 /** Texts of any length that a pattern reads almost to the end before it fails. */
 type Hostile = (length: number) => string;
 
-/** Creates each text once, as a flat string: V8 stores a repeated text as a tree, and would flatten it for each pattern. */
+/**
+ * Creates each text once, as a flat string: V8 stores a repeated text as a tree, and would flatten it for each pattern.
+ */
 function memoized(textOf: Hostile): Hostile {
   const texts = new Map<number, string>();
   return (length) => {

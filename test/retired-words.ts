@@ -1,6 +1,6 @@
 /**
- * Words that names and screens no longer use, each with its replacement (docs/glossary.md). Matched as complete words of
- * file names and identifiers, in any case.
+ * Words that names and screens no longer use, each with its replacement (docs/glossary.md). Matched as complete words
+ * of file names and identifiers, in any case.
  */
 export const RETIRED_WORDS: Readonly<Record<string, string>> = {
   told: 'notify, print, snapshot or describe, by what it does',

@@ -19,8 +19,8 @@ import { theme } from './app/theme.ts';
 import { AssayError } from './queries/client.ts';
 
 /**
- * A client whose invalidation also restarts queries that load for the first time. Otherwise they keep a response that the server
- * may have sent before the change.
+ * A client whose invalidation also restarts queries that load for the first time. Otherwise they keep a response that
+ * the server may have sent before the change.
  */
 class RestartingQueryClient extends QueryClient {
   override async invalidateQueries(

@@ -24,8 +24,8 @@ interface PageState {
 }
 
 /**
- * The page on which an admin or staff create a password reset link for a user. The console links to it, as the API has no
- * such operation.
+ * The page on which an admin or staff create a password reset link for a user. The console links to it, as the API has
+ * no such operation.
  */
 export const registerPasswordLink: RouteRegistrar = (app, { db, addresses, clock }) => {
   const show = (

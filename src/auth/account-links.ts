@@ -8,8 +8,8 @@ export interface InvitationClaims {
 }
 
 /**
- * Returns the URL at which a user accepts an invitation. Its token is the user's uid with an HMAC-SHA256 of the uid and the
- * time of the invitation: nothing is stored, and renewing the invitation invalidates the previous link.
+ * Returns the URL at which a user accepts an invitation. Its token is the user's uid with an HMAC-SHA256 of the uid and
+ * the time of the invitation: nothing is stored, and renewing the invitation invalidates the previous link.
  * @param clientBaseUrl without a trailing slash
  * @param secret the secret of the deployment
  */

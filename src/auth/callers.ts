@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { ALL_SCOPES, type Scope } from './scopes.ts';
 
 /**
- * A signed-in user or the owner of a token, an OAuth client acting as its own account, a command, the server itself, or an
- * unauthenticated request.
+ * A signed-in user or the owner of a token, an OAuth client acting as its own account, a command, the server itself, or
+ * an unauthenticated request.
  */
 export type ActorKind = 'user' | 'client' | 'command_line' | 'system' | 'stranger';
 
@@ -73,7 +73,8 @@ export function isMemberOf(account: Principal, organizationId: number | null): b
 }
 
 /**
- * The caller of a command that works on the data folder: it has no account, and the access of staff of all organizations.
+ * The caller of a command that works on the data folder: it has no account, and the access of staff of all
+ * organizations.
  * @param requestId for the audit log
  */
 export function operatorCaller(requestId: string): Caller {

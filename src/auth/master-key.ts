@@ -48,7 +48,10 @@ export function readMasterKeyFile(dataDirectory: string): KeyObject | undefined 
   return key;
 }
 
-/** Creates the master key of a data folder, readable by its owner only. Of two concurrent calls, both return the same key. */
+/**
+ * Creates the master key of a data folder, readable by its owner only. Of two concurrent calls, both return the same
+ * key.
+ */
 export function createMasterKeyFile(dataDirectory: string): KeyObject {
   const folder = join(dataDirectory, 'keys');
   mkdirSync(folder, { recursive: true, mode: 0o700 });

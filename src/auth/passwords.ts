@@ -40,8 +40,8 @@ export function requireHashCapacity(): void {
 const decoyHash = memoizeAsync(() => hash('a password without an account', ARGON2_PARAMETERS));
 
 /**
- * Hashes a password with argon2id on the thread pool, as a PHC string. Normalizes the password first, as keyboards differ in
- * how they compose characters.
+ * Hashes a password with argon2id on the thread pool, as a PHC string. Normalizes the password first, as keyboards
+ * differ in how they compose characters.
  * @throws PasswordQueueFull
  */
 export function hashPassword(password: string): Promise<string> {

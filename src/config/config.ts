@@ -43,7 +43,10 @@ export interface Config {
   clientBaseUrl: string | undefined;
   authUrl: string | undefined;
   errorTypeBase: string | undefined;
-  /** `iss` and `aud` of access tokens; `undefined` means `clientBaseUrl`, or else the address that the server listens on. */
+  /**
+   * `iss` and `aud` of access tokens; `undefined` means `clientBaseUrl`, or else the address that the server listens
+   * on.
+   */
   issuer: string | undefined;
   /** An external issuer whose access tokens are accepted as well; `undefined` for none. */
   externalIssuer: ExternalIssuerSettings | undefined;
@@ -250,8 +253,8 @@ export function resolveAddresses(config: Config, origin: string): Addresses {
 }
 
 /**
- * Returns the issuer of the deployment's tokens. Without configuration, it is where the server listens; tokens from when it
- * listened on another port of this machine stay valid.
+ * Returns the issuer of the deployment's tokens. Without configuration, it is where the server listens; tokens from
+ * when it listened on another port of this machine stay valid.
  * @param addresses read at every call, as they are complete only once the server listens
  */
 export function issuerName(config: Config, addresses: Addresses): IssuerIdentity {

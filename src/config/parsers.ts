@@ -31,7 +31,10 @@ export function parseChoice<const T extends string>(name: string, value: string,
   return choice;
 }
 
-/** @param forbidden by default a query and a fragment: paths are appended, and an issuer has neither (RFC 8414, section 2) */
+/**
+ * @param forbidden by default a query and a fragment: paths are appended, and an issuer has neither (RFC 8414, section
+ *   2)
+ */
 export function parseUrl(name: string, value: string | undefined, forbidden = /[?#]/): string | undefined {
   if (value === undefined) return undefined;
   const url = URL.parse(value);

@@ -8,7 +8,9 @@ declare const writable: unique symbol;
 /** A read-only connection, the first parameter of functions that read. */
 export type ReadConnection = Pick<QueryBuilder, 'engine' | 'selectFrom' | 'executeQuery' | 'getExecutor'>;
 
-/** A connection inside a transaction, the first parameter of functions that write. Only `Database.write` creates one. */
+/**
+ * A connection inside a transaction, the first parameter of functions that write. Only `Database.write` creates one.
+ */
 export type Transaction = QueryBuilder & { readonly [writable]: true };
 
 /** Kysely, with the engine that its queries run on: helpers choose their SQL by it. */
@@ -30,8 +32,8 @@ export interface DatabaseConfig {
   /** MiB of pages that each of SQLite's two connections caches. The default is 64. */
   pageCache?: number | undefined;
   /**
-   * Commits without fsync. Another connection's next durable commit makes these writes durable too (ADR 69). For work that
-   * restarts from the beginning after a crash and whose completion another connection records.
+   * Commits without fsync. Another connection's next durable commit makes these writes durable too (ADR 69). For work
+   * that restarts from the beginning after a crash and whose completion another connection records.
    */
   relaxedDurability?: boolean | undefined;
   /** The folder of the built worker modules. Without it, SQLite runs every query on the calling thread. */
@@ -72,8 +74,8 @@ export interface Database {
   /** Like `readLong`. Statements that have not started when the signal is aborted throw `OperationAborted`. */
   abortableRead(signal: AbortState | undefined): ReadConnection;
   /**
-   * Runs a transaction and resolves once it is durable, or with `relaxedDurability` once it is committed. The engine may
-   * run `transaction` again from the start, so it must have no effect outside the database and must not wait for
+   * Runs a transaction and resolves once it is durable, or with `relaxedDurability` once it is committed. The engine
+   * may run `transaction` again from the start, so it must have no effect outside the database and must not wait for
    * anything else.
    * @throws StorageError if the engine cannot run it now, or retries did not resolve a conflict; also whatever
    *   `transaction` throws. The transaction is then rolled back
@@ -98,7 +100,9 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** A statement came after the end of its transaction, and did not run. The rule did not wait for all that it started. */
+/**
+ * A statement came after the end of its transaction, and did not run. The rule did not wait for all that it started.
+ */
 export class TransactionEnded extends Error {
   override name = 'TransactionEnded';
 
@@ -125,8 +129,8 @@ export function throwIfAborted(signal: AbortState | undefined): void {
 export type StorageErrorCode = 'unavailable' | 'busy' | 'conflict';
 
 /**
- * The database, or the store of attachments, cannot serve the request now. The request is not at fault; a retry may succeed.
- * A transaction that finds its input changed concurrently may throw a `conflict` itself: it is then retried.
+ * The database, or the store of attachments, cannot serve the request now. The request is not at fault; a retry may
+ * succeed. A transaction that finds its input changed concurrently may throw a `conflict` itself: it is then retried.
  */
 export class StorageError extends Error {
   override name = 'StorageError';

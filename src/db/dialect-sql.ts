@@ -109,9 +109,9 @@ export const itemReal = (index: number) =>
   sql<number>`cast(item.value ->> ${sql.lit(index)} as double precision)`;
 
 /**
- * Selects the columns of a wide row as one JSON value on SQLite, whose driver spends more time on each value than on reading
- * the row. PostgreSQL would build that value for every row before it sorts, so it selects the columns. `parseRows` reads
- * the result of either.
+ * Selects the columns of a wide row as one JSON value on SQLite, whose driver spends more time on each value than on
+ * reading the row. PostgreSQL would build that value for every row before it sorts, so it selects the columns.
+ * `parseRows` reads the result of either.
  * @param columns at most 100
  */
 export function rowsAsJson<C extends readonly string[]>(db: Pick<ReadConnection, 'engine'>, columns: C): C {
@@ -152,19 +152,26 @@ export function withoutIndex(column: Expression<number>): RawBuilder<number> {
 /** Ends a `select` with a row lock. */
 export type RowLock = (db: Pick<ReadConnection, 'engine'>) => RawBuilder<unknown>;
 
-/** Locks the selected rows against deletion until the transaction ends. SQLite has one writer at a time, and needs no lock. */
+/**
+ * Locks the selected rows against deletion until the transaction ends. SQLite has one writer at a time, and needs no
+ * lock.
+ */
 export function forKeyShare(db: Pick<ReadConnection, 'engine'>): RawBuilder<unknown> {
   return db.engine === 'postgres' ? sql`for key share` : sql``;
 }
 
-/** Locks the selected rows against changes and deletion until the transaction ends; others may lock them in the same way. */
+/**
+ * Locks the selected rows against changes and deletion until the transaction ends; others may lock them in the same
+ * way.
+ */
 export function forShare(db: Pick<ReadConnection, 'engine'>): RawBuilder<unknown> {
   return db.engine === 'postgres' ? sql`for share` : sql``;
 }
 
 /**
- * Locks the selected rows against changes and deletion until the transaction ends; others may still refer to them. Another
- * transaction that locks them waits, and then reads the changed rows. SQLite has one writer at a time, and needs no lock.
+ * Locks the selected rows against changes and deletion until the transaction ends; others may still refer to them.
+ * Another transaction that locks them waits, and then reads the changed rows. SQLite has one writer at a time, and
+ * needs no lock.
  * @param table whose rows to lock, in a join
  */
 export function forNoKeyUpdate(db: Pick<ReadConnection, 'engine'>, table?: string): RawBuilder<unknown> {
@@ -181,8 +188,8 @@ export function forUpdate(db: Pick<ReadConnection, 'engine'>): RawBuilder<unknow
 }
 
 /**
- * Takes a lock, shared by all instances, until the transaction ends. Does not wait. Always succeeds on SQLite, which has one
- * writer at a time.
+ * Takes a lock, shared by all instances, until the transaction ends. Does not wait. Always succeeds on SQLite, which
+ * has one writer at a time.
  * @param number the 64-bit id of the lock
  * @returns whether this transaction has the lock
  */

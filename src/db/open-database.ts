@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import type { Database, DatabaseConfig } from './database.ts';
 import { withWriteProbe } from './write-probe.ts';
 
-/** @returns whether a data directory has a SQLite database; `true` also if it is unreadable, so that opening it says why */
+/**
+ * @returns whether a data directory has a SQLite database; `true` also if it is unreadable, so that opening it says why
+ */
 export function hasSqlite(dataDirectory: string): boolean {
   try {
     return statSync(join(dataDirectory, 'assay.db')).isFile();

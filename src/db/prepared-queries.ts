@@ -60,7 +60,10 @@ export function prepareRowCount<P extends object>(
   return async (tx, parameters) => Number((await tx.executeQuery(bind(tx, parameters))).numAffectedRows ?? 0);
 }
 
-/** Like `prepareWrite`, without a result: PostgreSQL sends the statement and does not wait. If it fails, the transaction fails. */
+/**
+ * Like `prepareWrite`, without a result: PostgreSQL sends the statement and does not wait. If it fails, the transaction
+ * fails.
+ */
 export function preparePipelined<P extends object>(
   build: Build<Transaction, P, unknown>,
 ): (tx: Transaction, parameters: P) => Promise<void> {

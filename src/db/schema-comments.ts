@@ -1,6 +1,6 @@
 /**
- * Comments that `npm run schema` writes above the tables and columns of `schema.ts`. A column needs one only for what its
- * name and type don't say.
+ * Comments that `npm run schema` writes above the tables and columns of `schema.ts`. A column needs one only for what
+ * its name and type don't say.
  */
 export const SCHEMA_COMMENTS: Readonly<Record<string, string>> = {
   'assessment_groups.search_name': 'Normalized for search, like every `search_name`.',

@@ -3,15 +3,17 @@ import { type Database, StorageError, type Transaction } from './database.ts';
 
 /** The least milliseconds between two probes. */
 const PROBE_INTERVAL = 5_000;
-/** Bytes: more than most requests write. Random, as an engine skips an unchanged row and compresses a compressible one. */
+/**
+ * Bytes: more than most requests write. Random, as an engine skips an unchanged row and compresses a compressible one.
+ */
 const PROBE_SIZE = 64 * 1024;
 /** PostgreSQL: a statement, or its wait for a lock, timed out. Other writes may succeed. */
 const TIMEOUT_CODES = ['57014', '55P03'];
 
 /**
- * Makes `check` fail while writes fail, from the first write that fails because the disk is full or the database is gone.
- * A load balancer may send nothing to an instance that reports this, so `check` probes by a write of its own: every few
- * seconds, and after another write has succeeded.
+ * Makes `check` fail while writes fail, from the first write that fails because the disk is full or the database is
+ * gone. A load balancer may send nothing to an instance that reports this, so `check` probes by a write of its own:
+ * every few seconds, and after another write has succeeded.
  */
 export function withWriteProbe(db: Database): Database {
   let failure: StorageError | undefined;

@@ -70,7 +70,10 @@ export interface DemoHost {
   address: string;
 }
 
-/** Returns findings on hosts. All pairs of template and host occur first if `hosts.length` is coprime to 5 and `templates.length`. */
+/**
+ * Returns findings on hosts. All pairs of template and host occur first if `hosts.length` is coprime to 5 and
+ * `templates.length`.
+ */
 export function findingsOnHosts(
   templates: readonly HostVulnerabilityTemplate[],
   hosts: readonly DemoHost[],

@@ -1,7 +1,7 @@
 import type { Database } from '../db/database.ts';
 import type { ByteStream, FileStore } from './file-store.ts';
 
-/** Bytes a row. Fixed, so that the rows of a range are known without a search. */
+/** Bytes per row. Fixed, so that the rows of a range are known without a search. */
 const CHUNK_SIZE = 256 * 1024;
 
 /** Stores files in the database, for deployments whose instances share no folder. */

@@ -6,7 +6,9 @@ export const UNKNOWN_ADDRESS = '0.0.0.0';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** IP address of the client, as far as the proxies in between are trusted; without a port. See `UNKNOWN_ADDRESS`. */
+    /**
+     * IP address of the client, as far as the proxies in between are trusted; without a port. See `UNKNOWN_ADDRESS`.
+     */
     address: string;
   }
 }
@@ -36,8 +38,9 @@ export function clientAddressReader(trustedProxies: readonly string[]): (request
 }
 
 /**
- * Reads `X-Forwarded-For` backwards, as each proxy appends its client, up to the first untrusted address. The address is
- * unknown if a trusted proxy names none (no header, `unknown`, a name): clients must not get what only the proxy may.
+ * Reads `X-Forwarded-For` backwards, as each proxy appends its client, up to the first untrusted address. The address
+ * is unknown if a trusted proxy names none (no header, `unknown`, a name): clients must not get what only the proxy
+ * may.
  */
 function resolveClientAddress({ raw, headers }: FastifyRequest, trusted: AddressSet | undefined): string {
   let address = parseAddress(raw.socket.remoteAddress ?? '') ?? UNKNOWN_ADDRESS;

@@ -24,9 +24,9 @@ export interface ConnectionLimits {
 }
 
 /**
- * Closes a connection that sends nothing for 10 seconds, that exceeds `maxConnectionsPerAddress`, or that exceeds the limit
- * of open files. IPv6 addresses are counted by network of 64 bits; connections of trusted proxies are not counted.
- * Closed connections are logged once a minute for each address and reason.
+ * Closes a connection that sends nothing for 10 seconds, that exceeds `maxConnectionsPerAddress`, or that exceeds the
+ * limit of open files. IPv6 addresses are counted by network of 64 bits; connections of trusted proxies are not
+ * counted. Closed connections are logged once a minute for each address and reason.
  */
 export function limitConnections(app: FastifyInstance, { config, log }: Context): ConnectionLimits {
   const trusted = new AddressSet(config.trustedProxies);
@@ -110,7 +110,10 @@ export function maxConnections(openFiles: number): number {
   return Math.max(1, Math.min(openFiles - MIN_RESERVE, Math.floor(openFiles * 0.75)));
 }
 
-/** @returns the soft limit of open files in a text like `/proc/self/limits` (proc_pid_limits(5)); infinite if it has none */
+/**
+ * @returns the soft limit of open files in a text like `/proc/self/limits` (proc_pid_limits(5)); infinite if it has
+ *   none
+ */
 export function parseOpenFileLimit(limits: string): number {
   const soft = /^Max open files +(\d+)/m.exec(limits)?.[1];
   return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);

@@ -32,9 +32,10 @@ export interface IdempotencyOptions {
 }
 
 /**
- * `Database.write`, which also stores the response under the request's idempotency key, in the same transaction. A replay
- * of the request gets the stored response: it runs `transaction` to check the caller's rights, and rolls it back. So
- * `transaction` checks rights before conflicts. To commit and then respond with an error, it returns the error.
+ * `Database.write`, which also stores the response under the request's idempotency key, in the same transaction. A
+ * replay of the request gets the stored response: it runs `transaction` to check the caller's rights, and rolls it
+ * back. So `transaction` checks rights before conflicts. To commit and then respond with an error, it returns the
+ * error.
  */
 export type WriteOnce<Body> = (
   transaction: (tx: Transaction) => Promise<Body | OperationResult<Body> | DomainError>,

@@ -9,8 +9,8 @@ interface Repetitions {
 }
 
 /**
- * Limits the log lines of events that anyone can cause. Logs the first event of a key immediately, and then the number of
- * repetitions once per interval. Holds at most 10,000 keys.
+ * Limits the log lines of events that anyone can cause. Logs the first event of a key immediately, and then the number
+ * of repetitions once per interval. Holds at most 10,000 keys.
  */
 export class LogThrottle {
   readonly #interval: number;

@@ -14,8 +14,8 @@ const MESSAGE = 'malformed HTTP request';
 
 /**
  * @param headers the headers of every response
- * @returns the handler of requests that are not valid HTTP, have headers that are too large, or are sent too slowly; they
- *   are logged once a minute for each address
+ * @returns the handler of requests that are not valid HTTP, have headers that are too large, or are sent too slowly;
+ *   they are logged once a minute for each address
  */
 export function handleMalformedRequests(
   headers: Readonly<Record<string, string>>,

@@ -37,8 +37,8 @@ class RequestAbortState implements AbortState {
 /**
  * Answers requests that take longer than `timeout` milliseconds with 503, or with 408 if their body has not arrived
  * (RFC 9110, section 15.5.9), and aborts them. One timer serves all requests: a timer and an AbortController each took
- * about 6 % of a small request's time. Streamed responses have a timeout of their own, and so has the rest of a body that
- * is sent too slowly.
+ * about 6 % of a small request's time. Streamed responses have a timeout of their own, and so has the rest of a body
+ * that is sent too slowly.
  */
 export function enforceRequestTimeout(app: FastifyInstance, timeout: number): void {
   /** Deadline of each request, the earliest first. */

@@ -40,8 +40,8 @@ async function indexUntilDone(
       if (queued === 0) return;
       last = organizationId;
       size = left > LARGE_QUEUE ? LARGE_BATCH_SIZE : BATCH_SIZE;
-      // Leaves half of the time to other writers. The wait for their transactions does not count: a running import would
-      // slow the index down until it never caught up.
+      // Leaves half of the time to other writers. The wait for their transactions does not count: a running import
+      // would slow the index down until it never caught up.
       await delay(duration);
     }
   } finally {

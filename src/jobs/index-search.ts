@@ -6,7 +6,9 @@ import { DIST } from '../paths.ts';
 import type { JobHandler } from './runner.ts';
 
 const INTERVAL = 10_000;
-/** Milliseconds for which the queue waits while imports run: they write all the time, and get the memory to themselves. */
+/**
+ * Milliseconds for which the queue waits while imports run: they write all the time, and get the memory to themselves.
+ */
 const MAX_WAIT = 60_000;
 /** Small: each row is read once, and the garbage of a batch is short-lived. */
 const [PAGE_CACHE_MIB, YOUNG_GENERATION_MIB] = [4, 2];

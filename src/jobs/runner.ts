@@ -23,8 +23,8 @@ const MAX_RETRY_DELAY = 600_000;
 export interface JobRun {
   job: Job;
   /**
-   * Aborted when the process shuts down, the job was cancelled, or another instance has taken it: the handler must then stop
-   * soon, and throw.
+   * Aborted when the process shuts down, the job was cancelled, or another instance has taken it: the handler must then
+   * stop soon, and throw.
    */
   signal: AbortSignal;
 }

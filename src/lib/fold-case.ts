@@ -3,7 +3,8 @@ import { caseFold } from 'unicode-case-folding';
 const NON_ASCII = /[^\0-\u007F]/;
 /**
  * Normalization sorts the combining marks after a letter in quadratic time: 64 Ki of them take a second. So insert a
- * combining grapheme joiner (U+034F) after every 30 marks, as Unicode's stream-safe text format does (UAX 15, section 13).
+ * combining grapheme joiner (U+034F) after every 30 marks, as Unicode's stream-safe text format does (UAX 15, section
+ * 13).
  */
 const MANY_MARKS = /\p{M}{30}(?=\p{M})/gu;
 

@@ -4,8 +4,8 @@ const MAX_AUTHORITY = 1_000;
 const AUTHORITY = /^[\0- ]*(?:[a-z][a-z\d+.-]*:[/\\]*|[/\\]{2,})([^/\\?#]*)/i;
 
 /**
- * `URL.parse` for texts that others wrote: the time that it takes to convert a host name to Punycode is quadratic in its
- * length, an hour for a megabyte.
+ * `URL.parse` for texts that others wrote: the time that it takes to convert a host name to Punycode is quadratic in
+ * its length, an hour for a megabyte.
  * @returns `null` also if user, host and port have more than 1,000 characters
  */
 export function parseUntrustedUrl(text: string, base?: string): URL | null {

@@ -6,8 +6,8 @@ export const yieldToEventLoop = (): Promise<void> => nextTurn();
 const waiting: (() => void)[] = [];
 
 /**
- * Resolves in a later turn of the event loop, for work of some milliseconds. One caller continues per turn: if all did, the
- * turn would be long, and the process accepts only one connection per turn.
+ * Resolves in a later turn of the event loop, for work of some milliseconds. One caller continues per turn: if all did,
+ * the turn would be long, and the process accepts only one connection per turn.
  */
 export function takeTurn(): Promise<void> {
   return new Promise((resolve) => {

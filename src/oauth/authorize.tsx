@@ -76,8 +76,8 @@ export const registerAuthorize: RouteRegistrar = (app, context) => {
 };
 
 /**
- * Validates a request and responds to it. Users must sign in first, so that an invalid request alone never redirects them
- * (RFC 9700, section 4.11.2).
+ * Validates a request and responds to it. Users must sign in first, so that an invalid request alone never redirects
+ * them (RFC 9700, section 4.11.2).
  */
 async function handleAuthorization(
   context: Context,

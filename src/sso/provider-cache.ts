@@ -39,7 +39,8 @@ export class ProviderCache {
     const discovered = this.#discover(provider);
     const entry = { discovered, expiresAt: now + CACHE_LIFETIME };
     this.#entries.set(key, entry);
-    // The lifetime of a failure starts when the request has failed. The rejected promise stays, so that callers fail fast.
+    // The lifetime of a failure starts when the request has failed. The rejected promise stays, so that callers fail
+    // fast.
     discovered.catch(() => (entry.expiresAt = this.#context.clock() + FAILURE_LIFETIME));
     return discovered;
   }

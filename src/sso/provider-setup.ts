@@ -4,8 +4,8 @@ import type { Addresses } from '../config/config.ts';
 const SECRET_PURPOSE = 'identity provider';
 
 /**
- * Returns the redirect URI to register at an organization's provider. Each has its own, so that the response of one provider
- * cannot be used as that of another (RFC 9700, section 4.4.2).
+ * Returns the redirect URI to register at an organization's provider. Each has its own, so that the response of one
+ * provider cannot be used as that of another (RFC 9700, section 4.4.2).
  * @param organization uid
  */
 export function callbackUrl({ clientBaseUrl }: Addresses, organization: string): string {

@@ -138,7 +138,9 @@ function requireEndpoint(name: string, endpoint: unknown, issuer: URL): void {
     throw new ProviderError('wrong', withDetail(`the ${name} in its metadata must be an https URL`, text));
 }
 
-/** `client_secret_basic`, unless the provider accepts only `client_secret_post` (OpenID Connect Core 1.0, section 9). */
+/**
+ * `client_secret_basic`, unless the provider accepts only `client_secret_post` (OpenID Connect Core 1.0, section 9).
+ */
 function clientAuth(secret: string | null): ClientAuth {
   if (secret === null) return None();
   const basic = ClientSecretBasic(secret);
@@ -176,7 +178,8 @@ export async function beginSignIn(
 }
 
 /**
- * Verifies the provider's response (OpenID Connect Core 1.0, sections 3.1.2.5 to 3.1.3.7; RFC 9207) and fetches the identity.
+ * Verifies the provider's response (OpenID Connect Core 1.0, sections 3.1.2.5 to 3.1.3.7; RFC 9207) and fetches the
+ * identity.
  * @param response our redirect URI with the parameters of the response
  * @throws ProviderError if the provider did not sign the user in
  */

@@ -6,7 +6,10 @@ import { useSharedConsole } from '../harness/console.ts';
 
 const NOTICE = 'Shown as plain text: too long or too deep to lay out';
 
-/** Texts within the limits of the API that keep a parser busy for minutes, overflow its stack, or fill a page with elements. */
+/**
+ * Texts within the limits of the API that keep a parser busy for minutes, overflow its stack, or fill a page with
+ * elements.
+ */
 const HOSTILE = {
   emphasis: '*a_'.repeat(21_000),
   quotes: '>'.repeat(30_000),

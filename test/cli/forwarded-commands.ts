@@ -23,7 +23,9 @@ require('node:stream/consumers').json(socket).then(({ code, stdout, stderr }) =>
 });
 `;
 
-/** Replaces `npx assay` in shell scripts: runs commands in the process of the test, where the program is already loaded. */
+/**
+ * Replaces `npx assay` in shell scripts: runs commands in the process of the test, where the program is already loaded.
+ */
 export async function startForwardedCommands(
   assay: CommandLine,
 ): Promise<{ command: string; close(): void }> {

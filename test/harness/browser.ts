@@ -70,8 +70,8 @@ function launchBrowser(): Promise<Browser> {
 }
 
 /**
- * Opens pages for the tests of a group. The pages of a test have separate profiles, except those of one `person`. A test
- * fails if a page sends a request to another origin, violates its content security policy, or has a script error.
+ * Opens pages for the tests of a group. The pages of a test have separate profiles, except those of one `person`. A
+ * test fails if a page sends a request to another origin, violates its content security policy, or has a script error.
  * @param isShared keeps the profiles for later files of the worker, which use the same server
  */
 export function useBrowser(isShared = false): OpenPage {

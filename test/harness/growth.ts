@@ -1,6 +1,9 @@
 /** The number of pieces of a text. Linear work takes as long for all pieces as for the text, quadratic work a 16th. */
 const PIECES = 16;
-/** Ratios below the first count as linear, from the second on as not linear. The first is halfway between 1 and `PIECES`. */
+/**
+ * Ratios below the first count as linear, from the second on as not linear. The first is halfway between 1 and
+ * `PIECES`.
+ */
 const [LIMIT, CLEAR] = [4, 8];
 /** For ratios between them, a text up to this many times as long decides, whose pieces do not fit the caches either. */
 const LONGEST = 8;

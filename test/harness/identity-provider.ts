@@ -54,7 +54,9 @@ interface ProviderOptions {
   authMethod?: 'client_secret_post';
 }
 
-/** Shared by the providers of a worker: generating RSA keys is slow, and other issuers must be rejected by their claims. */
+/**
+ * Shared by the providers of a worker: generating RSA keys is slow, and other issuers must be rejected by their claims.
+ */
 let signingKey: Promise<JWK> | undefined;
 
 async function newSigningKey(): Promise<JWK> {

@@ -33,8 +33,8 @@ export interface ImportGate {
 }
 
 /**
- * Starts an S3-compatible store that sends as much of a report as the test allows. An import that waits for it is running
- * on any machine, however fast. The gate is open at first.
+ * Starts an S3-compatible store that sends as much of a report as the test allows. An import that waits for it is
+ * running on any machine, however fast. The gate is open at first.
  */
 export async function startImportGate(): Promise<ImportGate> {
   const files = new Map<string, Buffer>();

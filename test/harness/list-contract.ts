@@ -36,8 +36,8 @@ const PAGE = {
 } as const;
 
 /**
- * Reads a list in every way: in one response, by page and by cursor, with each filter and with two, in each order and both
- * directions. Checks that each row appears once, and that totals are correct.
+ * Reads a list in every way: in one response, by page and by cursor, with each filter and with two, in each order and
+ * both directions. Checks that each row appears once, and that totals are correct.
  */
 export async function verifyListContract(server: TestServer, walk: ListContract): Promise<Row[]> {
   await expectFullCoverage(server, walk);

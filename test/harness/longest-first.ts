@@ -37,9 +37,9 @@ const LONGEST = [
 ];
 
 /**
- * Runs the projects one after another: Vitest ends a worker, with its modules, its shared server and its browser, when the
- * next file in the queue belongs to another project. Within a project, the slowest files run first; on a clean checkout,
- * Vitest has no durations of earlier runs.
+ * Runs the projects one after another: Vitest ends a worker, with its modules, its shared server and its browser, when
+ * the next file in the queue belongs to another project. Within a project, the slowest files run first; on a clean
+ * checkout, Vitest has no durations of earlier runs.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -8,8 +8,8 @@ import { temporaryFolder } from './temporary.ts';
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Imported late, because it is compiled first.
   const { openDatabase } = await import('../../src/db/open-database.ts');
-  // The data of these tests need not be durable; test/crash starts its own cluster, which flushes. Autovacuum and JIT do
-  // not pay off in databases that live for seconds.
+  // The data of these tests need not be durable; test/crash starts its own cluster, which flushes. Autovacuum and JIT
+  // do not pay off in databases that live for seconds.
   const cluster = await startPostgres(
     ['fsync=off', 'full_page_writes=off', 'max_wal_size=256MB', 'autovacuum=off', 'jit=off'].flatMap(
       (setting) => ['-c', setting],

@@ -62,8 +62,8 @@ let shared: Promise<TestServer & { forgetLogs(): void }> | undefined;
 let sharedClock: () => number;
 
 /**
- * The server that the files of a worker share, as starting one takes longer than most files. It ends with the worker. Use
- * it in tests that check only their own data, do not count transactions, and in which no sign-in fails. For another
+ * The server that the files of a worker share, as starting one takes longer than most files. It ends with the worker.
+ * Use it in tests that check only their own data, do not count transactions, and in which no sign-in fails. For another
  * configuration, use `startSecondServer`.
  */
 export async function useSharedServer(clock: () => number = Date.now): Promise<TestServer> {

@@ -7,8 +7,8 @@ import { StatementCache } from '../../src/db/sqlite/statement-cache.ts';
 import { clausesOf, STATEMENTS_FOLDER, type StatementRecord } from './statement-coverage.ts';
 
 /**
- * Records the SQL statements that each test file runs on SQLite, for `statement-coverage.ts`. Vitest evaluates this setup
- * file before each test file. Statements of worker threads and child processes are not recorded.
+ * Records the SQL statements that each test file runs on SQLite, for `statement-coverage.ts`. Vitest evaluates this
+ * setup file before each test file. Statements of worker threads and child processes are not recorded.
  */
 const worker = globalThis as { recordedStatements?: Set<string> };
 

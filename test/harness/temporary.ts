@@ -9,7 +9,8 @@ const ENOUGH_BYTES = 2 * 1024 ** 3;
 const base = hasMemoryRoom() ? MEMORY : tmpdir();
 
 /**
- * Creates a temporary folder, in memory if there is enough: fsync is slow on disk. Tests of durability use `os.tmpdir()`.
+ * Creates a temporary folder, in memory if there is enough: fsync is slow on disk. Tests of durability use
+ * `os.tmpdir()`.
  * @param parent parent folder
  */
 export function temporaryFolder(parent: string = base): string {

@@ -10,8 +10,8 @@ import type { AttackCounts, AttackJob } from './attacker.ts';
 import { Client, formBody } from './client.ts';
 
 /**
- * Attacks a server as two accounts and without credentials, and measures the effect on another tenant: `npm run test:hostile`.
- * Fails if the other tenant waits too long, or if the server uses too much memory or disk.
+ * Attacks a server as two accounts and without credentials, and measures the effect on another tenant: `npm run
+ * test:hostile`. Fails if the other tenant waits too long, or if the server uses too much memory or disk.
  */
 const { values } = parseArgs({
   options: {

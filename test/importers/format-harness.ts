@@ -52,9 +52,9 @@ export async function findingsOf(format: ReportFormat, bytes: string | Uint8Arra
 }
 
 /**
- * Defines the tests of every format for each report in `test/fixtures/<name>/`: only this format detects it; it yields the
- * records of `<report>.records.json` (written if missing: review it before the commit), with chunks of any size; it ends
- * with the records so far or a `ReportError` if truncated or changed anywhere.
+ * Defines the tests of every format for each report in `test/fixtures/<name>/`: only this format detects it; it yields
+ * the records of `<report>.records.json` (written if missing: review it before the commit), with chunks of any size; it
+ * ends with the records so far or a `ReportError` if truncated or changed anywhere.
  */
 export function describeFormat(format: ReportFormat, options: HarnessOptions = {}): void {
   const folder = new URL(`${format.name}/`, FIXTURES);
@@ -167,7 +167,9 @@ function identitiesIn(records: readonly ReportRecord[], format: ReportFormat): s
 /** Lists to whose entries other members refer by index (SARIF). */
 const INDEXED = ['rules', 'artifacts', 'extensions', 'invocations', 'logicalLocations', 'taxa', 'taxonomies'];
 
-/** Returns a JSON document, or JSON Lines, with its members, lists and lines in another order; `undefined` for others. */
+/**
+ * Returns a JSON document, or JSON Lines, with its members, lists and lines in another order; `undefined` for others.
+ */
 function shuffledJson(text: string, random: Random): string | undefined {
   const shuffle = (value: unknown, name?: string): unknown => {
     if (Array.isArray(value)) {

@@ -19,8 +19,8 @@ interface LastFocus {
 }
 
 /**
- * Restores the keyboard focus when the focused element is removed, such as a submitted form or a deleted row: focuses the next
- * focusable element, or else the table, tab or heading above it.
+ * Restores the keyboard focus when the focused element is removed, such as a submitted form or a deleted row: focuses
+ * the next focusable element, or else the table, tab or heading above it.
  */
 export function useRestoreFocus(): void {
   useEffect(() => {

@@ -28,7 +28,9 @@ interface ListPageProps<Row extends object> {
   onSearch: (change: Record<string, unknown>) => void;
   /** Removes all search parameters. */
   onClear: () => void;
-  /** The main action, the label of its shortcut, `n`, and its button, by default "New"; undefined without permission. */
+  /**
+   * The main action, the label of its shortcut, `n`, and its button, by default "New"; undefined without permission.
+   */
   create?: { label: string; button?: ReactNode; run: () => void } | undefined;
   /** Shown if there are no rows at all. */
   empty: { title: string; hint: string };

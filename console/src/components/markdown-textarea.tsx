@@ -17,7 +17,10 @@ export interface MarkdownTextareaProps extends Omit<TextareaProps, 'value' | 'on
   uploadImage?: UploadImage | undefined;
 }
 
-/** A text area that uploads pasted and dropped images and inserts them at the cursor. Ctrl or Cmd with Enter submits its form. */
+/**
+ * A text area that uploads pasted and dropped images and inserts them at the cursor. Ctrl or Cmd with Enter submits its
+ * form.
+ */
 export function MarkdownTextarea({ value, onChange, uploadImage, error, ...props }: MarkdownTextareaProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const [progress, setProgress] = useState<UploadState>();

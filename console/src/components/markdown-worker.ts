@@ -38,7 +38,8 @@ function parseWithinLimits(text: string): Root | null {
 }
 
 /**
- * Turns HTML into text, empties unsafe addresses and drops positions. Walks without recursion, as the depth is not known yet.
+ * Turns HTML into text, empties unsafe addresses and drops positions. Walks without recursion, as the depth is not
+ * known yet.
  * @returns whether the tree is within the limits
  */
 function clean(tree: Root): boolean {

@@ -19,8 +19,8 @@ interface TextProps {
 }
 
 /**
- * Renders CommonMark with tables. HTML is shown as text; only attachments are loaded as images. A text that is too long or too
- * deeply nested to parse is shown as plain text.
+ * Renders CommonMark with tables. HTML is shown as text; only attachments are loaded as images. A text that is too long
+ * or too deeply nested to parse is shown as plain text.
  */
 export default function MarkdownText({ children: text, vulnerabilityId }: TextProps) {
   const findPendingUpload = use(PendingUploads);

@@ -95,7 +95,9 @@ interface PreviousRows {
   rows: ReadonlyMap<number, VulnerabilityRow>;
 }
 
-/** Updates vulnerabilities (operation 30), with undo. Displayed rows are updated optimistically and keep their position. */
+/**
+ * Updates vulnerabilities (operation 30), with undo. Displayed rows are updated optimistically and keep their position.
+ */
 export function useBulkUpdate() {
   const client = useQueryClient();
   const undo = async (requestIds: readonly string[], previous: PreviousRows | undefined) => {

@@ -148,8 +148,8 @@ export const runningImportsQuery = queryOptions({
 const POLL_INTERVAL = 1_500;
 
 /**
- * Follows an import until it finishes: by its event stream (operation 68), read with fetch because EventSource cannot send a
- * token, or by polling (operation 67) where a proxy blocks the stream.
+ * Follows an import until it finishes: by its event stream (operation 68), read with fetch because EventSource cannot
+ * send a token, or by polling (operation 67) where a proxy blocks the stream.
  * @returns the finished import
  */
 export async function followImport(

@@ -21,9 +21,9 @@ let pending: Promise<AccessToken> | undefined;
 let subject: string | undefined;
 
 /**
- * Returns an access token for the browser's session, by authorization code with PKCE (RFC 6749, section 4.1; RFC 7636). Without
- * a session, redirects to sign-in and never resolves; on a page already in use, waits until the user has signed in again, so that
- * typed text is not lost.
+ * Returns an access token for the browser's session, by authorization code with PKCE (RFC 6749, section 4.1; RFC 7636).
+ * Without a session, redirects to sign-in and never resolves; on a page already in use, waits until the user has signed
+ * in again, so that typed text is not lost.
  */
 async function accessToken(): Promise<string> {
   if (cached !== undefined && cached.expiresAt - EXPIRY_MARGIN > Date.now()) return cached.token;

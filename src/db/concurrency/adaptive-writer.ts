@@ -24,8 +24,8 @@ const GROWING_TABLES = [
   'asset_detections',
 ];
 /**
- * Statistics are checked after the first transaction, as many small reports may have gone before, then after so many rows,
- * and whenever their number has doubled.
+ * Statistics are checked after the first transaction, as many small reports may have gone before, then after so many
+ * rows, and whenever their number has doubled.
  */
 const FIRST_ANALYZE = 500;
 
@@ -120,9 +120,9 @@ const MAX_PAGES = 1_000;
 const GROWTH_FACTOR = 4;
 
 /**
- * Analyzes tables that have outgrown the statistics of PostgreSQL's planner. Statements and foreign key checks cache their
- * plans, and a plan made for a nearly empty table scans the whole table for each row (ADR 69). Skips tables that another
- * session is analyzing. Does nothing on SQLite.
+ * Analyzes tables that have outgrown the statistics of PostgreSQL's planner. Statements and foreign key checks cache
+ * their plans, and a plan made for a nearly empty table scans the whole table for each row (ADR 69). Skips tables that
+ * another session is analyzing. Does nothing on SQLite.
  */
 export async function analyzeGrownTables(tx: Transaction, tables: readonly string[]): Promise<void> {
   if (tx.engine !== 'postgres') return;

@@ -1,8 +1,8 @@
 import { yieldToEventLoop } from '../../lib/yield-to-event-loop.ts';
 
 /**
- * Deduplicates concurrent loads. A caller never joins a load that has already started: its result could be older than the
- * request. It joins the next one, which starts when the current one has settled.
+ * Deduplicates concurrent loads. A caller never joins a load that has already started: its result could be older than
+ * the request. It joins the next one, which starts when the current one has settled.
  */
 export class SingleFlight<Result> {
   readonly #load: () => Promise<Result>;

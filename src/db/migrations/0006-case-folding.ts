@@ -26,7 +26,9 @@ const FOLDINGS: readonly (readonly [character: string, folded: string])[] = [
 /** Those of common texts, so that most need few replacements. */
 const COMMON = FOLDINGS.filter(([character]) => 'µßς'.includes(character));
 
-/** The other characters, and some that stay, as a few ranges: both engines compare each character of a text with all. */
+/**
+ * The other characters, and some that stay, as a few ranges: both engines compare each character of a text with all.
+ */
 const RARE = 'ŉſ\u0345ϐ-ϵևᏸ-ᏽᲀ-ᲈẚẛᾀ-ῷꭰ-ꮿﬀ-ﬗ';
 
 const matches = (column: string, characters: string, { engine }: SchemaDialect) =>

@@ -1,8 +1,8 @@
 import type { Migration, SchemaDialect } from './migration.ts';
 
 /**
- * Stores what each scan saw of a host, from which its ports and their history are derived. The ports of a database of an
- * earlier version become the first detection of their host when the next scan of it is applied.
+ * Stores what each scan saw of a host, from which its ports and their history are derived. The ports of a database of
+ * an earlier version become the first detection of their host when the next scan of it is applied.
  */
 export const hostDetections: Migration = {
   name: '0009-host-detections',

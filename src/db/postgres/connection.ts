@@ -35,8 +35,8 @@ export interface PostgresConnection {
 
 /**
  * Call once a pool: its connections share the names of statements.
- * @param permits as many as the pool has connections. Callers wait for a permit, as the pool's own timeout is the one for
- *   connecting to the server
+ * @param permits as many as the pool has connections. Callers wait for a permit, as the pool's own timeout is the one
+ *   for connecting to the server
  * @returns a function that takes a connection out of the pool
  */
 export function createConnectionAcquirer(

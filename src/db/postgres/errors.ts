@@ -45,8 +45,8 @@ function isConnectionTimeout(error: unknown): boolean {
 }
 
 /**
- * Turns connection failures, shutdowns, too many clients, timeouts, a server that became read-only in a failover, and stale
- * plans into a `StorageError`.
+ * Turns connection failures, shutdowns, too many clients, timeouts, a server that became read-only in a failover, and
+ * stale plans into a `StorageError`.
  */
 export function translatePostgresError(error: unknown): unknown {
   const isUnavailable =

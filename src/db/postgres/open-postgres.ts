@@ -46,8 +46,8 @@ function createPools(config: PostgresConfig): { readPool: pg.Pool; writePool: pg
   const readPool = new pg.Pool({
     ...options,
     max: READ_CONNECTIONS,
-    // By default, the planner hashes what a subquery selects up to some 250,000 rows, and reads all of it for each row beyond
-    // that (ADR 91).
+    // By default, the planner hashes what a subquery selects up to some 250,000 rows, and reads all of it for each row
+    // beyond that (ADR 91).
     options: '-c default_transaction_read_only=on -c hash_mem_multiplier=16',
   });
   const writePool = new pg.Pool({
@@ -55,12 +55,12 @@ function createPools(config: PostgresConfig): { readPool: pg.Pool; writePool: pg
     max: WRITE_CONNECTIONS,
     pipeline: true,
     // Overrides the defaults of the role and the database, so that responses imply durability. Writes with relaxed
-    // durability precede the next durable ones in the same log. Only `begin read write` can write: the statements pipelined
-    // behind a `begin` that fails must not run outside a transaction.
+    // durability precede the next durable ones in the same log. Only `begin read write` can write: the statements
+    // pipelined behind a `begin` that fails must not run outside a transaction.
     options: `-c synchronous_commit=${config.relaxedDurability === true ? 'off' : 'on'} -c default_transaction_read_only=on`,
   });
-  // A broken connection fails its query and is replaced. Without these listeners, it would also end the process: the pool
-  // reports idle connections, a client reports itself.
+  // A broken connection fails its query and is replaced. Without these listeners, it would also end the process: the
+  // pool reports idle connections, a client reports itself.
   for (const pool of [readPool, writePool]) {
     pool.on('error', () => undefined);
     pool.on('connect', (client) => client.on('error', () => undefined));

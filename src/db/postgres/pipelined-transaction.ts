@@ -40,8 +40,8 @@ export class PipelinedTransaction implements ConnectionProvider, DatabaseConnect
 
   /**
    * Resolves once the transaction is durable.
-   * @throws the error of the first statement that failed; nothing was changed then. StorageError when the server did not
-   *   answer; whether it committed is unknown then
+   * @throws the error of the first statement that failed; nothing was changed then. StorageError when the server did
+   *   not answer; whether it committed is unknown then
    */
   async commit(): Promise<void> {
     this.#ended = true;
@@ -59,7 +59,8 @@ export class PipelinedTransaction implements ConnectionProvider, DatabaseConnect
   }
 
   /**
-   * The connection is read-only outside `begin read write`: if that fails, every statement pipelined behind it fails too.
+   * The connection is read-only outside `begin read write`: if that fails, every statement pipelined behind it fails
+   * too.
    */
   #begin(): void {
     if (this.#begun) return;

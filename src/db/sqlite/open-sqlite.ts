@@ -37,8 +37,8 @@ interface Connections {
 }
 
 function openConnections(path: string, config: DatabaseConfig): Connections {
-  // SQLite gives the log the permissions of the database file. An existing file must not be opened and closed here: that
-  // would drop the locks that another connection of this process holds on it.
+  // SQLite gives the log the permissions of the database file. An existing file must not be opened and closed here:
+  // that would drop the locks that another connection of this process holds on it.
   if (!existsSync(path)) createPrivateFile(path);
   const writer = new DatabaseSync(path, { timeout: config.timeout, enableForeignKeyConstraints: true });
   writer.exec('pragma journal_mode = wal');
@@ -50,7 +50,8 @@ function openConnections(path: string, config: DatabaseConfig): Connections {
       path,
       timeout: config.timeout,
     });
-  // Checkpoints of the worker do not restart a log that is written to all the time, so the writer takes one now and then.
+  // Checkpoints of the worker do not restart a log that is written to all the time, so the writer takes one now and
+  // then.
   writer.exec(
     `pragma wal_autocheckpoint = ${checkpointer === undefined ? CHECKPOINT_FRAMES : 4 * CHECKPOINT_FRAMES}`,
   );
@@ -64,8 +65,8 @@ function openConnections(path: string, config: DatabaseConfig): Connections {
 }
 
 /**
- * Opens `assay.db` in the data folder: one connection writes, a read-only one runs short queries on the calling thread, and
- * those of worker threads run long queries.
+ * Opens `assay.db` in the data folder: one connection writes, a read-only one runs short queries on the calling thread,
+ * and those of worker threads run long queries.
  */
 export async function openSqlite(config: DatabaseConfig): Promise<Database> {
   mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 });
@@ -187,8 +188,8 @@ async function migrateSqlite(writer: SqliteConnection): Promise<string[]> {
 }
 
 /**
- * Brings the WAL into the database file, so that the file is complete by itself. SQLite does that when the last connection is
- * closed, but the driver closes one only once its statements are garbage.
+ * Brings the WAL into the database file, so that the file is complete by itself. SQLite does that when the last
+ * connection is closed, but the driver closes one only once its statements are garbage.
  */
 function checkpointAtClose(writer: SqliteConnection): void {
   try {

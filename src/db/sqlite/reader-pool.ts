@@ -37,8 +37,8 @@ class WorkerError extends Error {
 }
 
 /**
- * Worker threads that run read-only statements, off the event loop. They start on demand, run until `close`, do not keep the
- * process alive while idle, and are replaced when they die.
+ * Worker threads that run read-only statements, off the event loop. They start on demand, run until `close`, do not
+ * keep the process alive while idle, and are replaced when they die.
  */
 export class ReaderPool {
   readonly #url: URL;

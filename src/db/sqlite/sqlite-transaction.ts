@@ -17,7 +17,9 @@ import type { StatementCache } from './statement-cache.ts';
 /** How long statements may run back to back before the event loop gets a turn. */
 const MAX_MILLISECONDS = 10;
 
-/** Measures how long the writing connection has used the event loop: SQLite runs each statement on the calling thread. */
+/**
+ * Measures how long the writing connection has used the event loop: SQLite runs each statement on the calling thread.
+ */
 export class EventLoopBudget {
   #startedAt = 0;
 
@@ -42,8 +44,8 @@ const dialect = {
 };
 
 /**
- * The handle of one transaction on the writing connection. Its statements yield the event loop when the budget is exceeded.
- * After `end` it refuses statements, as the connection then belongs to another transaction.
+ * The handle of one transaction on the writing connection. Its statements yield the event loop when the budget is
+ * exceeded. After `end` it refuses statements, as the connection then belongs to another transaction.
  */
 export class SqliteTransaction implements ConnectionProvider, DatabaseConnection {
   readonly builder: Transaction;

@@ -15,8 +15,8 @@ const PAGE_SIZE_OFFSET = 8;
 const SALTS = { inHeader: 16, inFrame: 8, length: 8 };
 
 /**
- * Checkpoints a long write-ahead log on a worker thread. SQLite would do it in the commit that makes the log long, which
- * blocks the event loop and other writers until 16 MiB are copied and flushed (ADR 80).
+ * Checkpoints a long write-ahead log on a worker thread. SQLite would do it in the commit that makes the log long,
+ * which blocks the event loop and other writers until 16 MiB are copied and flushed (ADR 80).
  */
 export class WalCheckpointer {
   readonly #url: URL;

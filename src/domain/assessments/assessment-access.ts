@@ -217,8 +217,9 @@ const hasReported = (organization: number) =>
     where latest.organization_id = ${organization} limit 1) is not null`;
 
 /**
- * Excludes staff whom the organization does not know. It knows those who are assigned to it by name, or are named in its
- * testing sessions, imports, latest vulnerabilities or comments (except internal comments, which its users cannot see).
+ * Excludes staff whom the organization does not know. It knows those who are assigned to it by name, or are named in
+ * its testing sessions, imports, latest vulnerabilities or comments (except internal comments, which its users cannot
+ * see).
  */
 const selectNameablePairs = prepareQuery<{ pairs: string; organization: number }, Pair>((db, p) => {
   // Uses the index on the user, who has fewer rows than the organization. For `exists`, PostgreSQL may read the table.

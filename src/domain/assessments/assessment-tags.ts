@@ -98,8 +98,8 @@ const bumpAssessmentVersion = preparePipelined<{ assessment: number; now: number
 
 /**
  * Creates an assessment tag and adds it to an assessment.
- * @throws DomainError `invalid` for a bad name, `not-found` for the assessment, `forbidden` unless the caller is an admin of its
- *   organization, `conflict` for a name that exists
+ * @throws DomainError `invalid` for a bad name, `not-found` for the assessment, `forbidden` unless the caller is an
+ *   admin of its organization, `conflict` for a name that exists
  */
 export async function createAssessmentTag(
   tx: Transaction,
@@ -136,7 +136,8 @@ export async function createAssessmentTag(
 }
 
 /**
- * @throws DomainError `invalid` for a bad name, `not-found`, `forbidden` unless the caller is an admin, `version-mismatch`, `conflict` for a name that another tag has
+ * @throws DomainError `invalid` for a bad name, `not-found`, `forbidden` unless the caller is an admin,
+ *   `version-mismatch`, `conflict` for a name that another tag has
  */
 export async function renameAssessmentTag(
   tx: Transaction,

@@ -49,7 +49,8 @@ export async function createGroup(
 
 /**
  * Updates an assessment group (operation 45).
- * @throws DomainError `invalid` for a bad name, `not-found`, `forbidden` unless the caller is an admin, `version-mismatch`
+ * @throws DomainError `invalid` for a bad name, `not-found`, `forbidden` unless the caller is an admin,
+ *   `version-mismatch`
  */
 export async function updateGroup(
   tx: Transaction,

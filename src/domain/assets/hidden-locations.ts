@@ -16,7 +16,8 @@ interface RequestedLocation {
 }
 
 /**
- * Looks for assets at these locations that the caller cannot see. The number of times that a caller finds one is limited.
+ * Looks for assets at these locations that the caller cannot see. The number of times that a caller finds one is
+ * limited.
  * @returns the `conflict` for the first such asset, or `undefined`. Return it from the transaction in place of throwing
  *   it, so that its count is committed
  * @throws DomainError `rate-limited` for a caller who has found too many

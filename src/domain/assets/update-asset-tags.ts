@@ -130,8 +130,8 @@ const deleteTags = preparePipelined<{ tags: readonly number[] }>((tx, p) =>
 
 /**
  * Renames a tag (operation 72).
- * @throws DomainError `invalid` for a bad name, `not-found` for the organization and the tag, `forbidden`, `version-mismatch`
- *   for a version mismatch, `conflict` for a name that another tag has
+ * @throws DomainError `invalid` for a bad name, `not-found` for the organization and the tag, `forbidden`,
+ *   `version-mismatch` for a version mismatch, `conflict` for a name that another tag has
  */
 export async function renameAssetTag(
   tx: Transaction,

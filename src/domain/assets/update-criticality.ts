@@ -60,8 +60,8 @@ const setCriticality = prepareRowCount<{
 /**
  * Sets the criticality of assets of one organization (operation 10). Ignores unknown and invisible assets.
  * @returns the number of assets that changed
- * @throws DomainError `invalid` for the organization, StorageError `conflict` when a concurrent transaction changed the same
- *   assets
+ * @throws DomainError `invalid` for the organization, StorageError `conflict` when a concurrent transaction changed the
+ *   same assets
  */
 export async function updateCriticality(
   tx: Transaction,

@@ -47,8 +47,8 @@ const sameReportAs = (job: ImportJob): SameReport => ({
 });
 
 /**
- * @returns the earliest time that other standing imports give the same bytes, in milliseconds since 1970; `undefined` if
- *   there are none or the report has a time of its own
+ * @returns the earliest time that other standing imports give the same bytes, in milliseconds since 1970; `undefined`
+ *   if there are none or the report has a time of its own
  */
 export async function earliestReportTime(db: ReadConnection, job: ImportJob): Promise<number | undefined> {
   const imports = await importsWithoutOwnTime(db, sameReportAs(job));

@@ -146,7 +146,9 @@ const PROBE_ROWS = 4_000;
 /** Offsets up to this many index entries are skipped on the connection for short reads. */
 const MAX_CHEAP_OFFSET = 1_000;
 
-/** @returns functions that build the queries of a list, and decide how a page is read with the planner if there is one */
+/**
+ * @returns functions that build the queries of a list, and decide how a page is read with the planner if there is one
+ */
 function createQueries<
   DB,
   TB extends keyof DB,

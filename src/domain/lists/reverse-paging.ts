@@ -46,7 +46,9 @@ export async function readPage<R>(
   return (await Promise.all(parts)).flat();
 }
 
-/** @returns `prepare` with one result for each shape, prepared on first use; the members of a shape are simple values */
+/**
+ * @returns `prepare` with one result for each shape, prepared on first use; the members of a shape are simple values
+ */
 export function memoizeByShape<S extends object, Q>(prepare: (shape: S) => Q): (shape: S) => Q {
   const queries = new Map<string, Q>();
   return (shape) => {

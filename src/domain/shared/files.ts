@@ -27,10 +27,11 @@ export async function reserveBlob(tx: Transaction, key: string, now: number): Pr
 }
 
 /**
- * Creates the file of an organization for a blob. If the organization already has a file with this content, returns that
- * one; the new blob stays unreferenced and is removed.
+ * Creates the file of an organization for a blob. If the organization already has a file with this content, returns
+ * that one; the new blob stays unreferenced and is removed.
  * @returns the id of the file
- * @throws BlobMissing while the blob is being removed; StorageError `conflict` if the same content is stored and removed concurrently
+ * @throws BlobMissing while the blob is being removed; StorageError `conflict` if the same content is stored and
+ *   removed concurrently
  */
 export async function createFile(
   tx: Transaction,

@@ -13,7 +13,8 @@ const cachedTimes = new Float64Array(CACHE_SIZE).fill(Number.NaN);
 const cachedTexts = Array.from({ length: CACHE_SIZE }, () => '');
 
 /**
- * Formats as `Date.toISOString` does, in 0.1 µs instead of 0.65: a page has hundreds of times, most of them of few days.
+ * Formats as `Date.toISOString` does, in 0.1 µs instead of 0.65: a page has hundreds of times, most of them of few
+ * days.
  * @param milliseconds since 1970, a whole number
  */
 export function formatTimestamp(milliseconds: number): string {

@@ -4,8 +4,8 @@ import { type ScopeRule, scopeRuleOf, type Scope } from '../../auth/scopes.ts';
 import { withoutIndex } from '../../db/dialect-sql.ts';
 
 /**
- * What a caller can see, by the rules of docs/decided.md, section 10. Callers with the same kind and rules share a `key`;
- * queries are prepared once for each key.
+ * What a caller can see, by the rules of docs/decided.md, section 10. Callers with the same kind and rules share a
+ * `key`; queries are prepared once for each key.
  */
 export interface Visibility {
   key: string;

@@ -15,8 +15,8 @@ export interface RevokedToken {
 }
 
 /**
- * Revokes tokens, and all tokens that were created with them, directly or indirectly. The caller records the revocation of the selected
- * ones, and calls `bumpCredentialVersion`.
+ * Revokes tokens, and all tokens that were created with them, directly or indirectly. The caller records the revocation
+ * of the selected ones, and calls `bumpCredentialVersion`.
  * @returns the selected tokens that were valid
  */
 export async function revokeTokens(

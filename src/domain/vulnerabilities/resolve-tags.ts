@@ -36,8 +36,8 @@ export async function resolveTags(
  * Finds tags by id and by name, and creates those whose name is new.
  * @param input `tagRows`: the rows of `tagsByIds` for `ids`; `names`: trimmed, of a valid length
  * @returns each tag once, ordered by id
- * @throws DomainError `invalid` for an id that no tag of the organization has, as `tagIds.0` and so on, and for a bad name of
- *   a new tag, as `tagNames.0`
+ * @throws DomainError `invalid` for an id that no tag of the organization has, as `tagIds.0` and so on, and for a bad
+ *   name of a new tag, as `tagNames.0`
  */
 export async function findOrCreateTags(
   tx: Transaction,

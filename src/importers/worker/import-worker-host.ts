@@ -16,8 +16,8 @@ const STOP_TIMEOUT = 5_000;
 /** Milliseconds without a message after which a worker counts as stuck: one that waits still sends messages. */
 export const SILENCE_LIMIT = 60_000;
 /**
- * Milliseconds without progress after which a worker counts as stuck even if it sends messages or groups findings. Every
- * wait for the database or the file store ends earlier.
+ * Milliseconds without progress after which a worker counts as stuck even if it sends messages or groups findings.
+ * Every wait for the database or the file store ends earlier.
  */
 export const IDLE_LIMIT = 600_000;
 /** Milliseconds. Counting checks instead of reading the clock excludes time when the process was suspended or busy. */

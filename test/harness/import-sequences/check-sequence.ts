@@ -18,8 +18,8 @@ interface Upload {
 const END = dayOf(30);
 
 /**
- * Runs a sequence in one organization. Then imports the remaining reports into another one in the order of their times, each
- * at the time of the report, and repeats the changes of people at their times.
+ * Runs a sequence in one organization. Then imports the remaining reports into another one in the order of their times,
+ * each at the time of the report, and repeats the changes of people at their times.
  * @returns the differences of the organizations; none if the order of imports and undos does not matter
  */
 export async function differencesAfter(

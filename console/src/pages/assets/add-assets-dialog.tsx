@@ -120,7 +120,9 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** @returns the organization of a listing or else the selected one, or the only one; undefined if it is not known yet */
+/**
+ * @returns the organization of a listing or else the selected one, or the only one; undefined if it is not known yet
+ */
 function useOrganization(listing: string | null, selected: string | null): string | undefined {
   const { data: visible = [] } = useQuery(organizationsQuery);
   const listingOrganization = useQuery({

@@ -30,8 +30,8 @@ const IPV4 = /^(25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}$/;
 const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i;
 
 /**
- * Parses a list of hosts and URLs, one per line; a name may follow after a comma, a semicolon or a tab. Skips empty lines and
- * comments (`#`).
+ * Parses a list of hosts and URLs, one per line; a name may follow after a comma, a semicolon or a tab. Skips empty
+ * lines and comments (`#`).
  */
 export function parsePastedAssets(text: string): ParsedAssets {
   const pasted: ParsedAssets = { assets: [], invalid: [], duplicates: 0 };

@@ -29,7 +29,9 @@ const LOOKUP_CONCURRENCY = 4;
 
 const messages = groupMessages.add;
 
-/** Adds people to a group, selected one by one or pasted as a list of addresses, with a result for each (operation 47). */
+/**
+ * Adds people to a group, selected one by one or pasted as a list of addresses, with a result for each (operation 47).
+ */
 export function AddMembersDialog({ id, organizationUid, onClose }: AddMembersProps) {
   const { data: user } = useQuery(currentUserQuery);
   const [role, setRole] = useState<GroupRole>('assessment_member');

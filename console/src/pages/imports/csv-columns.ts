@@ -32,8 +32,8 @@ export async function readColumns(file: File): Promise<string[]> {
 }
 
 /**
- * Parses the first row of a CSV (RFC 4180), using the separator that a line such as `sep=;` before it names, else the one
- * that occurs most often in it.
+ * Parses the first row of a CSV (RFC 4180), using the separator that a line such as `sep=;` before it names, else the
+ * one that occurs most often in it.
  */
 export function parseFirstRow(text: string): string[] {
   const separatorLine = /^"?sep=([,;|\t])"?\r?\n/i.exec(text);

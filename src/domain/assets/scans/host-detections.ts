@@ -56,7 +56,9 @@ const insertObservations = prepareInsert(
   'on conflict (asset_id, name) do nothing',
 );
 
-/** Stores the detections of hosts by a scan. A repeated run overwrites those of the earlier run. Lock the hosts first. */
+/**
+ * Stores the detections of hosts by a scan. A repeated run overwrites those of the earlier run. Lock the hosts first.
+ */
 export async function storeDetections(
   tx: Transaction,
   organizationId: number,
@@ -83,8 +85,8 @@ export async function storeDetections(
 const CURRENT_PORTS = '=';
 
 /**
- * Adds the current ports of hosts to the observations that list none because they are the same. Call it before the ports
- * change.
+ * Adds the current ports of hosts to the observations that list none because they are the same. Call it before the
+ * ports change.
  * @param hostPorts the ports of the hosts; absent: locks and reads them
  */
 export async function storeCurrentPorts(

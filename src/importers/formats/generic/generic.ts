@@ -110,7 +110,10 @@ function findingOf(item: JsonObject, title: string): ReportedFinding {
 /** Characters. The time to remove a version from a title grows with the product of their lengths. */
 const MAX_VERSION_LENGTH = 200;
 
-/** @returns a rule for a finding without one: its title in folded case, without extra white space and the package version */
+/**
+ * @returns a rule for a finding without one: its title in folded case, without extra white space and the package
+ *   version
+ */
 export function ruleOfTitle(title: string, version?: string): string {
   const canRemoveVersion =
     version !== undefined && version.length >= 2 && version.length <= MAX_VERSION_LENGTH;
@@ -137,7 +140,9 @@ function identifiersOf(value: unknown): string[] {
 
 type FindingPlacement = Pick<ReportedFinding, 'target' | 'locations'>;
 
-/** @returns a placement per asset, protocol and port, with its locations; an empty one if the finding names no target */
+/**
+ * @returns a placement per asset, protocol and port, with its locations; an empty one if the finding names no target
+ */
 function placementsOf(item: JsonObject): FindingPlacement[] {
   const placements = new Map<string, { target: ScanTarget; locations: ReportedLocation[] }>();
   for (const endpoint of arrayOf(item.endpoints)) {

@@ -7,7 +7,9 @@ export interface SarifText {
 
 /** Characters that arguments may add to a message. */
 const MAX_ARGUMENTS = 1024 * 1024;
-/** A bracket that is no link, or a link to a related location or to a URI. Unambiguous, so that it takes linear time. */
+/**
+ * A bracket that is no link, or a link to a related location or to a URI. Unambiguous, so that it takes linear time.
+ */
 const BRACKETS =
   /\\([[\]])|\[((?:[^\][\\]|\\[^]){1,500})\]\((\d+|[a-z][a-z\d+.-]+:(?:[^\s()<>]|\([^\s()<>]*\)){1,2000})\)/gi;
 /** Stands for a link. A noncharacter, which texts do not use. */
