@@ -1,6 +1,6 @@
 // Records a part of a SQLite database for the tests of migrations: up to 20 rows of each table, and the rows they refer
-// to. Run it with a data directory of the released version, before the first migration after that version is added: npx
-// tsx scripts/record-database.ts <data directory> test/fixtures/databases/<last migration>.ndjson.gz
+// to. Run it with a data directory of the released version, before the first migration after that version is added:
+//   npx tsx scripts/record-database.ts <data directory> test/fixtures/databases/<last migration>.ndjson.gz
 import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
