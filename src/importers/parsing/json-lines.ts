@@ -37,19 +37,23 @@ export async function* streamJsonRecords(
 }
 
 /**
- * Reads a report whose JSON records each become one record of the import.
+ * Reads a report whose JSON records become records of the import.
+ * @param toRecords called with each JSON record, in order
  * @throws ReportError as `streamJsonRecords`
  */
 export async function* readJsonRecords(
   chunks: AsyncIterable<Uint8Array>,
-  toRecord: (value: unknown, location: SourceLocation) => ReportRecord,
+  toRecords: (value: unknown, location: SourceLocation) => ReportRecord | readonly ReportRecord[],
 ): AsyncGenerator<ReportRecord, void> {
   for await (const records of streamJsonRecords(chunks))
     for (const record of records) {
       const { location } = record;
-      yield 'error' in record
-        ? { kind: 'unreadable', reason: record.error, location }
-        : toRecord(record.value, location);
+      const result: ReportRecord | readonly ReportRecord[] =
+        'error' in record
+          ? { kind: 'unreadable', reason: record.error, location }
+          : toRecords(record.value, location);
+      if ('kind' in result) yield result;
+      else for (const each of result) yield each;
     }
 }
 

@@ -35,17 +35,16 @@ export const nuclei: ReportFormat = {
     records.some(
       (record) => isJsonObject(record) && templateOf(record) !== undefined && isJsonObject(record.info),
     ),
-  async *read(source) {
+  read(source) {
     // There is no header: the report's time is that of its earliest result.
     let scannedAt: number | undefined;
-    for await (const record of readJsonRecords(source(), recordOf)) {
+    return readJsonRecords(source(), (value, location) => {
+      const record = recordOf(value, location);
       const { seenAt = NaN } = record.kind === 'finding' ? record.finding : {};
-      if (!Number.isNaN(seenAt) && (scannedAt === undefined || seenAt < scannedAt)) {
-        scannedAt = seenAt;
-        yield { kind: 'report', scannedAt };
-      }
-      yield record;
-    }
+      if (Number.isNaN(seenAt) || (scannedAt !== undefined && seenAt >= scannedAt)) return record;
+      scannedAt = seenAt;
+      return [{ kind: 'report', scannedAt }, record];
+    });
   },
 };
 
