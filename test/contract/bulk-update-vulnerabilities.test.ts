@@ -298,6 +298,10 @@ describe('Operation 30: update many vulnerabilities', () => {
       maxBatchSize: 100_000,
       batchSize: 112 * 900,
     });
+    // A dry run counts tags that do not exist yet.
+    const replacement = Array.from({ length: 200 }, (_, index) => `new tag ${index}`);
+    const replace = { ids: ids.slice(0, 100), set: { tag_list: replacement }, dry_run: true };
+    expect((await bulk(replace)).body.batchSize).toBe(100 * (900 + 200));
     expect(await tagsOf(ids[0] as number)).toHaveLength(900);
     expect(bodyOf(await bulk({ ids: ids.slice(0, 111), set: { tags: [] } })).updated_count).toBe(111);
   });
@@ -321,6 +325,33 @@ describe('Operation 30: update many vulnerabilities', () => {
     );
     const result = await db.write((tx) => bulkUpdateVulnerabilities(tx, { actor, now }, prepared));
     expect(result).toEqual({ matched: 1, changed: [goneId] });
+  });
+
+  it('searches again, as the name of a tag may change', async () => {
+    const [tagged, entitled] = (await make(2)) as [number, number];
+    bodyOf(await bulk({ ids: [tagged], set: { add_tags: ['Sought'] } }));
+    const { db } = server.context;
+    await db.write((tx) =>
+      tx
+        .updateTable('vulnerabilities')
+        .set({ title: 'Sought', search_title: 'sought' })
+        .where('id', '=', entitled)
+        .execute(),
+    );
+    const actor = operatorCaller('bulk');
+    const prepared = await prepareBulkUpdate(
+      { db: db.read, caller: actor, now },
+      { filter: { search: 'sought' }, set: { statusId: 5 } },
+    );
+    await db.write((tx) =>
+      tx
+        .updateTable('vulnerability_tags')
+        .set({ name: 'Other', normalized_name: 'other' })
+        .where('normalized_name', '=', 'sought')
+        .execute(),
+    );
+    const result = await db.write((tx) => bulkUpdateVulnerabilities(tx, { actor, now }, prepared));
+    expect(result).toEqual({ matched: 1, changed: [entitled] });
   });
 
   it('finds matches by 1,000 CVEs', async () => {

@@ -34,6 +34,7 @@ const FILTERS_BY_OTHER_ROWS = [
   'assessmentGroupId',
   'gone',
   'goneImportId',
+  'search',
 ] as const satisfies readonly (keyof VulnerabilityFilters)[];
 
 /**
@@ -63,12 +64,12 @@ export async function lockMatches(
   const all = [...locked.values()];
   if (filter === undefined) return all;
   // Other transactions may have changed them, or rows that the filter uses, since they were read.
-  const isByOthers = FILTERS_BY_OTHER_ROWS.some((name) => filter[name] !== undefined);
+  const dependsOnOtherRows = FILTERS_BY_OTHER_ROWS.some((name) => filter[name] !== undefined);
   const matchesById = new Map(matches.map((match) => [match.id, match]));
   const changed = all.flatMap(({ id, version, updatedAt }) => {
     const match = matchesById.get(id);
     const isSame = match?.version === version && match.updated_at === updatedAt;
-    return isSame && !isByOthers ? [] : [id];
+    return isSame && !dependsOnOtherRows ? [] : [id];
   });
   if (changed.length === 0) return all;
   const matching = await selectMatching(tx, { actor, now }, filter, changed);

@@ -53,13 +53,10 @@ export function validateTagUpdate({ tagIds, tagNames, addTags, removeTags }: Tag
 /** Maps the tag ids of a vulnerability to its new ones. */
 export type TagTransform = (tags: readonly number[]) => readonly number[];
 
-/** The id of a tag that a dry run would create. */
-const NOT_CREATED = -1;
-
 /**
  * Builds a function for each organization that returns the new tags of a vulnerability.
  * @param organizations the organizations of all changed vulnerabilities
- * @param dryRun creates no tags; new names become a tag that no vulnerability has
+ * @param dryRun creates no tags; new names become negative ids
  * @returns the functions by organization
  * @throws DomainError `invalid` for the id of a tag that one of the organizations lacks
  */
@@ -91,7 +88,8 @@ export async function buildTagTransforms(
             names: names.map((name) => name.trim()),
           })
         ).map(({ id }) => id);
-    if (dryRun && namedIds.length < new Set(names.map(foldName)).size) namedIds.push(NOT_CREATED);
+    const missing = new Set(names.map(foldName)).size - namedIds.length;
+    for (let id = -1; dryRun && id >= -missing; id -= 1) namedIds.push(id);
     const set = sortedUnique(replaces ? [...(tagIds ?? []), ...namedIds] : namedIds);
     rules.set(organization, (tags) =>
       replaces ? set : sortedUnique([...tags.filter((tag) => !removed.has(tag)), ...set]),
