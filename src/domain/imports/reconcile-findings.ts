@@ -275,7 +275,7 @@ async function createMissing(tx: Transaction, context: Reconciling, plans: reado
           id,
           assessment: { id: assessmentId, organization_id: organizationId },
           statusId: STATUS.pendingReview,
-          by: by.actor.userId,
+          createdBy: by.actor.userId,
           now: by.now,
         },
       ),

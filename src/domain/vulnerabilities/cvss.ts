@@ -72,7 +72,7 @@ const VERSIONS = {
 };
 
 const MAX_VECTOR_LENGTH = 512;
-/** A report repeats few vectors, and a score takes as long as the rest of a finding. */
+/** A report has few distinct vectors, and calculating a score takes as long as the rest of a finding. */
 const scoreCache = new Map<string, { score: number | undefined }>();
 const MAX_CACHED_SCORES = 1_000;
 

@@ -51,19 +51,19 @@ export type VulnerabilityInsertRow = VulnerabilityRow & { search_title: string; 
 
 /** @returns the row of a manually reported vulnerability; importers override some columns */
 export function buildVulnerabilityRow(
-  finding: VulnerabilityFieldColumns,
+  fields: VulnerabilityFieldColumns,
   {
     id,
     assessment,
     statusId,
-    by,
+    createdBy,
     now,
   }: {
     id: number;
     assessment: { id: number; organization_id: number };
     statusId: number;
     /** The id of a user. */
-    by: number | null;
+    createdBy: number | null;
     now: number;
   },
 ): VulnerabilityInsertRow {
@@ -77,15 +77,15 @@ export function buildVulnerabilityRow(
     closed_at: closedAt(statusId, now),
     created_at: now,
     updated_at: now,
-    created_by: by,
+    created_by: createdBy,
     assignee_id: null,
     due_on: null,
     source: 'manual',
     first_seen_at: now,
     import_id: null,
-    search_title: foldCase(finding.title),
-    search_description: foldCase(finding.description),
-    ...finding,
+    search_title: foldCase(fields.title),
+    search_description: foldCase(fields.description),
+    ...fields,
   };
 }
 

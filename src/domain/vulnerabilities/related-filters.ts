@@ -37,7 +37,8 @@ interface IdSource {
 
 /**
  * The condition that a vulnerability is among the ids of a source. Known ids are inlined, because an engine can only
- * guess how many a subquery returns. If a source has many ids, each row is tested instead.
+ * guess how many a subquery returns. If a source has many ids, pages on SQLite test each row; PostgreSQL and counts
+ * select the ids once.
  */
 function idCondition(
   { db, plan }: ListContext,

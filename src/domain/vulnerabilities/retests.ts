@@ -173,7 +173,7 @@ export async function decideRetest(
 
 function statusAfter(
   decision: RetestDecision,
-  { status_before_retest: before, status_id: now }: VisibleVulnerability,
+  { status_before_retest: before, status_id: current }: VisibleVulnerability,
 ) {
   switch (decision) {
     case 'verified':
@@ -182,7 +182,7 @@ function statusAfter(
       return STATUS.fixInProgress;
     case 'blocked':
     case 'cancelled':
-      return before ?? now;
+      return before ?? current;
   }
 }
 
@@ -203,7 +203,11 @@ async function changeStatusAudited(
   });
 }
 
-/** The caller can see the vulnerability. A session that was logged after the request proves nothing. */
+/**
+ * Whether the caller may decide a retest of a vulnerability that they can see: staff, users who logged a testing
+ * session of the assessment before the request, and, for `cancelled`, its author and admins. A later session proves
+ * nothing.
+ */
 async function canDecide(
   tx: Transaction,
   caller: Caller,

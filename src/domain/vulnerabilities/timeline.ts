@@ -23,7 +23,7 @@ export interface TimelineEntry {
   organizationId: number;
   vulnerabilityId: number;
   kind: RecordedKind;
-  /** Never an address or a credential. */
+  /** Never a network address or a credential of the account. */
   before?: object | null;
   after?: object | null;
   commentId?: number;

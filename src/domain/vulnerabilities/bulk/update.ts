@@ -52,7 +52,7 @@ export interface BulkUpdate {
 
 /** A bulk update whose form is valid and whose size is within the limits. */
 export interface PreparedBulkUpdate extends BulkUpdate {
-  /** The audited form of `filter`. */
+  /** The vulnerabilities that `filter` selected, as they were then. */
   matches?: readonly Match[];
 }
 

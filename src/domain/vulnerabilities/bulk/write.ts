@@ -49,7 +49,8 @@ export async function writeFieldChanges(
   }
   const sums = new DeltaAccumulator();
   for (const chunk of chunked(changes, BULK_CHUNK_ROWS)) await accumulateDeltas(tx, chunk, sums);
-  // Thousands of changes share few counters. Last, because other transactions write the same counters.
+  // Thousands of changes share few counters. Last, because it locks the assets whose number of open vulnerabilities
+  // changes.
   for (const rows of chunked(sums.rows(), BULK_CHUNK_ROWS)) await insertDeltas(tx, rows);
 }
 
@@ -94,8 +95,8 @@ const insertTaggingForEach = prepareBatchInsert(
 );
 
 /**
- * Writes equal changes with one statement a table: indexes of unchanged columns stay untouched, and snapshots are
- * sent once.
+ * Writes equal changes with statements that send the shared values once per chunk: indexes of unchanged columns stay
+ * untouched, and snapshots are not repeated for each row.
  */
 async function writeGroup(
   tx: Transaction,
