@@ -4,7 +4,7 @@ import { cliChangeContext } from '../../src/auth/callers.ts';
 import type { Transaction } from '../../src/db/database.ts';
 import { unwrapOutcome } from '../../src/domain/shared/errors.ts';
 import { createAssets } from '../../src/domain/assets/create-assets.ts';
-import { updateLastSeen } from '../../src/domain/assets/scans/host-queries.ts';
+import { addSeenTimes } from '../../src/domain/assets/scans/host-queries.ts';
 import { createOrganization } from '../../src/domain/users/staff-organizations.ts';
 import {
   addDeltas,
@@ -94,7 +94,7 @@ describe.runIf(engine() === 'postgres')('Concurrent transactions that write the 
     [
       'when they were seen',
       (tx, assets) =>
-        updateLastSeen(
+        addSeenTimes(
           tx,
           assets.map((id) => [id, 1]),
         ),

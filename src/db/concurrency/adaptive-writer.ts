@@ -38,7 +38,10 @@ class DryRunRollback extends Error {
   }
 }
 
-/** Writes in transactions that adapt their size to a duration of some 50 ms, so that other writers are not blocked. */
+/**
+ * Writes in transactions that adapt their size to a target duration, `TARGET_MILLISECONDS`, so that other writers are
+ * not blocked.
+ */
 export class AdaptiveWriter {
   readonly #db: Database;
   readonly #signal: AbortSignal;
@@ -51,7 +54,8 @@ export class AdaptiveWriter {
   #pause: Promise<unknown> = Promise.resolve();
 
   /**
-   * @param options `dryRun`: roll every transaction back; `size`: rows in the first transaction; `most`: in the largest
+   * @param options `dryRun`: roll every transaction back; `size`: rows in the first transaction; `maxSize`: in the
+   *   largest
    */
   constructor(
     db: Database,

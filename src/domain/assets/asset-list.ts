@@ -49,7 +49,7 @@ const inAddressBlocks: Filter<'texts'> = {
     problem: { code: 'not-an-address-block' },
     example: '192.0.2.0/24',
   },
-  where(_reading, blocks) {
+  where(_listContext, blocks) {
     const ranges = blocks.flatMap((block) => addressKeyRanges(block) ?? []);
     const conditions = ranges.map(
       ([first, last]) => sql<SqlBool>`assets.address_hex between ${first} and ${last}`,

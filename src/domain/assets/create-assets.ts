@@ -257,9 +257,9 @@ function resolveTarget(
   return { organizationId, listing: listing && { id: listing.id, uid: listing.uid } };
 }
 
-/** @returns whether the scope can change an asset that is writable so */
-export function canWrite({ writableBy }: ScopeRule, asset: AssetValues['writable_by']): boolean {
-  return writableBy === null || writableBy.includes(asset);
+/** @returns whether the rule allows changes of an asset with this `writable_by` */
+export function canWrite({ writableBy }: ScopeRule, assetWritableBy: AssetValues['writable_by']): boolean {
+  return writableBy === null || writableBy.includes(assetWritableBy);
 }
 
 async function readCreated(tx: Transaction, caller: Caller, uids: readonly string[]): Promise<Asset[]> {

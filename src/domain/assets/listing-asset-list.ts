@@ -11,7 +11,7 @@ export interface ListingAsset {
   type: (typeof ASSET_TYPES)[number];
   criticality: (typeof CRITICALITIES)[number];
   scopeRules: string[];
-  /** When the asset was updated, in milliseconds since 1970. */
+  /** When the asset was created, in milliseconds since 1970. */
   createdAt: number;
 }
 
@@ -39,7 +39,7 @@ export const listingAssetList = defineList({
     search: searchFilter('assets.search_name', 'assets.search_location'),
   },
   sorts: { location: { column: 'assets.location', type: 'text' } },
-  hydrate: (_reading, rows) =>
+  hydrate: (_listContext, rows) =>
     rows.map((row): ListingAsset => ({
       uid: row.uid,
       location: row.location,

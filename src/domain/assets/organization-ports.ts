@@ -72,9 +72,10 @@ interface PortQueryContext {
 }
 
 /**
- * Lists the ports of an organization with the number of hosts that have each, most hosts first (operation 80).
- * Counts the hosts whose ports the caller can see.
- * @throws DomainError `not-found` unless the caller belongs to the organization
+ * Lists the ports of an organization with the number of hosts that have each, most hosts first (operation 80). Counts
+ * the hosts whose ports the caller can see.
+ * @throws DomainError `not-found` unless it is the caller's own organization or, for staff, one that they have access
+ *   to
  */
 export async function readOrganizationPorts(
   db: ReadConnection,

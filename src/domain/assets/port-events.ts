@@ -24,7 +24,7 @@ export interface PortEvent {
   kind: (typeof PORT_EVENT_KINDS)[number];
   before: PortFields | null;
   after: PortFields;
-  /** `null` when unknown. */
+  /** `null` for a scan without an import. */
   importId: number | null;
 }
 

@@ -76,7 +76,7 @@ export async function loadPortSets(
 }
 
 /**
- * Checks whether a scan of some ports would have detected a finding on others.
+ * Checks whether a scan of the ports `scanned` would have detected a finding on the ports `needed`.
  * @param scanned a port list; empty for a scan of the whole host
  * @param needed the ports of a finding; empty for a finding of the host itself, which only a scan of the whole host
  *   covers

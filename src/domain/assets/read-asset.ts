@@ -123,7 +123,6 @@ export async function hydrateAssets(
     id: row.id,
     uid: row.uid,
     organizationUid: organizations.get(row.organization_id) ?? '',
-    // A check constraint of the table.
     type: row.type,
     name: row.name,
     location: row.location,
@@ -235,7 +234,7 @@ function openVulnerabilities(caller: Caller): RawBuilder<unknown> {
       and ${assessmentIsVisible(visibilityOf(caller), visibilityParameters(caller))}`;
 }
 
-/** @returns their number for the current row of `assets` */
+/** @returns the number of visible open vulnerabilities of the current row of `assets`, as a subquery */
 export function openVulnerabilityCount(caller: Caller): RawBuilder<number> {
   return sql<number>`(select count(*) ${openVulnerabilities(caller)} and vulnerability_assets.asset_id = assets.id)`;
 }

@@ -140,12 +140,12 @@ export async function renameAssetTag(
   { uid, name: newName, expected }: { uid: string; name: string; expected?: ExpectedVersion | undefined },
 ): Promise<void> {
   const name = requireName('name', newName);
-  const { owner, visibility, mayChange } = await findOwnerToChange(tx, by, orgUid);
+  const { owner, visibility, requireVisibleMembers } = await findOwnerToChange(tx, by, orgUid);
   const [tag] = ORGANIZATION_UID.test(uid)
     ? await lockTags(forNoKeyUpdate)(tx, { owner: owner.id, uids: [uid] })
     : [];
   if (tag === undefined) throw notFound('tag');
-  mayChange();
+  requireVisibleMembers();
   await requireVisibleAssets(tx, by.actor, visibility, [tag.id]);
   requireVersion(expected, tag.version);
   if (name === tag.name) return;
@@ -173,8 +173,8 @@ export async function deleteAssetTags(
   orgUid: string,
   uids: readonly string[],
 ): Promise<void> {
-  const { owner, visibility, mayChange } = await findOwnerToChange(tx, by, orgUid);
-  mayChange();
+  const { owner, visibility, requireVisibleMembers } = await findOwnerToChange(tx, by, orgUid);
+  requireVisibleMembers();
   const tags = await lockTags(forUpdate)(tx, { owner: owner.id, uids });
   const knownUids = new Set(tags.map((tag) => tag.uid));
   const errors = uids.flatMap((uid, index) =>
@@ -210,14 +210,14 @@ export async function deleteAssetTags(
 }
 
 /**
- * @returns the owner; `mayChange` throws `forbidden` for a group with an organization that the caller cannot see
+ * @returns the owner; `requireVisibleMembers` throws `forbidden` for a group with an organization that the caller cannot see
  * @throws DomainError `not-found`
  */
 async function findOwnerToChange(
   tx: Transaction,
   { actor: caller, accepted }: TagChangeContext,
   orgUid: string,
-): Promise<{ owner: TagOwner; visibility: Visibility; mayChange: () => void }> {
+): Promise<{ owner: TagOwner; visibility: Visibility; requireVisibleMembers: () => void }> {
   const visibility = visibilityByScopes(caller, accepted);
   const owner = await findTagOwner(tx, caller, visibility, orgUid);
   if (owner === undefined) throw notFound('organization');
@@ -228,7 +228,7 @@ async function findOwnerToChange(
   return {
     owner,
     visibility,
-    mayChange() {
+    requireVisibleMembers() {
       if (unreached.length > 0) throw new DomainError('group-tag');
     },
   };

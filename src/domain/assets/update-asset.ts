@@ -31,7 +31,7 @@ export function validateAssetPatch({ name }: AssetPatch): FieldError[] {
 }
 
 /**
- * Updates an asset (operation 77). Writes only what differs.
+ * Updates an asset (operation 77). Writes nothing if no value differs.
  * @returns the asset, or the error for a conflict with an asset that the caller cannot see. That error is returned, so
  *   that the transaction commits its count for the rate limit
  * @throws DomainError `not-found` for an asset that the caller cannot change, `version-mismatch`, `invalid`, `conflict`

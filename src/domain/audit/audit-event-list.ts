@@ -80,7 +80,7 @@ export const auditEventList = defineList({
     objectId: equals('audit_events.object_id'),
     userId: {
       kind: 'integers',
-      where: (_reading, [id = -1]) => sql<SqlBool>`audit_events.user_id = ${id}`,
+      where: (_listContext, [id = -1]) => sql<SqlBool>`audit_events.user_id = ${id}`,
     },
     requestId: equals('audit_events.request_id'),
     since: sinceFilter('audit_events.at'),
@@ -114,7 +114,7 @@ export const auditEventList = defineList({
 function equals(column: string): Filter<'texts'> {
   return {
     kind: 'texts',
-    where: (_reading, [value]) =>
+    where: (_listContext, [value]) =>
       value === undefined ? sql<SqlBool>`1 = 0` : sql<SqlBool>`${sql.ref(column)} = ${value}`,
   };
 }

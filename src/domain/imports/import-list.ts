@@ -136,7 +136,10 @@ export const importList = defineList({
   filters: {
     state: textFilter('imports.state', { oneOf: IMPORT_STATES }),
     assessmentId: textFilter('assessments.uid'),
-    dryRun: { kind: 'flag', where: (_reading, dryRun) => (dryRun ? IS_DRY : sql<SqlBool>`not (${IS_DRY})`) },
+    dryRun: {
+      kind: 'flag',
+      where: (_listContext, dryRun) => (dryRun ? IS_DRY : sql<SqlBool>`not (${IS_DRY})`),
+    },
   },
   sorts: { createdAt: { column: 'imports.created_at', type: 'integer' } },
   // Small, because skipped records and previews can be long.

@@ -122,5 +122,5 @@ export const personalTokenList = defineList({
   organization: 'users.organization_id',
   filters: {},
   sorts: { createdAt: { column: 'tokens.created_at', type: 'integer' } },
-  hydrate: (_reading, rows) => rows.map(toUserToken),
+  hydrate: (_listContext, rows) => rows.map(toUserToken),
 });

@@ -78,9 +78,9 @@ export const userList = defineList({
     banned: {
       kind: 'flag',
       default: false,
-      where: (_reading, banned) => isSet('users.banned_at', banned),
+      where: (_listContext, banned) => isSet('users.banned_at', banned),
     },
-    invited: { kind: 'flag', where: (_reading, invited) => isSet('users.accepted_at', !invited) },
+    invited: { kind: 'flag', where: (_listContext, invited) => isSet('users.accepted_at', !invited) },
   },
   sorts: { email: { column: 'users.normalized_email', type: 'text' } },
   hydrate: ({ db }, rows) => hydrateUsers(db, rows),

@@ -30,7 +30,7 @@ export interface TimelineEntryView {
 
 const byVulnerability: Filter<'count'> = {
   kind: 'count',
-  where: (_reading, id) => sql<SqlBool>`${sql.ref('entries.vulnerability_id')} = ${id}`,
+  where: (_listContext, id) => sql<SqlBool>`${sql.ref('entries.vulnerability_id')} = ${id}`,
 };
 
 /** The timeline of a vulnerability (operation 31). The caller checks that `vulnerabilityId` is visible. */

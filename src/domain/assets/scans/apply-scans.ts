@@ -56,7 +56,7 @@ export interface ScanResult {
   openedPorts: number;
 }
 
-export interface ScanApplier {
+export interface ScanContext {
   tx: Transaction;
   by: ChangeContext;
   organizationId: number;
@@ -91,17 +91,17 @@ export async function findLargeHosts(
 }
 
 /** Applies the scan of a large host, one range of port numbers after the other. */
-export async function applyHostWithManyPorts(applying: ScanApplier, scan: HostScan): Promise<ScanResult> {
+export async function applyHostWithManyPorts(scanContext: ScanContext, scan: HostScan): Promise<ScanResult> {
   const done: ScanResult = { updated: [], closedPorts: 0, openedPorts: 0 };
   for (const numbers of CHUNKS) {
     // The first chunk records the new host.
     const part = { ...scan, isNew: scan.isNew && numbers === CHUNKS[0] };
-    const chunkResult = await applyScans(applying, [part], numbers);
+    const chunkResult = await applyScans(scanContext, [part], numbers);
     done.updated = scan.isNew || chunkResult.updated.length === 0 ? done.updated : chunkResult.updated;
     done.closedPorts += chunkResult.closedPorts;
     done.openedPorts += chunkResult.openedPorts;
   }
-  await refreshPortCounts(applying.tx, [scan.id]);
+  await refreshPortCounts(scanContext.tx, [scan.id]);
   return done;
 }
 
@@ -110,7 +110,7 @@ export async function applyHostWithManyPorts(applying: ScanApplier, scan: HostSc
  * @param numbers the range of ports of one host; absent: all
  */
 export async function applyScans(
-  { tx, by, organizationId, source }: ScanApplier,
+  { tx, by, organizationId, source }: ScanContext,
   scans: readonly HostScan[],
   numbers?: PortNumberRange,
 ): Promise<ScanResult> {

@@ -86,8 +86,8 @@ const CURRENT_PORTS = '=';
 
 /**
  * Adds the current ports of hosts to the observations that list none because they are the same. Call it before the
- * ports change.
- * @param hostPorts the ports of the hosts; absent: locks and reads them
+ * ports change, or pass the ports from before the change.
+ * @param hostPorts the ports of the hosts before the change; absent: locks the hosts and reads their ports
  */
 export async function storeCurrentPorts(
   tx: Transaction,

@@ -56,7 +56,7 @@ export function packObservation(
       ? {}
       : states === undefined
         ? { p: ports.map(packPort) }
-        : packShown(ports, states)),
+        : packStates(ports, states)),
     ...(complete && down !== true ? { c: scannedPorts } : {}),
     ...(down === true ? { d: 1 } : {}),
     ...(unlistedStates.length === 0 ? {} : { u: unlistedStates }),
@@ -65,7 +65,7 @@ export function packObservation(
   return JSON.stringify(encoded);
 }
 
-function packShown(ports: readonly ObservedPort[], states: readonly string[]): Packed {
+function packStates(ports: readonly ObservedPort[], states: readonly string[]): Packed {
   if (ports.every(({ probed }) => probed)) return { s: states, v: 1 };
   if (!ports.some(({ probed }) => probed)) return { s: states };
   const bits = ports.toSorted(comparePorts).map(({ probed }) => (probed ? '1' : '0'));
@@ -75,7 +75,7 @@ function packShown(ports: readonly ObservedPort[], states: readonly string[]): P
 /**
  * @param text a packed observation with `states`
  * @param hostPorts the ports of the host
- * @returns the same without
+ * @returns the packed observation with its ports in place of the states
  */
 export function packCurrentPorts(text: string, hostPorts: readonly Port[]): string {
   const { s = [], v = '', ...rest } = JSON.parse(text) as Packed;

@@ -37,18 +37,18 @@ export interface SeenRange {
 
 /** Widens the times at which assets were seen; each asset once. */
 export async function updateSeenRange(tx: Transaction, ranges: readonly SeenRange[]): Promise<void> {
-  await updateLastSeen(
+  await addSeenTimes(
     tx,
     ranges.map(({ id, last }) => [id, last]),
   );
-  await updateLastSeen(
+  await addSeenTimes(
     tx,
     ranges.flatMap(({ id, first, last }) => (first < last ? [[id, first]] : [])),
   );
 }
 
 /** @param times ids with milliseconds since 1970, each asset once */
-export async function updateLastSeen(tx: Transaction, times: readonly (readonly number[])[]): Promise<void> {
+export async function addSeenTimes(tx: Transaction, times: readonly (readonly number[])[]): Promise<void> {
   if (times.length === 0) return;
   const parameters = { seen: JSON.stringify(times) };
   // SQLite has one writer at a time.

@@ -6,7 +6,7 @@ import {
   type HostScan,
   LARGE_HOST_PORTS,
   lastSeen,
-  type ScanApplier,
+  type ScanContext,
   type ScanResult,
 } from './apply-scans.ts';
 import { deriveHost, lastPortEvent } from './derive-ports.ts';
@@ -68,7 +68,7 @@ export async function orderScans(
   return { ...order, earlier, deferred: order.earlier.filter((scan) => !earlier.includes(scan)) };
 }
 
-/** @returns when the ports of hosts were last seen that now have a baseline */
+/** @returns for each host that now has a baseline, by asset id, when its ports were last seen */
 async function storeBaselines(tx: Transaction, scans: readonly HostScan[]): Promise<Map<number, number>> {
   const seenTimes = new Map<number, number>();
   if (scans.length === 0) return seenTimes;
@@ -112,8 +112,8 @@ export async function storeScans(
 }
 
 /** Applies a stored scan of a host that a later scan saw. */
-export async function insertEarlierScan(
-  { tx, by, organizationId, source }: ScanApplier,
+export async function applyEarlierScan(
+  { tx, by, organizationId, source }: ScanContext,
   { id, uid, address, records }: HostScan,
 ): Promise<ScanResult> {
   const { before, after, opened, closed } = await deriveHost(tx, organizationId, id, source.importId ?? 0);

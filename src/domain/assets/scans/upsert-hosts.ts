@@ -5,7 +5,7 @@ import { addressKey } from '../../../auth/ip-addresses.ts';
 import { newAssetUids } from '../insert-assets.ts';
 import {
   type ScanResult,
-  type ScanApplier,
+  type ScanContext,
   applyHostWithManyPorts,
   applyScans,
   describeHost,
@@ -16,7 +16,7 @@ import {
   type TimedRecord,
 } from './apply-scans.ts';
 import { storeCurrentPorts } from './host-detections.ts';
-import { insertEarlierScan, orderScans, storeScans } from './order-scans.ts';
+import { applyEarlierScan, orderScans, storeScans } from './order-scans.ts';
 import {
   selectHostsByAddress,
   insertHosts,
@@ -66,7 +66,7 @@ export async function upsertScannedHosts(
     records.sort(
       (one, other) => one.seenAt - other.seenAt || (one.recordNumber ?? 1) - (other.recordNumber ?? 1),
     );
-    // An unknown host that is down creates nothing.
+    // An unknown host that is down creates nothing, and a skipped host is left out.
     return asset === undefined ? [] : [{ ...asset, isNew: created.has(asset.uid), records }];
   });
   await lockRows(
@@ -81,15 +81,15 @@ export async function upsertScannedHosts(
   const largeScans = order.later.filter(({ id }) => largeIds.has(id));
   await storeCurrentPorts(tx, organizationId, [...largeIds]);
   await storeScans(tx, organizationId, importId, [...largeScans, ...order.earlier]);
-  const applying: ScanApplier = { tx, by, organizationId, source };
+  const scanContext: ScanContext = { tx, by, organizationId, source };
   const applied = [
     await applyScans(
-      applying,
+      scanContext,
       order.later.filter(({ id }) => !largeIds.has(id)),
     ),
   ];
-  for (const scan of largeScans) applied.push(await applyHostWithManyPorts(applying, scan));
-  for (const scan of order.earlier) applied.push(await insertEarlierScan(applying, scan));
+  for (const scan of largeScans) applied.push(await applyHostWithManyPorts(scanContext, scan));
+  for (const scan of order.earlier) applied.push(await applyEarlierScan(scanContext, scan));
   const waiting = new Set(order.deferred);
   const seenRanges = seenRangesOf(scans.filter((scan) => !waiting.has(scan)));
   if (source.importId === undefined) await updateSeenRange(tx, seenRanges);
