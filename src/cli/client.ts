@@ -174,7 +174,7 @@ function addUpdateCommand(group: Command): void {
             if (implicit !== undefined) await setImplicit(tx, cliChangeContext(clock()), id, implicit);
             return newSecret === true ? renewClientSecret(tx, cliChangeContext(clock()), id) : null;
           })
-          .catch((error: unknown) => throwUnknown(error, id));
+          .catch((error: unknown) => rethrowNotFound(error, id));
         const client = await requireOAuthClient(db.read, id);
         const output = {
           client_id: id,
@@ -195,14 +195,14 @@ function addDeleteCommand(group: Command): void {
     withContext(flags, async ({ db, clock }) => {
       await db
         .write((tx) => deleteOAuthClient(tx, cliChangeContext(clock()), id))
-        .catch((error: unknown) => throwUnknown(error, id));
+        .catch((error: unknown) => rethrowNotFound(error, id));
       if (json === true) return printJson({ client_id: id, deleted: true });
       printLines(`Deleted application ${id} and revoked its tokens.`);
     }),
   );
 }
 
-function throwUnknown(error: unknown, id: string): never {
+function rethrowNotFound(error: unknown, id: string): never {
   if (error instanceof DomainError && error.kind === 'not-found')
     throw new CliError(`Application "${id}" not found. Run "assay client list" to list applications.`);
   throw error;

@@ -23,7 +23,7 @@ interface AnyOperation {
 type AnyPaths = Record<string, Record<'get' | 'put' | 'post' | 'patch' | 'delete', AnyOperation>>;
 export type AnyClient = Client<AnyPaths>;
 
-/** A server and its token, or a function that returns the token and refreshes it if necessary. */
+/** A server, with its token or a function that returns the token and refreshes it if necessary. */
 interface TargetServer {
   server: string;
   token: string | (() => Promise<string>);
