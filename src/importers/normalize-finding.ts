@@ -47,8 +47,8 @@ export interface NormalizedFinding {
 }
 
 /**
- * Normalizes a reported finding (docs/companions.md, section 7): replaces NUL and lone surrogates by U+FFFD, truncates
- * texts, and drops invalid CVE and CWE ids and web addresses.
+ * Normalizes a reported finding: replaces NUL and lone surrogates by U+FFFD, truncates texts, and drops invalid CVE and
+ * CWE ids and web addresses.
  */
 export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
   let isTruncated = false;

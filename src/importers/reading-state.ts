@@ -25,7 +25,7 @@ export class SkipCounter {
     this.#unreadable += 1;
   }
 
-  /** @throws ReportError if every record was unreadable */
+  /** Call it only if no host or finding was read. @throws ReportError if every skipped record was unreadable */
   failIfNothingWasRead(): void {
     if (this.#count === 0 || this.#unreadable < this.#count) return;
     const reasons = this.list().map(({ reason, count }) => `${reason} (${count})`);
@@ -56,8 +56,9 @@ export class SkipCounter {
 const EARLIEST_PLAUSIBLE = Date.UTC(1995, 0, 1);
 
 /**
- * Determines the time of a report, in milliseconds since 1970 (docs/companions.md, section 7): its own time, else the
- * one in the import's options, else that of the upload; of several imports of the same bytes the earliest.
+ * Determines the time of a report, in milliseconds since 1970 (docs/companions.md, section 7): its own time, else that
+ * of its newest finding, else that of its newest host, else the one in the import's options, else that of the upload.
+ * Of several imports of the same bytes without a time of their own, the earliest.
  */
 export class ReportTime {
   readonly #job: ImportJob;
@@ -111,8 +112,8 @@ export class ReportTime {
 
   /**
    * @param newest time of the findings
-   * @returns the time in the options, or that of the upload, if the report has none itself and `resolve` returns it;
-   *   `null` for a report that states its time, even in a form that is not understood
+   * @returns the time in the options, or that of the upload, if the report has no time; `null` for a report that states
+   *   its time, even in a form that is not understood
    */
   fallback(newest: number | null): number | null {
     const isStated = this.#ownTime !== undefined || newest !== null || this.#newestHost !== undefined;

@@ -3,7 +3,7 @@ import type { PortRange } from '../domain/assets/scans/diff-ports.ts';
 import type { DateOrder } from './parsing/parse-time.ts';
 import type { Severity } from '../domain/shared/statuses-and-severities.ts';
 
-/** The decompressed bytes of a report. Each call starts from the beginning, so that a report can be read twice. */
+/** The bytes of a report. Each call starts from the beginning, so that a report can be read twice. */
 export type ByteSource = () => AsyncIterable<Uint8Array>;
 
 /** A position in a report: a line from 1 or a byte from 0, depending on the format. */
@@ -75,7 +75,7 @@ export interface ReportedFinding {
   checks?: string | undefined;
   /** Defaults to the target. */
   locations?: readonly ReportedLocation[] | undefined;
-  /** Milliseconds since 1970; defaults to the report's time. NaN if the report has a time that is not understood. */
+  /** Milliseconds since 1970; defaults to the report's time. NaN if the finding has a time that is not understood. */
   seenAt?: number | undefined;
   /** Why its time is not understood; absent if its form is the reason. */
   unclearTime?: string | undefined;

@@ -28,7 +28,10 @@ export interface ImportRun {
   clock: () => number;
   /** Stops the run at the next record or transaction; applied changes are kept. */
   signal: AbortSignal;
-  /** Called for each record and transaction, even if no count has changed; must be cheap. */
+  /**
+   * Called for each finding, host and skipped record, and after each transaction, even if no count has changed; must be
+   * cheap.
+   */
   onProgress?: (progress: RunProgress) => void;
   /** Called before the findings are grouped, which may block the thread for minutes. */
   onGroup?: () => void;
@@ -79,7 +82,16 @@ export async function runImport({
   try {
     if (!job.options.dryRun) Object.assign(result, await countAlreadyApplied(db.read, job, spool));
     const time = new ReportTime(job, await earliestReportTime(db.read, job));
-    const hostApplier = new HostApplier({ db, job, clock, signal, skips, result, spool });
+    const hostApplier = new HostApplier({
+      db,
+      job,
+      clock,
+      signal,
+      skips,
+      result,
+      spool,
+      onWrite: reportProgress,
+    });
     try {
       const tags = new ReportTags();
       await readRecords({
@@ -140,7 +152,7 @@ export async function runImport({
       }
     }
     if (!job.options.dryRun && outcome.state !== 'cancelled')
-      await alignImports({ db, job, clock, signal }).catch(recordStop);
+      await alignImports({ db, job, clock, signal }, reportProgress).catch(recordStop);
     if (outcome.state === 'succeeded') progress.applied = 1;
     reportProgress();
     return { ...outcome, progress: { ...progress }, skips: skips.list() };
@@ -150,14 +162,17 @@ export async function runImport({
 }
 
 /** Gives this and other imports of the same bytes the same time. */
-function alignImports({ db, job, clock, signal }: Pick<ImportRun, 'db' | 'job' | 'clock' | 'signal'>) {
-  const writer = new AdaptiveWriter(db, signal, { dryRun: false, size: 100, maxSize: 1_000 });
+function alignImports(
+  { db, job, clock, signal }: Pick<ImportRun, 'db' | 'job' | 'clock' | 'signal'>,
+  onWrite: () => void,
+) {
+  const writer = new AdaptiveWriter(db, signal, { dryRun: false, size: 100, maxSize: 1_000, onWrite });
   const by = () => ({ actor: job.caller, now: clock() });
   return alignReportTimes({ db, writer, by }, { ...job, assessmentId: job.assessment?.id ?? null });
 }
 
 /**
- * Formats count bytes, because counting lines as well would slow them down.
+ * Finds the line of an error in JSON. Its parser counts only bytes, because counting lines as well would slow it down.
  * @returns the line of a byte, from 1; nothing if the report cannot be read up to there again
  */
 async function lineAt(source: ByteSource, offset: number, signal: AbortSignal): Promise<{ line?: number }> {

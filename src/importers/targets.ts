@@ -180,8 +180,8 @@ export function locationKeyOf({
 }
 
 /**
- * Computes the identity that all instances of a finding share, in every report. Identities of one asset share a prefix,
- * so that writes in their order touch neighbouring pages.
+ * Computes the identity that all instances of a finding share, in every report. Without fingerprints, identities of one
+ * asset share a prefix, so that writes in their order touch neighbouring pages.
  * @param source the format, or the tool that the finding names
  * @param asset of the finding's target
  * @returns 22 characters of base64url

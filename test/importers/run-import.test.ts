@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Caller, operatorCaller } from '../../src/auth/callers.ts';
 import { indexPending } from '../../src/db/vulnerability-search.ts';
 import type { PortRange } from '../../src/domain/assets/scans/diff-ports.ts';
@@ -827,6 +827,18 @@ describe('assets', () => {
     expect(skips).toEqual([{ reason: 'no permission to change assets', count: 1 }]);
     expect((await findByRule('xss')).asset_uids).toEqual([]);
     await expectCounted();
+  });
+
+  it('count as progress when they are written, also those that are grouped', async () => {
+    const records = ['192.0.2.1', '192.0.2.2'].map((address): ReportRecord => ({
+      kind: 'host',
+      host: hostWithPorts(address, [buildObservedPort('tcp', 22)], { seenAt: FIRST }),
+    }));
+    const [calls, callsBeforeGrouping] = [vi.fn<() => void>(), vi.fn<(count: number) => void>()];
+    const onGroup = () => callsBeforeGrouping(calls.mock.calls.length);
+    await run(await jobOf({}), records, { onProgress: calls, onGroup });
+    // One call for each record, and one for the transaction.
+    expect(callsBeforeGrouping.mock.calls).toEqual([[3]]);
   });
 
   it('are changed once, also if a tool lists them once per port', async () => {

@@ -47,6 +47,7 @@ export class AdaptiveWriter {
   readonly #signal: AbortSignal;
   readonly #dryRun: boolean;
   readonly #maxBatch: number;
+  readonly #onWrite: () => void;
   #size: number;
   #written = 0;
   #nextAnalyze = 1;
@@ -55,18 +56,19 @@ export class AdaptiveWriter {
 
   /**
    * @param options `dryRun`: roll every transaction back; `size`: rows in the first transaction; `maxSize`: in the
-   *   largest
+   *   largest; `onWrite`: called after each transaction
    */
   constructor(
     db: Database,
     signal: AbortSignal,
-    options: { dryRun: boolean; size: number; maxSize: number },
+    options: { dryRun: boolean; size: number; maxSize: number; onWrite?: () => void },
   ) {
     this.#db = db;
     this.#signal = signal;
     this.#dryRun = options.dryRun;
     this.#size = options.size;
     this.#maxBatch = options.maxSize;
+    this.#onWrite = options.onWrite ?? (() => undefined);
   }
 
   /** Rows for the next transaction. */
@@ -90,6 +92,7 @@ export class AdaptiveWriter {
       return value;
     };
     const value = await (this.#dryRun ? this.#writeAndRollBack(timedWork) : this.#db.write(timedWork));
+    this.#onWrite();
     if (rowCount >= this.#size / 2 && duration > 0) {
       const fittingSize = (rowCount * TARGET_MILLISECONDS[this.#db.engine]) / duration;
       this.#size = Math.round(

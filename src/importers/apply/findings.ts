@@ -37,18 +37,23 @@ export interface ApplyContext {
   isTimeKnown: boolean;
   /** Called with the fraction of the findings that is applied, from 0 to 1. */
   onApplied: (part: number) => void;
-  /** Called for each page and transaction of gone findings, which change no other count. */
+  /** Called for each page of gone findings and after each transaction, which may change no count. */
   onStep: () => void;
 }
 
 /** Findings in the first transaction and in the largest. */
 const FIRST_BATCH = 100;
 const MAX_BATCH = 4_000;
-/** Scan scope rows per read. */
+/** Scan scope rows, or identities of untested findings, per read. */
 const PAGE_SIZE = 500;
 
-const createWriter = ({ db, signal, job }: ApplyContext): AdaptiveWriter =>
-  new AdaptiveWriter(db, signal, { dryRun: job.options.dryRun, size: FIRST_BATCH, maxSize: MAX_BATCH });
+const createWriter = ({ db, signal, job, onStep }: ApplyContext): AdaptiveWriter =>
+  new AdaptiveWriter(db, signal, {
+    dryRun: job.options.dryRun,
+    size: FIRST_BATCH,
+    maxSize: MAX_BATCH,
+    onWrite: onStep,
+  });
 
 /**
  * Up to this many findings are applied in report order. More are applied in identity order, which keeps assets and
@@ -112,7 +117,7 @@ function countOutcomes(
 /** Marks findings as gone that a complete report covers and no longer contains. */
 export async function applyGone(run: ApplyContext): Promise<void> {
   const writer = createWriter(run);
-  const { job, spool, reportAt, onStep } = run;
+  const { job, spool, reportAt } = run;
   for (let after = ''; ;) {
     const identities = spool.readUntested(after, PAGE_SIZE);
     const last = identities.at(-1);
@@ -123,7 +128,6 @@ export async function applyGone(run: ApplyContext): Promise<void> {
   for (const scanScope of scanScopesOf(run)) {
     await writer.write(scanScope.keys.length, (tx) => recordScanScope(tx, job, scanScope, reportAt));
     await markMissing(run, writer, scanScope);
-    onStep();
   }
 }
 
@@ -141,7 +145,6 @@ async function markMissing(run: ApplyContext, writer: AdaptiveWriter, scanScope:
       start += batch.length;
       const goneIds = await writer.write(batch.length, (tx) => markStale(tx, job, batch, reportAt, clock()));
       result.findings_gone += goneIds.length;
-      onStep();
       if (job.options.dryRun && preview.gone.length < MAX_PREVIEWED)
         preview.gone.push(
           ...(await previewFindings(db.read, goneIds.slice(0, MAX_PREVIEWED - preview.gone.length))),

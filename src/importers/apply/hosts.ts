@@ -25,6 +25,8 @@ interface HostApplyContext {
   /** Counts are added here. */
   result: ImportResult;
   spool: ReportSpool;
+  /** Called after each transaction. */
+  onWrite: () => void;
 }
 
 /**
@@ -41,8 +43,9 @@ export class HostApplier {
 
   constructor(run: HostApplyContext) {
     this.#run = run;
-    const { dryRun } = run.job.options;
-    this.#writer = new AdaptiveWriter(run.db, run.signal, { dryRun, size: FIRST_PORTS, maxSize: MAX_PORTS });
+    const { db, signal, job, onWrite } = run;
+    const { dryRun } = job.options;
+    this.#writer = new AdaptiveWriter(db, signal, { dryRun, size: FIRST_PORTS, maxSize: MAX_PORTS, onWrite });
   }
 
   /** Sets the ports that the scan covered, for the hosts that follow. */

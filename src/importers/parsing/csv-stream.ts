@@ -21,8 +21,8 @@ const DELIMITERS = [',', ';', '\t'];
 /**
  * Parses CSV (RFC 4180) as a stream. Skips empty rows, and ignores empty fields beyond the last column. A quote inside
  * an unquoted field is text.
- * @param isHeader whether a row names the columns; rows before it are skipped. Without such a row in the first 64 Ki
- *   characters, it is the first
+ * @param isHeader whether a row names the columns; rows before it are skipped. Without such a row in the first 50 rows
+ *   and 64 Ki characters, the first row names them
  * @throws ReportError with the line if a row exceeds 4 Mi characters or the report ends inside quotes
  */
 export async function* streamCsvRows(
@@ -92,8 +92,8 @@ export interface CsvLayout {
 }
 
 /**
- * Finds the row that names the columns, and the delimiter: that of a first line such as `sep=;`, which Excel reads and
- * writes, else the one with which the row is a header, else the one that occurs most in it.
+ * Finds the row that names the columns, and the delimiter: that of a first line such as `sep=;`, which Excel reads,
+ * else the one with which a row is a header, else the one that occurs most in the first row.
  */
 export function detectLayout(text: string, isHeader: (fields: readonly string[]) => boolean): CsvLayout {
   const begin = text.search(/\S/);
@@ -142,15 +142,17 @@ function frequentDelimiter(text: string): string {
   return [...counts].reduce((best, next) => (next[1] > best[1] ? next : best))[0];
 }
 
-/** Numbers repeated names: `name`, `name 2`. */
+/** Numbers repeated names with numbers that no other name has: `name`, `name 2`. */
 function uniqueColumnNames(fields: readonly string[], line: number): string[] {
   if (fields.length > MAX_COLUMNS)
     throw new ReportError(`The report has more than ${MAX_COLUMNS} columns.`, { line });
-  const occurrences = new Map<string, number>();
-  return fields.map((field) => {
-    const name = field.trim();
-    const count = (occurrences.get(name) ?? 0) + 1;
-    occurrences.set(name, count);
+  const names = fields.map((field) => field.trim());
+  const taken = new Set(names);
+  const seen = new Map<string, number>();
+  return names.map((name) => {
+    let count = (seen.get(name) ?? 0) + 1;
+    while (count > 1 && taken.has(`${name} ${count}`)) count += 1;
+    seen.set(name, count);
     return count === 1 ? name : `${name} ${count}`;
   });
 }

@@ -17,8 +17,8 @@ const HEADER_SIZE = 30;
 const MAX_DESCRIPTOR = 28;
 
 /**
- * Decompresses gzip (including several members) and zip files with a single entry, recognised by their first bytes.
- * Other files pass unchanged.
+ * Decompresses gzip (including several members) and zip files with a single file besides folders and the metadata of
+ * macOS, recognised by their first bytes. Other files pass unchanged.
  * @param size bytes of the file, if known
  * @returns a source that throws ReportError if the file is damaged or truncated, contains several files or more than
  *   1,000 entries, or decompresses to more than 200 times its size or 16 GiB. Skipped entries count as well

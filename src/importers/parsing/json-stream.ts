@@ -142,7 +142,10 @@ class JsonScanner {
     return index;
   }
 
-  /** Scans a match up to the next string, its end or the end of the chunk. @returns the index of the last byte read */
+  /**
+   * Scans a match up to the next string, its end or the end of the chunk. @returns the index of the last byte read, or
+   * the length of the chunk
+   */
   #scanMatch(bytes: Uint8Array, from: number): number {
     for (let index = from; index < bytes.length; index += 1) {
       switch (bytes[index]) {

@@ -35,8 +35,8 @@ export interface XmlParserOptions {
 
 /**
  * A streaming XML parser for untrusted files: resolves only XML's five predefined entities, ignores document types and
- * uses bounded memory. Tolerates characters that XML forbids, because scanners copy what servers send, and anything
- * before the declaration, because tools and people add it.
+ * uses bounded memory. Tolerates characters that XML forbids, because scanners copy what servers send, and white space,
+ * comments and instructions before the declaration, because tools and people add them.
  */
 export class LimitedXmlParser {
   readonly #parser: SaxesParser;
@@ -63,7 +63,7 @@ export class LimitedXmlParser {
   #hasBegun = false;
   /** Lines of white space before that character. */
   #blankLines = 0;
-  /** The end of the last tag, in characters from the start. */
+  /** The end of the last tag or CDATA section, as `position` counts. */
   #tagEnd = 0;
 
   constructor(handler: ElementHandler, { roots, hint, isFragment = false }: XmlParserOptions) {
@@ -106,7 +106,7 @@ export class LimitedXmlParser {
     });
   }
 
-  /** Characters from the start of the report. */
+  /** Characters from the first that is not white space. */
   get position(): number {
     return this.#parser.position;
   }

@@ -59,7 +59,10 @@ export function portAndProtocolOf(
 /** Host names per description. */
 const MAX_HOST_NAMES = 50;
 
-/** @returns a description for the asset of a host; empty if there is no more than one name */
+/**
+ * @returns a description for the asset of a host: its operating system, and its names if there are several; empty
+ *   without either
+ */
 export function hostDescription(
   operatingSystem: string | undefined,
   names: Iterable<string>,

@@ -76,7 +76,7 @@ function isBetter(one: ParsedRating, other: ParsedRating): boolean {
 
 /**
  * Completes a vector that a tool writes without its prefix, in brackets, or with a prefix of its own (`CVSS3#`). The
- * metrics tell the version: `VC` is only in 4.0, `PR` in 3.0 and 3.1.
+ * metrics tell the version: only 4.0 has `VC`, and 2.0 has no `PR`.
  */
 function completeVector({ vector, version }: { vector: string; version: unknown }): string {
   if (vector.length > MAX_VECTOR) return '';

@@ -244,7 +244,7 @@ export function markdownAt(element: XmlElement, ...names: readonly string[]): st
 }
 
 /** @returns the first non-empty text at the path, as Markdown */
-export function plainTextAt(element: XmlElement, ...names: readonly string[]): string | undefined {
+export function markdownTextAt(element: XmlElement, ...names: readonly string[]): string | undefined {
   const text = textAt(element, ...names);
   return text === undefined ? undefined : textToMarkdown(text);
 }
@@ -253,8 +253,8 @@ export function plainTextAt(element: XmlElement, ...names: readonly string[]): s
 const MAX_OWN_TEXT = 16_384;
 
 /**
- * @returns the element's text without that of its children, `1.2.3.4` for `1.2.3.4<hostname>a</hostname>`; empty if
- *   both have more than 16 Ki characters
+ * @returns the element's text without that of its children, `1.2.3.4` for `1.2.3.4<hostname>a</hostname>`; empty if the
+ *   two together have more than 16 Ki characters
  */
 export function ownText({ text, children }: XmlElement): string {
   if (text.length > MAX_OWN_TEXT) return '';

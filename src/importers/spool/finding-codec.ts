@@ -5,7 +5,7 @@ import { MAX_VULNERABILITY_BYTES } from '../../domain/vulnerabilities/vulnerabil
 import type { ExploitableLocation } from '../../domain/vulnerabilities/exploitable-locations.ts';
 import { truncateText, type NormalizedFinding } from '../normalize-finding.ts';
 
-/** The part of a finding that identifies it. */
+/** The part of a finding that is not its content: identity, source, asset, scan scope, time and tags. */
 export interface FindingHeader {
   identity: string;
   source: string;
@@ -20,7 +20,7 @@ export interface FindingHeader {
 }
 
 /** The part of a header that is stored as JSON. The rest has columns of its own. */
-type EncodedHeader = Omit<FindingHeader, 'identity' | 'seenAt'>;
+type JsonHeader = Omit<FindingHeader, 'identity' | 'seenAt'>;
 
 type HeaderTuple = [
   source: string,
@@ -33,7 +33,7 @@ type HeaderTuple = [
   ...tags: string[],
 ];
 
-export function encodeHeader({ source, asset, scanScope, isTimeUnclear, tags }: EncodedHeader): string {
+export function encodeHeader({ source, asset, scanScope, isTimeUnclear, tags }: JsonHeader): string {
   return JSON.stringify([
     source,
     asset?.type ?? null,
@@ -46,7 +46,7 @@ export function encodeHeader({ source, asset, scanScope, isTimeUnclear, tags }: 
   ]);
 }
 
-export function decodeHeader(text: string): EncodedHeader {
+export function decodeHeader(text: string): JsonHeader {
   const [source, type, location, key, host, ports, isTimeUnclear, ...tags] = JSON.parse(text) as HeaderTuple;
   return {
     source,
@@ -110,7 +110,7 @@ export function encodeFinding(finding: NormalizedFinding): string {
 function decodeTexts(body: string): Texts {
   const begin = body.indexOf(';');
   const end = body.indexOf('\n');
-  const evidence = body.slice(body.indexOf(',') + 1, begin);
+  const evidenceLength = body.slice(body.indexOf(',') + 1, begin);
   const otherLengths = body.slice(begin + 1, end);
   const lengths = otherLengths.split(',');
   const texts: string[] = [];
@@ -120,7 +120,7 @@ function decodeTexts(body: string): Texts {
     texts.push(body.slice(offset, next));
     offset = next;
   }
-  texts.push(body.slice(offset, offset + Number(evidence)));
+  texts.push(body.slice(offset, offset + Number(evidenceLength)));
   return texts as Texts;
 }
 
@@ -196,7 +196,7 @@ export function toColumns(rank: number, body: string, locationCount: number): Sc
 
 /** Cuts a finding to the size limit: evidence first, then locations, then texts. @returns whether it cut anything */
 function truncateToSize(finding: NormalizedFinding): boolean {
-  // The JSON is larger than the stored form, so it usually decides.
+  // The JSON is larger than the stored form, so it is an upper bound.
   let excess = Buffer.byteLength(JSON.stringify(finding)) - MAX_VULNERABILITY_BYTES;
   if (excess <= 0) return false;
   for (const list of [finding.evidence, finding.locations]) {

@@ -148,7 +148,7 @@ export class FindingSpool {
     let size = 0;
     for (const row of rows) {
       size += row[11];
-      // A batch never exceeds the limit in total.
+      // Only the first finding of a batch may exceed the limit.
       if (size > MAX_READ_CHARACTERS && findings.length > 0) break;
       findings.push(this.#toSpooledFinding(row, time, bodyOf));
     }
@@ -160,7 +160,7 @@ export class FindingSpool {
   );
   #byReportOrder: ScratchStatement | undefined;
 
-  /** Created on demand: most imports read in identity order. */
+  /** Created on demand: large imports read in identity order and need no such index. */
   #inOrder(): ScratchStatement {
     if (this.#byReportOrder === undefined) {
       this.#file.prepare('create index in_order on findings (first)').run();

@@ -7,7 +7,7 @@ import { FindingSpool } from './finding-spool.ts';
 import { HostSpool } from './host-spool.ts';
 import type { NormalizedFinding } from '../normalize-finding.ts';
 
-/** Distinct port lists that a report may cover. */
+/** Distinct long port lists that a report may cover. */
 const MAX_PORT_SETS = 100;
 
 /** Hosts in memory; further ones are in the file. */
@@ -68,7 +68,7 @@ export class ReportSpool {
     this.addSource(source);
     const portsKey = portSetKey(ports);
     if (portsKey !== ports && !this.#portLists.has(portsKey)) {
-      // A scan has one port list. A report with very many marks nothing as gone.
+      // A scan has one port list. Findings that only further lists cover do not become gone.
       if (this.#portLists.size >= MAX_PORT_SETS) return;
       this.#portLists.set(portsKey, ports);
     }

@@ -17,7 +17,7 @@ const PROGRESS_INTERVAL = 500;
 const HEARTBEAT_INTERVAL = 5_000;
 
 /**
- * Progress of a run, with the bytes of the uploaded file that it has read. `steps` counts all chunks, records and
+ * Progress of a run, with the bytes of the uploaded file that it has read. `steps` counts chunks, records and
  * transactions, including those that change no other count.
  */
 export type WorkerProgress = RunProgress & { bytesRead: number; steps: number };

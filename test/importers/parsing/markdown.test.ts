@@ -132,6 +132,17 @@ describe('streamCsv', () => {
     }
   });
 
+  it('gives each of several columns of a name a name that no other has', async () => {
+    const { found } = await rows('Name,Name,Name 2,Name\n1,2,3,4', 65_536);
+    expect(found).toEqual([
+      {
+        row: { Name: '1', 'Name 3': '2', 'Name 2': '3', 'Name 4': '4' },
+        columns: ['Name', 'Name 3', 'Name 2', 'Name 4'],
+        line: 2,
+      },
+    ]);
+  });
+
   it('takes as much for a short row as it has fields, whatever the header', async () => {
     const header = Array.from({ length: 1_000 }, (_, index) => `column ${index}`).join(',');
     const { found } = await rows(

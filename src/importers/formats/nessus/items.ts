@@ -2,7 +2,7 @@ import { type NessusHost, targetOfHost } from './hosts.ts';
 import { extractCweIds, textToMarkdown } from '../../parsing/markdown.ts';
 import { bestCvss, parseSeverity } from '../../parsing/severity-and-cvss.ts';
 import { extractUrls } from '../../parsing/urls.ts';
-import { plainTextAt, textAt, textsAt, type XmlElement } from '../../parsing/xml-stream.ts';
+import { markdownTextAt, textAt, textsAt, type XmlElement } from '../../parsing/xml-stream.ts';
 import type { ReportedFinding, ReportRecord, ScanTarget } from '../../report.ts';
 
 const SEVERITIES = ['Informational', 'Low', 'Medium', 'High', 'Critical'] as const;
@@ -53,8 +53,8 @@ function targetAt(host: NessusHost, { attributes }: XmlElement): ScanTarget {
 type ItemFinding = Omit<ReportedFinding, 'severity' | 'target'>;
 
 function findingOf(item: XmlElement, rule: string): ItemFinding {
-  const texts = new Set([plainTextAt(item, 'synopsis'), plainTextAt(item, 'description')]);
-  const solution = plainTextAt(item, 'solution');
+  const texts = new Set([markdownTextAt(item, 'synopsis'), markdownTextAt(item, 'description')]);
+  const solution = markdownTextAt(item, 'solution');
   const url = /\bon URL '(https?:\/\/[^'\s]+)'/.exec(textAt(item, 'plugin_output') ?? '')?.[1];
   return {
     rule,
@@ -112,7 +112,7 @@ function recordOfCheck(
       checks: AUDIT,
       title: name ?? finding.title,
       description: info === undefined ? finding.description : textToMarkdown(info),
-      recommendedFix: plainTextAt(item, 'compliance-solution') ?? finding.recommendedFix,
+      recommendedFix: markdownTextAt(item, 'compliance-solution') ?? finding.recommendedFix,
       referenceUrls: [...extractUrls(textAt(item, 'compliance-see-also')), ...(finding.referenceUrls ?? [])],
       evidence: values.length === 0 ? finding.evidence : [values.join('\n')],
       ...severityAndTarget,

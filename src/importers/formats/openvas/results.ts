@@ -5,7 +5,7 @@ import { extractUrls } from '../../parsing/urls.ts';
 import {
   elementsAt,
   ownText,
-  plainTextAt,
+  markdownTextAt,
   textAt,
   textsAt,
   type XmlElement,
@@ -47,7 +47,7 @@ export function recordOfResult(result: XmlElement): ReportRecord {
         severity >= 0 && severity <= 10
           ? severityOfScore(severity)
           : (severityOfThreat(threat) ?? 'Informational'),
-      ...(nvt === undefined ? {} : nvtTexts(nvt, plainTextAt(result, 'description'))),
+      ...(nvt === undefined ? {} : nvtTexts(nvt, markdownTextAt(result, 'description'))),
       target,
       evidence: [...textsAt(result, 'description'), ...qualityOf(result)],
     },
@@ -89,7 +89,7 @@ function nvtTexts(nvt: XmlElement, resultText: string | undefined): NvtTexts {
       [plain('summary'), plain('insight'), plain('affected')].filter((text) => text !== '').join('\n\n') ||
       resultText,
     impact: plain('impact'),
-    recommendedFix: plainTextAt(nvt, 'solution') ?? plain('solution'),
+    recommendedFix: markdownTextAt(nvt, 'solution') ?? plain('solution'),
     cveIds: [
       ...references.filter(({ type }) => type?.toLowerCase() === 'cve').map(({ id = '' }) => id),
       ...extractCveIds(`${nvt.attributes.oid} ${otherReferences}`),
