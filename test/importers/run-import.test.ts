@@ -348,6 +348,18 @@ describe('a finding', () => {
     expect(result).toMatchObject({ findings_created: 8, assets_created: 3 });
   });
 
+  it('has at most as many references as fit in the size of a vulnerability', async () => {
+    const referenceUrls = Array.from(
+      { length: 1_000 },
+      (_, n) => `https://a.example/${n}/${'x'.repeat(2_000)}`,
+    );
+    const { skips } = await imported([finding('referenced', { referenceUrls })]);
+    expect(skips).toEqual([{ reason: 'truncated', count: 1 }]);
+    const { reference_urls: stored } = await findByRule('referenced');
+    expect(JSON.stringify(stored).length).toBeLessThanOrEqual(256 * 1024);
+    expect(stored.length).toBeGreaterThan(100);
+  });
+
   it('has its texts cleaned and truncated, and truncations are counted', async () => {
     const { skips } = await imported([
       finding('long', {

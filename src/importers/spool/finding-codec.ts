@@ -194,12 +194,12 @@ export function toColumns(rank: number, body: string, locationCount: number): Sc
   };
 }
 
-/** Cuts a finding to the size limit: evidence first, then locations, then texts. @returns whether it cut anything */
+/** Cuts a finding to the size limit: evidence first, then locations, references and texts. @returns whether it cut anything */
 function truncateToSize(finding: NormalizedFinding): boolean {
   // The JSON is larger than the stored form, so it is an upper bound.
   let excess = Buffer.byteLength(JSON.stringify(finding)) - MAX_VULNERABILITY_BYTES;
   if (excess <= 0) return false;
-  for (const list of [finding.evidence, finding.locations]) {
+  for (const list of [finding.evidence, finding.locations, finding.referenceUrls]) {
     while (excess > 0 && list.length > 0) excess -= Buffer.byteLength(JSON.stringify(list.pop()));
   }
   for (const member of ['description', 'impact', 'recommendedFix'] as const) {
