@@ -13,3 +13,12 @@ export function extractUrls(text: string | undefined): string[] {
     ...new Set(urls.map((url) => url.replace(/(?<![.,;:!?)\]])[.,;:!?)\]]+$/, '').replaceAll('&amp;', '&'))),
   ];
 }
+
+/** Decodes the percent-encoding of a text; returns it unchanged if it is invalid. */
+export function decodePercent(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -28,6 +28,12 @@ describe('Vulnerabilities of CycloneDX', () => {
     expect(await identitiesOf(xml)).toEqual([first]);
   });
 
+  it('have the reference as name if it is not a valid package URL', async () => {
+    const vulnerabilities = [{ id: 'CVE-2024-0001', affects: [{ ref: 'pkg%3Anpm/100%' }] }];
+    const [finding] = await findingsOf(cyclonedx, bom('1', { vulnerabilities }));
+    expect(finding?.target).toMatchObject({ package: 'pkg%3Anpm/100%' });
+  });
+
   it('are skipped if their analysis closes them', async () => {
     const states = [
       'resolved',

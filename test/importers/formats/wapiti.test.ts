@@ -53,6 +53,12 @@ describe('Findings of Wapiti', () => {
     expect(records).toContainEqual(expect.objectContaining({ kind: 'unreadable', reason: 'no address' }));
   });
 
+  it('have no payload in the address of a report without a target', async () => {
+    const members = { curl_command: '', path: 'https://shop.example/search?q=w' };
+    const [finding] = await findingsOf(wapiti, report('w', { target: undefined }, members));
+    expect(finding?.target).toEqual({ url: 'https://shop.example/search' });
+  });
+
   it('cover a completely scanned site', async () => {
     const coveredTargets = async (infos: object) =>
       (await readRecords(wapiti, report('w', infos))).records.filter(({ kind }) => kind === 'covered');

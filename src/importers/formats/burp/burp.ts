@@ -17,7 +17,7 @@ import { foldCase } from '../../../lib/fold-case.ts';
 
 /** The type of all issues from extensions. */
 const EXTENSION_TYPE = '134217728';
-/** Characters of base64 per message; the rest is cut. */
+/** Characters per message as the report writes it, in base64 or plain; the rest is cut. */
 const MAX_ENCODED = 256 * 1024;
 /** Exchanges with content per issue: one more than a finding stores, so that it counts as cut. */
 const MAX_SHOWN = 21;

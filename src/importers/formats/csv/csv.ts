@@ -50,10 +50,11 @@ export const csv: ReportFormat = {
       }
       columns ??= columnsOf(csvRow.columns, mapping);
       const date = csvRow.row[columns.mapping.seen_at ?? ''] ?? '';
-      const isOpen = dateOrderOf(date) === 'open';
-      if (isOpen) columnOrder ??= await orderOfColumn(source, isMapped, columns.mapping.seen_at as string);
+      const isOrderOpen = dateOrderOf(date) === 'open';
+      if (isOrderOpen)
+        columnOrder ??= await orderOfColumn(source, isMapped, columns.mapping.seen_at as string);
       const order = columnOrder === 'open' ? (dateOrder ?? undefined) : columnOrder;
-      const time = { seenAt: parseTime(date, order), ...(isOpen ? { unclearTime: OPEN_ORDER } : {}) };
+      const time = { seenAt: parseTime(date, order), ...(isOrderOpen ? { unclearTime: OPEN_ORDER } : {}) };
       yield* recordsOf(csvRow.row, columns, time, location);
     }
   },

@@ -6,6 +6,7 @@ import {
   textOf,
   textsOf,
 } from '../../parsing/json-values.ts';
+import { decodePercent } from '../../parsing/urls.ts';
 import type { ReportRecord } from '../../report.ts';
 import { cutSharedName } from '../../targets.ts';
 
@@ -65,7 +66,7 @@ export class ComponentIndex {
     const component = this.#byRef.get(ref);
     if (component !== undefined) return component;
     const localRef = ref.startsWith('urn:cdx:') && ref.includes('#') ? ref.slice(ref.indexOf('#') + 1) : ref;
-    const decodedRef = localRef.startsWith('pkg%3A') ? decodeURIComponent(localRef) : localRef;
+    const decodedRef = localRef.startsWith('pkg%3A') ? decodePercent(localRef) : localRef;
     const decodedComponent = this.#byRef.get(decodedRef);
     if (decodedComponent !== undefined) return decodedComponent;
     const name = packageOf(decodedRef);

@@ -18,7 +18,7 @@ const VULNERABILITIES = [
   'bom.components.component.vulnerabilities.vulnerability',
 ];
 
-/** Converts the XML to the equivalent JSON objects. */
+/** Yields the records of a BOM in XML; converts its elements to the equivalent JSON objects first. */
 export async function* readBomXml(source: ByteSource): AsyncGenerator<ReportRecord, void> {
   const bom = new Bom();
   let failure: ReportError | undefined;

@@ -24,7 +24,7 @@ export const naabu: ReportFormat = {
   read: (source) => readJsonRecords(source(), (value, location) => recordOf(asJsonObject(value), location)),
 };
 
-/** Members that name a port in the reports of other tools. */
+/** Members that only the records of other tools have; these may name a host and a port, too. */
 const OF_OTHER_TOOLS =
   'url rec_type template-id templateID info banner vulnerabilities id severity ports'.split(' ');
 

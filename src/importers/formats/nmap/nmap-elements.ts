@@ -20,7 +20,7 @@ import type { ElementHandler, LimitedXmlParser } from '../../parsing/limited-xml
 import { hostDescription } from '../../parsing/scanned-hosts.ts';
 import type { ReportRecord } from '../../report.ts';
 
-/** Default ports, as in Nmap's manual. */
+/** Port states, as Nmap writes them. */
 const STATES = ['open', 'closed', 'filtered', 'unfiltered', 'open|filtered', 'closed|filtered', 'unknown'];
 const MAX_PORTS = PROTOCOLS.length * 65_536;
 const MAX_RANGES = 100_000;
@@ -129,11 +129,11 @@ export class NmapElements implements ElementHandler {
         this.#addName(attributes.name, host);
         break;
       case 'osmatch':
-        // The most frequent comes first.
+        // The likeliest comes first.
         host.system ??= this.#clean(attributes.name, MAX_NAME) ?? undefined;
         break;
       case 'ports':
-        host.scannedPorts = true;
+        host.hasScannedPorts = true;
         break;
       case 'script':
         this.#readScript(attributes, host);
@@ -221,7 +221,7 @@ export class NmapElements implements ElementHandler {
     ports,
     ordered,
     unlistedStates,
-    scannedPorts,
+    hasScannedPorts,
     findings,
     absent,
   }: HostDraft): void {
@@ -240,7 +240,7 @@ export class NmapElements implements ElementHandler {
       ...hostDescription(system, names),
       seenAt,
       ports: ordered ? ports : uniquePorts(ports),
-      complete: scannedPorts && !timedOut,
+      complete: hasScannedPorts && !timedOut,
       unlistedStates: [...unlistedStates],
     });
     this.#lastHostEnd = this.xml.position;
@@ -259,7 +259,7 @@ export class NmapElements implements ElementHandler {
       });
     }
     for (let count = 0; count < absent; count += 1) this.#records.push({ kind: 'skipped', reason: 'absent' });
-    if (this.#checks.length > 0 && scannedPorts && !timedOut) {
+    if (this.#checks.length > 0 && hasScannedPorts && !timedOut) {
       const coverage = { ports: this.scannedPorts(), checks: this.#checks };
       this.#records.push({ kind: 'covered', target: { host: address }, ...coverage });
     }
@@ -279,7 +279,7 @@ export class NmapElements implements ElementHandler {
   #addressOf(text = ''): string {
     if (isIPv4(text)) return text;
     if (!isIPv6(text)) this.xml.fail(`"${text.slice(0, 50)}" is not an IP address.`);
-    // IPv6 addresses have many spellings; one with a zone is left as it is.
+    // IPv6 addresses have many spellings; one with a zone is only converted to lower case.
     return text.includes('%')
       ? text.toLowerCase()
       : new SocketAddress({ address: text, family: 'ipv6' }).address;

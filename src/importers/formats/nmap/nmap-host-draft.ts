@@ -17,10 +17,10 @@ export interface HostDraft {
   ordered: boolean;
   unlistedStates: Set<string>;
   /** Whether the scan reached the ports. */
-  scannedPorts: boolean;
+  hasScannedPorts: boolean;
   /** Script findings, with their port. */
   findings: (Omit<ReportedFinding, 'target'> & { port?: ObservedPort })[];
-  /** Number of vulnerabilities that scripts checked for and did not find. */
+  /** Number of vulnerabilities that scripts call not vulnerable or could not test. */
   absent: number;
 }
 
@@ -35,7 +35,7 @@ export const newHostDraft = (timedOut: boolean, seenAt: number | undefined): Hos
   ports: [],
   ordered: true,
   unlistedStates: new Set(),
-  scannedPorts: false,
+  hasScannedPorts: false,
   findings: [],
   absent: 0,
 });

@@ -3,7 +3,7 @@ import type { ReportedFinding } from '../../report.ts';
 import { parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
 import { extractCveIds, codeBlock, textToMarkdown } from '../../parsing/markdown.ts';
 
-/** The findings of a script; `absent` counts vulnerabilities that it checked for and did not find. */
+/** The findings of a script; `absent` counts vulnerabilities that it calls not vulnerable or could not test. */
 export interface ScriptFindings {
   findings: Omit<ReportedFinding, 'target'>[];
   absent: number;
@@ -52,7 +52,10 @@ export function checksOfScript(id: string): string {
   return id === 'vulners' || id === 'vulscan' ? id : VULNERABILITIES;
 }
 
-/** @returns the groups of scripts that a command line runs completely; a single script is no group */
+/**
+ * @returns the groups of scripts that a command line runs: a pattern such as `http-vuln*` counts as all of `vuln`; a
+ *   single script is a group only if it is `vulners` or `vulscan`
+ */
 export function checksOfCommand(args: string): string[] {
   const [, scripts = ''] = /\s--script[= ]("[^"]*"|\S+)/.exec(args) ?? [];
   const names = scripts.toLowerCase().split(/[\s,()"']+/);
@@ -68,7 +71,7 @@ export function checksOfCommand(args: string): string[] {
 
 /** Rows of id, score, URL and exploit mark, separated by tabs, below a CPE name. */
 function listedByVulners(text: string): ScriptFindings['findings'] {
-  const cves = new Map<string, { score: number; address: string; exploited: boolean; product: string }>();
+  const cves = new Map<string, { score: number; address: string; hasExploit: boolean; product: string }>();
   const urls: string[] = [];
   let cpe = '';
   for (const line of text.split('\n')) {
@@ -80,10 +83,10 @@ function listedByVulners(text: string): ScriptFindings['findings'] {
     const [name = '', score = '', address = '', mark = ''] = line.trim().split(/\s+/);
     const [cve] = extractCveIds(name);
     if (cve !== undefined && cve.length === name.length) {
-      cves.set(cve, { score: Number(score), address, exploited: mark.includes('EXPLOIT'), product: cpe });
+      cves.set(cve, { score: Number(score), address, hasExploit: mark.includes('EXPLOIT'), product: cpe });
     } else if (/^https?:\/\//.test(address)) urls.push(address);
   }
-  return Array.from(cves, ([cve, { score, address, exploited, product }]) => {
+  return Array.from(cves, ([cve, { score, address, hasExploit, product }]) => {
     const rated = score >= 0 && score <= 10;
     return {
       rule: cve,
@@ -93,7 +96,7 @@ function listedByVulners(text: string): ScriptFindings['findings'] {
       cveIds: [cve],
       description: textToMarkdown(
         `${cve} affects this version of the service (${product}).` +
-          (exploited ? ' A public exploit exists.' : ''),
+          (hasExploit ? ' A public exploit exists.' : ''),
       ),
       referenceUrls: [...(/^https?:\/\//.test(address) ? [address] : []), ...urls.slice(0, MAX_REFERENCES)],
     };

@@ -80,16 +80,17 @@ type NvtTexts = Pick<
 /** @param resultText the result's text, used if the test has none */
 function nvtTexts(nvt: XmlElement, resultText: string | undefined): NvtTexts {
   const tags = tagsOf(textAt(nvt, 'tags') ?? '');
-  const plain = (name: string) => textToMarkdown(tags.get(name) ?? '');
+  const tagMarkdown = (name: string) => textToMarkdown(tags.get(name) ?? '');
   const references = elementsAt(nvt, 'refs', 'ref').map(({ attributes }) => attributes);
   const otherReferences = [...textsAt(nvt, 'cve'), ...textsAt(nvt, 'xref')].join(' ');
   const severities = elementsAt(nvt, 'severities', 'severity');
   return {
     description:
-      [plain('summary'), plain('insight'), plain('affected')].filter((text) => text !== '').join('\n\n') ||
-      resultText,
-    impact: plain('impact'),
-    recommendedFix: markdownTextAt(nvt, 'solution') ?? plain('solution'),
+      [tagMarkdown('summary'), tagMarkdown('insight'), tagMarkdown('affected')]
+        .filter((text) => text !== '')
+        .join('\n\n') || resultText,
+    impact: tagMarkdown('impact'),
+    recommendedFix: markdownTextAt(nvt, 'solution') ?? tagMarkdown('solution'),
     cveIds: [
       ...references.filter(({ type }) => type?.toLowerCase() === 'cve').map(({ id = '' }) => id),
       ...extractCveIds(`${nvt.attributes.oid} ${otherReferences}`),

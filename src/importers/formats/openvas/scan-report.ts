@@ -24,7 +24,7 @@ export class OpenvasReport {
   #buffered = 0;
   readonly #covered: string[] = [];
 
-  /** @param around the report element */
+  /** @param element the report element; `undefined` for results without a report */
   constructor(element: XmlAncestor | undefined) {
     this.element = element;
   }
@@ -41,7 +41,7 @@ export class OpenvasReport {
         if (Number(textAt(element, 'filtered') ?? 0) > this.results) this.#isComplete = false;
         break;
       case 'port':
-        // Port lists name the host of each port; older reports do so next to it.
+        // The element of a port contains its host: after the port, or before it in older reports.
         yield* this.#takePort(element);
         break;
       case 'host':

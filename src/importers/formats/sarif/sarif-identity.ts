@@ -29,8 +29,8 @@ function keyOf({ path, name, snippet, message }: ResultLocation): string {
 }
 
 /**
- * Uses `fingerprints`, else `partialFingerprints` with the path, else path and snippet. If a result has no line of
- * code, adds the subject that its message names.
+ * Identifies a result by the first of these that it has: `fingerprints`; `partialFingerprints`, or `fingerprints` that
+ * only hash code, with the path or else name and subject; path, name and snippet, with the subject if there is one.
  * @param message of the result, as plain text
  */
 export function identityOfSarifResult(
@@ -53,7 +53,10 @@ export function identityOfSarifResult(
   return { locationKey: [...key, ...(subject === undefined ? [] : [subject])].join('\n') };
 }
 
-/** @returns the package or setting that a message names, without version or value; `undefined` if code locates it */
+/**
+ * @returns the package or setting that a message names, without version or value: the message of the location, else
+ *   that of the result if no code locates it
+ */
 function subjectOf(location: ResultLocation | undefined, message: string | undefined): string | undefined {
   const hasCode = location !== undefined && (location.hasLine || location.snippet !== undefined);
   const text = location?.message ?? (hasCode ? undefined : message);

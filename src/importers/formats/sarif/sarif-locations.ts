@@ -1,4 +1,5 @@
 import { type JsonObject, numberOf, textOf } from '../../parsing/json-values.ts';
+import { decodePercent } from '../../parsing/urls.ts';
 import { cutSharedName } from '../../targets.ts';
 import { SarifBases } from './sarif-bases.ts';
 
@@ -90,10 +91,5 @@ function add(all: Map<number, Listed>, index: number, member: string, value: str
 }
 
 function decoded(path: string): string {
-  if (/^https?:\/\//i.test(path)) return path;
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
+  return /^https?:\/\//i.test(path) ? path : decodePercent(path);
 }

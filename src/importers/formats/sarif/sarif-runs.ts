@@ -83,7 +83,7 @@ export class SarifRun {
     } else this.#locations.addToLogicalLocation(keys[3] as number, String(keys.at(-1)), text);
   }
 
-  /** Identifies later reports of the same subject (section 7). */
+  /** Identifies later reports of the same subject (docs/imports.md, SARIF). */
   get artifact(): string {
     return this.#automation?.replace(RUN_SUFFIX, '') || this.#automation || (this.source ?? 'sarif');
   }
@@ -98,8 +98,8 @@ export class SarifRun {
   }
 
   /**
-   * The rules that ran: those that the tool lists, besides disabled ones. Tools that list no rules, or only those with
-   * results, do not say so; `automationDetails.id` then says that it is the same kind of run (section 3.17.2).
+   * The rules that ran: those that the tool lists, except disabled ones. Tools that list no rules, or only those with
+   * results, do not say so; `automationDetails.id` then says that it is the same kind of run (section 3.17.3).
    */
   get checks(): ReadonlySet<string> | 'all' {
     if (this.#ran.size > 0) return new Set([...this.#ran, ...this.#found]);

@@ -83,11 +83,12 @@ function* scopeRecords(
 function urlOf(entry: JsonObject, base: string | undefined): string | undefined {
   const path = textOf(entry.path);
   const sent = /https?:\/\/[^\s"']+/.exec(textOf(entry.curl_command) ?? '')?.[0];
-  const origin = [sent, base].find((url) => parseUntrustedUrl(url ?? '') !== null);
-  if (origin === undefined) return parseUntrustedUrl(path ?? '') === null ? undefined : path;
-  if (path === undefined) return origin.replace(/[?#][^]*/, '');
-  return parseUntrustedUrl(path, origin)?.href.replace(/[?#][^]*/, '');
+  const requestUrl = [sent, base, path].find((url) => parseUntrustedUrl(url ?? '') !== null);
+  if (requestUrl === undefined || path === undefined) return requestUrl?.replace(QUERY, '');
+  return parseUntrustedUrl(path, requestUrl)?.href.replace(QUERY, '');
 }
+
+const QUERY = /[?#][^]*/;
 
 /** The properties that all findings of a category share. */
 type Category = Pick<ReportedFinding, 'description' | 'recommendedFix' | 'cweIds' | 'referenceUrls'>;

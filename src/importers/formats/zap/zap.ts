@@ -163,8 +163,8 @@ async function* readJson(
         for (let gap = follows + 1; gap < number; gap += 1) {
           yield { kind: 'unreadable', reason: 'not an alert', location: { offset } };
         }
-        const isThere = depth === 3 || site?.key === String(keys[1]);
-        open = { key, number, alert: new ZapAlert(isThere ? site?.name : undefined), offset };
+        const isInNamedSite = depth === 3 || site?.key === String(keys[1]);
+        open = { key, number, alert: new ZapAlert(isInNamedSite ? site?.name : undefined), offset };
       }
       addToAlert(open.alert, keys.slice(depth), value);
     }
