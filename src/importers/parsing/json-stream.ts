@@ -84,6 +84,8 @@ class JsonScanner {
   #inLiteral = false;
   /** The current key, literal or match. */
   readonly #capture = new TextCapture();
+  /** Where the captured value begins, in bytes from the start. */
+  #captureOffset = 0;
   /** Path of the current match. */
   #path: string | undefined;
   #offset = 0;
@@ -226,7 +228,7 @@ class JsonScanner {
       this.#path = path;
       this.#offset = this.#chunkStart + index;
       this.#members = 0;
-      this.#capture.begin(index, MAX_MATCH);
+      this.#beginCapture(index, MAX_MATCH);
       if (isContainer) {
         this.#depth = 1;
         if (this.#frames.length + 1 > MAX_DEPTH) this.#failTooDeep(index);
@@ -249,7 +251,7 @@ class JsonScanner {
       this.#fail('Invalid JSON: a value is expected here.', index);
     }
     this.#inLiteral = true;
-    this.#capture.begin(index, MAX_LITERAL);
+    this.#beginCapture(index, MAX_LITERAL);
   }
 
   #addBegun(index: number): void {
@@ -261,7 +263,7 @@ class JsonScanner {
 
   #beginText(index: number, maxBytes: number): void {
     this.#inString = true;
-    this.#capture.begin(index, maxBytes);
+    this.#beginCapture(index, maxBytes);
   }
 
   #endString(bytes: Uint8Array, index: number): void {
@@ -314,14 +316,19 @@ class JsonScanner {
     this.#endValue();
   }
 
+  #beginCapture(index: number, maxBytes: number): void {
+    this.#captureOffset = this.#chunkStart + index;
+    this.#capture.begin(index, maxBytes);
+  }
+
   #takeCapture(bytes: Uint8Array, end: number): string {
     return this.#capture.take(bytes, end) ?? this.#failTooLarge();
   }
 
   #failTooLarge(): never {
-    const { maxBytes, start } = this.#capture;
+    const { maxBytes } = this.#capture;
     const size = maxBytes === MAX_MATCH ? '16 MiB' : `${maxBytes} bytes`;
-    this.#fail(`This value exceeds ${size}.`, start);
+    this.#fail(`This value exceeds ${size}.`, this.#captureOffset - this.#chunkStart);
   }
 
   #parsed(text: string, parse: (text: string) => unknown, index: number): unknown {
