@@ -170,16 +170,12 @@ export async function peekStart(
 export class TextCapture {
   #parts: Uint8Array[] = [];
   #bytes = 0;
+  /** Within the current chunk; -1 if nothing is captured. */
   #start = -1;
   #maxBytes = 0;
 
   get isActive(): boolean {
     return this.#start >= 0;
-  }
-
-  /** Start within the current chunk. */
-  get start(): number {
-    return this.#start;
   }
 
   get maxBytes(): number {
