@@ -33,7 +33,7 @@ import { closeStreamsOnShutdown } from './http/streams.ts';
 import { compileSerializer } from './http/serialization.ts';
 import { logRequests } from './http/access-log.ts';
 import { limitAnonymous } from './http/access.ts';
-import { endAccessWithoutFactor } from './domain/sign-in/require-second-factor.ts';
+import { endAccessWithoutFactor } from './domain/sign-in/second-factor-requirement.ts';
 import { TokenCache } from './domain/tokens/token-cache.ts';
 import { compileValidator } from './http/validation/validation.ts';
 import { registerOAuthEndpoints } from './oauth/endpoints.ts';

@@ -5,7 +5,7 @@ import { summarizeAccount } from '../domain/sign-in/account-summaries.ts';
 import { validateUserName } from '../domain/users/user-names.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import { organizationNameOf } from '../domain/organizations/organizations.ts';
-import { hasPassword, hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
+import { hasUsablePassword, hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
 import { renameUser } from '../domain/users/users.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { changeContextOf, sessionLimits, requireSignedInSession } from '../http/browser-sessions.ts';
@@ -31,7 +31,7 @@ export const registerOverview: RouteRegistrar = (app, context) => {
     const { userId, organizationId } = session;
     const organization = organizationId === null ? null : await organizationNameOf(db.read, organizationId);
     const factors = await secondFactorsOf(db.read, userId);
-    const usesPassword = await hasPassword(db.read, userId);
+    const usesPassword = await hasUsablePassword(db.read, userId);
     const counts = await summarizeAccount(db.read, userId, sessionLimits(context), clock());
     return sendHtmlPage(
       request,

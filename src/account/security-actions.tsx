@@ -6,7 +6,7 @@ import type { ChangeContext } from '../auth/callers.ts';
 import { DomainError } from '../domain/shared/errors.ts';
 import { addPasskey, removePasskey } from '../domain/sign-in/passkeys.ts';
 import {
-  issueFirstRecoveryCodes,
+  issueRecoveryCodesIfNoneLeft,
   generateRecoveryCodes,
   replaceRecoveryCodes,
 } from '../domain/sign-in/recovery-codes.ts';
@@ -133,7 +133,7 @@ const registerAuthenticator: RouteRegistrar = (app, context) => {
         const codes = generateRecoveryCodes();
         const { result: issued, secret: cookie } = await commitAndRotate(db, by, session, async (tx) => {
           await addTotp(tx, by, session, keys.secret, { secret, step });
-          return issueFirstRecoveryCodes(tx, by, session, codes);
+          return issueRecoveryCodesIfNoneLeft(tx, by, session, codes);
         });
         setSessionCookie(context, reply, cookie);
         if (issued) return showCodes(request, reply, MESSAGES.security.appSetUp, codes);
@@ -178,7 +178,7 @@ const registerPasskeys: RouteRegistrar = (app, context) => {
         const codes = generateRecoveryCodes();
         const { result: issued, secret: cookie } = await commitAndRotate(db, by, session, async (tx) => {
           await addPasskey(tx, by, session, passkey);
-          return issueFirstRecoveryCodes(tx, by, session, codes);
+          return issueRecoveryCodesIfNoneLeft(tx, by, session, codes);
         });
         setSessionCookie(context, reply, cookie);
         if (issued) return showCodes(request, reply, MESSAGES.security.passkeyAdded, codes);

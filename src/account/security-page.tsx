@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { Context } from '../context.ts';
 import { listPasskeys } from '../domain/sign-in/passkeys.ts';
 import {
-  hasPassword,
+  hasUsablePassword,
   hasSecondFactor,
   requiresSecondFactor,
   secondFactorsOf,
@@ -86,7 +86,7 @@ export async function sendSecurityPage(
   const [factors, passkeys, password, required] = await Promise.all([
     secondFactorsOf(db.read, session.userId),
     listPasskeys(db.read, session.userId),
-    hasPassword(db.read, session.userId),
+    hasUsablePassword(db.read, session.userId),
     requiresSecondFactor(db.read, session, config.staffSecondFactor),
   ]);
   const isConfirmed = isRecentlyConfirmed(session, clock());

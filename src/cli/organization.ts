@@ -9,7 +9,7 @@ import {
   type Organization,
   findOrganization,
 } from '../domain/organizations/organizations.ts';
-import { requireSecondFactor } from '../domain/sign-in/require-second-factor.ts';
+import { setSecondFactorRequirement } from '../domain/sign-in/second-factor-requirement.ts';
 import { addCommand, addCommandGroup, type CommonOptions, type LocalCommand } from './command.ts';
 import { withContext } from './with-context.ts';
 import { keyValueLines, printJson, printLines, table } from './print.ts';
@@ -67,7 +67,7 @@ export const updateOrganizationCommand: LocalCommand = {
     }
     return withContext(flags, async ({ db, clock }) => {
       const organization = await requireOrganization(db.read, uid);
-      await db.write((tx) => requireSecondFactor(tx, cliChangeContext(clock()), uid, required));
+      await db.write((tx) => setSecondFactorRequirement(tx, cliChangeContext(clock()), uid, required));
       if (json === true) return printJson(toRow({ ...organization, requireSecondFactor: required }));
       printLines(
         required ? `${uid} now requires a second factor.` : `Second factors are now optional in ${uid}.`,

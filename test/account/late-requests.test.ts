@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { hashPassword } from '../../src/auth/passwords.ts';
 import { setPassword } from '../../src/domain/sign-in/passwords.ts';
-import { requireSecondFactor } from '../../src/domain/sign-in/require-second-factor.ts';
+import { setSecondFactorRequirement } from '../../src/domain/sign-in/second-factor-requirement.ts';
 import { secondFactorsOf } from '../../src/domain/sign-in/second-factors.ts';
 import { endSessions } from '../../src/domain/sign-in/end-sessions.ts';
 import { endOtherSessionsAndRotate, SessionEnded } from '../../src/domain/sign-in/sessions.ts';
@@ -135,7 +135,7 @@ describe('Changes while a request waits', () => {
     const delayed = delayWrites(signInSubject(email));
     const lateResponse = visitor.submit(page, { email, password }, '/sign-in');
     await delayed.inside;
-    await server.context.db.write((tx) => requireSecondFactor(tx, cliChangeContext(now), uid, true));
+    await server.context.db.write((tx) => setSecondFactorRequirement(tx, cliChangeContext(now), uid, true));
     delayed.release();
     expect((await lateResponse).location).toContain(SECOND_FACTOR);
     expect((await visitor.get('/account')).status).toBe(303);

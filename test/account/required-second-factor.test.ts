@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
-import { requireSecondFactor } from '../../src/domain/sign-in/require-second-factor.ts';
+import { setSecondFactorRequirement } from '../../src/domain/sign-in/second-factor-requirement.ts';
 import { resetSecondFactor } from '../../src/domain/sign-in/second-factors.ts';
 import { passkeyOptions, SoftwareAuthenticator } from '../harness/authenticator.ts';
 import {
@@ -23,7 +23,7 @@ let now = Date.UTC(2026, 5, 1);
 const server = await useSharedServer(() => now);
 
 const require = (uid: string, required = true) =>
-  server.context.db.write((tx) => requireSecondFactor(tx, cliChangeContext(now), uid, required));
+  server.context.db.write((tx) => setSecondFactorRequirement(tx, cliChangeContext(now), uid, required));
 
 async function strictOrganization(): Promise<string> {
   const { uid } = await createFixtures(server).organization();

@@ -3,8 +3,8 @@ import { cliChangeContext } from '../../src/auth/callers.ts';
 import type { Transaction } from '../../src/db/database.ts';
 import {
   endAccessWithoutFactor,
-  requireSecondFactor,
-} from '../../src/domain/sign-in/require-second-factor.ts';
+  setSecondFactorRequirement,
+} from '../../src/domain/sign-in/second-factor-requirement.ts';
 import {
   endOtherSessionsAndRotate,
   lockAccountForSignIn,
@@ -75,7 +75,9 @@ const signIn = (owner: Owner) => async (tx: Transaction) => {
 describe('A session that begins at the same time', () => {
   it('ends when the organization requires a second factor', async () => {
     const owner = await newUser(true);
-    await interleave(server, signIn(owner), (tx) => requireSecondFactor(tx, by, owner.organizationUid, true));
+    await interleave(server, signIn(owner), (tx) =>
+      setSecondFactorRequirement(tx, by, owner.organizationUid, true),
+    );
     expect(await sessionsOf(owner)).toEqual([]);
   });
 
@@ -103,7 +105,7 @@ describe('The last second factor', () => {
     await expect(
       interleave(
         server,
-        (tx) => requireSecondFactor(tx, by, owner.organizationUid, true),
+        (tx) => setSecondFactorRequirement(tx, by, owner.organizationUid, true),
         (tx) => removeTotp(tx, by, owner, 'required'),
       ),
     ).rejects.toThrow('second factor');
@@ -116,7 +118,7 @@ describe('A session of single sign-on', () => {
     const { db } = server.context;
     await db.write((tx) => start(tx, owner));
     await db.write((tx) => startSso(tx, owner));
-    await db.write((tx) => requireSecondFactor(tx, by, owner.organizationUid, true));
+    await db.write((tx) => setSecondFactorRequirement(tx, by, owner.organizationUid, true));
     const rows = await db.read
       .selectFrom('sessions')
       .select('method')

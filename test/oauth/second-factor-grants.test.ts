@@ -6,8 +6,8 @@ import { issueRefreshToken } from '../../src/domain/tokens/refresh-tokens.ts';
 import { endSessions } from '../../src/domain/sign-in/end-sessions.ts';
 import {
   endAccessWithoutFactor,
-  requireSecondFactor,
-} from '../../src/domain/sign-in/require-second-factor.ts';
+  setSecondFactorRequirement,
+} from '../../src/domain/sign-in/second-factor-requirement.ts';
 import { addTotp, generateTotpSecret } from '../../src/domain/sign-in/totp.ts';
 import { authorizePath, CALLBACK, PKCE } from '../harness/authorization.ts';
 import { createFixtures } from '../harness/fixtures.ts';
@@ -31,7 +31,8 @@ const addFactor = (userId: number, organizationId: number) =>
     }),
   );
 
-const require = (uid: string) => server.context.db.write((tx) => requireSecondFactor(tx, by, uid, true));
+const require = (uid: string) =>
+  server.context.db.write((tx) => setSecondFactorRequirement(tx, by, uid, true));
 
 async function expectEnded({ access_token, refresh_token }: { access_token: string; refresh_token: string }) {
   expect(await apps.isAccepted(access_token)).toBe(false);
@@ -114,7 +115,7 @@ describe('Access of applications to accounts without a second factor', () => {
         const next = { ...storedCode, organizationId: id, grantExpiresAt: now + 3_600_000 };
         refreshToken = await issueRefreshToken(tx, by, next, 3_600_000, null);
       },
-      (tx) => requireSecondFactor(tx, by, uid, true),
+      (tx) => setSecondFactorRequirement(tx, by, uid, true),
     );
     await expectEnded({ access_token: signed.token, refresh_token: refreshToken });
   });

@@ -9,7 +9,7 @@ import {
 import { lockOrganization, renameOrganization } from '../../domain/organizations/organizations.ts';
 import { createOrganization } from '../../domain/users/staff-organizations.ts';
 import { requireVersion } from '../../domain/shared/versions.ts';
-import { requireSecondFactor } from '../../domain/sign-in/require-second-factor.ts';
+import { setSecondFactorRequirement } from '../../domain/sign-in/second-factor-requirement.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
@@ -197,7 +197,7 @@ const updateOrganizationOperation = ({ clock }: Context) =>
         const { version } = await requireAdministeredOrganization(tx, caller, uid);
         requireVersion(ifMatch, version);
         if (name !== undefined) await renameOrganization(tx, by, uid, name);
-        if (required !== undefined) await requireSecondFactor(tx, by, uid, required);
+        if (required !== undefined) await setSecondFactorRequirement(tx, by, uid, required);
         return requireVisibleOrganization(tx, caller, uid);
       });
       return versionedResult(profile.version, toOrganizationBody(profile));

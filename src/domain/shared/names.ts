@@ -15,7 +15,7 @@ const ALL_CONTROL_CHARACTERS = new RegExp(CONTROL_CHARACTERS, 'gu');
 /**
  * The rule for names and titles (docs/decided.md, section 6): 1 to 255 characters after trimming, on one line, without
  * control characters and halves of surrogate pairs.
- * @returns the errors of the name
+ * @returns the error of the name, if any
  */
 export function validateName(property: string, name: string): FieldError | undefined {
   return validateNameLength(property, name) ?? validateCharacters(property, name);

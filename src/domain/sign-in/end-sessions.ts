@@ -63,7 +63,7 @@ export async function endSessions(
  * Ends the sessions of users of one organization (of platform staff for `null`), except those that an identity provider
  * started.
  */
-export async function endOwnSessionsOfUsers(
+export async function endNonSsoSessionsOfUsers(
   tx: Transaction,
   by: ChangeContext,
   organizationId: number | null,

@@ -59,7 +59,7 @@ export async function replaceRecoveryCodes(
  * Issues codes to a user who has none left, as with a first factor.
  * @returns whether the codes were issued and have to be shown
  */
-export async function issueFirstRecoveryCodes(
+export async function issueRecoveryCodesIfNoneLeft(
   tx: Transaction,
   by: ChangeContext,
   owner: FactorOwner,

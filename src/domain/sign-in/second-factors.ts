@@ -69,7 +69,10 @@ export function hasSecondFactor({ totp, passkeys }: SecondFactors): boolean {
   return totp || passkeys > 0;
 }
 
-/** Whether an account must have a second factor: its organization requires one, or it belongs to staff. */
+/**
+ * Whether an account must have a second factor: its organization requires one, or it belongs to staff and `staff` is
+ * not `optional`.
+ */
 export async function requiresSecondFactor(
   db: ReadConnection,
   { organizationId }: Pick<FactorOwner, 'organizationId'>,
@@ -135,7 +138,7 @@ export async function verifyPasswordOf(
 }
 
 /** @returns whether the account can sign in with a password */
-export async function hasPassword(db: ReadConnection, userId: number): Promise<boolean> {
+export async function hasUsablePassword(db: ReadConnection, userId: number): Promise<boolean> {
   return (await passwordHashOf(db, userId)) !== null;
 }
 

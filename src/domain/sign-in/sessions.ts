@@ -30,14 +30,14 @@ export interface Session extends Principal {
   name: string | null;
 }
 
-/** Thrown when the session ended, or the password changed, before the transaction did. */
+/** Thrown when the session ended, or the account changed during the sign-in, before the transaction locked it. */
 export class SessionEnded extends Error {
   override name = 'SessionEnded';
 }
 
 export interface Browser {
   address: string;
-  /** `User-Agent`, truncated to the length of the column. */
+  /** The header `User-Agent`, of which `MAX_USER_AGENT` characters are stored. */
   userAgent: string;
 }
 

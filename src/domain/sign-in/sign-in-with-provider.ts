@@ -123,7 +123,7 @@ async function findOrCreate(
     .executeTakeFirst();
   if (user === undefined) {
     if (await isBannedAddress(tx, organizationId, email)) throw accountUnavailable();
-    return createLinkedUser(tx, by, provider, email, identity.name);
+    return createProviderUser(tx, by, provider, email, identity.name);
   }
   if (user.organization_id !== organizationId) {
     throw new DomainError('sso-account-elsewhere');
@@ -151,7 +151,7 @@ function requireVerifiedEmail({ trustEmail }: IdentityProvider, { email: claims 
   return email;
 }
 
-async function createLinkedUser(
+async function createProviderUser(
   tx: Transaction,
   by: ChangeContext,
   provider: IdentityProvider,

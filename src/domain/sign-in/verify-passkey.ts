@@ -101,7 +101,10 @@ async function verifyOnce(
   return outcome === 'valid';
 }
 
-/** @returns whether the counter has grown; otherwise the authenticator was cloned (WebAuthn, section 6.1.1) */
+/**
+ * @returns whether the counter has grown, or is always 0; otherwise the authenticator may have been cloned (WebAuthn,
+ *   section 6.1.1)
+ */
 async function advanceCounter(
   tx: Transaction,
   by: ChangeContext,

@@ -107,7 +107,7 @@ export async function findAuthorizationCode(
 
 /**
  * Consumes a code in the transaction that issues its tokens.
- * @returns false when it was consumed before
+ * @returns false when it was consumed or deleted before
  */
 export async function consumeCode(tx: Transaction, code: string, now: number): Promise<boolean> {
   return (await markUsed(tx, { hash: hashSecret(code), now })).length > 0;

@@ -16,28 +16,28 @@ export interface CachedClient extends OAuthClient {
 /** Caches clients and their accounts until the credential version changes. */
 export class ClientCache {
   readonly #db: Database;
-  readonly #changes: SingleFlight<CredentialVersions>;
-  readonly #cache = new LRUCache<string, { client: CachedClient; changes: number }>({
+  readonly #versions: SingleFlight<CredentialVersions>;
+  readonly #cache = new LRUCache<string, { client: CachedClient; version: number }>({
     maxSize: MAX_CLIENTS,
     sizeCalculation: () => 1,
   });
 
   constructor(db: Database) {
     this.#db = db;
-    this.#changes = new SingleFlight(() => readCredentialVersions(db.read));
+    this.#versions = new SingleFlight(() => readCredentialVersions(db.read));
   }
 
   async find(id: string): Promise<CachedClient | undefined> {
     // Read before the client, so that a change in between invalidates the entry.
-    const { credentials: changes } = await this.#changes.run();
+    const { credentials: version } = await this.#versions.run();
     const cached = this.#cache.get(id);
-    if (cached?.changes === changes) return cached.client;
+    if (cached?.version === version) return cached.client;
     const stored = await clientById(this.#db.read, id);
     // Unknown clients are not cached, because creating a client does not bump the version.
     if (stored === undefined) return undefined;
     const account = stored.userId === null ? undefined : await tokenAccount(this.#db.read, stored.userId);
     const client = { ...stored, account };
-    this.#cache.set(id, { client, changes });
+    this.#cache.set(id, { client, version });
     return client;
   }
 }

@@ -196,7 +196,7 @@ async function lastUseOf(
     : { at: row.last_used_at, address: row.last_used_from };
 }
 
-/** @returns the text of a consent that includes all of these scopes */
+/** @returns the scopes of a consent that includes all of these, separated by spaces as stored */
 async function findCoveringScopes(
   db: ReadConnection,
   userId: number,

@@ -80,7 +80,7 @@ const selectVersions = prepareQuery<typeof ROW, CredentialVersions>((db, p) =>
 export interface CredentialVersions {
   /** Bumped by `bumpCredentialVersion`. */
   credentials: number;
-  /** Bumped when a signing key is added or removed. */
+  /** Bumped by `bumpSigningKeyVersion`: when a signing key is added or removed, and when the keys are resealed. */
   keys: number;
 }
 
@@ -117,26 +117,26 @@ export async function credentialBySecret(db: ReadConnection, token: string): Pro
   return (await selectBySecret(db, { hash: hashSecret(token) }))[0];
 }
 
-/** Identifies a token by the hash of its secret or by its `jti`; both are `null` for tokens issued elsewhere. */
+/** Identifies a token by the hash of its secret or by its `jti`; both are `null` for a JWT that is not valid. */
 export interface TokenLookup {
   hash: string | null;
   id: string | null;
 }
 
 /** @returns for each token whether it exists and is not revoked, in one query */
-export async function areActive(db: ReadConnection, names: readonly TokenLookup[]): Promise<boolean[]> {
-  const hashes = names.flatMap(({ hash }) => hash ?? []);
-  const ids = names.flatMap(({ id }) => id ?? []);
+export async function areUnrevoked(db: ReadConnection, lookups: readonly TokenLookup[]): Promise<boolean[]> {
+  const hashes = lookups.flatMap(({ hash }) => hash ?? []);
+  const ids = lookups.flatMap(({ id }) => id ?? []);
   const rows = await db
     .selectFrom('tokens')
     .select(['id', 'secret_hash'])
     .where((eb) => eb.or([inList(db, eb.ref('secret_hash'), hashes), inList(db, eb.ref('id'), ids)]))
     .where('revoked_at', 'is', null)
     .execute();
-  const activeNames = new Set(rows.flatMap((row) => [row.id, row.secret_hash]));
-  return names.map(({ hash, id }) => {
+  const unrevoked = new Set(rows.flatMap((row) => [row.id, row.secret_hash]));
+  return lookups.map(({ hash, id }) => {
     const name = hash ?? id;
-    return name !== null && activeNames.has(name);
+    return name !== null && unrevoked.has(name);
   });
 }
 

@@ -172,7 +172,7 @@ export async function renewClientSecret(tx: Transaction, by: ChangeContext, id: 
 }
 
 /**
- * Deletes a client with its tokens, codes and consents.
+ * Deletes a client with its refresh tokens, codes and consents, and revokes its access tokens.
  * @throws DomainError `not-found` for the client
  */
 export async function deleteOAuthClient(tx: Transaction, by: ChangeContext, id: string): Promise<void> {

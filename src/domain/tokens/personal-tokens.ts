@@ -38,9 +38,9 @@ export function validatePersonalToken(
 /**
  * Creates a personal access token for the caller, which may do no more than the caller's credential and ends with it.
  * @returns the stored token, and the token itself, which cannot be shown again
- * @throws DomainError `invalid` for a scope, address or expiry, and when the account has too many tokens;
- *   `forbidden` for rights that the credential lacks, and for the command line, which has no account; `not-found` when
- *   the credential was revoked in the meantime
+ * @throws DomainError `invalid` for the name, a scope, an address or the expiry; `limit-exceeded` when the account has
+ *   too many tokens; `forbidden` for rights that the credential lacks, and for the command line, which has no account;
+ *   `not-found` when the credential was revoked in the meantime
  */
 export async function createPersonalToken(
   tx: Transaction,

@@ -5,7 +5,10 @@ const MAX_LENGTH = 2_048;
 /** Parameters that the response adds to a redirect URI of the code flow. */
 const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'] as const;
 
-/** The characters of a URI (RFC 3986, section 2), to which HTTP headers are limited. */
+/**
+ * The characters of a URI (RFC 3986, section 2), the only ones allowed in the header `Location` (RFC 9110, section
+ * 10.2.2).
+ */
 const CHARACTERS = /^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]*$/;
 
 const LOOPBACK_HOSTS = ['127.0.0.1', '[::1]', 'localhost'];

@@ -134,7 +134,7 @@ export async function issueRefreshToken(
 
 /**
  * Consumes a refresh token.
- * @returns false when it was consumed before
+ * @returns false when it was consumed or revoked before
  */
 export async function consumeRefreshToken(tx: Transaction, id: string, now: number): Promise<boolean> {
   return (await markUsed(tx, { id, now })).length > 0;

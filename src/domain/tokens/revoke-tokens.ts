@@ -7,7 +7,7 @@ import { recordEvents } from '../audit/record-event.ts';
 export type TokenSelection =
   { id: string } | { grantIds: readonly string[] } | { clientId: string; userIds?: readonly number[] };
 
-/** A selected token that was valid. */
+/** A selected token that was not revoked before. It may have expired. */
 export interface RevokedToken {
   id: string;
   /** `null` for tokens without an approval. */
@@ -17,7 +17,7 @@ export interface RevokedToken {
 /**
  * Revokes tokens, and all tokens that were created with them, directly or indirectly. The caller records the revocation
  * of the selected ones, and calls `bumpCredentialVersion`.
- * @returns the selected tokens that were valid
+ * @returns the selected tokens that were not revoked before
  */
 export async function revokeTokens(
   tx: Transaction,

@@ -52,9 +52,10 @@ export interface KeySource {
 }
 
 /**
- * Loads the keys of a migrated database, and creates them if there are none. When several processes start together,
- * one creates them. Keys that are added or removed later take effect without a restart; keys that cannot be opened,
- * because the master key of the database was changed, are skipped.
+ * Loads the keys of a migrated database, and creates them if there are none. When several processes start together, one
+ * creates them. Keys that are added or removed later take effect without a restart. If one of them cannot be decrypted,
+ * because the master key of the database was changed, then signing, listing the public keys and verifying its tokens
+ * throw.
  * @returns the keys and their master key
  * @throws MasterKeyMismatch when the keys are encrypted with another master key; KeysMissing when there are none
  */
@@ -76,15 +77,15 @@ export async function loadKeys(
     throw new MasterKeyMismatch(encrypted.master_fingerprint, masterKey && masterKeyFingerprint(masterKey));
   const secret = decryptSecret(masterKey, SECRET_PURPOSE, encrypted.sealed_secret);
   if (secret === undefined) throw new Error('The secret in the table deployment_keys was changed.');
-  const follow = watchSigningKeys(db, masterKey, source.onMismatch);
+  const currentKeys = watchSigningKeys(db, masterKey, source.onMismatch);
   // Fail at the start rather than at the first request.
-  for (const error of (await follow()).unreadable.values()) throw error;
-  const keys = createKeys(follow, Buffer.from(secret, 'base64url'), issuer);
+  for (const error of (await currentKeys()).unreadable.values()) throw error;
+  const keys = createKeys(currentKeys, Buffer.from(secret, 'base64url'), issuer);
   return { keys, masterKey };
 }
 
 /**
- * Locks the keys until the transaction ends, and invalidates them in all instances.
+ * Locks the keys until the transaction ends, and invalidates cached signing keys in all instances.
  * @throws MasterKeyMismatch
  */
 export async function lockKeys(tx: Transaction, masterKey: KeyObject): Promise<void> {
@@ -144,19 +145,19 @@ async function insertKeys(db: Database, masterKey: KeyObject): Promise<void> {
 function watchSigningKeys(
   db: Database,
   masterKey: KeyObject,
-  outdated: KeySource['onMismatch'],
+  onMismatch: KeySource['onMismatch'],
 ): () => Promise<SigningKeys> {
-  const changes = new SingleFlight(() => readCredentialVersions(db.read));
+  const versions = new SingleFlight(() => readCredentialVersions(db.read));
   let cached: { version: number; keys: SigningKeys } | undefined;
   let reported = false;
   return async () => {
     // Read before the keys, so that a change in between is noticed next time.
-    const { keys: version } = await changes.run();
+    const { keys: version } = await versions.run();
     if (cached?.version !== version) {
       const keys = await readSigningKeys(db.read, masterKey, cached?.keys.opened ?? []);
       cached = { version, keys };
       const [reason] = keys.unreadable.values();
-      if (reason !== undefined && !reported) outdated?.(reason);
+      if (reason !== undefined && !reported) onMismatch?.(reason);
       reported ||= reason !== undefined;
     }
     return cached.keys;

@@ -15,8 +15,8 @@ const ROTATION_GRACE = 15 * 60_000;
 
 /**
  * @param keys newest first
- * @returns the keys that no valid token needs: each token was signed before the key's successor took over, plus the
- *   grace period
+ * @returns the keys that no valid token needs: all valid tokens were issued after the key's successor was added and the
+ *   grace period passed
  */
 export async function findUnusedKeys(
   db: ReadConnection,

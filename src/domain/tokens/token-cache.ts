@@ -19,7 +19,7 @@ import {
   effectiveScopes,
   findTokenUser,
   isActive,
-  areActive,
+  areUnrevoked,
   recordTokenUse,
   type TokenUse,
 } from './credentials.ts';
@@ -82,7 +82,7 @@ export class TokenCache {
     (suspects: readonly Suspect[]) => this.#checkSuspects(suspects),
     SUSPECT_INTERVAL_MS,
   );
-  readonly #changes = new SingleFlight(() => readCredentialVersions(this.#db.read));
+  readonly #versions = new SingleFlight(() => readCredentialVersions(this.#db.read));
   #hits = 0;
   #misses = 0;
 
@@ -104,7 +104,7 @@ export class TokenCache {
     const key = createHash('sha256').update(token).digest('base64');
     if (isSuspect && !this.#entries.has(key) && !(await this.#mayBeGood(token, now))) return undefined;
     // Read before the token, so that a change in between invalidates the entry.
-    const versions = await this.#changes.run();
+    const versions = await this.#versions.run();
     const entry = this.#entries.get(key);
     // The signing key of one of our tokens may be gone, so verify it again.
     const valid = entry?.external !== undefined || entry?.versions.keys === versions.keys ? entry : undefined;
@@ -217,7 +217,7 @@ export class TokenCache {
           : { hash: null, id: (await this.#keys.verify(token, now))?.jti ?? null },
       ),
     );
-    return areActive(this.#db.read, names);
+    return areUnrevoked(this.#db.read, names);
   }
 
   /** Verifies a token of ours that is not cached. */

@@ -43,8 +43,8 @@ export interface IssuedToken {
 
 /**
  * Issues a token to an account, which may still be invited.
- * @throws DomainError `not-found` for an unknown or banned user; `invalid` for the name, a scope or an address, and
- *   when the account has too many tokens
+ * @throws DomainError `not-found` for an unknown or banned user, and for a creating token that was revoked; `invalid`
+ *   for the name, a scope or an address; `limit-exceeded` when the account has too many tokens
  */
 export async function issueToken(
   tx: Transaction,

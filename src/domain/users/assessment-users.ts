@@ -57,11 +57,11 @@ function requireAdmin(caller: Caller, { organizationId }: VisibleAssessment): vo
 }
 
 /**
- * Grants users access to an assessment, and revokes the access of others. Ignores users who already have, or do not
- * have, access.
- * @returns the users who gained access
- * @throws DomainError `invalid` for a user in both lists or outside the organization; `not-found` without
- *   access to the assessment; `forbidden` unless the caller is an admin
+ * Grants users access to an assessment, and revokes the access of others. Ignores users in `add` who already have
+ * access, and users in `remove` who have none.
+ * @returns all client users with explicit access afterwards, by id
+ * @throws DomainError `invalid` for a user in both lists or outside the organization; `not-found` without access to the
+ *   assessment; `forbidden` unless the caller is an admin
  */
 export async function updateAssessmentUsers(
   tx: Transaction,

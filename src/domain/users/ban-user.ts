@@ -22,7 +22,10 @@ export interface BannedUser {
   admin: boolean;
   /** Whether they had accepted their invitation. */
   accepted: boolean;
-  /** Whether they were deleted instead, because they had never signed in and had no token. */
+  /**
+   * Whether they were deleted instead, because they had never signed in and no action names them
+   * (`REFERENCES_BY_ACTIONS`).
+   */
   deleted: boolean;
   /** When they were last invited, in milliseconds since 1970. */
   invitedAt: number;

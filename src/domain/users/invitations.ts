@@ -29,7 +29,7 @@ export type InvitationLink =
   | { state: 'ended' }
   | { state: 'unknown' };
 
-/** Compared for unknown users as well, so that the response takes the same time. */
+/** Replaces the invitation of an unknown user in the comparison, so that the response takes the same time. */
 const UNKNOWN_INVITEE: InvitationClaims = { uid: 'unknown', invitedAt: 0 };
 
 /**

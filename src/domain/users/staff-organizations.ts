@@ -51,7 +51,7 @@ export async function replaceAssignment(
 }
 
 /**
- * Creates an organization. Assigned staff are assigned to it as well.
+ * Creates an organization. If the caller is assigned to organizations, assigns them to this one as well.
  * @throws DomainError `forbidden` unless the caller is staff, and as `insertOrganization` does
  */
 export async function createOrganization(

@@ -47,7 +47,7 @@ export async function updateUser(
     throw notFound('user');
   if (!caller.admin) throw new DomainError('user-update-admins-only');
   const { organization_id: organizationId } = target;
-  // Locks the admins before the user's row, in the same order as a ban.
+  // Locks the organization's row before the user's, in the same order as a ban.
   const isLast =
     change.admin === false &&
     organizationId !== null &&
@@ -110,7 +110,7 @@ function findUserRow(tx: Transaction, id: number) {
     .executeTakeFirst();
 }
 
-/** Ends a ban. Sessions, tokens, links and consents that the ban ended are not restored. */
+/** Ends a ban. Sessions, tokens and links that the ban ended are not restored. Consents stay valid. */
 async function reactivate(tx: Transaction, by: ChangeContext, user: UserRow): Promise<void> {
   const { id, accepted_at, invited_at, created_at } = user;
   const { now } = by;

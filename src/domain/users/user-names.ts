@@ -7,7 +7,7 @@ const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{
 
 /**
  * Names have to be visible, because people select users by them.
- * @returns the errors of the name
+ * @returns the error of the name, if any
  */
 export function validateUserName(property: string, name: string): FieldError | undefined {
   const text = replaceHiddenCharacters(name);

@@ -5,7 +5,7 @@ import type { Transaction } from '../../db/database.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { notFound } from '../shared/errors.ts';
 import { revokeGrantsOfUsers } from '../tokens/grants.ts';
-import { endOwnSessionsOfUsers } from './end-sessions.ts';
+import { endNonSsoSessionsOfUsers } from './end-sessions.ts';
 
 /** Users whose access ends in one statement, so that the server does other work in between. */
 const BATCH_SIZE = 500;
@@ -15,7 +15,7 @@ const BATCH_SIZE = 500;
  * their applications, end, so that they set one up at their next sign-in.
  * @throws DomainError `not-found` for the organization
  */
-export async function requireSecondFactor(
+export async function setSecondFactorRequirement(
   tx: Transaction,
   by: ChangeContext,
   organizationUid: string,
@@ -59,7 +59,7 @@ export async function endAccessWithoutFactor(
   const users = await lockUsersWithoutFactor(tx, organizationId);
   for (const batch of chunked(users, BATCH_SIZE)) {
     // Sessions end first, which waits for approvals in progress, so that their grants are found.
-    await endOwnSessionsOfUsers(tx, by, organizationId, batch);
+    await endNonSsoSessionsOfUsers(tx, by, organizationId, batch);
     await revokeGrantsOfUsers(tx, by, batch, 'second-factor-required');
   }
 }
