@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { emailSchema, nameSchema, nullable, nullableTextSchema } from '../http/schemas.ts';
 
-/** Maximum length of text fields, in characters (docs/companions.md, section 1). */
+/** Maximum length of Markdown in a request, in characters. */
 export const MAX_MARKDOWN_LENGTH = 65_536;
 
 /** Non-empty Markdown in a request. */

@@ -612,6 +612,11 @@ describe('Operation 22: download an attachment', () => {
     ]);
   });
 
+  it('ignores Range for HEAD (RFC 9110, section 14.2)', async () => {
+    const response = await download(id, { range: 'bytes=0-1' }, member, 'HEAD');
+    expect([response.status, response.headers.get('content-length')]).toEqual([200, '90000']);
+  });
+
   it('returns 404 under the id of another vulnerability', async () => {
     const otherVulnerability = await fixtures.vulnerability(assessment.uid);
     const { token } = admin;

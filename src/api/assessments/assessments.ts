@@ -162,7 +162,7 @@ const deleteAssessmentOperation = ({ clock }: Context) =>
     number: 84,
     summary: 'Delete an assessment',
     description:
-      'Requires an admin. Returns 409 while the assessment has vulnerabilities or testing sessions.',
+      'Requires an admin. Returns 409 while the assessment has vulnerabilities, testing sessions, or imports that were not undone.',
     method: 'DELETE',
     path,
     access: V1_ACCESS,

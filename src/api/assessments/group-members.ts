@@ -61,8 +61,8 @@ const GroupMembersQuerySchema = Type.Object({
 
 const countSchema = Type.Integer({ minimum: 0 });
 
-/** The second of three pages. */
 const EXAMPLE_URL = 'http://127.0.0.1:8080/api/assessment/v1/assessment-groups/1/members?perPage=50';
+/** The second of three pages. */
 const EXAMPLE_PAGINATION = {
   total: 120,
   page: 2,

@@ -69,7 +69,7 @@ const NewTestingSessionSchema = Type.Object(
         minimum: 1,
         maximum: Number.MAX_SAFE_INTEGER,
         description:
-          'The id of the tester. Defaults to the caller; only admins can name another user, and client users only staff who are assigned to their organization or have worked for it.',
+          'The id of the tester. Defaults to the caller; only admins can name another user. Client users can name staff only if they are assigned to their organization or have worked for it.',
         examples: [1],
       }),
     ),
@@ -106,7 +106,7 @@ const listTestingSessionsOperation = (context: Context) =>
     access: V1_ACCESS,
     style: 'v1',
     list: testingSessionList,
-    filters: { assessmentId: 'Return only imports of these assessments.', ...FILTERS },
+    filters: { assessmentId: 'Return only sessions of these assessments.', ...FILTERS },
     defaultSort: { sort: 'startedAt', descending: true },
     schema: TestingSessionSchema,
     toRow: toTestingSessionBody,

@@ -83,7 +83,10 @@ export function toAssetInputs(
   }));
 }
 
-/** Returns the prefix of the properties of the asset with an index. */
-export function pathsOf(body: object): (index: number) => string {
+/**
+ * Returns a function from the index of an asset to the prefix of its properties in errors: `2.` in an array, otherwise
+ * empty.
+ */
+export function propertyPrefixOf(body: object): (index: number) => string {
   return Array.isArray(body) ? (index) => `${index}.` : () => '';
 }

@@ -16,7 +16,7 @@ import {
   MAX_ASSETS_PER_REQUEST,
   NewAssetSchema,
   UpdateAssetSchema,
-  pathsOf,
+  propertyPrefixOf,
   toAssetInputs,
 } from './asset-input.ts';
 import { AssetSchema, toAssetBody, EXAMPLE_ASSET_UID } from './asset-schema.ts';
@@ -111,13 +111,13 @@ const createAssetsOperation = ({ clock }: Context) =>
         schema: Type.Union([AssetSchema, Type.Array(AssetSchema, { maxItems: MAX_ASSETS_PER_REQUEST })]),
       },
     },
-    validate: (body) => validateNewAssets(toAssetInputs(body), pathsOf(body)),
+    validate: (body) => validateNewAssets(toAssetInputs(body), propertyPrefixOf(body)),
     versioned: true,
     idempotency: true,
     handler({ caller, body, writeOnce }) {
       const by = { actor: caller, now: clock() };
       return writeOnce(async (tx) => {
-        const assets = await createAssets(tx, by, toAssetInputs(body), pathsOf(body));
+        const assets = await createAssets(tx, by, toAssetInputs(body), propertyPrefixOf(body));
         if (assets instanceof DomainError) return assets;
         const [asset] = assets;
         if (Array.isArray(body) || asset === undefined) return assets.map(toAssetBody);

@@ -236,8 +236,9 @@ function parseMapping(
     column.length <= MAX_COLUMN_NAME &&
     !column.includes('\0') &&
     column.isWellFormed();
-  const error = entries.find(([, column]) => !isColumn(column));
-  if (error !== undefined) return addError(`mapping.${error[0]}`, { code: 'not-a-column' }, error[1]);
+  const invalidEntry = entries.find(([, column]) => !isColumn(column));
+  if (invalidEntry !== undefined)
+    return addError(`mapping.${invalidEntry[0]}`, { code: 'not-a-column' }, invalidEntry[1]);
   if (entries.length > MAX_COLUMNS)
     return addError('mapping', { code: 'too-many-members', params: { max: MAX_COLUMNS } }, undefined);
   return Object.fromEntries(entries) as Record<string, string>;

@@ -6,7 +6,7 @@ import { DateTimeSchema, nullable, textSchema, nullableTextSchema } from '../../
 import { FORMAT_NAMES } from './import-fields.ts';
 import { NullableUserRefSchema, Sha256Schema } from '../common-schemas.ts';
 
-const MAX_SKIPPED_RECORDS = 50;
+const MAX_SKIP_REASONS = 50;
 const MAX_PREVIEW = 20;
 const MAX_ITEMS = 1_000;
 
@@ -78,7 +78,7 @@ export const ImportSchema = Type.Object(
         },
         { title: 'Skipped records', description: 'The position is that of the first skipped record.' },
       ),
-      { maxItems: MAX_SKIPPED_RECORDS },
+      { maxItems: MAX_SKIP_REASONS },
     ),
     result: nullable(
       Type.Object(
@@ -88,7 +88,7 @@ export const ImportSchema = Type.Object(
           ports_opened: countSchema('Ports that opened.'),
           ports_closed: countSchema('Ports that closed.'),
           findings_created: countSchema('Vulnerabilities created.'),
-          findings_seen_again: countSchema('Vulnerabilities that were already known and are still open.'),
+          findings_seen_again: countSchema('Vulnerabilities that were already known and were not reopened.'),
           findings_reopened: countSchema('Fixed vulnerabilities that were reopened.'),
           findings_gone: countSchema('Vulnerabilities that the report covers but no longer contains.'),
         },

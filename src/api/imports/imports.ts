@@ -30,7 +30,7 @@ const listImportsOperation = (context: Context) =>
     style: 'v1',
     list: importList,
     filters: {
-      state: 'Return only assessments in one of these states.',
+      state: 'Return only imports in one of these states.',
       assessmentId: 'Return only imports of these assessments.',
       dryRun: 'Return only dry runs, or exclude them. By default, both are returned.',
     },

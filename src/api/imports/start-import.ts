@@ -86,7 +86,8 @@ const startImportOperation = (context: Context) => {
           }
           const form = parseImportFields(fields, clock());
           target = form.target;
-          // It may follow the file, so the rights of the caller without it do not matter yet.
+          // `assessment_id` may follow the file. The error for its position comes before the one for a caller who may
+          // not omit it.
           if (target.assessment === undefined && !mayOmitAssessment(caller, target))
             throw caller.staff ? missingTarget() : missingAssessment();
           // Replays are checked too, as they are recognised only once the file has been stored.
@@ -131,7 +132,10 @@ const startImportOperation = (context: Context) => {
 
 export default operationsOf('v1', [startImportOperation]);
 
-/** Whether a report of hosts can be imported without an assessment: the caller or the target names an organization. */
+/**
+ * Whether the caller can import a report of hosts without an assessment: admins and staff can, if the caller belongs to
+ * an organization or the target names one.
+ */
 function mayOmitAssessment(
   { admin, staff, organizationId }: Caller,
   { organization }: { organization?: string | undefined },

@@ -98,7 +98,7 @@ const getOrganizationOperation = ({ db }: Context) =>
     path,
     access: V1_ACCESS,
     params: OrganizationParamsSchema,
-    responses: { 200: { description: 'The uid of the organization.', schema: OrganizationSchema } },
+    responses: { 200: { description: 'The organization.', schema: OrganizationSchema } },
     versioned: true,
     async handler({ caller, params: { uid } }) {
       const profile = await requireVisibleOrganization(db.read, caller, uid);
@@ -134,7 +134,7 @@ const createOrganizationOperation = ({ clock }: Context) =>
     bodyLimit: SMALL_BODY_LIMIT,
     responses: {
       201: {
-        description: 'The uid of the organization.',
+        description: 'The created organization.',
         schema: OrganizationSchema,
         headers: { Location: LocationHeader },
       },

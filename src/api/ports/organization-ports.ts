@@ -48,7 +48,7 @@ const OrganizationPortsQuerySchema = Type.Object({
   product_name: Type.Optional(
     Type.String({
       maxLength: MAX_TEXT,
-      description: 'The full name of a service, ignoring case.',
+      description: 'The full name of a product, ignoring case.',
       examples: ['nginx'],
     }),
   ),

@@ -52,7 +52,7 @@ const emptyArraySchema = (description: string): TSchema =>
   Type.Array(Type.Object({}), { maxItems: 0, description });
 
 /** The envelope of the port list of the specification, in the style of JSON:API. */
-export const pageEnvelopeSchema = <A extends TSchema>(title: string, ofId: string, attributes: A) =>
+export const pageEnvelopeSchema = <A extends TSchema>(title: string, idDescription: string, attributes: A) =>
   Type.Object(
     {
       data: Type.Object(
@@ -60,8 +60,8 @@ export const pageEnvelopeSchema = <A extends TSchema>(title: string, ofId: strin
           type: Type.String({ const: 'asset_list', maxLength: 16 }),
           id: Type.String({
             maxLength: 50,
-            description: ofId,
-            examples: [ofId.includes('organization') ? 'acme' : PORTS_EXAMPLE_ASSET_UID],
+            description: idDescription,
+            examples: [idDescription.includes('organization') ? 'acme' : PORTS_EXAMPLE_ASSET_UID],
           }),
           attributes,
           links: LinksSchema,

@@ -31,7 +31,7 @@ const UpdateUserSchema = Type.Object(
     ),
     reactivate: Type.Optional(
       Type.Boolean({
-        description: '`false` lifts a ban. Sessions, tokens and links that the ban ended are not restored.',
+        description: '`true` lifts a ban. Sessions, tokens and links that the ban ended are not restored.',
       }),
     ),
     reinvite: Type.Optional(

@@ -58,7 +58,7 @@ const banUserOperation = ({ addresses, clock, keys }: Context) =>
     path,
     access: V1_ACCESS,
     params: idParams(ID, 6),
-    responses: { 200: { description: 'The user was banned.', schema: BannedUserSchema } },
+    responses: { 200: { description: 'The user was banned or deleted.', schema: BannedUserSchema } },
     emptyErrorStatuses: [403, 404],
     versioned: true,
     async handler({ caller, ifMatch, params, write }) {
@@ -175,7 +175,7 @@ function nameOf(body: PartialInput<Static<typeof InviteUserSchema>>): string | u
   return body.name ?? (`${body.first_name ?? ''} ${body.last_name ?? ''}`.trim() || undefined);
 }
 
-/** The link is a secret and is not stored; a replay creates a new one. */
+/** The link is a secret and is not stored, so a replay computes it again. */
 const inviteIdempotency = (context: Context): IdempotencyOptions => ({
   omitted: ['invite_url'],
   async recreate({ id }, caller) {
@@ -212,7 +212,7 @@ const inviteUserOperation = (context: Context) =>
       const by = { actor: caller, now };
       const { email, admin, assessments, organization_uid: organization } = body;
       const name = nameOf(body);
-      const mails = body.send_invite !== false && context.config.smtpUrl !== undefined;
+      const sendsMail = body.send_invite !== false && context.config.smtpUrl !== undefined;
       const result = await writeOnce(async (tx) => {
         const invited = await inviteUser(tx, by, caller, {
           email,
@@ -222,10 +222,10 @@ const inviteUserOperation = (context: Context) =>
           organization,
         });
         if (invited instanceof DomainError) return invited;
-        if (mails) await queueInvitationMail(tx, by, invited);
+        if (sendsMail) await queueInvitationMail(tx, by, invited);
         return toInvitedUserResult(context, caller, await usersById(tx, [invited.id]));
       });
-      if (mails) context.jobs.notify();
+      if (sendsMail) context.jobs.notify();
       return result;
     },
   });

@@ -202,8 +202,10 @@ const downloadAttachmentOperation = (context: Context) => {
         reply.code(304);
         return undefined;
       }
-      const isSame = headers['if-range'] === undefined || headers['if-range'] === tag;
-      const range = isSame ? parseRange(headers.range, size) : undefined;
+      // Only GET has ranges (RFC 9110, section 14.2).
+      const usesRange =
+        method === 'GET' && (headers['if-range'] === undefined || headers['if-range'] === tag);
+      const range = usesRange ? parseRange(headers.range, size) : undefined;
       if (range === 'unsatisfiable')
         throw new Problem('range-not-satisfiable', `The file has ${size} bytes.`, {
           headers: { 'content-range': `bytes */${size}` },

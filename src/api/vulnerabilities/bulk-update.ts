@@ -53,7 +53,7 @@ const SetFieldsSchema = Type.Object(
           maximum: Number.MAX_SAFE_INTEGER,
           minimum: 1,
           description:
-            'The id of a user with access to the assessment of each vulnerability, or `null` to remove the assignee. Client users can name only staff who are assigned to their organization or have worked for it.',
+            'The id of a user with access to the assessment of each vulnerability, or `null` to remove the assignee. Client users can name staff only if they are assigned to their organization or have worked for it.',
         }),
       ),
     ),
@@ -230,10 +230,11 @@ export default operationsOf('v1', [bulkUpdateVulnerabilitiesOperation]);
 const [POLL_INTERVAL, MAX_WAIT] = [100, 5_000];
 
 /**
- * Waits until a search finds what imports that have ended added, so that an update by a search misses none.
- * @param count returns how many vulnerabilities it would miss
+ * Waits until a search finds every vulnerability of the imports that have ended, so that a bulk update by a search
+ * misses none.
+ * @param count returns the number of vulnerabilities that a search would miss
  * @param maxWait milliseconds
- * @throws DomainError `search-index-behind` if that takes longer
+ * @throws DomainError `search-index-behind` after `maxWait`
  */
 export async function waitForSearchIndex(count: () => Promise<number>, maxWait = MAX_WAIT): Promise<void> {
   for (let waited = 0; ; waited += POLL_INTERVAL) {

@@ -35,7 +35,7 @@ export const VULNERABILITY_FILTER_DESCRIPTIONS = {
   assigneeId: 'Return only vulnerabilities assigned to these users.',
   dueUntil: 'Return only vulnerabilities due before this date.',
   retest: 'Return only vulnerabilities whose latest retest has one of these statuses.',
-  id: 'These.',
+  id: 'Return only vulnerabilities with these ids.',
   updatedSince: 'Return only vulnerabilities updated at or after this time.',
   updatedWithin: 'Return only vulnerabilities updated within this many seconds.',
   createdSince: 'Return only vulnerabilities reported at or after this time.',

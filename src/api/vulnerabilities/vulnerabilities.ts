@@ -48,7 +48,7 @@ const AssessmentUidSchema = Type.String({
 });
 const UserIdSchema = Type.Integer({
   description:
-    'The id of a user with access to the assessment. Client users can name only staff who are assigned to their organization or have worked for it.',
+    'The id of a user with access to the assessment. Client users can name staff only if they are assigned to their organization or have worked for it.',
   examples: [1],
 });
 

@@ -147,11 +147,11 @@ function uniqueColumnNames(fields: readonly string[], line: number): string[] {
   if (fields.length > MAX_COLUMNS)
     throw new ReportError(`The report has more than ${MAX_COLUMNS} columns.`, { line });
   const names = fields.map((field) => field.trim());
-  const taken = new Set(names);
+  const allNames = new Set(names);
   const seen = new Map<string, number>();
   return names.map((name) => {
     let count = (seen.get(name) ?? 0) + 1;
-    while (count > 1 && taken.has(`${name} ${count}`)) count += 1;
+    while (count > 1 && allNames.has(`${name} ${count}`)) count += 1;
     seen.set(name, count);
     return count === 1 ? name : `${name} ${count}`;
   });
