@@ -6,8 +6,8 @@ export type Row<T extends keyof Tables> = Selectable<Tables[T]>;
 
 /**
  * The tables as both engines store them: times are integer milliseconds since 1970, booleans are 0 or 1, JSON is text.
- * A `normalized_*` column is the form in which names are compared. A `version` starts at 1 and is incremented by each
- * change that the operations of the object itself can make (ADR 35).
+ * A `normalized_*` column is the form in which names are compared. A `version` starts at 1 and is incremented by
+ * each change that the operations of the object itself can make (ADR 35).
  */
 export interface Tables {
   assessment_access: { organization_id: number; assessment_id: number; user_id: number };

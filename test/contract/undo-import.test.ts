@@ -320,14 +320,14 @@ describe('Operation 82: undo an import', () => {
     );
 
     it('continues once it has started, so that it does not stay incomplete', async () => {
-      const { id } = await queueUndo(async (tx, { starter, id }) => {
+      const { id } = await queueUndo(async (tx, queued) => {
         const job = await tx
           .selectFrom('jobs')
           .select('payload')
-          .where('key', '=', `import:${id}`)
+          .where('key', '=', `import:${queued.id}`)
           .executeTakeFirstOrThrow();
         await startUndo(tx, JSON.parse(job.payload) as UndoPayload, server.context.clock());
-        await ban(tx, starter);
+        await ban(tx, queued.starter);
       });
       expect((await get(`/v1/imports/${id}`)).undone).toMatchObject({ findings: 1 });
       expect(await findings()).toEqual([]);

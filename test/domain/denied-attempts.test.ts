@@ -46,6 +46,17 @@ const rows = () =>
     .where('at', '>=', now)
     .orderBy('id')
     .execute();
+/** Runs `work` while no denied attempt can be written. */
+async function withoutTable(work: () => Promise<void>): Promise<void> {
+  const rename = (a: string, b: string) =>
+    server.context.db.write((tx) => sql`alter table ${sql.table(a)} rename to ${sql.table(b)}`.execute(tx));
+  await rename('denied_attempt_minutes', 'elsewhere');
+  try {
+    await work();
+  } finally {
+    await rename('elsewhere', 'denied_attempt_minutes');
+  }
+}
 const instances = () => [new DeniedAttempts(server.context.db), new DeniedAttempts(otherDatabase)] as const;
 
 describe('Denied attempts', () => {
@@ -167,21 +178,31 @@ describe('Denied attempts', () => {
 
   it('wait while they cannot be written, and are not counted twice', async () => {
     const [instance] = instances();
-    const { db } = server.context;
-    const rename = (a: string, b: string) =>
-      db.write((tx) => sql`alter table ${sql.table(a)} rename to ${sql.table(b)}`.execute(tx));
-    await rename('denied_attempt_minutes', 'elsewhere');
-    try {
+    await withoutTable(async () => {
       instance.record(from('192.0.2.1'), deniedAttempt());
       await expect(instance.flush()).rejects.toThrow();
       instance.record(from('192.0.2.1'), deniedAttempt());
       await expect(instance.flush()).rejects.toThrow();
-    } finally {
-      await rename('elsewhere', 'denied_attempt_minutes');
-    }
+    });
     await instance.flush();
     await instance.flush();
     expect(await rows()).toMatchObject([{ count: 2 }]);
+  });
+
+  it('of the latest five minutes wait while they cannot be written', async () => {
+    const [instance] = instances();
+    const first = now;
+    await withoutTable(async () => {
+      for (; now < first + 6 * MINUTE; now += MINUTE) {
+        instance.record(from('192.0.2.1'), deniedAttempt());
+        await expect(instance.flush()).rejects.toThrow();
+      }
+    });
+    await instance.flush();
+    now = first;
+    const minutes = (await rows()).map(({ at }) => (at - first) / MINUTE);
+    expect(minutes.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 4, 5]);
+    now += 6 * MINUTE;
   });
 
   it('are written periodically and on shutdown', async () => {

@@ -28,7 +28,7 @@ export interface AdditionResult {
   userUid: string;
   status: (typeof ADDITION_STATUSES)[number];
   role?: GroupRole;
-  /** When the membership started. */
+  /** The id of the membership; absent for an error. */
   id?: number;
   errorCode?: (typeof ADDITION_ERRORS)[number];
   errorDetail?: string;
@@ -169,7 +169,10 @@ async function findTargets(
   return new Map(rows.map((row) => [row.uid, row]));
 }
 
-/** Admins and staff can assign every role, group admins all but `infra_admin`, and `infra_admin`s neither of both. */
+/**
+ * Admins and staff can assign every role, group admins all but `infra_admin`, infra admins all but these two admin
+ * roles.
+ */
 function assignableRoles(caller: Caller, group: GroupForCaller): readonly GroupRole[] {
   if (isAdminOf(caller, group.organizationId)) return GROUP_ROLES;
   return GROUP_ROLES.filter(
@@ -184,7 +187,7 @@ const LAST_ADMIN_ERROR: AdditionError = {
   errorDetail: 'The last rbac_group_admin of a group keeps the role.',
 };
 
-/** Why the user cannot get the role, other members aside. */
+/** Returns why the user cannot get the role, if anything. Does not check for the last `rbac_group_admin`. */
 function findAdditionError(
   caller: Caller,
   group: GroupForCaller,

@@ -217,9 +217,9 @@ const hasReported = (organization: number) =>
     where latest.organization_id = ${organization} limit 1) is not null`;
 
 /**
- * Excludes staff whom the organization does not know. It knows those who are assigned to it by name, or are named in
- * its testing sessions, imports, latest vulnerabilities or comments (except internal comments, which its users cannot
- * see).
+ * Excludes staff whom the organization does not know. It knows those who are assigned to it by name, and those whom its
+ * testing sessions, imports, vulnerabilities (as assignee, or as reporter of one of the latest that they reported) or
+ * comments name (except internal comments, which its users cannot see).
  */
 const selectNameablePairs = prepareQuery<{ pairs: string; organization: number }, Pair>((db, p) => {
   // Uses the index on the user, who has fewer rows than the organization. For `exists`, PostgreSQL may read the table.
@@ -257,7 +257,7 @@ export async function accessByPair(
  * @param pairs pairs of ids, possibly with repetitions
  * @returns whether the caller can name a user for an assessment, for these pairs
  */
-export async function findNameablePairs(
+export async function loadNameableCheck(
   db: ReadConnection,
   { organizationId: organization, staff }: Principal,
   pairs: readonly AssessmentAndUser[],

@@ -168,7 +168,7 @@ export async function renameAssessmentTag(
 }
 
 /**
- * Deletes a tag and removes it from every assessment, whose versions stay (docs/companions.md, section 1).
+ * Deletes a tag and removes it from every assessment, whose versions stay (docs/companions.md, section 3).
  * @throws DomainError `not-found`, `forbidden` unless the caller is an admin, `version-mismatch`
  */
 export async function deleteAssessmentTag(

@@ -37,14 +37,14 @@ export async function createAssessment(
 ): Promise<AssessmentView> {
   const { actor: caller } = by;
   requireValidAssessment(input);
-  const { organization: organizationUid, groupId = null, tagNames, ...members } = input;
+  const { organization: organizationUid, groupId = null, tagNames, ...fields } = input;
   const isAdmin = caller.admin || caller.staff;
   if (!isAdmin && groupId === null) throw new DomainError('assessment-create');
   const organization = await selectOrganization(tx, caller, { uid: organizationUid });
   if (groupId !== null) await requireCanCreate(tx, caller, organization.id, groupId);
   const tags = (await resolveAssessmentTags(tx, by, organization.id, { tagNames }, isAdmin)) ?? [];
   const { id, uid } = await insertAssessment(tx, by, {
-    ...members,
+    ...fields,
     groupId,
     organizationId: organization.id,
     tags: tags.map((tag) => tag.id),

@@ -91,7 +91,7 @@ export async function decrementMemberCounts(
 }
 
 /**
- * Removes a user who is about to be deleted from every group.
+ * Removes a user from every group, before the user is deleted.
  * @returns their groups and roles
  */
 export async function removeFromAllGroups(

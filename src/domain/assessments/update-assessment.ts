@@ -173,7 +173,7 @@ export async function deleteAssessment(
     id,
     organization_id: organizationId,
     version,
-    ...members
+    ...fields
   } = await lockVisibleRow(tx, by.actor, uid, forUpdate);
   if (!isAdminOf(by.actor, organizationId)) throw new DomainError('assessment-delete-admins-only');
   requireVersion(expected, version);
@@ -198,7 +198,8 @@ export async function deleteAssessment(
     .executeTakeFirst();
   if (imported !== undefined) throw new DomainError('assessment-has-imports');
   const tags = (await loadAssessmentTags(tx, [id])).get(id) ?? [];
-  // Findings without a vulnerability, which are deleted with it.
+  // The findings that are left have no vulnerability. They are deleted with the assessment; these rows have no foreign
+  // key.
   for (const table of ['detections', 'finding_contents'] as const)
     await tx
       .deleteFrom(table)
@@ -211,7 +212,7 @@ export async function deleteAssessment(
     action: 'assessment.delete',
     object: ['assessment', uid],
     organizationId,
-    before: { uid, ...members, tags: tags.map((tag) => tag.id) },
+    before: { uid, ...fields, tags: tags.map((tag) => tag.id) },
     after: null,
   });
 }

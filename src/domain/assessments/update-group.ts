@@ -63,7 +63,7 @@ export async function updateGroup(
   const name = change.name === undefined ? group.name : requireNewName('name', change.name, group.name);
   const before = { name: group.name, description: group.description };
   const after = { name, description: change.description ?? group.description };
-  const names = (['name', 'description'] as const).filter((member) => before[member] !== after[member]);
+  const names = (['name', 'description'] as const).filter((field) => before[field] !== after[field]);
   if (names.length === 0) return group;
   await tx
     .updateTable('assessment_groups')
@@ -71,7 +71,7 @@ export async function updateGroup(
     .where('id', '=', id)
     .execute();
   const pickChanged = (values: typeof after) =>
-    Object.fromEntries(names.map((member) => [member, values[member]]));
+    Object.fromEntries(names.map((field) => [field, values[field]]));
   await recordEvent(tx, by, {
     action: 'assessment-group.update',
     object: ['assessment-group', id],

@@ -65,11 +65,11 @@ const upsertListingAssets = prepareInsert(
 
 const lockVisibleListing = memoizeByVisibility((visibility) =>
   prepareWrite<VisibilityParameters & { uid: string }, Listing>((tx, p) =>
-    selectForUpdate(tx, p.uid).where(assessmentIsVisible(visibility, p)),
+    selectForNoKeyUpdate(tx, p.uid).where(assessmentIsVisible(visibility, p)),
   ),
 );
 
-const selectForUpdate = (tx: Transaction, uid: string) =>
+const selectForNoKeyUpdate = (tx: Transaction, uid: string) =>
   tx
     .selectFrom('assessments')
     .select(['id', 'uid', 'organization_id'])
@@ -165,7 +165,7 @@ export async function addNewAssetsToListing(
   listingUid: string,
   assets: readonly { id: number; uid: string }[],
 ): Promise<void> {
-  const listing = await selectForUpdate(tx, listingUid).executeTakeFirst();
+  const listing = await selectForNoKeyUpdate(tx, listingUid).executeTakeFirst();
   if (listing === undefined) throw notFound('listing');
   const placements = assets.map(({ id, uid }): AssetPlacement => ({ id, uid, rules: undefined }));
   await applyPlacements(

@@ -1,4 +1,4 @@
-import { findNameablePairs } from './assessment-access.ts';
+import { loadNameableCheck } from './assessment-access.ts';
 import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
@@ -73,7 +73,7 @@ function clampToNow(time: number, now: number): number {
   return time > now && time <= now + CLOCK_SKEW ? now : time;
 }
 
-/** Clients can send whole seconds: an end within the second of the start counts as the start. */
+/** Clients can send whole seconds: an end that is the start without its milliseconds counts as the start. */
 function alignEndToStart<Times extends { startedAt: number; endedAt: number | null }>(times: Times): Times {
   const { startedAt, endedAt } = times;
   const isSame = endedAt !== null && endedAt < startedAt && endedAt === startedAt - (startedAt % 1_000);
@@ -122,7 +122,7 @@ async function resolveTester(
   const id = testerId ?? caller.userId;
   if (id === null) throw invalidInput({ property: 'testerId', code: 'tester-required' });
   const tester = await db.selectFrom('users').select(['id', 'uid']).where('id', '=', id).executeTakeFirst();
-  const isNameable = await findNameablePairs(db, caller, [[assessment.id, id]]);
+  const isNameable = await loadNameableCheck(db, caller, [[assessment.id, id]]);
   if (tester === undefined || !isNameable(assessment.id, id))
     throw invalidInput({ property: 'testerId', code: 'user-without-access', value: id });
   return tester;
@@ -160,7 +160,7 @@ export async function updateTestingSession(
     endedAt: typeof change.endedAt === 'number' ? clampToNow(change.endedAt, now) : currentEnd,
   });
   validateTimes(times, now);
-  if (times.endedAt === null && view.endedAt !== null) await requireNoRunningSession(tx, by, row);
+  if (times.endedAt === null && view.endedAt !== null) await requireCanResume(tx, by, row);
   const after = {
     started_at: times.startedAt,
     ended_at: times.endedAt,
@@ -229,8 +229,11 @@ async function lockSession(
   return { row, view };
 }
 
-/** @throws DomainError `conflict` while another session of the tester runs */
-async function requireNoRunningSession(
+/**
+ * Locks the assessment and ends overdue sessions of the tester on it.
+ * @throws DomainError `conflict` unless the assessment is active, and while a session of the tester runs on it
+ */
+async function requireCanResume(
   tx: Transaction,
   by: ChangeContext,
   { assessment_id: assessmentId, tester_id: testerId }: { assessment_id: number; tester_id: number },

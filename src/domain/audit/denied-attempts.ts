@@ -17,7 +17,7 @@ const MAX_ROWS_PER_MINUTE = 999;
 const MAX_BUFFERED_MINUTES = 5;
 
 export type DeniedAttempt = DeniedObject & {
-  /** `null` for unauthenticated requests, whose target organization its admins must not learn. */
+  /** The organization of the target. Not stored for unauthenticated requests: its admins must not learn of them. */
   organizationId: number | null;
   details: unknown;
 };
@@ -82,9 +82,9 @@ const findStoredKeys = prepareQuery<{ keys: readonly string[] }, { denied_key: s
 );
 
 /**
- * Counts denied attempts of unauthenticated requests in one row for each minute, action and network, with a bounded
- * number of rows per minute over all instances (ADR 18). Attempts are buffered for a second, so a flood costs the
- * database no more than a single attempt; a killed process loses the attempts of its last second.
+ * Counts denied attempts to authenticate in one row for each minute, action and network, with a bounded number of rows
+ * per minute over all instances (ADR 18). Attempts are buffered for a second, so a flood costs the database no more
+ * than a single attempt; a killed process loses the attempts of its last second.
  */
 export class DeniedAttempts {
   readonly #db: Database;
@@ -134,8 +134,7 @@ export class DeniedAttempts {
     let minute = this.#minutes.get(number);
     if (minute === undefined) {
       this.#minutes.set(number, (minute = { byKey: new Map(), overflow: 0 }));
-      const [oldest] = this.#minutes.keys();
-      if (this.#minutes.size > MAX_BUFFERED_MINUTES && oldest !== undefined) this.#minutes.delete(oldest);
+      if (this.#minutes.size > MAX_BUFFERED_MINUTES) this.#minutes.delete(Math.min(...this.#minutes.keys()));
     }
     return minute;
   }

@@ -10,10 +10,9 @@ export interface OrganizationSelector {
 }
 
 /**
- * Resolves the organization in which something is created: staff have to select one, other users have one
- * (docs/companions.md, section 1).
- * @throws DomainError `invalid` when staff select none, and for an organization that does not exist or that the
- *   caller cannot access
+ * Resolves the organization in which something is created: staff have to select one, other users have one.
+ * @throws DomainError `invalid` when staff select none, and for an organization that does not exist or that the caller
+ *   cannot access
  */
 export async function selectOrganization(
   db: ReadConnection,

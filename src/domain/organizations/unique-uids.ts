@@ -1,14 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { isMemberOf, type Principal } from '../../auth/callers.ts';
 
-const LETTERS = '0123456789abcdefghijklmnopqrstuvwxyz';
+const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 const SUFFIX_LENGTH = 4;
 /** Characters in the uid of an organization or an assessment. */
 const MAX_LENGTH = 50;
 
 /** @returns random characters of `[0-9a-z]` */
 export function randomUid(length: number): string {
-  return Array.from({ length }, () => LETTERS[randomInt(LETTERS.length)]).join('');
+  return Array.from({ length }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
 }
 
 /**

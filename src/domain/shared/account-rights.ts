@@ -49,7 +49,7 @@ const incrementVersion = preparePipelined<{ id: number }>((tx, p) =>
 
 /**
  * Bumps the version of a user when data in other tables changes, such as the accessible assessments. Call it before the
- * change, which refers to the user (`lockRows`).
+ * change, or lock the user before it (`lockRows`): the change refers to the user.
  */
 export async function bumpUserVersion(tx: Transaction, userId: number): Promise<void> {
   await incrementVersion(tx, { id: userId });

@@ -21,7 +21,10 @@ export class BlobMissing extends StorageError {
 
 const [UNREFERENCED, REFERENCED, REMOVING] = [0, 1, 2];
 
-/** Records that a blob is about to be stored under a key. The blob is removed unless a file retains it (ADR 40). */
+/**
+ * Records that a blob is about to be stored under a key. The blob is removed unless a file or an import retains it (ADR
+ * 40).
+ */
 export async function reserveBlob(tx: Transaction, key: string, now: number): Promise<void> {
   await tx.insertInto('blobs').values({ key, created_at: now, state: UNREFERENCED }).execute();
 }
@@ -65,7 +68,8 @@ export async function createFile(
 }
 
 /**
- * Retains a blob that something other than a file refers to, until `releaseBlobs`.
+ * Retains an unreferenced blob until `releaseBlobs`. `createFile` calls it for files; call it for other references,
+ * such as imports.
  * @throws BlobMissing while the blob is being removed
  */
 export async function retainBlob(tx: Transaction, key: string): Promise<void> {

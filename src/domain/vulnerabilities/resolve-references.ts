@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { inList, withoutIndex } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
-import { findNameablePairs } from '../assessments/assessment-access.ts';
+import { loadNameableCheck } from '../assessments/assessment-access.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
 import {
   assessmentIsVisible,
@@ -97,7 +97,7 @@ export async function requireAssignee(
   userId: number | null | undefined,
 ): Promise<void> {
   if (userId == null) return;
-  const isNameable = await findNameablePairs(db, caller, [[assessment.id, userId]]);
+  const isNameable = await loadNameableCheck(db, caller, [[assessment.id, userId]]);
   if (isNameable(assessment.id, userId)) return;
   throw invalidInput({ property: 'assigneeId', code: 'user-without-access', value: userId });
 }

@@ -17,7 +17,7 @@ import { type FieldChange, hasChanges } from './field-changes.ts';
 import { writeFieldChanges } from './write.ts';
 import type { LockedVulnerability, MutableFields } from '../lock-vulnerability.ts';
 import { closedAt, type Severity, validateStatus } from '../../shared/statuses-and-severities.ts';
-import { findNameablePairs } from '../../assessments/assessment-access.ts';
+import { loadNameableCheck } from '../../assessments/assessment-access.ts';
 import { findMatches, lockMatches, type Match, type VulnerabilityFilters } from './matches.ts';
 
 /** Vulnerabilities times the tags that the update names. */
@@ -218,7 +218,7 @@ async function requireAssigneeOfEach(
   assigneeId: number | null | undefined,
 ): Promise<void> {
   if (assigneeId == null) return;
-  const isNameable = await findNameablePairs(
+  const isNameable = await loadNameableCheck(
     tx,
     caller,
     locked.map(({ assessmentId }) => [assessmentId, assigneeId]),
