@@ -105,7 +105,8 @@ class TrivyHeader {
     if (target === undefined) return undefined;
     const artifact = this.#artifactOf(this.#resources.get(keys.slice(0, 2).join('.')));
     // Before 0.20 only the target names image and system.
-    const image = artifact === '' ? /^([^(]+) \([a-z].* .*\)$/i.exec(target)?.[1] : undefined;
+    const hasSystem = artifact === '' && target.endsWith(')');
+    const image = hasSystem ? /^([^(]+) \([a-z]\S* /i.exec(target)?.[1] : undefined;
     if (image !== undefined) return { artifact: nameOf(image), target, class: 'os-pkgs' };
     return { artifact, target: nameOf(target), class: textOf(result?.Class) };
   }
