@@ -8,7 +8,7 @@ const CREATOR_ROLES: readonly GroupRole[] = ['assessment_creator', 'rbac_group_a
 const EDITOR_ROLES: readonly GroupRole[] = ['assessment_operator', 'rbac_group_admin'];
 
 /** `role` is `null` unless the caller is a member. */
-const selectGroupOfCaller = prepareQuery((db, p: { group: number; caller: number }) =>
+const selectGroupForCaller = prepareQuery((db, p: { group: number; caller: number }) =>
   db
     .selectFrom('assessment_groups')
     .leftJoin('assessment_group_members', (join) =>
@@ -31,7 +31,7 @@ export async function requireCanCreate(
   groupId: number,
 ): Promise<void> {
   const [group] = Number.isSafeInteger(groupId)
-    ? await selectGroupOfCaller(db, { group: groupId, caller: caller.userId ?? -1 })
+    ? await selectGroupForCaller(db, { group: groupId, caller: caller.userId ?? -1 })
     : [];
   const isAdmin = isAdminOf(caller, organizationId);
   if (group === undefined || group.organization_id !== organizationId || (!isAdmin && group.role === null))
@@ -47,7 +47,7 @@ export async function requireCanEdit(
   groupId: number | null,
 ): Promise<void> {
   const [group] =
-    groupId === null ? [] : await selectGroupOfCaller(db, { group: groupId, caller: caller.userId ?? -1 });
+    groupId === null ? [] : await selectGroupForCaller(db, { group: groupId, caller: caller.userId ?? -1 });
   if (EDITOR_ROLES.includes(group?.role as GroupRole)) return;
   throw new DomainError('assessment-update', { roles: EDITOR_ROLES });
 }

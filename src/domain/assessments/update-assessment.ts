@@ -61,8 +61,8 @@ const selectLocked = memoizeByLock((lock) =>
 type AssessmentRow = Omit<Row<'assessments'>, 'uid' | 'search_name' | 'created_at' | 'updated_at'>;
 
 /**
- * Updates an assessment (operation 39). Writes and records only what differs. Ends running sessions when it is no
- * longer active.
+ * Updates an assessment (operation 39). Writes nothing if no field differs, and records only the fields that differ.
+ * Ends running sessions when it is no longer active.
  * @throws DomainError `not-found`, `forbidden`, `version-mismatch`, `invalid`
  */
 export async function updateAssessment(
@@ -159,9 +159,9 @@ function diffFields<W extends Fields>(
 }
 
 /**
- * Deletes an assessment without vulnerabilities, testing sessions and imports (operation 84).
- * @throws DomainError `not-found`, `forbidden` unless the caller is an admin, `version-mismatch`,
- *   `conflict` while it has any that is not undone
+ * Deletes an assessment that has no vulnerabilities, no testing sessions, and only undone imports (operation 84).
+ * @throws DomainError `not-found`, `forbidden` unless the caller is an admin, `version-mismatch`, `conflict` while it
+ *   has a vulnerability, a testing session or an import that is not undone
  */
 export async function deleteAssessment(
   tx: Transaction,

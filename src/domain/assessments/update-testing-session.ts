@@ -14,7 +14,7 @@ import {
   sessionRunningError,
 } from './testing-sessions.ts';
 
-/** Milliseconds. A time up to so far in the future counts as now. */
+/** Milliseconds. A time at most this far in the future counts as now. */
 const CLOCK_SKEW = 60_000;
 
 /** Starts a session if it has no times, logs one if it has both. Times are milliseconds since 1970. */
@@ -184,7 +184,10 @@ export async function updateTestingSession(
   return readTestingSession(tx, caller, id, now);
 }
 
-/** Deletes a session (operation 51). Throws as `updateTestingSession`. */
+/**
+ * Deletes a session (operation 51).
+ * @throws DomainError `not-found`, `forbidden` unless the caller is the tester or an admin, `version-mismatch`
+ */
 export async function deleteTestingSession(
   tx: Transaction,
   by: ChangeContext<Caller>,

@@ -23,7 +23,7 @@ export type FieldError = FieldErrorReason & {
 
 /**
  * - `not-found`: it does not exist, or the caller cannot access it; the two must look the same
- * - `forbidden`: it exists, but the caller's role or its own state does not allow the change
+ * - `forbidden`: it exists, but the caller's role or its own state does not allow the request
  * - `invalid`: the input is well-formed but wrong; `fieldErrors` says where
  * - `conflict`: it clashes with existing data
  * - `version-mismatch`: it does not have the expected version

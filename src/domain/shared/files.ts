@@ -33,8 +33,8 @@ export async function reserveBlob(tx: Transaction, key: string, now: number): Pr
  * Creates the file of an organization for a blob. If the organization already has a file with this content, returns
  * that one; the new blob stays unreferenced and is removed.
  * @returns the id of the file
- * @throws BlobMissing while the blob is being removed; StorageError `conflict` if the same content is stored and
- *   removed concurrently
+ * @throws BlobMissing once the removal of the blob has started; StorageError `conflict` if the same content is stored
+ *   and removed concurrently
  */
 export async function createFile(
   tx: Transaction,
@@ -70,7 +70,7 @@ export async function createFile(
 /**
  * Retains an unreferenced blob until `releaseBlobs`. `createFile` calls it for files; call it for other references,
  * such as imports.
- * @throws BlobMissing while the blob is being removed
+ * @throws BlobMissing once the removal of the blob has started
  */
 export async function retainBlob(tx: Transaction, key: string): Promise<void> {
   const retained = await tx

@@ -11,7 +11,7 @@ export const RESPONSE_TTL = 24 * 3_600_000;
 const COMPRESS_ABOVE = 64 * 1024;
 
 /** Identifies a request that a client may repeat. */
-export interface IdempotencyScope {
+export interface RequestIdentity {
   userId: number;
   method: string;
   path: string;
@@ -25,7 +25,7 @@ export interface StoredResponse {
   requestHash: string;
   status: number;
   headers: Readonly<Record<string, string>>;
-  /** The version of the resource; `null` if there are several. */
+  /** The version of the one object in the body; `null` otherwise. */
   version: number | null;
   /** JSON. */
   body: string;
@@ -70,7 +70,7 @@ const upsertRow = preparePipelined<StoredRow & { id: string; user: number; now: 
 );
 
 /** @returns a hash that identifies the request of the account, without revealing the key */
-export function idempotencyId({ userId, method, path, key }: IdempotencyScope): string {
+export function idempotencyId({ userId, method, path, key }: RequestIdentity): string {
   return createHash('sha256')
     .update(JSON.stringify([userId, method, path, key]))
     .digest('base64url');

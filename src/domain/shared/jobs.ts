@@ -48,7 +48,7 @@ export async function addJob(
   limit?: JobLimit,
   key: string | null = null,
 ): Promise<boolean> {
-  if (limit !== undefined && !(await hasCapacity(tx, kind, limit))) return false;
+  if (limit !== undefined && !(await lockAndCheckCapacity(tx, kind, limit))) return false;
   const added = await tx
     .insertInto('jobs')
     .values({
@@ -100,7 +100,7 @@ export async function lockJobKind(tx: Transaction, kind: string): Promise<void> 
     .execute();
 }
 
-async function hasCapacity(tx: Transaction, kind: string, limit: JobLimit): Promise<boolean> {
+async function lockAndCheckCapacity(tx: Transaction, kind: string, limit: JobLimit): Promise<boolean> {
   await lockJobKind(tx, kind);
   const { inAll, withQuotaKey } = await tx
     .selectFrom('jobs')
