@@ -227,7 +227,7 @@ export async function listen(
 export interface InProcessOperations {
   /** Runs a request as the operator, who can access everything. Skips authentication and rate limits. */
   request(options: InjectOptions): Promise<LightMyRequestResponse>;
-  /** Runs all queued imports until it is closed, because no server may be running to do so. */
+  /** Runs all queued imports until it is closed, because there may be no running server that does. */
   startImports(): { close(): Promise<void> };
   close(): Promise<void>;
 }

@@ -124,12 +124,12 @@ const registerProviderRedirects: RouteRegistrar = (app, context) => {
         return reply.redirect(`/sign-in/organization?${new URLSearchParams({ to: returnTo })}`, 303);
       try {
         const { organization, issuer, clientId, groupsClaim } = provider;
-        const { url, challenge } = await beginSignIn(await providers.discover(provider), {
+        const { url, secrets } = await beginSignIn(await providers.discover(provider), {
           redirectUri: callbackUrl(context.addresses, organization),
           loginHint: email,
           groupsClaim,
         });
-        pendingSignInCookie.set(context, reply, { ...challenge, organization, issuer, clientId, returnTo });
+        pendingSignInCookie.set(context, reply, { ...secrets, organization, issuer, clientId, returnTo });
         return reply.redirect(url.href, 303);
       } catch (error) {
         return showProblem(context, request, reply, provider, error, returnTo);

@@ -63,7 +63,7 @@ export function isAdminOf(account: Principal, organizationId: number | null): bo
   return (account.staff || account.admin) && isMemberOf(account, organizationId);
 }
 
-/** Whether the account belongs to the organization, or to staff with access to it. */
+/** Whether the account belongs to the organization, or is staff with access to it. */
 export function isMemberOf(account: Principal, organizationId: number | null): boolean {
   if (account.staff && account.assignedOrganizations === null) return true;
   if (organizationId === null) return false;
@@ -101,7 +101,7 @@ export function cliChangeContext(now: number): ChangeContext<Caller> {
   return { actor: operatorCaller(randomUUID()), now };
 }
 
-/** Attributes the change to the user whom a link, a password or a provider has just authenticated. */
+/** Attributes the change to the user whom a link, a password, a passkey or a provider has just authenticated. */
 export function onBehalfOf(
   { actor, now }: ChangeContext,
   userId: number,

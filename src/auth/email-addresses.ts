@@ -6,8 +6,8 @@ const MAX_LOCAL_LENGTH = 64;
 const MAX_LABEL_LENGTH = 63;
 
 /**
- * Normalizes an email address for comparison: lower case, without surrounding space (docs/decided.md, section 11). The
- * one rule for the command line, pages, tokens and identity providers.
+ * Normalizes an email address for comparison: lower case, without surrounding space. The command line, pages, tokens
+ * and identity providers all use this rule.
  * @returns an empty string for an invalid address, which no account has
  */
 export function normalizeEmail(text: string): string {

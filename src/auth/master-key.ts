@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
 import {
   closeSync,
   fsyncSync,
@@ -63,7 +63,7 @@ export function createMasterKeyFile(dataDirectory: string): KeyObject {
 
 /** Creates a complete file atomically, or leaves an existing one. */
 function createOnce(folder: string, name: string, content: string): void {
-  const temporary = join(folder, `.${name}.${process.pid}`);
+  const temporary = join(folder, `.${name}.${randomUUID()}`);
   // Flushed before it is linked: losing the key after its first use would lose every key that it encrypts.
   writeFileSync(temporary, content, { mode: 0o600, flush: true });
   try {

@@ -29,7 +29,8 @@ const hashing = new Semaphore({
 });
 
 /**
- * Call before counting an attempt whose password may not be verified.
+ * Checks that the queue has room for a password. Call it before an attempt is counted, so that an attempt that a full
+ * queue rejects does not count.
  * @throws PasswordQueueFull
  */
 export function requireHashCapacity(): void {

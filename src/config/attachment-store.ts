@@ -29,21 +29,36 @@ export function parseAttachmentStore(
   const value = setting('ASSAY_ATTACHMENTS');
   if (value === undefined) return undefined;
   const url = URL.parse(value);
-  if (url?.protocol === 'file:' && url.host === '') return { kind: 'folder', folder: fileURLToPath(url) };
-  if (
-    url?.protocol === 's3:' &&
-    url.username === '' &&
-    /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(url.host) &&
-    url.search === ''
-  )
-    return parseS3Store(setting, url);
+  const path = url === null ? undefined : decodePath(url.pathname);
+  if (url !== null && path !== undefined) {
+    // A folder cannot contain an escaped slash.
+    if (url.protocol === 'file:' && url.host === '' && !/%2f/i.test(url.pathname))
+      return { kind: 'folder', folder: fileURLToPath(url) };
+    if (
+      url.protocol === 's3:' &&
+      url.username === '' &&
+      /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(url.host) &&
+      url.search === ''
+    )
+      return parseS3Store(setting, url.host, path);
+  }
   // The message must not repeat a password.
   throw new ConfigError('ASSAY_ATTACHMENTS must look like file:///folder or s3://bucket/prefix.');
 }
 
+/** @returns `undefined` if the path has an invalid escape */
+function decodePath(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
+
 function parseS3Store(
   setting: (name: string) => string | undefined,
-  { host, pathname }: URL,
+  bucket: string,
+  path: string,
 ): AttachmentStoreConfig {
   const credential = (name: string): string => {
     const value = setting(name);
@@ -51,13 +66,15 @@ function parseS3Store(
       throw new ConfigError(`ASSAY_ATTACHMENTS names a bucket, so ${name} must be set.`);
     return value;
   };
-  const endpoint = setting('AWS_ENDPOINT_URL_S3') ?? setting('AWS_ENDPOINT_URL');
+  const endpointName =
+    setting('AWS_ENDPOINT_URL_S3') === undefined ? 'AWS_ENDPOINT_URL' : 'AWS_ENDPOINT_URL_S3';
+  const endpoint = setting(endpointName);
   if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
-    throw new ConfigError('AWS_ENDPOINT_URL must be an http or https URL.');
-  const prefix = decodeURIComponent(pathname).replace(/^\/+|(?<!\/)\/+$/g, '');
+    throw new ConfigError(`${endpointName} must be an http or https URL.`);
+  const prefix = path.replace(/^\/+|(?<!\/)\/+$/g, '');
   return {
     kind: 's3',
-    bucket: host,
+    bucket,
     prefix: prefix === '' ? '' : `${prefix}/`,
     region: setting('AWS_REGION') ?? setting('AWS_DEFAULT_REGION') ?? 'us-east-1',
     endpoint: endpoint?.replace(/(?<!\/)\/+$/, ''),

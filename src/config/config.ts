@@ -44,8 +44,8 @@ export interface Config {
   authUrl: string | undefined;
   errorTypeBase: string | undefined;
   /**
-   * `iss` and `aud` of access tokens; `undefined` means `clientBaseUrl`, or else the address that the server listens
-   * on.
+   * `iss` and `aud` of access tokens, by default `clientBaseUrl`; `undefined` if neither is set, which means the
+   * address that the server listens on.
    */
   issuer: string | undefined;
   /** An external issuer whose access tokens are accepted as well; `undefined` for none. */
@@ -73,7 +73,7 @@ export interface Config {
   rateLimit: number;
   /** Open connections of an address that is not a trusted proxy. */
   maxConnectionsPerAddress: number;
-  /** Whether operations 8 and 9 reject tokens with read-only scopes. */
+  /** Whether operations 8 and 9 require a scope that writes; otherwise they also accept read-only scopes. */
   strictScopes: boolean;
   /** Maximum batch size of operations 8 and 9. */
   maxTagBatch: number;

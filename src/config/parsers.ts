@@ -41,7 +41,9 @@ export function parseUrl(name: string, value: string | undefined, forbidden = /[
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new ConfigError(`${name} must be an http or https URL, not "${value}".`);
   }
-  if (forbidden.test(value)) throw new ConfigError(`${name} must not have a query or a fragment.`);
+  const [part] = forbidden.exec(value) ?? [];
+  if (part !== undefined)
+    throw new ConfigError(`${name} must not have a ${part === '?' ? 'query' : 'fragment'}.`);
   // The message must not repeat a password.
   if (url.username !== '' || url.password !== '')
     throw new ConfigError(`${name} must not contain a user name or a password.`);

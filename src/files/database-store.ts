@@ -31,7 +31,7 @@ export class DatabaseStore implements FileStore {
         .where('number', '=', number)
         .executeTakeFirst();
       const begin = number * CHUNK_SIZE;
-      if (row === undefined) throw new Error(`The file ${key} has fewer than ${begin} bytes.`);
+      if (row === undefined) throw new Error(`The file ${key} has at most ${begin} bytes.`);
       yield row.bytes.subarray(Math.max(0, start - begin), Math.min(CHUNK_SIZE, end + 1 - begin));
     }
   }

@@ -8,7 +8,10 @@ export interface FileStore {
    * @param key letters, digits and hyphens, never used before
    */
   write(key: string, content: ByteStream): Promise<void>;
-  /** Reads the bytes from `start` to `end`, both included. Throws if they do not exist. */
+  /**
+   * Reads the bytes from `start` to `end`, both included. Throws if the file does not exist. Yields fewer bytes,
+   * without an error, if the file is shorter.
+   */
   read(key: string, start: number, end: number): ByteStream;
   /** Deletes a file, or the rest of a failed write. Does nothing for an unknown key. */
   remove(key: string): Promise<void>;

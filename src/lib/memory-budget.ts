@@ -49,7 +49,7 @@ export class MemoryBudget {
   }
 
   /**
-   * @param bytes more than an account may have counts as that
+   * @param bytes capped at the limit per account
    * @param isAborted whether the request has ended; it is asked while the request waits
    * @returns `undefined` if the request has ended
    */

@@ -180,7 +180,7 @@ function soleRedirectUri({ redirectUris }: OAuthClient): string | undefined {
  * Returns the `form-action` sources of a form that leads back to an authorization request: browsers apply the policy to
  * redirects after a form.
  * @param path a validated path of this server
- * @returns the origin of the redirect URI if it is registered; otherwise an empty list
+ * @returns the source for the redirect URI if it is registered; otherwise an empty list
  */
 export async function cspFormActionFor(context: Context, path: string): Promise<string[]> {
   const url = new URL(path, 'http://assay.invalid');

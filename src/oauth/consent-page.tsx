@@ -9,11 +9,11 @@ interface ConsentPageProps {
   address: string;
   application: string;
   redirectUri: string;
-  /** Whether the server can verify that the request comes from the application. */
+  /** Whether only the application can receive the response or redeem the code. */
   isIdentified: boolean;
   session: Session;
   scopes: readonly Scope[];
-  /** The requested scopes that the account may not have. */
+  /** The requested scopes that the account or the application may not have. */
   deniedScopes: readonly string[];
   /** Maximum lifetime of the access, in milliseconds. */
   lifetime: number;
@@ -54,7 +54,7 @@ export function ConsentPage({
         </ul>
         {deniedScopes.length > 0 && (
           <p class="hint">
-            It also requests <code>{deniedScopes.join(' ')}</code>, which your account cannot grant.
+            It also requests <code>{deniedScopes.join(' ')}</code>, which your account cannot grant to it.
           </p>
         )}
         <p class="hint">

@@ -28,7 +28,7 @@ import { parseUntrustedUrl } from '../lib/parse-untrusted-url.ts';
 import type { VerifiedIdentity } from '../domain/sign-in/sign-in-with-provider.ts';
 import { ProviderKeys } from './provider-keys.ts';
 
-/** Seconds a request, so that discovery, token, keys and claims together stay within our own request timeout. */
+/** Seconds per request, so that discovery, token, keys and claims together stay within our own request timeout. */
 const TIMEOUT = 6;
 /** Seconds of clock skew. */
 const CLOCK_TOLERANCE = 60;
@@ -65,9 +65,9 @@ export interface AuthorizationState {
 /**
  * The provider did not sign the user in. `reason` is for the log and the audit log, and contains no code or token.
  * - `denied`: the user or the provider declined
- * - `unreachable`: the provider did not respond in time
+ * - `unreachable`: the provider could not be reached, was unavailable, or did not respond in time
  * - `foreign`: the response does not belong to this sign-in
- * - `wrong`: the response is invalid
+ * - `wrong`: the response or the settings are invalid
  */
 export class ProviderError extends Error {
   override name = 'ProviderError';
@@ -125,9 +125,10 @@ export async function discoverProvider(
 }
 
 /**
- * The library checks the URL of an endpoint when it uses it.
+ * Checks the URL of an endpoint at discovery, because the library checks it only when it uses it.
  * @param endpoint not validated; `undefined` if the provider has none
- * @throws ProviderError unless it is an https URL, or one of this machine like the issuer
+ * @throws ProviderError unless it is an https URL; if the issuer is an http URL, which is one of this machine, the
+ *   endpoint may be such a URL too
  */
 function requireEndpoint(name: string, endpoint: unknown, issuer: URL): void {
   if (endpoint === undefined) return;
@@ -161,20 +162,20 @@ function clientAuth(secret: string | null): ClientAuth {
 export async function beginSignIn(
   { metadata, configure }: DiscoveredProvider,
   { redirectUri, loginHint, groupsClaim }: { redirectUri: string; loginHint: string; groupsClaim: string },
-): Promise<{ url: URL; challenge: AuthorizationState }> {
-  const challenge = { state: randomState(), nonce: randomNonce(), codeVerifier: randomPKCECodeVerifier() };
+): Promise<{ url: URL; secrets: AuthorizationState }> {
+  const secrets = { state: randomState(), nonce: randomNonce(), codeVerifier: randomPKCECodeVerifier() };
   const offered = metadata.scopes_supported ?? [];
   const url = buildAuthorizationUrl(configure(), {
     redirect_uri: redirectUri,
     // Some providers send groups only for a scope of that name.
     scope: ['openid', 'email', 'profile', ...(offered.includes(groupsClaim) ? [groupsClaim] : [])].join(' '),
-    state: challenge.state,
-    nonce: challenge.nonce,
-    code_challenge: await calculatePKCECodeChallenge(challenge.codeVerifier),
+    state: secrets.state,
+    nonce: secrets.nonce,
+    code_challenge: await calculatePKCECodeChallenge(secrets.codeVerifier),
     code_challenge_method: 'S256',
     login_hint: loginHint,
   });
-  return { url, challenge };
+  return { url, secrets };
 }
 
 /**
@@ -247,7 +248,10 @@ const KIND_BY_ERROR: Readonly<Record<string, ProviderError['kind']>> = {
   invalid_scope: 'wrong',
 };
 
-/** The rest of a response to our secret and the code may repeat them. */
+/**
+ * Only the error code of a token response is logged: the rest may repeat our secret and the authorization code that we
+ * sent.
+ */
 const ERROR_CODE = /^\w{1,64}$/;
 
 /** Converts errors of the library without the parameters, codes and tokens that they contain. */

@@ -257,7 +257,16 @@ describe('ASSAY_ATTACHMENTS', () => {
     [{ ...CREDENTIALS, ASSAY_ATTACHMENTS: 's3://user:secret@bucket' }, /^(?!.*secret)/],
     [{ ...CREDENTIALS, ASSAY_ATTACHMENTS: 's3://BUCKET_NAME' }, /s3:\/\/bucket/],
     [{ ASSAY_ATTACHMENTS: 's3://evidence' }, /AWS_ACCESS_KEY_ID must be set/],
-    [{ ...CREDENTIALS, ASSAY_ATTACHMENTS: 's3://evidence', AWS_ENDPOINT_URL: 'ftp://x' }, /AWS_ENDPOINT_URL/],
+    [
+      { ...CREDENTIALS, ASSAY_ATTACHMENTS: 's3://evidence', AWS_ENDPOINT_URL: 'ftp://x' },
+      /AWS_ENDPOINT_URL /,
+    ],
+    [
+      { ...CREDENTIALS, ASSAY_ATTACHMENTS: 's3://evidence', AWS_ENDPOINT_URL_S3: 'ftp://x' },
+      /AWS_ENDPOINT_URL_S3 /,
+    ],
+    [{ ...CREDENTIALS, ASSAY_ATTACHMENTS: 's3://bucket/%zz' }, /s3:\/\/bucket/],
+    [{ ASSAY_ATTACHMENTS: 'file:///a%2Fb' }, /file:\/\/\/folder/],
   ])('rejects %j', (settings, message) => {
     expect(() => readSetting(settings as unknown as Record<string, string>)).toThrow(message);
   });

@@ -44,7 +44,7 @@ describe('Consent page', () => {
     expect(text).toContain('<dd>app.example</dd>');
     for (const scope of ['tag_ow', 'asset_or'] as const) expect(text).toContain(SCOPES[scope]);
     expect(text).not.toContain(SCOPES.tag_gw);
-    expect(text).toMatch(/It also requests <code>tag_gw<\/code>, which your account cannot grant/);
+    expect(text).toMatch(/It also requests <code>tag_gw<\/code>, which your account cannot grant to it/);
     expect(text).toMatch(/<button[^>]*name="decision" value="allow"/);
     expect(text).toMatch(/<button[^>]*name="decision" value="deny"/);
   });

@@ -1,9 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { masterKeyFingerprint, parseMasterKey } from '../../src/auth/master-key.ts';
+import { createMasterKeyFile, masterKeyFingerprint, parseMasterKey } from '../../src/auth/master-key.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
 import { cliChangeContext } from '../../src/auth/callers.ts';
@@ -107,6 +116,14 @@ describe('Key in the data folder', () => {
     if (first === undefined) throw new Error('none');
     expect(await listSigningKeys(first.db.read)).toHaveLength(1);
     for (const other of rest) await expectSameKeys(first, other);
+  });
+
+  it('is not changed by a process with the same id as one that crashed while it created the key', () => {
+    const folder = newFolder();
+    const created = masterKeyFingerprint(createMasterKeyFile(folder));
+    const file = fileIn(folder);
+    linkSync(file, join(file, '..', `.${basename(file)}.${process.pid}`));
+    expect(masterKeyFingerprint(createMasterKeyFile(folder))).toBe(created);
   });
 
   it('is not created again when the file is lost', async () => {

@@ -109,4 +109,11 @@ describe('Authorization server metadata', () => {
   ])('%s: %s rejects %s', (_section, name, value) => {
     expect(() => loadConfig({}, { [name]: value })).toThrow(new RegExp(`^${name} `));
   });
+
+  it.each([
+    ['https://assay.example?', 'query'],
+    ['https://assay.example/#a', 'fragment'],
+  ])('the error of %s names the %s', (value, part) => {
+    expect(() => loadConfig({}, { ASSAY_ISSUER: value })).toThrow(`ASSAY_ISSUER must not have a ${part}.`);
+  });
 });
