@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import type { KeyObject } from 'node:crypto';
 import type { Keys } from './auth/keys.ts';
 import { readMasterKeyFile } from './auth/master-key.ts';
-import { type Addresses, resolveAddresses, type Config, issuerName } from './config/config.ts';
+import { type Addresses, resolveAddresses, type Config, issuerIdentity } from './config/config.ts';
 import type { Database } from './db/database.ts';
 import { hasSqlite, openDatabase } from './db/open-database.ts';
 import type { FileStore } from './files/file-store.ts';
@@ -84,7 +84,7 @@ export async function openContext(
     // The data folder of SQLite is the server's own, and with it the master key.
     const createsMasterKey = command === undefined || databaseUrl === undefined;
     const source: KeySource = { masterKey, dataDirectory, createsMasterKey, onMismatch };
-    const opened = await loadKeys(db, source, issuerName(config, addresses));
+    const opened = await loadKeys(db, source, issuerIdentity(config, addresses));
     const [jobs, deniedAttempts] = [new JobNotifier(), new DeniedAttempts(db)];
     const files = openFileStore(config, db);
     return {

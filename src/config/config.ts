@@ -257,7 +257,7 @@ export function resolveAddresses(config: Config, origin: string): Addresses {
  * when it listened on another port of this machine stay valid.
  * @param addresses read at every call, as they are complete only once the server listens
  */
-export function issuerName(config: Config, addresses: Addresses): IssuerIdentity {
+export function issuerIdentity(config: Config, addresses: Addresses): IssuerIdentity {
   return {
     current: () => addresses.issuer,
     accepts: (issuer) =>

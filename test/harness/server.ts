@@ -4,7 +4,7 @@ import { brotliDecompressSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, inject } from 'vitest';
 import { buildApp, listen } from '../../src/app.ts';
-import { resolveAddresses, type Config, issuerName, loadConfig } from '../../src/config/config.ts';
+import { resolveAddresses, type Config, issuerIdentity, loadConfig } from '../../src/config/config.ts';
 import { type Context, createLog, openContext } from '../../src/context.ts';
 import { ensureRecurringJob, JobNotifier } from '../../src/domain/shared/jobs.ts';
 import { DeniedAttempts } from '../../src/domain/audit/denied-attempts.ts';
@@ -100,7 +100,7 @@ export async function startSecondServer(
   const config = { ...server.context.config, ...overrides };
   const addresses = { ...server.context.addresses };
   const source = { masterKey, dataDirectory: config.dataDirectory, createsMasterKey: false };
-  const { keys } = await loadKeys(db, source, issuerName(config, addresses));
+  const { keys } = await loadKeys(db, source, issuerIdentity(config, addresses));
   const { destination, logs } = recordLog();
   const { app, ...started } = await start({
     ...server.context,
