@@ -21,15 +21,12 @@ const MAX_LOG_BUFFER = 16 * 1024 * 1024;
 export interface Context {
   config: Config;
   db: Database;
-  /** Stores attachments and reports. */
   files: FileStore;
   keys: Keys;
-  /** Encrypts the keys in the database. */
   masterKey: KeyObject;
   log: Logger;
   /** The current time in milliseconds since 1970. */
   clock: () => number;
-  /** The migrations that opening the database has applied. */
   appliedMigrations: readonly string[];
   /** Notifies the job runner of this process of added jobs. */
   jobs: JobNotifier;
@@ -39,11 +36,9 @@ export interface Context {
   addresses: Addresses;
 }
 
-/** The options of a command. */
 export interface CommandDatabaseOptions {
   /** See `DatabaseConfig`. */
   pageCache: number;
-  /** Whether the command may create the database. */
   createsDatabase: boolean;
 }
 

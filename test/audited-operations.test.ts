@@ -544,7 +544,6 @@ async function done(
 }
 
 const requestIdOf = ({ headers }: TestResponse) => headers.get('x-request-id') as string;
-/** Returns all events of a request. */
 const eventsOf = (response: TestResponse) =>
   server.context.db.read
     .selectFrom('audit_events')

@@ -123,7 +123,6 @@ async function estate(): Promise<Estate> {
   });
 }
 
-/** Makes a change as an operator. */
 const change = (unit: (tx: Transaction, by: ReturnType<typeof cliChangeContext>) => Promise<unknown>) =>
   server.context.db.write((tx) => unit(tx, cliChangeContext(server.context.clock())));
 

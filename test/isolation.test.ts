@@ -617,7 +617,6 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
 
 const REPORT: FormPart = ['file', '<?xml version="1.0"?><nmaprun></nmaprun>', 'a.xml'];
 
-/** The body of an attempt. */
 function sent({ form, file, body }: Attempt): RequestOptions {
   if (form !== undefined) return formOf(form);
   return file === undefined ? { body } : fileBody(file);

@@ -111,7 +111,6 @@ function memoized(textOf: Hostile): Hostile {
   };
 }
 
-/** The hostile texts by prefix. */
 const HOSTILE = new Map(
   BEGINNINGS.map((beginning) => [
     beginning,

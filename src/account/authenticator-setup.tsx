@@ -52,7 +52,6 @@ interface AuthenticatorFormProps {
   /** New, or the one of a rejected form. */
   setup: AuthenticatorSetup;
   email: string;
-  /** Whether the code was wrong. */
   isRejected: boolean;
   children?: ComponentChildren;
 }

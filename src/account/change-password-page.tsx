@@ -84,7 +84,6 @@ const needsConfirmation = async ({ db, clock }: Context, session: Session) =>
   hasSecondFactor(await secondFactorsOf(db.read, session.userId)) &&
   (await passwordStatus(db.read, session.userId)) === 'password';
 
-/** Changes the user's password. */
 export const registerPassword: RouteRegistrar = (app, context) => {
   const { db, clock } = context;
 

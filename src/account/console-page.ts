@@ -18,7 +18,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** The placeholder of the form token. */
 const FORM_TOKEN = '%FORM_TOKEN%';
 
 /** Attachments, which the console loads with its token. */

@@ -27,7 +27,6 @@ const InvitationFormSchema = Type.Object({
   password: Type.String({ maxLength: MAX_TYPED_PASSWORD_LENGTH }),
 });
 
-/** The values and errors of a rejected form. */
 interface RejectedForm {
   name: string;
   nameError: string | undefined;

@@ -118,8 +118,7 @@ const registerProviderRedirects: RouteRegistrar = (app, context) => {
         throw new Problem('invalid-request', MESSAGES.sso.returnTooLong(MAX_RETURN_TO));
       }
       const provider = await providerByEmail(db.read, email);
-      // Users have to follow the link on this page, so that no other site can start a sign-in (OWASP ASVS 5,
-      // 7.6.2).
+      // Users have to follow the link on this page, so that no other site can start a sign-in (OWASP ASVS 5, 7.6.2).
       if (provider === undefined || isCrossOrigin(request))
         return reply.redirect(`/sign-in/organization?${new URLSearchParams({ to: returnTo })}`, 303);
       try {

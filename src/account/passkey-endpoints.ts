@@ -18,7 +18,6 @@ const CHALLENGE_LIFETIME = 300_000;
  */
 export type PasskeyPurpose = 'sign-in' | 'second-factor' | 'confirm' | 'add';
 
-/** The challenge of a passkey request. */
 interface Challenge {
   challenge: string;
   purpose: PasskeyPurpose;

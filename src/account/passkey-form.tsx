@@ -46,7 +46,6 @@ export function PasskeyForm({
   );
 }
 
-/** The passkey form of the sign-in page. */
 export function PasskeySignIn({ context, returnTo }: { context: Context; returnTo: string | undefined }) {
   return (
     <PasskeyForm

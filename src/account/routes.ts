@@ -32,7 +32,6 @@ const registerNotFound: RouteRegistrar = (app) => {
   }
 };
 
-/** The sign-in and account pages. */
 export const ACCOUNT_ROUTES: readonly RouteRegistrar[] = [
   registerConsole,
   registerSignIn,

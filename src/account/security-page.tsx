@@ -68,7 +68,6 @@ interface SecurityPageState {
   done?: string | undefined;
   /** The error of the previous form. */
   error?: string;
-  /** The error of the confirmation. */
   confirmationError?: string;
   /** The path to return to after the confirmation; `undefined` to stay. */
   returnTo?: string | undefined;

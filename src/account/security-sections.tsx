@@ -92,7 +92,6 @@ export function AuthenticatorSection({
   recent,
 }: {
   factors: SecondFactors;
-  /** Whether the account must have a second factor. */
   required: boolean;
   recent: boolean;
 }) {

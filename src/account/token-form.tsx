@@ -17,7 +17,6 @@ export const MAX_ADDRESSES_LENGTH = 2_500;
 /** The scopes of a token: those that only read, all that the account may hold, or the selected ones. */
 export type ScopePreset = 'read' | 'all' | 'chosen';
 
-/** The values of the form. */
 export interface TokenFields {
   name: string;
   /** `undefined` until one is selected. */
@@ -30,7 +29,6 @@ export interface TokenFields {
 
 interface TokenFormProps {
   action: string;
-  /** The scopes that the account may hold. */
   allowed: readonly Scope[];
   fields: TokenFields;
   errors: readonly FieldError[];
@@ -38,7 +36,6 @@ interface TokenFormProps {
   readingScopesTag: boolean;
 }
 
-/** The form for a personal access token. */
 export function TokenForm({ action, allowed, fields, errors, readingScopesTag }: TokenFormProps) {
   const errorOf = (property: string, subject: string): string | undefined => {
     const error = errors.find((candidate) => candidate.property.split('.')[0] === property);

@@ -18,7 +18,6 @@ export interface Actor {
   requestId: string;
 }
 
-/** The rights of an account. */
 export interface Principal {
   /** `null` for platform staff. */
   organizationId: number | null;

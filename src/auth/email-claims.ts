@@ -1,6 +1,5 @@
 type Claims = Readonly<Record<string, unknown>>;
 
-/** An email address in the claims of an issuer. */
 export interface EmailClaims {
   email: string;
   /** Whether the issuer has verified the address; `undefined` if it does not say. */

@@ -37,7 +37,6 @@ const KEYS_LIFETIME = 600_000;
 const CLOCK_TOLERANCE = 5;
 const MAX_CLAIM_LENGTH = 255;
 
-/** An external issuer whose access tokens are accepted. */
 export interface ExternalIssuerSettings {
   /** The `iss` of its tokens. */
   issuer: string;
@@ -53,7 +52,6 @@ export interface ExternalIssuerSettings {
   trustEmail: boolean;
 }
 
-/** The contents of a valid token of an external issuer. */
 export interface ExternalToken {
   /** The credential's id in the audit log. */
   id: string;

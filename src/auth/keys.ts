@@ -40,7 +40,6 @@ export interface Keys {
   secret: Uint8Array;
 }
 
-/** The issuer of this deployment's tokens. */
 export interface IssuerIdentity {
   /** The `iss` and `aud` of new tokens. */
   current(): string;
@@ -48,7 +47,6 @@ export interface IssuerIdentity {
   accepts(issuer: string): boolean;
 }
 
-/** The public properties of a signing key. */
 export interface SigningKey {
   kid: string;
   /** Milliseconds since 1970. */

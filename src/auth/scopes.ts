@@ -67,7 +67,6 @@ export const ASSET_DELETE_SCOPES: readonly Scope[] = ['asset_gw', 'asset_client_
 
 export const API_SCOPE: readonly Scope[] = ['api'];
 
-/** The assets and organizations that a scope grants access to. */
 export interface ScopeRule {
   level: 'global' | 'organization' | 'listing';
   /** The values of an asset's `writable_by` that the scope covers; `null` for all. */

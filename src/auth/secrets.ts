@@ -19,14 +19,12 @@ export function displayPrefix(token: string): string {
   return token.slice(0, PREFIX.length + DISPLAY_LENGTH);
 }
 
-/** Whether the text has the form and the checksum of a personal access token. */
 export function isPersonalToken(text: string): boolean {
   return (
     TOKEN_PATTERN.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH)
   );
 }
 
-/** Whether the text has the prefix of a personal access token. */
 export function hasPersonalPrefix(text: string): boolean {
   return text.startsWith(PREFIX);
 }

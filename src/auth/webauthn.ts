@@ -9,7 +9,6 @@ import { type Static, type TSchema, Type } from 'typebox';
 export interface RelyingParty {
   /** A host name. */
   id: string;
-  /** The origin of the pages that use passkeys. */
   origin: string;
 }
 

@@ -116,7 +116,6 @@ export function serverUnreachable(error: unknown, server: string): unknown {
   return new CliError(`Cannot connect to ${server} (${errorCodeOf(error.cause) ?? error.message}).`);
 }
 
-/** Returns a transport that passes requests to the API in this process. */
 function inProcessTransport(operations: InProcessOperations): Transport {
   return async (request) => {
     const { pathname, search } = new URL(request.url);

@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-/** Options of every command. */
 export interface CommonOptions {
   data?: string;
   json?: boolean;
@@ -17,7 +16,6 @@ interface CommandHelp {
   description: string;
   /** Command lines, each with an optional sentence about its effect. */
   examples: readonly (readonly [line: string, effect?: string])[];
-  /** Further text for the help. */
   notes?: string;
   /** Whether the command uses a database and so takes `--data`. Default: true. */
   data?: boolean;
@@ -43,7 +41,6 @@ export interface LocalCommand extends CommandHelp {
   /** Name and arguments in commander's notation: `create <uid>`. */
   usage: string;
   addOptions?: (command: Command) => void;
-  /** Runs the command on the data directory. */
   run: Parameters<Command['action']>[0];
 }
 
@@ -79,7 +76,6 @@ export function displayNameOf(command: Command | undefined, input: string): stri
   return findOption(command, input)?.long ?? argument?.name().toUpperCase();
 }
 
-/** Returns the option that sets a property. */
 export function findOption(command: Command | undefined, input: string): Option | undefined {
   if (command === undefined) return undefined;
   const name = inputNames.get(command)?.[input] ?? input;

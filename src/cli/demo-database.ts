@@ -19,7 +19,6 @@ const HANDOVER = 5_000;
 
 export interface DemoState {
   manifest: DemoManifest;
-  /** Path of the manifest. */
   file: string;
   /**
    * - `loaded`: this call loaded the data

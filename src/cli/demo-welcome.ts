@@ -2,7 +2,6 @@ import type { DemoManifest } from '../demo/manifest.ts';
 import type { AreaName } from '../config/config.ts';
 import { table } from './print.ts';
 
-/** Returns the demo accounts as lines of a table. */
 export function accountLines(manifest: DemoManifest): string[] {
   const { admin, member, outsider, spare, staff } = manifest.users;
   const { admin: otherAdmin, member: otherMember } = manifest.other.users;

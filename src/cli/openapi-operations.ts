@@ -42,7 +42,6 @@ interface Document {
   components: { schemas: Record<string, OpenApiSchema> };
 }
 
-/** An operation of the API description. */
 export interface DescribedOperation {
   method: string;
   /** Path with parameter names in braces. */

@@ -87,7 +87,6 @@ const NAME_FIELDS = ['name', 'filename', 'email', 'uid', 'text', 'title', 'statu
 /** Fields that identify any other nested object. */
 const NESTED_NAME_FIELDS = ['name', 'filename', 'email', 'kind'];
 
-/** Formats a value for a table cell. */
 export function formatCell(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';

@@ -22,7 +22,6 @@ export function pluralize(count: number, noun: string): string {
   return `${count} ${count === 1 ? noun.replace(/^(\w*(?:ss|x|ch|us))es\b|^(\w*[^su\W])s\b/, '$1$2') : noun}`;
 }
 
-/** Prints lines of text. */
 export function printLines(...lines: readonly string[]): void {
   streams().stdout.write(`${lines.join('\n')}\n`);
 }
@@ -47,7 +46,6 @@ export function table<Row extends object>(
   return align(cells, widths);
 }
 
-/** Formats names and values as aligned lines. */
 export function keyValueLines(values: Readonly<Record<string, Cell>>): string[] {
   return align(Object.entries(values).map(([name, value]) => [name, formatValue(value)]));
 }

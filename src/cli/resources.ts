@@ -312,7 +312,6 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
   },
 };
 
-/** Returns the endpoints of a resource and its subresources. */
 export function endpointsOf({ commands, subresources = {}, customCommands = [] }: Resource): string[] {
   return [
     ...customCommands,

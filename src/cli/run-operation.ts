@@ -21,13 +21,11 @@ import { type AnyClient, type TargetFlags, withApiClient } from './command-targe
 import { errorCodeOf, CliError, userNotFound } from './errors.ts';
 import { printRows, type JsonRow, type RowFormat } from './print-rows.ts';
 
-/** A command that calls an operation. */
 export interface OperationCommand {
   /** Method and path, without parameter names: `GET /v1/users/{}`. */
   endpoint: string;
   /** Columns of the table. Default: the first scalar fields. */
   columns?: readonly string[];
-  /** The variant for the data directory. */
   local?: LocalCommand;
   /** Maps options of the variant for the data directory to properties of the body. */
   bodyFields?: Readonly<Record<string, { member: string; convert?: (value: unknown) => unknown }>>;
@@ -54,17 +52,14 @@ export interface OperationOptions extends TargetFlags {
   output?: string;
 }
 
-/** The parts of a request. */
 export interface OperationInput {
   path: Record<string, string>;
   query: Record<string, unknown>;
   header: Record<string, unknown>;
   body: Record<string, unknown>;
-  /** Paths of files to upload. */
   files?: readonly string[] | undefined;
 }
 
-/** Calls an operation and prints its response. */
 export async function runOperation(
   operation: DescribedOperation,
   verb: OperationCommand,
@@ -131,7 +126,6 @@ function undefinedIfForbidden(error: unknown): undefined {
   throw error;
 }
 
-/** Returns whether the operation responds with a file. */
 export function isDownload({ method, responses }: DescribedOperation): boolean {
   return method === 'GET' && !('application/json' in responses);
 }

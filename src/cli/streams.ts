@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Readable } from 'node:stream';
 
-/** Streams and environment of a command. */
 export interface Streams {
   stdin: Readable & { isTTY?: boolean };
   stdout: Output;

@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from './parsers.ts';
 
-/** Where attachments are stored. */
 export type AttachmentStoreConfig =
   { kind: 'folder'; folder: string } | { kind: 'database' } | ({ kind: 's3' } & S3Settings);
 

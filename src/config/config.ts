@@ -67,7 +67,6 @@ export interface Config {
   auditDays: number | null;
   /** `smtp://…` or `smtps://…`; absent means that no mail is sent. */
   smtpUrl: string | undefined;
-  /** The sender of mail. */
   mailFrom: string;
   /** Requests per minute for a user, or for an address without a valid credential; 0 for no limit. */
   rateLimit: number;
@@ -206,9 +205,7 @@ export interface CommandEnvironment {
   server: string | undefined;
   /** `ASSAY_TOKEN`. */
   token: string | undefined;
-  /** Whether the environment names a data folder or a database. */
   namesData: boolean;
-  /** The folder of the user's settings. */
   configFolder: string;
   /** `ASSAY_WATCH_INTERVAL`: how often `import --watch` lists its folders, in milliseconds. Undocumented; for tests. */
   watchInterval: number | undefined;

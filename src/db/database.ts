@@ -47,7 +47,6 @@ export interface DatabaseStatistics {
   transactions: number;
   /** Transactions and requests for a connection that are waiting now. */
   waiting: number;
-  /** Open connections. */
   connections: number;
 }
 

@@ -1,7 +1,6 @@
 import type { CompiledQuery } from 'kysely';
 import type { Engine, ReadConnection, Transaction } from './database.ts';
 
-/** Placeholder of a parameter while the query is built. */
 class Placeholder {
   readonly name: string;
   constructor(name: string) {

@@ -2,7 +2,6 @@ import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite
 
 export type ScratchValue = string | number | null;
 
-/** A prepared statement of a scratch database. */
 export interface ScratchStatement {
   /** @returns the number of changed rows */
   run(...values: ScratchValue[]): number;

@@ -1,22 +1,18 @@
 import type { HostVulnerabilityTemplate, VulnerabilityTemplate } from './vulnerability-templates.ts';
 
-/** An endpoint of a web application. */
 export interface DemoEndpoint {
   name: string;
   /** Product of the endpoint. Its web application is an asset. */
   product: string;
   path: string;
   parameter: string;
-  /** Kind of record that the endpoint handles. */
   record: string;
 }
 
-/** Values of the placeholders in a template. */
 export type TemplateValues = Readonly<
   Record<'target' | 'host' | 'path' | 'parameter' | 'record' | 'address' | 'port', string>
 >;
 
-/** Replaces the placeholders of a template. */
 export function fillTemplate(text: string, values: TemplateValues): string {
   return text.replace(
     /\{(target|host|path|parameter|record|address|port)\}/g,

@@ -16,7 +16,6 @@ export interface FindingContext {
   at: number;
 }
 
-/** Builds the input that creates a vulnerability. */
 export function buildFinding(
   { template, values, location }: DemoFinding,
   context: FindingContext,

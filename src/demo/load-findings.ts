@@ -52,7 +52,6 @@ export interface SeedFindingsOptions {
   assets: ReadonlyMap<string, string>;
   testers: readonly DemoUser[];
   admin: DemoUser;
-  /** Users to pick assignees from. */
   team: readonly DemoUser[];
   /** Whether the first findings get the lifecycles that the examples of the API description rely on. */
   useFirstLifecycles: boolean;

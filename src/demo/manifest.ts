@@ -5,7 +5,6 @@ export interface DemoOrganization<Account> {
   organization: { uid: string; id: number };
   users: {
     admin: Account;
-    /** A client user with access to the assessment. */
     member: Account;
     /** A client user without access to any assessment. */
     outsider: Account;
@@ -29,7 +28,6 @@ export interface DemoData<Account> extends DemoOrganization<Account> {
   other: DemoOrganization<Account>;
 }
 
-/** The demo data as stored in the audit log. */
 export type DemoContent = DemoData<CreatedUser>;
 
 /** A user with secrets; a banned user has none. */
@@ -38,7 +36,6 @@ export interface DemoAccount extends CreatedUser {
   token?: string;
 }
 
-/** OAuth clients of the demo data. */
 export interface DemoClients {
   /** The client of the API reference, which uses the implicit flow. */
   implicit: { client_id: string; redirect_uri: string };

@@ -2,7 +2,6 @@ import type { DemoEndpoint } from './affected-locations.ts';
 import { lazyDemoData } from './data.ts';
 import type { DemoPerson } from './people.ts';
 
-/** An organization of the demo data. */
 export interface DemoOrganizationSpec {
   organization: { uid: string; name: string };
   domain: string;

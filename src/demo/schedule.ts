@@ -40,13 +40,11 @@ export function nextWorkingHour(time: number): number {
   return time;
 }
 
-/** Returns midnight UTC of the Monday of a week. */
 export function mondayOf(time: number): number {
   const midnight = time - (time % DAY);
   return midnight - ((new Date(midnight).getUTCDay() + 6) % 7) * DAY;
 }
 
-/** A user of the demo data. */
 export type DemoUser = CreatedUser & { organizationId: number | null; admin: boolean };
 
 /** Caches the caller of each user, because users make hundreds of changes. */

@@ -66,7 +66,6 @@ declare module 'fastify' {
   }
 }
 
-/** A request with an idempotency key. */
 interface IdempotentRequest {
   id: string;
   userId: number;

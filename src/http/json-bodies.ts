@@ -34,8 +34,7 @@ export const MAX_NESTING = 32;
 
 /**
  * Accepts JSON bodies, and merge patches and `multipart/form-data` where the route does. An empty body counts as
- * absent, so that clients can always send the header.
- * The memory for a large body is reserved before it is read.
+ * absent, so that clients can always send the header. The memory for a large body is reserved before it is read.
  */
 export function registerBodyParsers(app: FastifyInstance, context: Context): void {
   /** Maximum bytes of any body, even if the limit of its route is higher. */

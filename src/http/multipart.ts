@@ -8,7 +8,6 @@ export interface MultipartPart {
   name: string;
   /** Absent unless the part is a file. */
   filename: string | undefined;
-  /** The media type in the request. */
   type: string;
   content: AsyncIterable<Uint8Array>;
 }
@@ -19,7 +18,6 @@ interface MultipartOptions {
   maxParts: number;
   /** The response. Once it has been sent, the rest of the body is discarded. */
   response: Writable;
-  /** Stops parsing with its reason. */
   signal: AbortSignal;
   onBytes(count: number): void;
 }

@@ -3,7 +3,6 @@ import { formatEtag, matchesEtag } from './etags.ts';
 
 export const JSON_TYPE = 'application/json';
 
-/** The result of a handler that is more than a body. */
 export class OperationResult<Body> {
   /** Absent if the result has only `text`, as that of a replay or of a page of a list. */
   readonly body: Body | undefined;
@@ -42,7 +41,6 @@ export function versionedResult<Body>(
   return new OperationResult(body, version, location === undefined ? {} : { location });
 }
 
-/** A result with additional headers. */
 export function withHeaders<Body>(
   body: Body,
   headers: Readonly<Record<string, string>>,

@@ -36,7 +36,6 @@ function ruleErrorFinder({ validate, inputs = {} }: Operation): BodyOptions['fin
   return validate && ((body) => renameFieldErrors(validate(body as never), inputs));
 }
 
-/** Registers the route of an operation. */
 export function registerOperation(
   app: FastifyInstance,
   area: Area,

@@ -35,7 +35,6 @@ type BodyOf<A extends SuccessResponses> = {
 
 type StaticOf<S> = S extends TSchema ? Static<S> : undefined;
 
-/** A request that was authorized and validated. */
 export type OperationRequest<P, Q, B, A extends SuccessResponses, R> = Pick<
   FastifyRequest,
   'abortState' | 'headers' | 'id' | 'isLive' | 'method' | 'raw' | 'url'
@@ -53,7 +52,6 @@ type Writer<Body, R> = R extends undefined
   ? { /** `Database.write`, unless the request is aborted first. */ readonly write: Database['write'] }
   : { readonly writeOnce: WriteOnce<Body> };
 
-/** The scopes and schemes of an operation. */
 export type OperationAccess = Extract<Access, object>;
 
 /** The filters and sort columns of a list, as its query names them. */
@@ -77,7 +75,6 @@ declare module 'fastify' {
 interface OperationOptions<P, Q, B, A extends SuccessResponses, R> {
   /** Its name in the API description, in metrics and in logs. */
   id: string;
-  /** Its number in the specification. */
   number: number;
   summary: string;
   description: string;

@@ -209,7 +209,6 @@ interface ErrorBodyInput extends ProblemContext {
   area: string;
 }
 
-/** The four error formats of the specification. */
 const ERROR_BODIES = {
   simple: (problem: Problem, input: ErrorBodyInput) => ({ id: input.requestId, error: problem.message }),
 

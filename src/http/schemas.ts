@@ -36,11 +36,9 @@ const MAX_STORED_TEXT = 65_536;
 export const textSchema = (example: string) =>
   Type.String({ maxLength: MAX_STORED_TEXT, examples: [example] });
 
-/** An absolute URL in a response. */
 export const urlSchema = (example: string) =>
   Type.String({ format: 'uri', maxLength: MAX_STORED_TEXT, examples: [example] });
 
-/** The email address of an account in a response. */
 export const emailSchema = (example: string) =>
   Type.String({ format: 'email', maxLength: MAX_STORED_TEXT, examples: [example] });
 

@@ -18,7 +18,6 @@ type UploadRequest = Pick<FastifyRequest, 'abortState' | 'headers' | 'isLive' | 
 };
 
 interface UploadLimits {
-  /** The size of the body. */
   maxBytes: number;
   maxParts: number;
 }

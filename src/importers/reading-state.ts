@@ -129,7 +129,6 @@ export class ReportTime {
     return this.#isUnclear ? Infinity : (this.#earlier ?? Infinity);
   }
 
-  /** The time in the import's options. */
   get optionsTime(): number | undefined {
     return this.plausible(this.#job.options.scannedAt ?? undefined);
   }
@@ -139,7 +138,6 @@ export class ReportTime {
 const MAX_NAMES = 200;
 const MAX_PER_FINDING = 50;
 
-/** Limits the tags that a report may create. */
 export class ReportTags {
   readonly #names = new Set<string>();
 

@@ -25,7 +25,6 @@ export class ReportError extends Error {
   }
 }
 
-/** The target of a finding or of a scan. */
 export type ScanTarget =
   | { url: string }
   /** Address or host name. */
@@ -120,7 +119,6 @@ export type ReportRecord =
 export interface ReportSample {
   /** Decoded, without byte order mark; invalid UTF-8 is U+FFFD. */
   text: string;
-  /** The root element of an XML report. */
   root?: { name: string; attributes: Readonly<Record<string, string>> };
   /** The first JSON array or object. If it is truncated or invalid, its members before that. */
   json?: unknown;
@@ -131,7 +129,6 @@ export interface ReportSample {
 /** The CSV column of each field of a finding. */
 export type ColumnMapping = Readonly<Record<string, string>>;
 
-/** Information about a report from the user. */
 export interface ReadOptions {
   mapping?: ColumnMapping | undefined;
   /** The order of day and month in ambiguous dates: `3/4/2024`. */

@@ -70,7 +70,6 @@ export class JobRunner {
     this.#handlers = new Map(handlers.map((handler) => [handler.kind, handler]));
   }
 
-  /** Starts polling. */
   start(): void {
     this.#timer = setInterval(this.#poll, POLL_INTERVAL).unref();
     this.#context.jobs.on('added', this.#onAdded);

@@ -4,7 +4,6 @@ interface SemaphoreOptions {
   maxWaiting?: number;
   /** Milliseconds that a caller waits; unlimited by default. */
   timeout?: number;
-  /** Creates the error of a caller that cannot have a permit. */
   createError(waiting: number): Error;
 }
 

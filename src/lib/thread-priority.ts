@@ -2,7 +2,6 @@ import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename } from 'node:path';
 
-/** The niceness of background threads. */
 const NICENESS = 10;
 
 /**

@@ -96,12 +96,10 @@ function broken(reason: string): string {
   return `${reason} Go back to the application and report this to its operator.`;
 }
 
-/** A valid authorization request. */
 export interface AuthorizationRequest {
   responseType: 'code' | 'token';
   /** S256; `null` for the implicit flow. */
   codeChallenge: string | null;
-  /** The requested scopes that the user and the client may have. */
   scopes: readonly Scope[];
   /** The other requested scopes. */
   deniedScopes: readonly string[];

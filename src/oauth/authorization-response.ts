@@ -8,7 +8,6 @@ export type AuthorizationErrorCode =
   | 'server_error'
   | 'temporarily_unavailable';
 
-/** An error response to the client. */
 export class AuthorizationError extends Error {
   override name = 'AuthorizationError';
   readonly code: AuthorizationErrorCode;

@@ -22,7 +22,6 @@ import { ConsentPage } from './consent-page.tsx';
 
 const MAX_SCOPES_LENGTH = 1_024;
 
-/** The buttons of the consent page. */
 const DecisionSchema = Type.Object({
   decision: Type.Optional(Type.Union([Type.Literal('allow'), Type.Literal('deny')])),
   account: Type.Optional(Type.Literal('other')),

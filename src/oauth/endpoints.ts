@@ -36,7 +36,6 @@ export function registerOAuthEndpoints(app: FastifyInstance, context: Context): 
   });
 }
 
-/** The pages of the authorization server. */
 export const OAUTH_PAGES: readonly RouteRegistrar[] = [registerAuthorize];
 
 const EVERY_ORIGIN = { 'access-control-allow-origin': '*' };

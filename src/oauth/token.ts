@@ -60,7 +60,6 @@ const GRANTS: Readonly<Record<string, (request: TokenRequest) => Promise<IssuedT
   client_credentials: grantClientCredentials,
 };
 
-/** The grant types of the token endpoint. */
 export const GRANT_TYPES = Object.keys(GRANTS);
 
 /** Registers the token endpoint (RFC 6749, section 3.2). */

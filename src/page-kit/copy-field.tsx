@@ -7,9 +7,7 @@ interface CopyFieldProps {
   children: ComponentChildren;
 }
 
-/**
- * A text with a copy button where scripts run. A script that is named twice on a page runs once.
- */
+/** A text with a copy button where scripts run. A script that is named twice on a page runs once. */
 export function CopyField({ text, label, children }: CopyFieldProps) {
   return (
     <div class="copyable" data-copy={text} data-label={label}>

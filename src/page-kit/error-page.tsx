@@ -7,7 +7,6 @@ interface ErrorPageProps {
   requestId: string;
 }
 
-/** The page of an error. */
 export function ErrorPage({ title, message, requestId }: ErrorPageProps) {
   return (
     <Page title={title}>

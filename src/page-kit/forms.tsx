@@ -27,7 +27,6 @@ interface FieldProps {
   label: string;
   type?: 'text' | 'email' | 'password';
   value?: string | undefined;
-  /** A line below the label. */
   hint?: ComponentChildren;
   error?: string | undefined;
   /** An autofill detail token of HTML. */
@@ -80,7 +79,6 @@ interface SelectProps {
   value: string;
 }
 
-/** A labelled select. */
 export function Select({ name, label, options, value }: SelectProps) {
   return (
     <div class="field">
@@ -123,7 +121,6 @@ interface ButtonProps {
   children: ComponentChildren;
 }
 
-/** A submit button. */
 export function Button({ kind = 'primary', name, value, label, children }: ButtonProps) {
   return (
     <button type="submit" class={kind} name={name} value={value} aria-label={label}>
@@ -132,7 +129,6 @@ export function Button({ kind = 'primary', name, value, label, children }: Butto
   );
 }
 
-/** A message above a form. */
 export function Notice({
   kind,
   children,

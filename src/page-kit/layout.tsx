@@ -13,12 +13,10 @@ interface PageProps {
   scripts?: readonly string[];
   /** Whether the page has sections rather than one sheet. */
   isWide?: boolean;
-  /** The navigation above the heading. */
   nav?: ComponentChildren;
   children: ComponentChildren;
 }
 
-/** The frame of every page. */
 export function Page({ title, scripts = [], isWide = false, nav, children }: PageProps) {
   const session = useContext(SessionContext);
   return (

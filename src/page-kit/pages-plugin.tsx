@@ -55,8 +55,7 @@ export function registerPages(
     });
     scope.addHook('preValidation', (request, reply, done) => {
       if (isRead(request)) done();
-      // Defence in depth: over plain http, and from other ports of the same host, others can set the cookie as
-      // well.
+      // Defence in depth: over plain http, and from other ports of the same host, others can set the cookie as well.
       else if (isCrossOrigin(request))
         done(new Problem('forbidden', 'The form was submitted by another site. Submit it from this site.'));
       else scope.csrfProtection(request, reply, done);

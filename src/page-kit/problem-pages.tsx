@@ -12,7 +12,6 @@ import { sendPublicPage } from './pages-plugin.tsx';
 
 /** A problem type of one area. */
 interface DescribedType {
-  /** The path on this server. */
   path: string;
   /** The `type` of the problems (RFC 9457). */
   type: string;

@@ -10,7 +10,6 @@ export interface PendingSignIn extends AuthorizationState {
   organization: string;
   issuer: string;
   clientId: string;
-  /** The path to continue at after the sign-in. */
   returnTo: string;
 }
 

@@ -12,7 +12,6 @@ export function callbackUrl({ clientBaseUrl }: Addresses, organization: string):
   return `${clientBaseUrl}/sign-in/organization/callback/${organization}`;
 }
 
-/** Encrypts a client secret for the database. */
 export function encryptClientSecret(deploymentSecret: Uint8Array, clientSecret: string): string {
   return encryptSecret(deploymentSecret, SECRET_PURPOSE, clientSecret);
 }

@@ -39,7 +39,6 @@ const MAX_GROUP_LENGTH = 255;
 /** The endpoints that we use. */
 const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'] as const;
 
-/** Our client at a provider. */
 export interface ProviderClient {
   issuer: string;
   clientId: string;
@@ -47,7 +46,6 @@ export interface ProviderClient {
   secret: string | null;
 }
 
-/** A provider whose metadata were fetched. */
 export interface DiscoveredProvider {
   metadata: ServerMetadata;
   keys: ProviderKeys;

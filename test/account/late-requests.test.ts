@@ -29,7 +29,6 @@ const owner = () => ({ userId: account.id, organizationId: null });
 interface DelayedWrites {
   /** Resolves when a request has read everything it needs and is about to write. */
   inside: Promise<void>;
-  /** Lets the request continue. */
   release(): void;
 }
 

@@ -25,7 +25,6 @@ async function signedIn(account: { email: string; password: string }): Promise<F
 
 const pathOf = ({ uid }: { uid: string }) => `${PEOPLE}/${uid}/password-link`;
 
-/** Opens the page of a user and submits its form. */
 async function createLink(user: { uid: string }, by = visitor) {
   return by.submit(await by.open(pathOf(user)), {}, pathOf(user));
 }
@@ -36,7 +35,6 @@ async function forceLink(user: { uid: string }, by = visitor) {
   return by.post(pathOf(user), { _csrf: csrf });
 }
 
-/** Returns the path of the link on a page. */
 function linkIn(text: string): string {
   const url = /<code class="secret">([^<]*)<\/code>/.exec(text)?.[1] ?? '';
   expect(url.startsWith(server.origin)).toBe(true);

@@ -23,7 +23,6 @@ async function accountWithCodes() {
   return { ...account, owner, secret, codes };
 }
 
-/** Signs in with the password and this recovery code. */
 async function recover(account: { email: string; password: string }, code: string) {
   const visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);

@@ -45,7 +45,6 @@ const start = (tx: Transaction, owner: Owner, state: Session['state'] = 'complet
     limits,
   );
 
-/** Starts a session through a provider. */
 const startSso = (tx: Transaction, owner: Owner) =>
   startSession(
     tx,

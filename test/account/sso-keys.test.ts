@@ -11,7 +11,6 @@ import { useOwnServer } from '../harness/server.ts';
 let clockOffset = 0;
 const server = await useOwnServer({}, () => Date.now() + clockOffset);
 
-/** Starts a provider for an organization of its own. */
 async function startProvider(organization: string): Promise<TestIdentityProvider> {
   await createFixtures(server).organization(organization);
   const { addresses, db, keys, clock } = server.context;

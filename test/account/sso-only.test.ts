@@ -22,7 +22,6 @@ async function signedIn({ email, password } = account): Promise<FormClient> {
   return visitor;
 }
 
-/** A browser that signed in through the provider. */
 async function throughProvider(): Promise<FormClient> {
   const { secret } = await server.context.db.write((tx) =>
     startSession(

@@ -6,7 +6,6 @@ import { useConsole } from '../harness/console.ts';
 
 const HOSTILE = `<script>alert(1)</script>${'x'.repeat(180)}\u202Egnp`;
 
-/** Selects an option of a searchable field. */
 async function select(page: Page, label: string, typed: string, option: string | RegExp): Promise<void> {
   const field = page.getByRole('combobox', { name: label });
   await field.waitFor();
@@ -20,7 +19,6 @@ async function select(page: Page, label: string, typed: string, option: string |
 describeInBrowser('Console: assessments', () => {
   const assay = useConsole();
 
-  /** Creates an assessment and opens its page. */
   async function enterNew(uid: string, name: string, options?: OpenOptions): Promise<Page> {
     await assay.call('staff', 'POST', '/v1/assessments', { uid, name, organization_uid: 'acme' });
     return assay.enter('admin', `/assessments/${uid}`, options);

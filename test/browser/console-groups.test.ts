@@ -11,7 +11,6 @@ async function expectFocusOn(page: Page, name: string): Promise<void> {
 describeInBrowser('Console: groups', () => {
   const assay = useSharedConsole();
 
-  /** Creates a group and opens its page. */
   async function enterNew(name: string): Promise<Page> {
     const { id } = await assay.call('admin', 'POST', '/v1/assessment_groups', { name });
     return assay.enter('admin', `/groups/${id}`);

@@ -9,7 +9,6 @@ import { formOf, type FormPart, waitForImport } from '../harness/imports.ts';
 
 const FIXTURES = new URL('../fixtures/', import.meta.url).pathname;
 
-/** A report to upload. */
 interface Report {
   name: string;
   mimeType: string;
@@ -57,7 +56,6 @@ describeInBrowser('Console: imports', () => {
   /** Expects rejected previews, and cancellations of previews that have just finished. */
   const enterImports = () => assay.enter('admin', '/imports', { expectedStatuses: [404, 409, 422] });
 
-  /** Imports a report through the API. */
   async function importReport(report: Report, fields: Readonly<Record<string, string>>): Promise<void> {
     const { token = '' } = assay.demo().users.admin;
     const parts: FormPart[] = [...Object.entries(fields), ['file', report.buffer, report.name]];

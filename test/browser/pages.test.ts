@@ -52,7 +52,6 @@ afterAll(async () => {
 });
 
 let counter = 0;
-/** Creates an account with the longest names. */
 async function createLongAccount() {
   const organization = await fixtures.organization();
   counter += 1;
@@ -75,7 +74,6 @@ async function enter(page: Page, path: string): ReturnType<typeof createLongAcco
   return account;
 }
 
-/** Sets up an authenticator app with the key on the page. */
 async function setUpAuthenticator(page: Page): Promise<void> {
   const secret = (await page.locator('#totp-secret').textContent()) ?? '';
   const code = generateSync({ secret: secret.replaceAll(/\s/g, ''), epoch: NOW / 1_000 });

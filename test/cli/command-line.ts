@@ -23,7 +23,6 @@ export interface RunningServe {
   stop(): Promise<CliResult>;
 }
 
-/** A command that runs in this process. */
 export interface RunningCommand {
   stdin: PassThrough;
   /** Standard output and standard error so far, interleaved. */
@@ -54,7 +53,6 @@ export interface CommandLine {
   serve(...args: readonly string[]): Promise<RunningServe>;
   /** Returns a server over the same database in this process, for tests that are not about `assay serve`. */
   serveHere(): Promise<TestServer>;
-  /** Runs a shell script. */
   shell(script: string): Promise<CliResult>;
   database: TestDatabase;
   /** `ASSAY_MASTER_KEY`; `undefined` if the key is in the data folder. */

@@ -10,7 +10,6 @@ afterAll(() => assay.close());
 
 /** All commands without subcommands, such as `organization group add`. */
 const COMMANDS = commandsOf(buildProgram());
-/** All commands with subcommands. */
 const FAMILIES = [...new Set(COMMANDS.map((command) => command.split(' ').slice(0, -1).join(' ')))];
 
 function commandsOf({ commands }: Command, path: readonly string[] = []): string[] {

@@ -12,9 +12,7 @@ await fixtures.organization('typed');
 await fixtures.assessment('typed', 'typed-web');
 const { token } = await fixtures.user({ organization: 'typed', admin: true });
 
-/**
- * Records requests to the real server and their responses; the first ones are answered as by a busy server.
- */
+/** Records requests to the real server and their responses; the first ones are answered as by a busy server. */
 function observed(busy: readonly (readonly [status: number, retryAfter: string])[] = []) {
   const requests: { method: string; query: string; key: string | null; status: number }[] = [];
   const fetch: Transport = async (request) => {

@@ -321,7 +321,6 @@ describe('Operation 21: attach files to a vulnerability', () => {
     expect(await attached()).toEqual([]);
   });
 
-  /** Sends the beginning of an upload. */
   async function beginUpload(to: TestServer, path = pathOf(), { token } = member, headers = '') {
     const arriving = nextRequest();
     const socket = connect(Number(new URL(to.origin).port), '127.0.0.1');

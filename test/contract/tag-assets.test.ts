@@ -39,7 +39,6 @@ async function newTags(names: string[], entities: string[] = [], uid = organizat
   return response.body.tags.map((tag: { uid: string }) => tag.uid);
 }
 
-/** Returns the assets that have a tag. */
 const entitiesOf = async (tag: string) =>
   (
     await server.context.db.read

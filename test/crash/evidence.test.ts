@@ -22,7 +22,6 @@ const DAY = 86_400_000;
 /** More than a chunk of any store. */
 const LARGE = 300 * 1024;
 
-/** A request that is sent repeatedly. */
 interface Sent {
   path: string;
   key: string;
@@ -32,7 +31,6 @@ interface Sent {
   acknowledged?: string;
 }
 
-/** A finding and its evidence. */
 interface Finding {
   title: string;
   content: Buffer;
@@ -141,7 +139,6 @@ const uploadOf = (id: number, key: string, contents: readonly Buffer[]): Sent =>
   ...multipart(contents),
 });
 
-/** Sends the beginning of an upload. */
 async function beginUpload(
   origin: string,
   { path, key, headers, bytes }: Sent,

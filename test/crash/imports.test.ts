@@ -44,7 +44,6 @@ const count = async (table: 'assets' | 'ports' | 'blobs') => {
     .executeTakeFirstOrThrow();
   return row.count;
 };
-/** Expires the leases of jobs. */
 const endLeases = () =>
   db.write((tx) => tx.updateTable('jobs').set({ run_at: 0 }).where('kind', '=', 'import').execute());
 

@@ -24,7 +24,6 @@ export interface ServerRunner {
   openWorld(): Promise<{ db: Database; token: string }>;
   /** Starts a server on a free port. */
   serve(): Promise<ServerProcess>;
-  /** Kills the running processes. */
   end(): Promise<void>;
 }
 

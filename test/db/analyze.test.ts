@@ -7,7 +7,6 @@ import { engine } from '../harness/server.ts';
 
 const { db, testDatabase } = await useOwnDatabase();
 
-/** The number of rows that the planner assumes for a table. */
 async function believed(table: string): Promise<number> {
   const { rows } = await db.write((tx) =>
     sql<{ rows: number }>`select reltuples as rows from pg_class where oid = to_regclass(${table})`.execute(

@@ -51,8 +51,7 @@ describe('WAL of SQLite', () => {
       const log = beginning();
       await writePages(opened, CHECKPOINT_FRAMES);
       await expect.poll(() => sizeOf('assay.db')).toBeGreaterThan(size + CHECKPOINT_FRAMES / 2);
-      // Pages written during a checkpoint wait for the next; the first write after a complete one restarts
-      // the WAL.
+      // Pages written during a checkpoint wait for the next; the first write after a complete one restarts the WAL.
       await expect
         .poll(async () => {
           await writePages(opened, 100);

@@ -19,7 +19,6 @@ interface Seen {
   url: string;
   headers: IncomingMessage['headers'];
   body: Buffer;
-  /** The errors in the signature. */
   errors: string[];
 }
 

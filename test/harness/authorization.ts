@@ -16,7 +16,6 @@ export function authorizePath(parameters: Record<string, string | string[] | und
   return `/oauth/authorize?${query}`;
 }
 
-/** A parsed authorization response. */
 export interface AuthorizationResponse {
   /** Everything before the parameters. */
   address: string;

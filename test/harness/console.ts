@@ -7,7 +7,6 @@ import { demoManifest } from './demo-template.ts';
 import { createFormClient } from './form-client.ts';
 import { serve, startTestServer, type TestServer } from './server.ts';
 
-/** A user who can sign in. */
 type DemoUser = Exclude<keyof DemoManifest['users'], 'invited'>;
 
 export interface ConsoleUnderTest {

@@ -14,7 +14,6 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** The initial content of a database. */
 export type InitialState = 'unmigrated' | 'migrated' | 'demo';
 
 /**

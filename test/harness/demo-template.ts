@@ -40,7 +40,6 @@ export async function ensureDemoTemplate(): Promise<DemoTemplate> {
   return { dataDirectory, database: inject('engine') === 'sqlite' ? undefined : DATABASE };
 }
 
-/** Returns the manifest in the data directory of a copy. */
 export function demoManifest(dataDirectory: string): DemoManifest {
   return JSON.parse(readFileSync(join(dataDirectory, 'demo.json'), 'utf8')) as DemoManifest;
 }

@@ -7,7 +7,6 @@ import { undoImport } from '../../src/domain/imports/undo-import.ts';
 import { findFormat } from '../../src/importers/formats/index.ts';
 import { runImport } from '../../src/importers/run-import.ts';
 
-/** Where a report is imported to. */
 export interface ImportPlace {
   organizationId: number;
   /** `null` for a report of hosts. */
@@ -25,7 +24,6 @@ export interface Upload {
 
 const CALLER = operatorCaller('an import');
 
-/** The options of an import that sets none. */
 export const DEFAULT_OPTIONS: ImportOptions = {
   whenGone: 'keep',
   targets: [],

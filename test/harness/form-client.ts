@@ -25,7 +25,6 @@ export interface FormClient {
   ): Promise<FormPage>;
   /** Loads a page for `submit`, following redirects of this server. */
   open(path: string): Promise<FormPage & { url: string }>;
-  /** Signs in with the form. */
   signIn(email: string, password: string, to?: string): Promise<FormPage>;
 }
 

@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { decodeJwt, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { type Configuration, Provider } from 'oidc-provider';
 
-/** An account at the provider. */
 export interface IdentityProviderUser {
   sub: string;
   email?: string;
@@ -38,7 +37,6 @@ export interface TestIdentityProvider {
    * @param publish whether it replaces the published keys. Default: true.
    */
   rotateKey(kid: string, publish?: boolean): Promise<void>;
-  /** The paths of all requests. */
   requests: string[];
   close(): Promise<void>;
 }

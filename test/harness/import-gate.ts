@@ -27,7 +27,6 @@ export interface ImportGate {
   hold(): void;
   /** Sends the rest to waiting imports, and complete reports to later ones. */
   release(): void;
-  /** The number of stored files. */
   size(): number;
   stop(): Promise<void>;
 }

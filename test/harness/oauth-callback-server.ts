@@ -15,7 +15,6 @@ export interface CallbackServer {
 /** The registered redirect URI, without the port, which is known only after the server listens. */
 export const REGISTERED_REDIRECT_URI = 'http://127.0.0.1/callback';
 
-/** Starts the server on a free port. */
 export async function startCallbackServer(): Promise<CallbackServer> {
   const listener = createServer((_request, response) =>
     response.setHeader('content-type', 'text/html').end('<!doctype html><title>Done</title>'),

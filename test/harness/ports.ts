@@ -8,9 +8,7 @@ import { forNoKeyUpdate } from '../../src/db/dialect-sql.ts';
 /** Eleven parameters per row; the engines accept at least 32,766 per statement. */
 const ROWS_PER_STATEMENT = 500;
 
-/**
- * Upserts ports of an asset. The later of two observations of a port wins; the first and last times are stored.
- */
+/** Upserts ports of an asset. The later of two observations of a port wins; the first and last times are stored. */
 export async function putPorts(tx: Transaction, assetId: number, ports: readonly Port[]): Promise<void> {
   // A statement cannot upsert the same row twice.
   const unique = [...new Map(ports.map((port) => [`${port.number}/${port.protocol}`, port])).values()];

@@ -1,7 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { mapSchema } from '../../src/http/validation/map-schema.ts';
 
-/** The checked parts of a response. */
 export interface CheckedResponse {
   status: number;
   /** The value of `Content-Type`; `null` without one. */
@@ -24,7 +23,6 @@ const EMAIL = /^[!-?A-~]+@[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i;
 const isUri = (text: string) => /^[a-z]+:[!-~]+$/.test(text) && URL.canParse(text);
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
-/** The formats of the API description. */
 export const DESCRIBED_FORMATS = {
   'date-time': DATE_TIME,
   date: DATE,

@@ -253,5 +253,4 @@ function headersOf(raw: readonly string[]): Headers {
   return headers;
 }
 
-/** The engine of this run. */
 export const engine = (): 'sqlite' | 'postgres' => inject('engine');

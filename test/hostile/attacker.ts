@@ -1,7 +1,6 @@
 import { ATTACKS } from './attacks.ts';
 import { Client } from './client.ts';
 
-/** The settings of the attacking process. */
 export interface AttackJob {
   port: number;
   seconds: number;

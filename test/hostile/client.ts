@@ -71,7 +71,6 @@ export class Client {
     return request;
   }
 
-  /** A TCP connection. */
   connect(): Socket {
     const socket = connect({ port: this.#port, host: '127.0.0.1', localAddress: this.#address });
     socket.on('error', () => undefined);

@@ -14,9 +14,7 @@ import { revokeToken } from '../../src/domain/tokens/tokens.ts';
 import { startSecondServer, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-/**
- * One request per area that passes access control with any valid credential and scope, then finds nothing.
- */
+/** One request per area that passes access control with any valid credential and scope, then finds nothing. */
 const PROBES = {
   v1: ['GET', '/v1/assessments/none/testing_hours', undefined, 404],
   tagging: ['PATCH', '/api/tagging/v1.0/organizations/none/tags', { uids: ['x'] }, 422],

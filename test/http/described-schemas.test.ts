@@ -163,7 +163,6 @@ const ADDRESSES = /(?:^|\.)(?:location|ip_address|allowed_addresses\.\d+)$/;
 /** Neither a date, an address, an id nor a word of an enumeration. */
 const WRONG_TEXT = 'no such ☃';
 
-/** The paths of the texts in a value. */
 function textsIn(value: unknown, path: readonly string[] = []): (readonly string[])[] {
   if (typeof value === 'string') return [path];
   if (typeof value !== 'object' || value === null) return [];

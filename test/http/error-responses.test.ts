@@ -36,10 +36,7 @@ await fixtures.organization('acmefailures');
 const staff = await fixtures.user();
 afterAll(() => server.close());
 
-/**
- * Checks a response against the shape of its area (docs/decided.md, section 4), and that it reveals no
- * internals.
- */
+/** Checks a response against the shape of its area (docs/decided.md, section 4), and that it reveals no internals. */
 function expectFailure(
   area: AreaOrServer,
   { status, headers, body, text }: TestResponse,

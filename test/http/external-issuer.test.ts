@@ -19,7 +19,6 @@ let now = Date.UTC(2026, 5, 1);
 const folder = mkdtempSync(join(tmpdir(), 'assay-external-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** An external issuer with its keys. */
 let keys: { kid: string; alg: string; privateKey: CryptoKey; jwk: JWK }[];
 let fetched = 0;
 let responses: 'keys' | 'error' | 'nonsense' = 'keys';

@@ -21,8 +21,7 @@ async function setRoom(room: 'none' | 'enough'): Promise<void> {
   const { databaseUrl } = server.context.config;
   if (databaseUrl === undefined) {
     const limit = sql.lit(room === 'none' ? 1 : 4_294_967_294);
-    // The limit belongs to the writing connection; the transaction must neither commit nor fail for lack of
-    // space.
+    // The limit belongs to the writing connection; the transaction must neither commit nor fail for lack of space.
     const transaction = server.context.db.write(async (tx) => {
       await sql`pragma max_page_count = ${limit}`.execute(tx);
       throw new Error('The limit is set.');

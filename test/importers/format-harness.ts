@@ -44,7 +44,6 @@ export async function readRecords(
   return { records };
 }
 
-/** Returns the findings of a report. */
 export async function findingsOf(format: ReportFormat, bytes: string | Uint8Array, mapping?: ColumnMapping) {
   const { records, error } = await readRecords(format, bytes, { mapping });
   if (error !== undefined) throw error;

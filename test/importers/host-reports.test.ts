@@ -22,7 +22,6 @@ const run = (text: string, { id: organizationId } = organization): Promise<Impor
   return importDirectly(server.context.db, { organizationId, assessment: null }, upload);
 };
 
-/** Imports a complete report and returns the result for its hosts. */
 async function imported(text: string, organizationUid = organization) {
   const { error, result } = await run(text, organizationUid);
   expect(error).toBeNull();

@@ -37,7 +37,6 @@ export function report(
   return `<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE nmaprun>\n<nmaprun start="1600000000">\n${scaninfo}\n${hosts}</nmaprun>\n`;
 }
 
-/** Yields a report in chunks of a size. */
 export async function* inChunks(bytes: string | Uint8Array, size = 65_536): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.from(bytes as Uint8Array);
   for (let start = 0; start < buffer.length; start += size) yield buffer.subarray(start, start + size);

@@ -161,7 +161,6 @@ const run = (
     ...overrides,
   });
 
-/** Returns the vulnerabilities of an assessment from the API. */
 async function listVulnerabilities(uid = assessment.uid): Promise<any[]> {
   const rows: any[] = [];
   for (let page = 1; ; page += 1) {

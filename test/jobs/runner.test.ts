@@ -40,7 +40,6 @@ function start(run: (run: JobRun) => Promise<void>, options: Partial<JobHandler>
   return runner;
 }
 
-/** Returns a promise and its resolve function. */
 function gate(): { opened: Promise<void>; open: () => void } {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));

@@ -104,7 +104,6 @@ export function applicationsOf(server: TestServer) {
     code,
     redeem,
     refresh,
-    /** The tokens of a client for a code of this user. */
     async tokens(from: TestClient, userId: number, options?: Parameters<typeof code>[2]): Promise<Tokens> {
       const { status, body, text } = await redeem(from, await code(from, userId, options));
       if (status !== 200) throw new Error(`The code was refused: ${text}`);

@@ -10,7 +10,6 @@ import { Problem } from '../../http/problems.ts';
 import { MAX_TEXT } from '../../http/schemas.ts';
 import { REPORT_FORMATS } from '../../importers/formats/index.ts';
 
-/** Detects the format from the content. */
 export const AUTO_FORMAT = 'auto';
 export const FORMAT_NAMES = [AUTO_FORMAT, ...REPORT_FORMATS.map(({ name }) => name)];
 const MAX_ITEMS = 1_000;

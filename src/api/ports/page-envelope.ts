@@ -81,7 +81,6 @@ export const pageEnvelopeSchema = <A extends TSchema>(title: string, idDescripti
 interface EnvelopePage {
   /** Origin and prefix, which precede the path. */
   base: string;
-  /** Path and query of the request. */
   url: string;
   total: number;
   page: number;

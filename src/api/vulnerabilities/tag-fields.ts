@@ -45,7 +45,6 @@ export const TAG_FIELDS = {
 
 const TagFieldsSchema = Type.Object(TAG_FIELDS);
 
-/** Maps the tag fields to the input of the domain. */
 export function toTagsInput({ tags, tag_list: list }: PartialInput<Static<typeof TagFieldsSchema>>): {
   tagIds: number[] | undefined;
   tagNames: string[] | undefined;

@@ -59,7 +59,6 @@ export class InterruptSignal {
   }
 }
 
-/** Uploads a report and returns its import. */
 export async function postImport(
   client: AnyClient,
   { path, name }: Pick<ReportFile, 'path' | 'name'>,

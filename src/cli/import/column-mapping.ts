@@ -10,14 +10,11 @@ import { printableArgument } from '../print.ts';
 
 /** Including the header. */
 const SAMPLE_ROWS = 4;
-/** Columns that an error message lists. */
 const MAX_LISTED_COLUMNS = 12;
 
 /** Sources of the column mapping for a CSV report whose column names are not recognised. */
 export interface ColumnMappingOptions {
-  /** Format given on the command line. */
   format: string | undefined;
-  /** Mapping given on the command line. */
   mapping: Mapping | undefined;
   /** Asks the user for the mapping; absent without a terminal. */
   prompt?: ((rows: readonly (readonly string[])[]) => Promise<Mapping>) | undefined;
@@ -71,7 +68,6 @@ async function readUnmappedSample(path: string, isCsv: boolean): Promise<string[
   return looksLikeCsv ? rows : undefined;
 }
 
-/** Returns whether a mapping has the fields that a finding requires. */
 const isCompleteMapping = ({ title, severity, cvss_score: score, cvss_vector: vector }: Mapping): boolean =>
   title !== undefined && (severity ?? score ?? vector) !== undefined;
 

@@ -227,7 +227,6 @@ function isLocalNmapImport(command: Command, flags: ImportCommandOptions): boole
   return setOptions.every((name) => LOCAL_NMAP_OPTIONS.has(name)) && resolveServer(flags) === undefined;
 }
 
-/** Returns the form fields of the upload that precede the file. */
 function uploadFields(
   flags: ImportCommandOptions,
   format: string | undefined,

@@ -4,7 +4,6 @@ import { keyValueLines, printLines, table, writeText } from '../print.ts';
 /** Maximum number of rows of the table; `--json` prints all hosts. */
 const MAX_ROWS = 20;
 
-/** Summary of an import. */
 export interface HostSummary {
   hosts: { created: number; updated: number; unchanged: number; down: number };
   /** Number of ports of the imported hosts in the report, by state. */

@@ -2,10 +2,8 @@ import type { WriteStream } from 'node:tty';
 import { SingleBar } from 'cli-progress';
 import type { RemoteImport } from './api.ts';
 
-/** Shows the progress of an import on a terminal. */
 interface ProgressDisplay {
   update(job: RemoteImport): void;
-  /** Clears the line. */
   stop(): void;
 }
 

@@ -7,7 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { streams } from '../streams.ts';
 import { errorCodeOf, CliError } from '../errors.ts';
 
-/** A local report. */
 export interface ReportFile {
   path: string;
   /** Shown to the user: the path as given, or the path within a given folder. */

@@ -71,7 +71,6 @@ export class AdaptiveWriter {
     this.#onWrite = options.onWrite ?? (() => undefined);
   }
 
-  /** Rows for the next transaction. */
   get batchSize(): number {
     return this.#size;
   }

@@ -82,7 +82,6 @@ const countersTables = ({ id, int, text, tableOptions, clusteredOptions }: Schem
   `create index counter_deltas_by_subject on counter_deltas (kind, subject, bucket, amount)`,
 ];
 
-/** The audit log. */
 const auditTables = ({ id, int, text, tableOptions, clusteredOptions }: SchemaDialect): string[] => [
   // No foreign keys: events outlive the objects that they refer to.
   `create table audit_events (

@@ -8,7 +8,6 @@ export interface SchemaDialect {
   /** Text that compares by code point. */
   text: string;
   bytes: string;
-  /** Options after the closing parenthesis of a table. */
   tableOptions: string;
   /** Options of a table whose rows are stored in the index of its primary key. */
   clusteredOptions: string;

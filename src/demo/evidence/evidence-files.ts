@@ -21,7 +21,6 @@ export function createEvidence(finding: DemoFinding, random: SeededRandom): Evid
   return files;
 }
 
-/** Returns the attachment of a verified fix. */
 export function retestReport(): EvidenceFile {
   const filename = 'retest-report.pdf';
   return { filename, contentType: 'application/pdf', content: readDemoFile(filename) };

@@ -27,7 +27,6 @@ export interface GroupMemberPage {
   members: GroupMember[];
   /** The number of members on all pages. */
   total: number;
-  /** Whether the caller can add and remove members. */
   canManage: boolean;
 }
 

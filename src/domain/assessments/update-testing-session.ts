@@ -81,8 +81,7 @@ function alignEndToStart<Times extends { startedAt: number; endedAt: number | nu
 }
 
 /**
- * @throws DomainError `invalid` for a session in the future, one that ends before it starts, and one that is too
- *   long
+ * @throws DomainError `invalid` for a session in the future, one that ends before it starts, and one that is too long
  */
 function validateTimes(
   { startedAt, endedAt }: { startedAt: number; endedAt: number | null },

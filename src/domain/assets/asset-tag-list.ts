@@ -30,7 +30,6 @@ export interface AssetTagView {
 
 type AssetTagRow = Pick<Row<'asset_tags'>, 'id' | 'uid' | 'name' | 'version'> & { org_uid: string };
 
-/** Assets listed with a tag. */
 export const MAX_ENTITIES = 1_000;
 
 const tagVisibility = (caller: Caller) => visibilityByScopes(caller, TAG_SCOPES);

@@ -43,7 +43,6 @@ const insertTaggings = prepareGroupedInsert(
 
 const newTagUid = () => randomBytes(6).toString('hex');
 
-/** The tags and taggings that a request creates. */
 export interface AssetTagPlan {
   owner: TagOwner;
   tags: readonly PlannedTag[];

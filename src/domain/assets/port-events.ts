@@ -15,7 +15,6 @@ export type PortFields = Pick<
   'observed_state' | 'service_name' | 'service_banner' | 'product_name' | 'product_version' | 'cpe'
 >;
 
-/** A change of a port that a scan found. */
 export interface PortEvent {
   /** Milliseconds since 1970. */
   at: number;

@@ -122,13 +122,11 @@ const DENIALS = {
 export const OVERFLOW_ACTION = 'refusal.more';
 export const OVERFLOW_OBJECT_TYPE = 'refusal';
 
-/** All actions of audit events. */
 export const ACTIONS: readonly string[] = [
   ...Object.keys({ ...CHANGES, ...EXPORTS, ...DENIALS }),
   OVERFLOW_ACTION,
 ];
 
-/** The types of the objects of audit events. */
 export const OBJECT_TYPES: readonly string[] = [
   ...new Set([...Object.values({ ...CHANGES, ...EXPORTS, ...DENIALS }), OVERFLOW_OBJECT_TYPE]),
 ];

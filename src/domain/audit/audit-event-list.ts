@@ -8,7 +8,6 @@ import { type Filter, sinceFilter, textFilter, untilFilter } from '../lists/filt
 import { defineList } from '../lists/define-list.ts';
 import { inAccessibleOrganization, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 
-/** An audit event as the API returns it. */
 export interface AuditEvent {
   id: number;
   at: number;

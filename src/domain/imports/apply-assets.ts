@@ -79,7 +79,6 @@ const findAssetsByLocation = prepareQuery((db, p: { organization: number; locati
     .where((eb) => inList(db, eb.ref('location'), p.locations)),
 );
 
-/** An asset of findings. */
 interface LocatedAsset {
   asset: AssetLocation;
   /** Milliseconds since 1970. */

@@ -155,7 +155,6 @@ export async function createFindings(
 }
 
 type CreatedFinding = Awaited<ReturnType<typeof deriveNewFindings>>[number];
-/** A new finding with a vulnerability. */
 type CreatedVulnerability = CreatedFinding & { derived: DerivedFinding };
 
 /** @returns the findings with new ids, their tags and their first state */

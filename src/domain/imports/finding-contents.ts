@@ -102,7 +102,6 @@ const insertContents = prepareInsert(
   'on conflict do nothing',
 );
 
-/** A content to store. */
 export interface NewContent {
   /** The id of the finding. */
   id: number;
@@ -130,7 +129,6 @@ export async function storeContents(tx: Transaction, contents: readonly NewConte
   );
 }
 
-/** A content with the asset that it links. */
 export interface LoadedContent {
   columns: ScannerColumns;
   asset: number | null;
@@ -184,7 +182,6 @@ export function fieldSnapshot(
   return snapshot;
 }
 
-/** Overwrites scanner columns of vulnerabilities. */
 export async function overwriteColumns(
   tx: Transaction,
   rows: readonly { id: number; columns: ScannerColumns }[],

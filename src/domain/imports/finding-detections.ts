@@ -60,7 +60,6 @@ export interface Detection {
   columns(): ScannerColumns;
 }
 
-/** A detection to store. */
 interface NewDetection {
   /** The id of the finding. */
   id: number;
@@ -115,7 +114,6 @@ export function contentOf({ contentHash, scanScope, tags }: Detection, number: n
   };
 }
 
-/** Stores the port lists that contents refer to. */
 export function storePortsOf(
   tx: Transaction,
   { organizationId }: FindingsJob,

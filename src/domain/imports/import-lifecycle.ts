@@ -10,7 +10,6 @@ import type { ImportJob, ImportOptions, ImportOutcome } from './import-types.ts'
 import type { ImportUndone, ImportProgress } from './import-list.ts';
 import { currentRights, findLostPermission, importAssetScopes } from './import-permissions.ts';
 
-/** Job queue of imports and their undos. */
 export const IMPORT_JOB = 'import';
 
 /** Adds the findings of an ended import to the search index (SQLite). */

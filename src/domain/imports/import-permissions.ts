@@ -53,7 +53,6 @@ export async function findLostPermission(
   }
 }
 
-/** An asset that an import found. */
 export type FoundAsset = Pick<Row<'assets'>, 'id' | 'writable_by' | 'import_id'>;
 
 /**

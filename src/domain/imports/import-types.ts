@@ -10,7 +10,6 @@ export interface ImportOptions {
   scannedAt: number | null;
   /** Findings below it are stored, but create no vulnerability. */
   minimumSeverity: Severity | null;
-  /** Names of tags for created findings. */
   tags: readonly string[];
   /** Whether to carry over decisions on the same finding from other assessments. */
   carry: boolean;
@@ -21,7 +20,6 @@ export interface ImportOptions {
   dryRun: boolean;
 }
 
-/** The import as a run needs it. */
 export interface ImportJob {
   id: number;
   organizationId: number;
@@ -44,7 +42,6 @@ export interface ImportJob {
 /** An import of findings: its assessment is known. */
 export type FindingsJob = ImportJob & { assessment: { id: number; uid: string } };
 
-/** Progress of a run within its worker. */
 export interface RunProgress {
   hosts: number;
   ports: number;
@@ -86,7 +83,6 @@ export const EMPTY_RESULT: Readonly<ImportResult> = {
   findings_gone: 0,
 };
 
-/** A finding in the preview of a dry run. */
 export interface PreviewedFinding {
   title: string;
   /** Location of its asset. */

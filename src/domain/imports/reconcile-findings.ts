@@ -37,7 +37,6 @@ import {
 } from './finding-state.ts';
 
 export interface Reconciling extends StateContext {
-  /** Collects the counter changes. */
   sums: DeltaAccumulator;
   /** The asset to link to a finding that has none, by finding. */
   assets?: ReadonlyMap<number, number>;
@@ -166,7 +165,6 @@ async function deleteObsolete(tx: Transaction, plans: readonly Plan[]): Promise<
   for (const plan of deleted) Object.assign(plan, { row: undefined, assets: [], tags: [] });
 }
 
-/** Deletes findings with their detections and contents. */
 export async function deleteFindings(tx: Transaction, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
   for (const table of ['detections', 'finding_contents', 'scanner_findings'] as const)

@@ -7,7 +7,6 @@ import type { ImportJob, ImportResult } from './import-types.ts';
 
 const PAGE_SIZE = 100;
 
-/** Remembers the assets that a run has counted. */
 export interface CountedAssets {
   /** @returns whether it is new */
   addCreatedAsset(asset: AssetLocation): boolean;

@@ -9,9 +9,7 @@ import type { FindingsJob } from './import-types.ts';
 import { coversPorts, storePortSets, portSetKey, loadPortSets } from '../assets/port-sets.ts';
 import type { ScanScopeKey } from './finding-detections.ts';
 
-/**
- * The groups of checks that a scan scope includes: named ones, or all. If `undefined`, the keys contain the group.
- */
+/** The groups of checks that a scan scope includes: named ones, or all. If `undefined`, the keys contain the group. */
 export type CoveredChecks = readonly string[] | 'all' | undefined;
 
 /** The targets that a complete report covers, for one source. */
@@ -135,7 +133,6 @@ const insertScopes = prepareInsert(
   'on conflict do nothing',
 );
 
-/** Stores the scan scope of a complete report. */
 export async function recordScanScope(
   tx: Transaction,
   job: FindingsJob,

@@ -110,7 +110,6 @@ interface StaleFindingPage {
   next: number | null;
 }
 
-/** Whether this import has set a finding to Fixed already. */
 const isFixedBy = (importId: number) => sql<SqlBool>`exists (select 1 from timeline_entries as entry
   where entry.vulnerability_id = finding.vulnerability_id and entry.kind = 'status' and entry.import_id = ${importId})`;
 

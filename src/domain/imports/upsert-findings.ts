@@ -47,7 +47,6 @@ interface ExistingFinding {
   status_id: number | null;
   closed_at: number | null;
   first_seen_at: number | null;
-  /** The import that created the vulnerability. */
   import_id: number | null;
   /** An asset that it links. */
   asset_id: number | null;

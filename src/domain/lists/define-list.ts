@@ -38,7 +38,6 @@ export interface ListRequest<F extends Filters = Filters, O extends string = str
   descending: boolean;
 }
 
-/** Consecutive rows of a list. */
 export interface RowBatch<Item> {
   items: Item[];
   /** The number of rows read. There are fewer items if rows were deleted before their items were loaded. */
@@ -47,7 +46,6 @@ export interface RowBatch<Item> {
   bytes: number;
   /** The position of the last row. */
   last: RowPosition | undefined;
-  /** Whether rows follow. */
   hasMore: boolean;
 }
 
@@ -93,7 +91,6 @@ interface ListDefinition<
 > {
   name: string;
   filters: F;
-  /** Selects the rows that the caller can access. */
   rows(context: ListContext): SelectQueryBuilder<DB, TB, Row>;
   /** A unique column. */
   id: string;

@@ -52,7 +52,6 @@ export type FilterKind = keyof FilterValues;
 /** A filter of a list. Filters combine with AND, the values of one filter with OR (docs/companions.md). */
 export interface Filter<K extends FilterKind = FilterKind> {
   kind: K;
-  /** The allowed values of a text. */
   oneOf?: readonly string[];
   /** The source of a regular expression that texts have to match. */
   pattern?: string;

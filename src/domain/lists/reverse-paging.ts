@@ -1,4 +1,3 @@
-/** A page of a list. */
 export interface PageRequest {
   /** Counted from 1. */
   page: number;
@@ -14,7 +13,6 @@ interface PageWindow {
 
 /** Adjacent rows of a list, read with one query. */
 export interface IndexRange<R> {
-  /** The number of rows. */
   rows: number;
   /** Reads rows in the order of the list, or in its exact opposite if `reversed`. */
   read(window: PageWindow): Promise<R[]>;

@@ -7,7 +7,6 @@ import { DomainError, notFound } from '../shared/errors.ts';
 import { defineList } from '../lists/define-list.ts';
 import { inAccessibleOrganization, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 
-/** An organization as the API returns it. */
 export interface OrganizationProfile {
   id: number;
   version: number;

@@ -9,7 +9,6 @@ export interface AttemptKey {
 }
 
 export interface AttemptLimit {
-  /** The number of attempts that are allowed. */
   max: number;
   /** Milliseconds. The last attempt locks for as long. */
   window: number;
@@ -132,7 +131,6 @@ export async function withdrawAttempt(tx: Transaction, key: AttemptKey, recorded
     .execute();
 }
 
-/** Clears the attempts from this address. */
 export async function clearAttempts(tx: Transaction, key: AttemptKey): Promise<void> {
   await tx
     .deleteFrom('throttled_attempts')
@@ -141,7 +139,6 @@ export async function clearAttempts(tx: Transaction, key: AttemptKey): Promise<v
     .execute();
 }
 
-/** Clears the attempts from all addresses. */
 export async function clearAllAttempts(tx: Transaction, subject: string): Promise<void> {
   await tx.deleteFrom('throttled_attempts').where('subject', '=', subject).execute();
 }

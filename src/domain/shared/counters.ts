@@ -15,7 +15,6 @@ import { lockRows } from './lock-rows.ts';
 export type CounterKind =
   'organization-ports' | 'organization' | 'assessment' | 'vulnerability-tag' | 'asset';
 
-/** A change of a counter. */
 export interface CounterDelta {
   kind: CounterKind;
   /** The id of the organization, assessment, tag or asset. */
@@ -148,7 +147,6 @@ function groupBySubject(rows: readonly SumRow[]): CounterValues {
   return counters;
 }
 
-/** Deletes the counters of a deleted subject. */
 export async function deleteCounters(tx: Transaction, kind: CounterKind, subject: number): Promise<void> {
   await tx.deleteFrom('counter_deltas').where('kind', '=', kind).where('subject', '=', subject).execute();
   await tx.deleteFrom('counters').where('kind', '=', kind).where('subject', '=', subject).execute();

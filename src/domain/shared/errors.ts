@@ -1,6 +1,5 @@
 import { ERRORS, FIELD_ERRORS } from './error-codes.ts';
 
-/** The parameters of a message. */
 type ParametersOf<Message> = Message extends (parameters: infer P) => string ? P : undefined;
 
 type FieldErrors = typeof FIELD_ERRORS;
@@ -112,7 +111,6 @@ export function isInputError(error: DomainError): error is DomainError<InputErro
   return error.errorCode === 'invalid-input' || error.errorCode === 'limit-exceeded';
 }
 
-/** A field error with its sentence. */
 export interface DescribedFieldError {
   property: string;
   /** The sentence, which follows the name of the property. */

@@ -1,7 +1,6 @@
 import { type ReadConnection, type Transaction, StorageError } from '../../db/database.ts';
 import { inList, forKeyShare } from '../../db/dialect-sql.ts';
 
-/** A blob in the file store. */
 export interface StoredBlob {
   key: string;
   /** Hex. */

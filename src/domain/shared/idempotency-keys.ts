@@ -19,7 +19,6 @@ export interface RequestIdentity {
   key: string;
 }
 
-/** The response that a repeated request gets. */
 export interface StoredResponse {
   /** SHA-256 of the request, base64url. */
   requestHash: string;

@@ -147,8 +147,7 @@ export async function takeJob(
       .updateTable('jobs')
       .set((eb) => ({ locked_by: holder, run_at: until, attempts: eb('attempts', '+', 1) }))
       .where('id', '=', dueJobId)
-      // Repeated on the row itself, because another instance may have taken the job while this one waited for the
-      // lock.
+      // Repeated on the row itself, because another instance may have taken the job while this one waited for the lock.
       .where('run_at', '<=', now)
       .returning(['id', 'kind', 'payload', 'attempts'])
       .executeTakeFirst()

@@ -18,13 +18,10 @@ export interface ProviderSettings {
   encryptedSecret: string | null;
   /** The email domains of its users. */
   domains: readonly string[];
-  /** The claim that lists groups. */
   groupsClaim: string;
   /** The group whose members are the only admins; `null` if the organization appoints admins itself. */
   adminGroup: string | null;
-  /** The assessments that members of a group can access. */
   groups: readonly { group: string; assessment: string }[];
-  /** Whether users cannot sign in with passwords. */
   ssoOnly: boolean;
   /**
    * Whether an address in one of the domains counts as verified if the provider sends no `email_verified`. Anyone who

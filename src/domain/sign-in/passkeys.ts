@@ -14,7 +14,6 @@ import {
 
 const MAX_PASSKEYS = 20;
 
-/** A passkey as its owner sees it. */
 export interface ListedPasskey {
   /** The credential id, base64url. */
   id: string;
@@ -24,14 +23,11 @@ export interface ListedPasskey {
   lastUsedFrom: string | null;
 }
 
-/** The properties by which a browser finds a passkey. */
 export interface PasskeyDescriptor {
   id: string;
-  /** The transports as the browser reported them. */
   transports: AuthenticatorTransportFuture[];
 }
 
-/** The response of an authenticator to a registration. */
 export interface NewPasskey extends PasskeyDescriptor {
   /** COSE, base64url. */
   publicKey: string;

@@ -51,8 +51,7 @@ export async function changePassword(
 }
 
 /**
- * @returns whether an account has a password; `provider` when its organization requires sign-in through its
- *   provider
+ * @returns whether an account has a password; `provider` when its organization requires sign-in through its provider
  */
 export async function passwordStatus(
   db: ReadConnection,

@@ -2,7 +2,6 @@ import { networkPrefix } from '../../auth/ip-addresses.ts';
 import type { Transaction } from '../../db/database.ts';
 import { addJob } from '../shared/jobs.ts';
 
-/** The kind of job that mails a password reset link. */
 export const RESET_MAIL = 'reset-mail';
 
 /** Queued mails, requested from one address and in total. */

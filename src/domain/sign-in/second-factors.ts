@@ -19,7 +19,6 @@ export interface FactorOwner {
   organizationId: number | null;
 }
 
-/** The factors of an account besides its password. */
 export interface SecondFactors {
   /** Whether it has an authenticator app. */
   totp: boolean;

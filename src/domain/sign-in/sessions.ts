@@ -163,8 +163,7 @@ export async function startSession(
 }
 
 /**
- * @returns the session of a cookie's secret; `undefined` when it has ended or been idle too long, or its user is
- *   banned
+ * @returns the session of a cookie's secret; `undefined` when it has ended or been idle too long, or its user is banned
  */
 export async function sessionBySecret(
   db: ReadConnection,
@@ -246,7 +245,6 @@ export const commitAndRotate = <Result>(
     secret: await endOtherSessionsAndRotate(tx, by, session),
   }));
 
-/** A session as its owner sees it. */
 export interface ListedSession {
   id: string;
   method: string;

@@ -20,8 +20,7 @@ export type SignInResult =
   /** @property passwordHash the hash that was verified; the sign-in is valid while it is the account's */
   | { outcome: 'signed-in'; userId: number; organizationId: number | null; passwordHash: string }
   /**
-   * Wrong, unknown, banned, invited, or required to use the organization's provider; the response does not say
-   * which.
+   * Wrong, unknown, banned, invited, or required to use the organization's provider; the response does not say which.
    */
   | { outcome: 'refused' }
   /** Too many failures of this account and address. @property retryAfter seconds */

@@ -67,7 +67,6 @@ export async function signInWithProvider(
   return { userId: account.id, organizationId };
 }
 
-/** Records a rejected sign-in and the reason. */
 export function recordDeniedIdentity(
   deniedAttempts: DeniedAttempts,
   by: ChangeContext,

@@ -6,7 +6,6 @@ import { consumeChallenge } from './challenges.ts';
 import type { FactorOwner } from './second-factors.ts';
 import { signInBlocker, selectSignInStates } from '../users/sign-in-eligibility.ts';
 
-/** The response of a browser to a passkey request. */
 export interface PasskeyAssertion {
   /** The credential that the browser returned, as JSON. */
   credential: string;

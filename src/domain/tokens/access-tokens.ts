@@ -12,7 +12,6 @@ import { DomainError, notFound } from '../shared/errors.ts';
 import { CONSOLE_CLIENT } from './oauth-clients.ts';
 import { claimsOf, tokenAccount, type TokenAccount } from './token-claims.ts';
 
-/** The access that an application was given. */
 export interface AccessGrant {
   userId: number;
   clientId: string;
@@ -146,8 +145,7 @@ export interface TokenToStore {
 
 /**
  * Batches the tokens of concurrent requests in one transaction.
- * @returns a function that resolves once its token is durable, and throws what `storeAccessToken` does for that
- *   token
+ * @returns a function that resolves once its token is durable, and throws what `storeAccessToken` does for that token
  */
 export function createTokenBatcher(db: Database): (by: ChangeContext, signed: SignedToken) => Promise<void> {
   const shared = new WriteBatcher(db, storeAccessTokens);

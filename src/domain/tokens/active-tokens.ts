@@ -6,7 +6,6 @@ import { prepareQuery } from '../../db/prepared-queries.ts';
 import { accountOf, RIGHTS_COLUMNS, type RightsRow } from '../shared/account-rights.ts';
 import { type Credential, effectiveScopes, TOKEN_USER_COLUMNS, isActive } from './credentials.ts';
 
-/** A valid token. */
 export interface ActiveToken {
   id: string;
   /** The application that it was issued to; `null` for personal tokens and tokens that the command line created. */

@@ -58,7 +58,6 @@ export async function issueAuthorizationCode(
   return code;
 }
 
-/** An authorization code as stored. */
 export interface AuthorizationCode {
   clientId: string;
   userId: number;

@@ -8,7 +8,6 @@ import { revokeClientRefreshTokens, revokeTokens } from './revoke-tokens.ts';
 import { bumpCredentialVersion } from './credentials.ts';
 import { notFound } from '../shared/errors.ts';
 
-/** The user and the application of a consent. */
 export interface ConsentingUser {
   userId: number;
   organizationId: number | null;
@@ -136,7 +135,6 @@ export async function revokeConsent(
   });
 }
 
-/** An application with a consent of the user. */
 export interface ConnectedApplication {
   clientId: string;
   name: string;

@@ -7,7 +7,6 @@ import { bumpCredentialVersion } from './credentials.ts';
 import { CONSOLE_CLIENT } from './oauth-clients.ts';
 import { revokeTokens } from './revoke-tokens.ts';
 
-/** Why a grant ended. */
 export type RevocationReason =
   /** A code was used twice (RFC 6749, section 4.1.2). */
   | 'code-reused'
@@ -123,8 +122,7 @@ async function revokeGrants(
 ): Promise<number> {
   const key = { grants: grants.map(({ grantId }) => grantId), now: by.now };
   const refreshTokens = await revokeRefreshTokens(tx, key);
-  // On PostgreSQL, a concurrent rotation that this waited for has inserted a successor that the statement did not
-  // see.
+  // On PostgreSQL, a concurrent rotation that this waited for has inserted a successor that the statement did not see.
   for (let successors = [...refreshTokens]; successors.length > 0; refreshTokens.push(...successors))
     successors = await revokeRefreshTokens(tx, key);
   const accessTokens = await revokeTokens(tx, by, { grantIds: key.grants });

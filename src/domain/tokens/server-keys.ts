@@ -21,7 +21,6 @@ const ROW = 1;
 /** The keys in the database are encrypted with another master key. */
 export class MasterKeyMismatch extends StorageError {
   override name = 'MasterKeyMismatch';
-  /** The fingerprint of the required master key. */
   readonly expected: string;
   /** The fingerprint of the present one; `undefined` when there is none. */
   readonly actual: string | undefined;

@@ -8,8 +8,7 @@ import { bumpSigningKeyVersion } from './credentials.ts';
 import { lockKeys, insertSigningKey } from './server-keys.ts';
 
 /**
- * Milliseconds for which a key may sign after its successor was added, for requests in progress and differing
- * clocks.
+ * Milliseconds for which a key may sign after its successor was added, for requests in progress and differing clocks.
  */
 const ROTATION_GRACE = 15 * 60_000;
 

@@ -33,7 +33,6 @@ const SUSPECT_INTERVAL_MS = 50;
 /** Small enough not to delay other transactions. */
 const USES_PER_WRITE = 500;
 
-/** A valid token and its account. */
 export interface AuthenticatedToken extends Principal {
   /** `client` for an application that acts as an account of its own. */
   kind: 'user' | 'client';
@@ -67,9 +66,8 @@ interface Suspect {
 }
 
 /**
- * Authenticates tokens. Caches a verified token by its SHA-256, so that its signature is checked once, and again
- * when signing keys change. Expiry is checked at every use, revocation and bans whenever the credential version
- * changes.
+ * Authenticates tokens. Caches a verified token by its SHA-256, so that its signature is checked once, and again when
+ * signing keys change. Expiry is checked at every use, revocation and bans whenever the credential version changes.
  */
 export class TokenCache {
   readonly #db: Database;
@@ -158,7 +156,6 @@ export class TokenCache {
     }
   }
 
-  /** Cache hits and misses. */
   statistics(): { hits: number; misses: number } {
     return { hits: this.#hits, misses: this.#misses };
   }

@@ -4,7 +4,6 @@ import type { ReadConnection } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { accountOf, RIGHTS_COLUMNS, type RightsRow } from '../shared/account-rights.ts';
 
-/** An account as tokens describe it. */
 export interface TokenAccount extends Principal {
   uid: string;
   /** The uid of the organization; `null` for staff. */

@@ -13,14 +13,12 @@ import { lockAndCheckLastAdmin } from './last-admin.ts';
 import { findAssignedOrganizations } from './staff-organizations.ts';
 import { memoizeByLock } from '../shared/lock-rows.ts';
 
-/** A user who was banned. */
 export interface BannedUser {
   id: number;
   version: number;
   uid: string;
   email: string;
   admin: boolean;
-  /** Whether they had accepted their invitation. */
   accepted: boolean;
   /**
    * Whether they were deleted instead, because they had never signed in and no action names them

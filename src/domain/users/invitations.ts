@@ -20,7 +20,6 @@ export interface Invitation extends InvitationClaims {
   organization: string | null;
 }
 
-/** The state of an invitation link. */
 export type InvitationLink =
   | { state: 'open'; invitation: Invitation }
   /** The organization signs users in through its provider, so that no password is needed. */
@@ -157,7 +156,6 @@ async function lockUser(tx: Transaction, userId: number) {
     .executeTakeFirst();
 }
 
-/** The kind of job that mails an invitation link. */
 export const INVITATION_MAIL = 'invitation-mail';
 
 /** Queued mails, of one inviting user and in total. */
@@ -166,7 +164,6 @@ const MAX_QUEUED = { perQuotaKey: 1_000, total: 10_000 };
 export interface InvitationMail {
   userId: number;
   invitedAt: number;
-  /** The request that invited the user. */
   requestId: string;
 }
 

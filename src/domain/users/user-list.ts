@@ -9,7 +9,6 @@ import { type ListContext, searchFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
 import { inAccessibleOrganization, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 
-/** An account as the API returns it. */
 export interface User {
   id: number;
   version: number;
@@ -22,13 +21,11 @@ export interface User {
   admin: boolean;
   staff: boolean;
   banned: boolean;
-  /** Whether they have accepted their invitation. */
   accepted: boolean;
   /** Milliseconds since 1970. */
   invitedAt: number;
   /** The last use of a session or token; `null` for never. */
   lastSeenAt: number | null;
-  /** Whether they have an authenticator app or a passkey. */
   secondFactor: boolean;
   /** The uids of the assessments that they were given access to, sorted. */
   assessmentIds: readonly string[];

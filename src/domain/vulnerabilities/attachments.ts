@@ -152,14 +152,12 @@ async function insertAttachments(
   return attachments;
 }
 
-/** An attachment and its content in the store. */
 export interface AttachmentContent {
   filename: string;
   contentType: string;
   sha256: string;
   /** Bytes. */
   size: number;
-  /** The key in the store. */
   key: string;
 }
 

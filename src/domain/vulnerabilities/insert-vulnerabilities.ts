@@ -46,7 +46,6 @@ const COLUMNS = {
 const COLUMN_NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 const insertRows = prepareInsert('vulnerabilities', COLUMNS);
 
-/** A row with its search columns. */
 export type VulnerabilityInsertRow = VulnerabilityRow & { search_title: string; search_description: string };
 
 /** @returns the row of a manually reported vulnerability; importers override some columns */

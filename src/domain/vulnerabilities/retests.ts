@@ -112,8 +112,7 @@ export async function requestRetest(
 /**
  * Decides a retest. `verified` sets the status to "Fixed", `failed` to "Fix In Progress", and the others restore it,
  * unless it has changed meanwhile.
- * @throws DomainError `not-found`, `forbidden`, `version-mismatch`, `conflict` when it is decided
- *   already
+ * @throws DomainError `not-found`, `forbidden`, `version-mismatch`, `conflict` when it is decided already
  */
 export async function decideRetest(
   tx: Transaction,

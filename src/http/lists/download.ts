@@ -40,7 +40,6 @@ interface DownloadRequest<Item, F extends Filters, O extends string> {
   filename: string;
   /** Replaces the sort of the request. */
   sort?: { sort: O; descending?: boolean };
-  /** Action and filters of the audit event. */
   action: ExportAction;
   filters: object;
 }

@@ -14,7 +14,6 @@ interface FilterParameter {
   schema: TSchema;
   /** The value of the filter without the parameter. */
   default: unknown;
-  /** Converts a validated parameter to the value of the filter. */
   parse(value: unknown, source: string): unknown;
 }
 
@@ -143,7 +142,6 @@ export function parseFilters(
   return values as FilterInput<Filters>;
 }
 
-/** The filters of a list as properties of a body. */
 export interface FilterBody<F extends Filters> {
   schema: Type.TUnsafe<Readonly<Record<string, unknown>>>;
   /**

@@ -20,7 +20,6 @@ const MAX_TEXT_BYTES = 256 * 1024;
 /** Bytes that a page takes while it is read: a batch as rows, as items and as text, and the next one. */
 const PAGE_MEMORY = 8 * 1024 * 1024;
 
-/** Schemas of the query parameters that choose a page. */
 export function pageParameters(style: PaginationStyle, cursorOnly: boolean): Record<string, TSchema> {
   const { default: defaultSize, max } = style.pageSize;
   return {
@@ -71,7 +70,6 @@ const LINK_HEADERS = {
   },
 };
 
-/** Describes the response headers of a page. */
 export function pageHeaders(style: PaginationStyle, cursorOnly: boolean): Record<string, object> {
   if (cursorOnly) return LINK_HEADERS;
   if (style.combinesHeaders) {
@@ -95,7 +93,6 @@ interface PageRequest<Item, F extends Filters, O extends string> {
   list: List<Item, F, O>;
   listContext: ListContext;
   listRequest: ListRequest<F, O>;
-  /** The validated query. */
   values: Readonly<Record<string, unknown>>;
   cursorOnly: boolean;
   toRow(item: Item): object;

@@ -7,7 +7,6 @@ type RowBatches<Item> = AsyncIterable<RowBatch<Item>>;
 /** Characters of rows to write before yielding to the event loop, as rows may be large. */
 const CHUNK_LENGTH = 64 * 1024;
 
-/** Serializes rows in chunks. */
 async function* writeLines<Item>(items: readonly Item[], line: (item: Item) => string) {
   let text = '';
   for (const item of items) {

@@ -33,7 +33,6 @@ interface DocumentedOperation {
 /** Keywords for the server only. */
 const INTERNAL_KEYWORDS: ReadonlySet<string> = new Set([BATCH, ALLOW_UNKNOWN_ID, NULL_NOT_ALLOWED]);
 
-/** The parts of an OpenAPI document that this module completes. */
 export interface OpenApiDocument {
   openapi: string;
   info: object;

@@ -175,7 +175,6 @@ function renderDocument(app: FastifyInstance): { text: string; etag: string } {
   return { text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` };
 }
 
-/** Adds the area and the access rule of the route. */
 function describeRoute(schema: FastifySchema | undefined, route: RouteOptions): FastifySchema {
   const access = route.config?.access;
   if (schema === undefined || schema.hide === true || access === undefined) return { hide: true };

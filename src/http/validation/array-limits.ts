@@ -7,7 +7,6 @@ export interface BodyItemLimit<B> {
   max: number;
   /** The counted items, in the plural. */
   unit: string;
-  /** The property to report. */
   source: string;
   /** @param body a body in which the JSON types are valid */
   count(body: PartialInput<B>): number;

@@ -1,6 +1,5 @@
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Keywords with a plain value. */
 const VALUE_KEYWORDS: ReadonlySet<string> = new Set(
   [
     '$ref type enum const default required format pattern',
@@ -35,7 +34,6 @@ export function mapSchema(schema: JsonSchema, change: (schema: JsonSchema) => Js
   return change(mapped);
 }
 
-/** Returns the schema and its alternatives. */
 export function schemaAlternatives(schema: JsonSchema): JsonSchema[] {
   const { anyOf, oneOf } = schema as { anyOf?: JsonSchema[]; oneOf?: JsonSchema[] };
   return [schema, ...(anyOf ?? oneOf ?? []).flatMap(schemaAlternatives)];

@@ -61,7 +61,6 @@ const createWriter = ({ db, signal, job, onStep }: ApplyContext): AdaptiveWriter
  */
 const MAX_IN_ORDER = 10_000;
 
-/** Applies the spooled findings. */
 export async function applyFindings(run: ApplyContext): Promise<void> {
   const { job, clock, spool, skips, result, reportAt, isTimeKnown } = run;
   const writer = createWriter(run);

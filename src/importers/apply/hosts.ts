@@ -104,7 +104,6 @@ export class HostApplier {
     await this.#flush();
   }
 
-  /** Writes the current batch. */
   async #flush(): Promise<void> {
     let records = this.#batch;
     const ports = this.#ports;

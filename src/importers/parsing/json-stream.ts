@@ -75,7 +75,6 @@ class JsonScanner {
   #matches: JsonMatch[] = [];
   #frames: Frame[] = [];
   #expected: Expected = 'value';
-  /** Path nodes of the next value. */
   #nodes: readonly PathNode[];
   /** Bytes before the current chunk. */
   #chunkStart = 0;
@@ -86,7 +85,6 @@ class JsonScanner {
   readonly #capture = new TextCapture();
   /** Where the captured value begins, in bytes from the start. */
   #captureOffset = 0;
-  /** Path of the current match. */
   #path: string | undefined;
   #offset = 0;
   /** Depth within the match; 0 if it is neither an array nor an object. */
@@ -355,7 +353,6 @@ class JsonScanner {
 
 /** A value at one of the requested paths. */
 export interface JsonMatch {
-  /** The requested path. */
   path: string;
   /** Names and indices that lead to the value. */
   keys: readonly (string | number)[];
@@ -373,7 +370,6 @@ export interface JsonStreamOptions {
   parse?: (text: string) => unknown;
 }
 
-/** A node of the tree of requested paths. */
 interface PathNode {
   names: Map<string, PathNode>;
   wildcard?: PathNode;

@@ -1,6 +1,5 @@
 import { textToMarkdown } from './markdown.ts';
 
-/** A parsed object of unknown shape. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 const NONE: JsonObject = Object.freeze({});

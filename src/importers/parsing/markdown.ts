@@ -31,7 +31,6 @@ export function htmlToMarkdown(html: string): string {
 
 class MarkdownWriter {
   readonly #out: string[] = [];
-  /** The end of the output. */
   #tail = '\n\n';
   #pre = 0;
   #skippedTag: string | undefined;

@@ -44,7 +44,6 @@ export function severityOfScore(score: number): Severity {
   return score > 0 ? 'Low' : 'Informational';
 }
 
-/** CVSS values as a report has them. */
 export interface CvssEntry {
   score?: unknown;
   vector?: unknown;

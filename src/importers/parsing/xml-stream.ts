@@ -20,7 +20,6 @@ export interface XmlAncestor {
 
 /** An element at one of the requested paths. */
 export interface XmlMatch {
-  /** The requested path. */
   path: string;
   element: XmlElement;
   /** From the root. All matches inside an element share its object. */

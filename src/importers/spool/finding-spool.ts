@@ -207,7 +207,6 @@ export class FindingSpool {
     };
   }
 
-  /** Merges all instances of a finding. */
   #mergeInstances([number, identity, instances, , rank]: SpooledGroupRow): MergedFinding {
     let merged: NormalizedFinding | undefined;
     let header = '';

@@ -22,7 +22,6 @@ const HEARTBEAT_INTERVAL = 5_000;
  */
 export type WorkerProgress = RunProgress & { bytesRead: number; steps: number };
 
-/** The resources of a worker. */
 export interface WorkerSetup {
   database: DatabaseConfig;
   attachments: AttachmentStoreConfig | undefined;

@@ -1,6 +1,5 @@
 import { host, port, report } from '../../importers/reports.ts';
 
-/** A finding or a port in a report. */
 export interface ReportedItem {
   /** Its index, from 0 to 3. */
   item: number;

@@ -37,7 +37,6 @@ const OPEN = `
   const db = await openDatabase(workerData.database);
 `;
 
-/** Runs a worker module in place of the importer. */
 function run(body: string, onProgress: (progress: WorkerProgress) => void) {
   const path = join(database.dataDirectory, 'worker.mjs');
   writeFileSync(path, PRELUDE + body);

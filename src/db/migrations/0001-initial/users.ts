@@ -1,6 +1,5 @@
 import type { SchemaDialect } from '../migration.ts';
 
-/** Accounts. */
 export const usersTables = ({ id, int, text, tableOptions, clusteredOptions }: SchemaDialect): string[] => [
   `create table users (
     id ${id},

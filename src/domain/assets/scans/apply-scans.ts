@@ -40,7 +40,6 @@ export interface ScanSource {
 
 export type TimedRecord = ScannedHost & { seenAt: number };
 
-/** A scanned host with its asset. */
 export interface HostScan extends KnownHost {
   isNew: boolean;
   /** The records in the order in which they apply. */

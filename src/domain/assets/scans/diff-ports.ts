@@ -17,7 +17,6 @@ export interface ObservedPort {
 /** Ports from the first to the last, both included. */
 export type PortRange = readonly [protocol: ObservedPort['protocol'], first: number, last: number];
 
-/** The ports that a scan covers. */
 export class ScannedPorts {
   readonly #scanned = new Map<string, Uint8Array>();
   readonly ranges: readonly PortRange[];
@@ -227,7 +226,6 @@ const looksLike = (one: Port, other: Port): boolean =>
 export interface PortsDiff {
   /** Complete rows to write: new, changed, or only seen again. */
   rows: Port[];
-  /** Changed ports for the audit log. */
   before: object[];
   after: object[];
   /** New ports, and ports that changed in more than `last_seen`. */

@@ -20,7 +20,6 @@ import {
   unpackObservation,
 } from './host-observation.ts';
 
-/** The position of an observation in the history of its host. */
 export interface DetectionKey {
   assetId: number;
   seenAt: number;

@@ -26,7 +26,6 @@ export const EDITED_FIELDS = [
   ['due_on', 'dueOn'],
 ] as const;
 
-/** Snapshots of tags for the timeline. */
 export type TagSnapshots = (ids: readonly number[]) => object;
 
 /** Returns the same object for the same tags, so that it is serialized once. */

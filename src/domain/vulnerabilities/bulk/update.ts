@@ -41,7 +41,6 @@ export interface BulkUpdate {
   ids?: readonly number[] | undefined;
   filter?: VulnerabilityFilters | undefined;
   set?: BulkUpdateFields | undefined;
-  /** Added to every match. */
   comment?: string | undefined;
   dryRun?: boolean | undefined;
   /** The expected number of matches. With another number, the update changes nothing. */
@@ -61,9 +60,7 @@ export interface BulkUpdateResult {
   matched: number;
   /** Ids, ascending. */
   changed: number[];
-  /**
-   * The number of vulnerabilities that an undo leaves as they are, because they were changed or deleted since.
-   */
+  /** The number of vulnerabilities that an undo leaves as they are, because they were changed or deleted since. */
   kept?: number;
 }
 

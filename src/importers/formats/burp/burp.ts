@@ -55,7 +55,6 @@ export const burp: ReportFormat = {
   },
 };
 
-/** Collects an issue while it is read. */
 class Issue implements XmlElement {
   readonly name = 'issue';
   readonly attributes = {};

@@ -119,7 +119,6 @@ export function reasonClosed(
 
 const PLAIN_NAMES = Object.entries(CSV_FIELDS).map(([member, names]) => [member, names.map(plain)] as const);
 
-/** Guesses the mapping from the column names. */
 export function defaultMapping(columns: readonly string[]): ColumnMapping {
   const columnsByName = new Map<string, string[]>();
   for (const column of columns) {

@@ -24,7 +24,6 @@ const MAX_DEPTH = 50;
 const MAX_NAME = 500;
 const MAX_ENDPOINTS = 100;
 
-/** The components of a BOM by reference. */
 export class ComponentIndex {
   readonly #byRef = new Map<string, Component>();
   #listed = false;
@@ -83,7 +82,6 @@ export class ComponentIndex {
   }
 }
 
-/** The data of a BOM besides its vulnerabilities. */
 export class Bom {
   readonly components = new ComponentIndex();
   subject: JsonObject = {};

@@ -39,7 +39,6 @@ class LenientJsonParser {
   /** Name of the member whose value follows, once its colon was read. */
   #name: string | undefined;
   #isNamed = false;
-  /** The current text. */
   #text: string | undefined;
   #escaped: string | undefined;
   /** A quote, with the white space after it, that ends the text if a separator follows. */

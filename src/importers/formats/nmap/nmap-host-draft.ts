@@ -16,7 +16,6 @@ export interface HostDraft {
   /** Whether the ports so far are sorted, so that none can repeat. */
   ordered: boolean;
   unlistedStates: Set<string>;
-  /** Whether the scan reached the ports. */
   hasScannedPorts: boolean;
   /** Script findings, with their port. */
   findings: (Omit<ReportedFinding, 'target'> & { port?: ObservedPort })[];

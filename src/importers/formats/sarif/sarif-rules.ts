@@ -23,7 +23,6 @@ export interface SarifRule {
   score: number | undefined;
   /** Tags, which may contain CVE and CWE ids. */
   tags: string;
-  /** References to taxa. */
   taxa: readonly JsonObject[];
   cvss: number | undefined;
   links: string[];

@@ -76,7 +76,6 @@ function isResult(value: unknown): boolean {
   );
 }
 
-/** The metadata of a report and its results. */
 class TrivyHeader {
   failure: ReportError | undefined;
   #artifact = '';

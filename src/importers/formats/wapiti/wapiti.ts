@@ -90,7 +90,6 @@ function urlOf(entry: JsonObject, base: string | undefined): string | undefined 
 
 const QUERY = /[?#][^]*/;
 
-/** The properties that all findings of a category share. */
 type Category = Pick<ReportedFinding, 'description' | 'recommendedFix' | 'cweIds' | 'referenceUrls'>;
 
 function categoryOf(description: JsonObject): Category {
