@@ -5,6 +5,7 @@ import { upsertScannedHosts } from '../../src/domain/assets/scans/upsert-hosts.t
 import { type ObservedPort, ScannedPorts } from '../../src/domain/assets/scans/diff-ports.ts';
 import { compactCounters } from '../../src/domain/shared/counters.ts';
 import { useSharedServer } from '../harness/server.ts';
+import { buildObservedPort } from '../../src/importers/parsing/scanned-hosts.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let now = Date.UTC(2026, 10, 22, 8);
@@ -19,15 +20,7 @@ beforeEach(async () => {
 });
 
 const port = (number: number, overrides: Partial<ObservedPort> = {}): ObservedPort => ({
-  protocol: 'tcp',
-  number,
-  state: 'open',
-  service: null,
-  probed: false,
-  banner: null,
-  product: null,
-  version: null,
-  cpe: null,
+  ...buildObservedPort('tcp', number),
   ...overrides,
 });
 const host = (address: string, ports: ObservedPort[], overrides: Partial<ScannedHost> = {}): ScannedHost => ({

@@ -4,6 +4,7 @@ import type { ScannedHost } from '../../src/domain/assets/scans/apply-scans.ts';
 import { upsertScannedHosts } from '../../src/domain/assets/scans/upsert-hosts.ts';
 import { type ObservedPort, ScannedPorts } from '../../src/domain/assets/scans/diff-ports.ts';
 import { useSharedServer } from '../harness/server.ts';
+import { buildObservedPort } from '../../src/importers/parsing/scanned-hosts.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 8);
@@ -20,15 +21,7 @@ beforeEach(async () => {
 });
 
 const port = (number: number, overrides: Partial<ObservedPort> = {}): ObservedPort => ({
-  protocol: 'tcp',
-  number,
-  state: 'open',
-  service: null,
-  probed: false,
-  banner: null,
-  product: null,
-  version: null,
-  cpe: null,
+  ...buildObservedPort('tcp', number),
   ...overrides,
 });
 const SCANNED_PORTS = new ScannedPorts([['tcp', 1, 1_000]]);

@@ -949,17 +949,7 @@ describe('an interrupted run', () => {
     kind: 'host',
     host: {
       address: `192.0.2.${n}`,
-      ports: [80, 443].map((number) => ({
-        protocol: 'tcp' as const,
-        number,
-        state: 'open',
-        service: null,
-        probed: false,
-        banner: null,
-        product: null,
-        version: null,
-        cpe: null,
-      })),
+      ports: [80, 443].map((number) => buildObservedPort('tcp', number)),
       complete: true,
       unlistedStates: [],
       seenAt: SECOND,

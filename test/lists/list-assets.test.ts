@@ -6,6 +6,7 @@ import { counterDeltas } from '../../src/domain/vulnerabilities/counter-deltas.t
 import { addDeltas } from '../../src/domain/shared/counters.ts';
 import { verifyListContract } from '../harness/list-contract.ts';
 import { useOwnServer } from '../harness/server.ts';
+import { buildObservedPort } from '../../src/importers/parsing/scanned-hosts.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 22);
@@ -87,17 +88,7 @@ beforeAll(async () => {
     body: { tags: [{ name: 'dmz', entities: [{ uid: uids[0] }, { uid: uids[6] }] }] },
   });
   tag = tagged.body.tags[0].uid;
-  const port = (number: number, state = 'open') => ({
-    protocol: 'tcp' as const,
-    number,
-    state,
-    service: null,
-    probed: false,
-    banner: null,
-    product: null,
-    version: null,
-    cpe: null,
-  });
+  const port = (number: number, state = 'open') => buildObservedPort('tcp', number, { state });
   const scan = {
     complete: true,
     unlistedStates: [],
