@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem, expectSimpleError } from '../harness/expect-problem.ts';
 import { useSharedServer } from '../harness/server.ts';
 import { INVALID_NAMES } from '../harness/invalid-values.ts';
-import { type TestUser, createFixtures } from '../harness/fixtures.ts';
+import { columnsOfRequest, type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 const UNKNOWN_TAG = 'f'.repeat(12);
@@ -146,19 +146,12 @@ describe('Operation 72: rename an asset tag', () => {
     const response = await rename(tag, { name: 'New' });
     expect(await events('asset-tag.rename')).toEqual([
       {
-        id: expect.any(Number),
+        ...columnsOfRequest(admin, response),
         at: NOW,
         action: 'asset-tag.rename',
         object_type: 'asset-tag',
         object_id: tag,
         organization_id: organization.id,
-        actor_kind: 'user',
-        user_id: admin.id,
-        count: 1,
-        denied_key: null,
-        credential_id: expect.any(String),
-        address: '127.0.0.1',
-        request_id: response.headers.get('x-request-id'),
         before: '{"name":"Old"}',
         after: '{"name":"New"}',
       },

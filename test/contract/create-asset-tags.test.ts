@@ -4,7 +4,7 @@ import { TAG_SCOPES } from '../../src/auth/scopes.ts';
 import { createAssetTags, planAssetTags } from '../../src/domain/assets/create-asset-tags.ts';
 import { expectProblem, expectSimpleError } from '../harness/expect-problem.ts';
 import { startSecondServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, createFixtures } from '../harness/fixtures.ts';
+import { columnsOfRequest, type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const UNKNOWN = 'f'.repeat(24);
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
@@ -109,19 +109,12 @@ describe('Operation 8: create asset tags', () => {
         { name: 'edge', entities: [asset] },
         { name: 'core', entities: [] },
       ].map((after, index) => ({
-        id: expect.any(Number),
+        ...columnsOfRequest(admin, response),
         at: NOW,
         action: 'asset-tag.create',
         object_type: 'asset-tag',
         object_id: response.body.tags[index].uid,
         organization_id: expect.any(Number),
-        actor_kind: 'user',
-        user_id: admin.id,
-        count: 1,
-        denied_key: null,
-        credential_id: expect.any(String),
-        address: '127.0.0.1',
-        request_id: response.headers.get('x-request-id'),
         before: null,
         after,
       })),

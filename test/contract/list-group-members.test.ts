@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectAssessmentProblem } from '../harness/expect-problem.ts';
 import { GROUP_ROLES, type GroupRole } from '../../src/domain/assessments/groups.ts';
 import { startSecondServer, type TestResponse, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -34,19 +35,6 @@ const members = async (...roles: GroupRole[]) => {
 };
 const uidsOf = (response: TestResponse): string[] =>
   response.body.members.map((member: { userUid: string }) => member.userUid);
-
-function expectProblem(response: TestResponse, status: number, kind: string): void {
-  expect(response.body).toEqual({
-    status,
-    title: expect.stringMatching(/./),
-    type: `${server.context.addresses.errorTypeBase}/assessment/${kind}`,
-    detail: expect.stringMatching(/./),
-    instance: response.headers.get('x-request-id'),
-    logId: response.headers.get('x-request-id'),
-  });
-  expect(response.status).toBe(status);
-  expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
-}
 
 describe('Operation 12: list members of an assessment group', () => {
   it('returns exactly the fields of the specification', async () => {
@@ -292,28 +280,28 @@ describe('Operation 12: list members of an assessment group', () => {
       const { uid, token } = await fixtures.user({ organization });
       const otherGroup = await fixtures.group(organization);
       await fixtures.member(otherGroup.id, uid, 'rbac_group_admin');
-      expectProblem(await list('', token), 403, 'forbidden');
+      expectAssessmentProblem(server, await list('', token), 403, 'forbidden');
     });
 
     it('returns 404 to users of other organizations, as for an unknown group', async () => {
       const otherOrganization = (await fixtures.organization()).uid;
       const { token } = await fixtures.user({ organization: otherOrganization, admin: true });
       const foreign = await list('', token);
-      expectProblem(foreign, 404, 'group-not-found');
+      expectAssessmentProblem(server, foreign, 404, 'group-not-found');
       const unknown = await list('', token, 999_999_999);
-      expectProblem(unknown, 404, 'group-not-found');
+      expectAssessmentProblem(server, unknown, 404, 'group-not-found');
       expect(foreign.body.detail).toBe(unknown.body.detail);
     });
   });
 
   it.each(['999999999', '9007199254740993', '99999999999999999999999999'])(
     'returns 404 for the unknown group %s',
-    async (id) => expectProblem(await list('', admin.token, id), 404, 'group-not-found'),
+    async (id) => expectAssessmentProblem(server, await list('', admin.token, id), 404, 'group-not-found'),
   );
 
   it.each(['0', '-1', 'x', '1.5', '1e2', '01', '%00', '+1', '%201'])(
     'returns 400 for the malformed group id %s',
-    async (id) => expectProblem(await list('', admin.token, id), 400, 'invalid-request'),
+    async (id) => expectAssessmentProblem(server, await list('', admin.token, id), 400, 'invalid-request'),
   );
 
   it.each([
@@ -338,7 +326,7 @@ describe('Operation 12: list members of an assessment group', () => {
     'role=assessment_member%00',
   ])('returns 400 for ?%s', async (query) => {
     const response = await list(`?${query}`);
-    expectProblem(response, 400, 'invalid-request');
+    expectAssessmentProblem(server, response, 400, 'invalid-request');
     expect(response.body.detail).toContain(query.split('=', 1)[0]);
   });
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { expectAssessmentProblem } from '../harness/expect-problem.ts';
 import { GROUP_ROLES, type GroupRole } from '../../src/domain/assessments/groups.ts';
-import { type TestResponse, useSharedServer } from '../harness/server.ts';
+import { useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
@@ -48,19 +49,6 @@ const LAST_ADMIN = {
   errorCode: 'forbidden',
   errorDetail: 'The last rbac_group_admin of a group cannot be removed.',
 };
-
-function expectProblem(response: TestResponse, status: number, kind: string): void {
-  expect(response.body).toEqual({
-    status,
-    title: expect.stringMatching(/./),
-    type: `${server.context.addresses.errorTypeBase}/assessment/${kind}`,
-    detail: expect.stringMatching(/./),
-    instance: response.headers.get('x-request-id'),
-    logId: response.headers.get('x-request-id'),
-  });
-  expect(response.status).toBe(status);
-  expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
-}
 
 describe('Operation 13: remove users from an assessment group', () => {
   it('returns the result of each user in request order, and the counts', async () => {
@@ -260,7 +248,7 @@ describe('Operation 13: remove users from an assessment group', () => {
       if (role === 'rbac_group_admin' || role === 'infra_admin') {
         expect(response.body.results).toEqual([{ userUid: target, status: 'removed' }]);
       } else {
-        expectProblem(response, 403, 'forbidden');
+        expectAssessmentProblem(server, response, 403, 'forbidden');
         expect(await membersLeft()).toContain(target);
       }
     });
@@ -274,7 +262,7 @@ describe('Operation 13: remove users from an assessment group', () => {
       const user = await fixtures.user({ organization });
       const otherGroup = await fixtures.group(organization);
       await fixtures.member(otherGroup.id, user.uid, 'rbac_group_admin');
-      expectProblem(await remove([await member()], user.token), 403, 'forbidden');
+      expectAssessmentProblem(server, await remove([await member()], user.token), 403, 'forbidden');
     });
 
     it('returns 404 to users of other organizations, as for an unknown group', async () => {
@@ -282,9 +270,9 @@ describe('Operation 13: remove users from an assessment group', () => {
       const otherOrganization = (await fixtures.organization()).uid;
       const { token } = await fixtures.user({ organization: otherOrganization, admin: true });
       const foreign = await remove([target], token);
-      expectProblem(foreign, 404, 'group-not-found');
+      expectAssessmentProblem(server, foreign, 404, 'group-not-found');
       const unknown = await remove([target], token, 999_999_999);
-      expectProblem(unknown, 404, 'group-not-found');
+      expectAssessmentProblem(server, unknown, 404, 'group-not-found');
       expect(foreign.body.detail).toBe(unknown.body.detail);
       expect(await membersLeft()).toEqual([target]);
     });
@@ -293,7 +281,7 @@ describe('Operation 13: remove users from an assessment group', () => {
       const user = await fixtures.user({ organization });
       await fixtures.member(group, user.uid, 'infra_admin');
       expect((await remove([user.uid], user.token)).body.metadata.counts.removed).toBe(1);
-      expectProblem(await remove([user.uid], user.token), 403, 'forbidden');
+      expectAssessmentProblem(server, await remove([user.uid], user.token), 403, 'forbidden');
     });
   });
 
@@ -312,7 +300,7 @@ describe('Operation 13: remove users from an assessment group', () => {
     ['a duplicate element', ['u1', 'u2', 'u1']],
   ])('returns 400 for %s as userUids', async (_name, userUids) => {
     const response = await remove(userUids);
-    expectProblem(response, 400, 'invalid-request');
+    expectAssessmentProblem(server, response, 400, 'invalid-request');
     expect(response.body.detail).toContain('userUids');
   });
 
@@ -322,8 +310,8 @@ describe('Operation 13: remove users from an assessment group', () => {
 
   it('returns 413 for 101 elements before it validates them', async () => {
     const uids = Array.from({ length: 101 }, (_, i) => `u${i}`);
-    expectProblem(await remove(uids), 413, 'batch-too-large');
-    expectProblem(await remove(uids.map(() => 'u.1')), 413, 'batch-too-large');
+    expectAssessmentProblem(server, await remove(uids), 413, 'batch-too-large');
+    expectAssessmentProblem(server, await remove(uids.map(() => 'u.1')), 413, 'batch-too-large');
     expect((await remove(uids.slice(1))).status).toBe(200);
   });
 
@@ -334,7 +322,8 @@ describe('Operation 13: remove users from an assessment group', () => {
     ['null', 'null'],
     ['empty', ''],
   ])('returns 400 for a body that is %s', async (_name, raw) => {
-    expectProblem(
+    expectAssessmentProblem(
+      server,
       await server.request('POST', pathOf(group), { token: admin.token, raw }),
       400,
       'invalid-request',
@@ -351,10 +340,15 @@ describe('Operation 13: remove users from an assessment group', () => {
   });
 
   it.each(['0', '-1', 'x', '1.5', '%00'])('returns 400 for the malformed group id %s', async (id) => {
-    expectProblem(await remove(['u1'], admin.token, id), 400, 'invalid-request');
+    expectAssessmentProblem(server, await remove(['u1'], admin.token, id), 400, 'invalid-request');
   });
 
   it('returns 404 for a group id with too many digits', async () => {
-    expectProblem(await remove(['u1'], admin.token, '99999999999999999999999'), 404, 'group-not-found');
+    expectAssessmentProblem(
+      server,
+      await remove(['u1'], admin.token, '99999999999999999999999'),
+      404,
+      'group-not-found',
+    );
   });
 });

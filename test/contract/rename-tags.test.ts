@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../harness/expect-problem.ts';
 import { useSharedServer } from '../harness/server.ts';
 import { INVALID_NAMES, INVALID_IDS } from '../harness/invalid-values.ts';
-import { type TestUser, createFixtures } from '../harness/fixtures.ts';
+import { columnsOfRequest, type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 const UNKNOWN_ID = 999_999_999;
@@ -148,19 +148,12 @@ describe.each([ASSESSMENT_TAGS, VULNERABILITY_TAGS])('Operations 2 and 4: rename
     const response = await rename(tag.id, { name: 'New' });
     expect(await renames(tag.id)).toEqual([
       {
-        id: expect.any(Number),
+        ...columnsOfRequest(kind.caller(), response),
         at: NOW,
         action: `${kind.name}-tag.rename`,
         object_type: `${kind.name}-tag`,
         object_id: String(tag.id),
         organization_id: organization.id,
-        actor_kind: 'user',
-        user_id: kind.caller().id,
-        count: 1,
-        denied_key: null,
-        credential_id: expect.any(String),
-        address: '127.0.0.1',
-        request_id: response.headers.get('x-request-id'),
         before: '{"name":"Old"}',
         after: '{"name":"New"}',
       },

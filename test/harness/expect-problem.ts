@@ -44,3 +44,22 @@ export function expectSimpleError(response: TestResponse, status: number): void 
   expect(response.status).toBe(status);
   expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
 }
+
+/** Asserts that a response has the error shape of the area `assessment`. */
+export function expectAssessmentProblem(
+  { context }: TestServer,
+  response: TestResponse,
+  status: number,
+  kind: string,
+): void {
+  expect(response.body).toEqual({
+    status,
+    title: expect.stringMatching(/./),
+    type: `${context.addresses.errorTypeBase}/assessment/${kind}`,
+    detail: expect.stringMatching(/./),
+    instance: response.headers.get('x-request-id'),
+    logId: response.headers.get('x-request-id'),
+  });
+  expect(response.status).toBe(status);
+  expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+}

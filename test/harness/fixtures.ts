@@ -1,4 +1,5 @@
 import { hash } from '@node-rs/argon2';
+import { expect } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
 import { randomText } from '../../src/auth/secrets.ts';
 import type { Transaction } from '../../src/db/database.ts';
@@ -25,7 +26,7 @@ import { createOrganization } from '../../src/domain/users/staff-organizations.t
 import type { VulnerabilityInput } from '../../src/domain/vulnerabilities/create-vulnerability.ts';
 import { createVulnerability } from '../../src/domain/vulnerabilities/create-vulnerability.ts';
 import { createVulnerabilityTag } from '../../src/domain/vulnerabilities/vulnerability-tags.ts';
-import type { TestServer } from './server.ts';
+import type { TestResponse, TestServer } from './server.ts';
 
 export interface TestUser {
   id: number;
@@ -285,3 +286,15 @@ function auditFixtures({ server: { context, eventsBefore } }: Maker) {
     },
   };
 }
+
+/** The columns of an audit event that tell who sent a request. */
+export const columnsOfRequest = ({ id }: Pick<TestUser, 'id'>, { headers }: TestResponse) => ({
+  id: expect.any(Number),
+  actor_kind: 'user',
+  user_id: id,
+  count: 1,
+  denied_key: null,
+  credential_id: expect.any(String),
+  address: '127.0.0.1',
+  request_id: headers.get('x-request-id'),
+});
