@@ -95,7 +95,7 @@ export class ExternalIssuer {
   }
 
   /** Whether a token claims to be from this issuer, unverified. */
-  issued(token: string): boolean {
+  isClaimedIssuerOf(token: string): boolean {
     try {
       return decodeJwt(token).iss === this.#settings.issuer;
     } catch {

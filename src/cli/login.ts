@@ -63,7 +63,7 @@ export function registerLoginCommand(program: Command): void {
     .addOption(new Option('--no-browser', 'Print the URL instead of opening a browser.'))
     .action(async (serverArgument: string | undefined, options: LoginOptions) => {
       const environment = loadCommandEnvironment(streams().env);
-      const server = parseServerUrl(serverArgument ?? environment.server ?? missingServer());
+      const server = parseServerUrl(serverArgument ?? environment.server ?? throwMissingServer());
       await logIn(server, environment.configFolder, options).catch((error: unknown) => {
         throw serverUnreachable(error, server);
       });
@@ -99,7 +99,7 @@ export function registerLoginCommand(program: Command): void {
   });
 }
 
-function missingServer(): never {
+function throwMissingServer(): never {
   throw new CliError('Specify a server: run "assay login https://assay.example.com".', 2);
 }
 

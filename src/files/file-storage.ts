@@ -17,7 +17,9 @@ import { S3Store } from './s3-store.ts';
 
 /** Rows per transaction, so that other writers do not wait long. */
 const BATCH_SIZE = 100;
-/** Milliseconds before an unreferenced file is deleted: longer than any request takes. */
+/**
+ * Milliseconds from the creation of a file until it is deleted if no row refers to it: longer than any request takes.
+ */
 const GRACE_PERIOD = 24 * 3_600_000;
 
 /** The file store, and the database that records its contents. */
@@ -48,7 +50,8 @@ export function openFileStore(
 /**
  * Stores a file under a new key. The key is recorded in the database first, so that the file of a process that dies is
  * deleted later.
- * @param onKey called with the key before the file is written; `deleteUnreferenced` then deletes what was written
+ * @param onKey called with the key before the file is written, so that the caller can pass it to `deleteUnreferenced`
+ *   if a later step fails
  */
 export async function storeContent(
   { db, files, clock }: FileStorage,
@@ -86,7 +89,7 @@ export async function deleteUnreferenced(
 }
 
 /**
- * Deletes files that no row has referred to for the grace period.
+ * Deletes files that no row refers to and that were created before the grace period.
  * @param isStopping checked between batches
  * @returns how many
  */

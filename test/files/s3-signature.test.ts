@@ -140,7 +140,7 @@ async function use(
 
 describe('Verification of signatures', () => {
   // AWS Signature Version 4 for S3, "Examples: GET object" and "PUT object".
-  const getObject = {
+  const exampleCredentials = {
     scope: '20130524/us-east-1/s3/aws4_request',
     secret: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
   };
@@ -150,10 +150,10 @@ describe('Verification of signatures', () => {
     expect(
       signatureOf(
         { method: 'GET', url: '/test.txt', headers: get },
-        { ...getObject, signed: ['host', 'range', 'x-amz-content-sha256', 'x-amz-date'] },
+        { ...exampleCredentials, signed: ['host', 'range', 'x-amz-content-sha256', 'x-amz-date'] },
       ),
     ).toBe('f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41');
-    const putObject = {
+    const putHeaders = {
       ...headers,
       date: 'Fri, 24 May 2013 00:00:00 GMT',
       'x-amz-storage-class': 'REDUCED_REDUNDANCY',
@@ -161,9 +161,9 @@ describe('Verification of signatures', () => {
     };
     expect(
       signatureOf(
-        { method: 'PUT', url: '/test%24file.text', headers: putObject },
+        { method: 'PUT', url: '/test%24file.text', headers: putHeaders },
         {
-          ...getObject,
+          ...exampleCredentials,
           signed: ['date', 'host', 'x-amz-content-sha256', 'x-amz-date', 'x-amz-storage-class'],
         },
       ),

@@ -11,10 +11,10 @@ const PLAIN: NetworkFilter = { toServer: (bytes) => bytes, toClient: (bytes) => 
 /** A TCP proxy between a client and a server that can observe, delay and change the traffic. */
 export async function startNetworkProxy(target: URL) {
   const sockets = new Set<Socket>();
-  let wire = PLAIN;
+  let filter = PLAIN;
   let silent = new WeakSet<Socket>();
   let turns = 0;
-  let isForwarding = true;
+  let startsNewTurn = true;
   let heldWrites: (() => void)[] = [];
   const server = createServer((near) => {
     const upstream = connect(Number(target.port), target.hostname);
@@ -24,14 +24,14 @@ export async function startNetworkProxy(target: URL) {
     }
     near.on('data', (bytes) => {
       if (silent.has(near)) return;
-      if (isForwarding) turns += 1;
-      isForwarding = false;
-      upstream.write(wire.toServer(bytes));
+      if (startsNewTurn) turns += 1;
+      startsNewTurn = false;
+      upstream.write(filter.toServer(bytes));
     });
     upstream.on('data', (bytes) => {
       if (silent.has(upstream)) return;
-      isForwarding = true;
-      const passed = wire.toClient(bytes);
+      startsNewTurn = true;
+      const passed = filter.toClient(bytes);
       if (passed === undefined) heldWrites.push(() => near.write(bytes));
       else near.write(passed);
     });
@@ -47,11 +47,11 @@ export async function startNetworkProxy(target: URL) {
     /** The number of round trips: how often the client sent data after a response. */
     turns: () => turns,
     tamper(other: Partial<NetworkFilter>) {
-      wire = { ...PLAIN, ...other };
+      filter = { ...PLAIN, ...other };
     },
     /** Stops transforming, and forwards the bytes held back. */
     release() {
-      wire = PLAIN;
+      filter = PLAIN;
       for (const send of heldWrites.splice(0)) send();
     },
     /** Silently drops the traffic of the open connections; new ones work. */

@@ -14,7 +14,7 @@ describe('Security headers', () => {
   it.each([
     ['a success', 'GET', '/healthz', 200],
     ['an error', 'GET', '/v1/assessments/none/testing_hours', 404],
-    ['a forbidden request', 'POST', '/v1/assessment_tags', 400],
+    ['an invalid request', 'POST', '/v1/assessment_tags', 400],
     ['an unknown path', 'GET', '/nothing', 404],
     ['an unknown path of an area', 'GET', '/api/streaming/nothing', 404],
     ['a wrong method', 'DELETE', '/api/asset/v2/bulk/assets/criticality:update', 405],

@@ -24,7 +24,7 @@ async function signedIn(browsers = 1) {
 }
 
 const redirect = () => `${server.origin}/signed-in`;
-const request = (change: Record<string, string | undefined> = {}) =>
+const authorizationPath = (change: Record<string, string | undefined> = {}) =>
   authorizePath({
     response_type: 'code',
     client_id: CLIENT,
@@ -45,7 +45,7 @@ const redeem = (code: string, verifier = VERIFIER) =>
 
 /** Obtains a token as the console does when its page loads. */
 async function tokenOf(visitor: FormClient): Promise<string> {
-  const { location } = await visitor.get(request());
+  const { location } = await visitor.get(authorizationPath());
   const { status, body } = await redeem(new URL(location ?? '').searchParams.get('code') ?? '');
   expect(status).toBe(200);
   return body.access_token as string;
@@ -67,7 +67,7 @@ describe('Console as an OAuth client', () => {
     'gets no code at another port of this machine: %s',
     async (redirect_uri) => {
       const { visitor } = await signedIn();
-      const { status, location, text } = await visitor.get(request({ redirect_uri }));
+      const { status, location, text } = await visitor.get(authorizationPath({ redirect_uri }));
       expect([status, location]).toEqual([400, undefined]);
       expect(text).toContain(`Open it at ${server.origin}`);
     },
@@ -76,13 +76,13 @@ describe('Console as an OAuth client', () => {
   it('has both names of a deployment on this machine as an address', async () => {
     const { visitor } = await signedIn();
     const redirect_uri = redirect().replace('127.0.0.1', 'localhost');
-    const { location } = await visitor.get(request({ redirect_uri }));
+    const { location } = await visitor.get(authorizationPath({ redirect_uri }));
     expect(location?.startsWith(`${redirect_uri}?code=`)).toBe(true);
   });
 
   it('gets a code without a consent page, and for it an access token without a refresh token', async () => {
     const { account, visitor } = await signedIn();
-    const { status, location } = await visitor.get(request());
+    const { status, location } = await visitor.get(authorizationPath());
     expect(status).toBe(303);
     const response = new URL(location ?? '');
     expect(response.origin + response.pathname).toBe(redirect());
@@ -102,16 +102,19 @@ describe('Console as an OAuth client', () => {
 
   it('gets no token without the code verifier, nor twice for a code', async () => {
     const { visitor } = await signedIn();
-    const code = new URL((await visitor.get(request())).location ?? '').searchParams.get('code') ?? '';
+    const code =
+      new URL((await visitor.get(authorizationPath())).location ?? '').searchParams.get('code') ?? '';
     expect((await redeem(code, 'x'.repeat(43))).body).toMatchObject({ error: 'invalid_grant' });
-    const next = new URL((await visitor.get(request())).location ?? '').searchParams.get('code') ?? '';
+    const next =
+      new URL((await visitor.get(authorizationPath())).location ?? '').searchParams.get('code') ?? '';
     expect((await redeem(next)).status).toBe(200);
     expect((await redeem(next)).body).toMatchObject({ error: 'invalid_grant' });
   });
 
   it('is rejected without PKCE, with another flow and with another redirect URI', async () => {
     const { visitor } = await signedIn();
-    const authorize = async (change: Record<string, string | undefined>) => visitor.get(request(change));
+    const authorize = async (change: Record<string, string | undefined>) =>
+      visitor.get(authorizationPath(change));
     const plain = await authorize({ code_challenge: undefined, code_challenge_method: undefined });
     expect(new URL(plain.location ?? '').searchParams.get('error')).toBe('invalid_request');
     expect(plain.location).not.toContain('code=');
@@ -134,12 +137,12 @@ describe('Console as an OAuth client', () => {
   it('has a redirect URI that other clients cannot use', async () => {
     const { visitor } = await signedIn();
     const { id } = await createFixtures(server).client();
-    const { status, location } = await visitor.get(request({ client_id: id }));
+    const { status, location } = await visitor.get(authorizationPath({ client_id: id }));
     expect({ status, location }).toEqual({ status: 400, location: undefined });
   });
 
   it('redirects anonymous users to the sign-in without a code', async () => {
-    const { location } = await createFormClient(server).get(request());
+    const { location } = await createFormClient(server).get(authorizationPath());
     expect(new URL(location ?? '').pathname).toBe('/sign-in');
   });
 });
@@ -153,12 +156,13 @@ describe('Console token', () => {
     expect(status).toBe(303);
     expect(new URL(location ?? '').pathname).toBe('/sign-in');
     expect(await isRefused(token)).toBe(true);
-    expect(new URL((await visitor.get(request())).location ?? '').pathname).toBe('/sign-in');
+    expect(new URL((await visitor.get(authorizationPath())).location ?? '').pathname).toBe('/sign-in');
   });
 
   it('is not issued for a code of an ended session', async () => {
     const { visitor } = await signedIn();
-    const code = new URL((await visitor.get(request())).location ?? '').searchParams.get('code') ?? '';
+    const code =
+      new URL((await visitor.get(authorizationPath())).location ?? '').searchParams.get('code') ?? '';
     await signOut(visitor);
     expect((await redeem(code)).body).toMatchObject({ error: 'invalid_grant' });
   });
@@ -166,7 +170,8 @@ describe('Console token', () => {
   it('is revoked with the others of its session when its code is reused', async () => {
     const { visitor } = await signedIn();
     const first = await tokenOf(visitor);
-    const code = new URL((await visitor.get(request())).location ?? '').searchParams.get('code') ?? '';
+    const code =
+      new URL((await visitor.get(authorizationPath())).location ?? '').searchParams.get('code') ?? '';
     expect((await redeem(code)).status).toBe(200);
     expect((await redeem(code)).body).toMatchObject({ error: 'invalid_grant' });
     expect(await isRefused(first)).toBe(true);
@@ -207,7 +212,7 @@ describe('Console token', () => {
     const token = await tokenOf(visitor);
     await server.context.db.write((tx) => banUser(tx, cliChangeContext(server.context.clock()), account.id));
     expect(await isRefused(token)).toBe(true);
-    expect(new URL((await visitor.get(request())).location ?? '').pathname).toBe('/sign-in');
+    expect(new URL((await visitor.get(authorizationPath())).location ?? '').pathname).toBe('/sign-in');
   });
 });
 

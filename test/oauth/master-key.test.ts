@@ -232,7 +232,8 @@ describe('With ASSAY_MASTER_KEY', () => {
     const texts = [bytes.toString('base64'), bytes.toString('base64url')];
     const keys = texts.map((text) => loadConfig({}, { ASSAY_MASTER_KEY: text }).masterKey);
     for (const key of keys) expect(key?.export()).toEqual(bytes);
-    expect(JSON.stringify(loadConfig({}, { ASSAY_MASTER_KEY: texts[0] ?? '' }))).not.toContain('-_v7');
+    for (const text of texts)
+      expect(JSON.stringify(loadConfig({}, { ASSAY_MASTER_KEY: text }))).not.toContain(text);
   });
 });
 

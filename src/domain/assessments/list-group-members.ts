@@ -3,7 +3,7 @@ import type { ReadConnection } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import { GROUP_ROLES, type GroupRole } from './groups.ts';
-import { memoizeByShape, type PageRequest, readPage, type IndexRange } from '../lists/reverse-paging.ts';
+import { memoizeByShape, type PageRequest, readPage, type ReadableRun } from '../lists/reverse-paging.ts';
 
 export const MEMBER_SORT_FIELDS = ['createdAt', 'role', 'userUid'] as const;
 
@@ -119,8 +119,8 @@ export async function listGroupMembers(
   // Sorted by role, the list is one run of members per role, each sorted by membership id.
   const runs = sort === 'role' ? sortRuns(counts, descending) : [{ role, rows: total }];
   const order = sort === 'role' ? 'id' : sort;
-  const readable = runs.map((run): IndexRange<GroupMember> => ({
-    rows: run.rows,
+  const readable = runs.map((run): ReadableRun<GroupMember> => ({
+    rowCount: run.rows,
     read: ({ reversed, ...window }) =>
       pageQuery({
         order,

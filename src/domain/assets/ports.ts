@@ -13,7 +13,7 @@ import {
   visibilityParameters,
 } from '../shared/visibility.ts';
 import type { CounterDelta } from '../shared/counters.ts';
-import { memoizeByShape, type PageRequest, readPage, type IndexRange } from '../lists/reverse-paging.ts';
+import { memoizeByShape, type PageRequest, readPage, type ReadableRun } from '../lists/reverse-paging.ts';
 import { lockRows } from '../shared/lock-rows.ts';
 
 export const LISTED_PORT_STATES = ['open', 'closed'] as const;
@@ -86,8 +86,8 @@ export async function readPorts(
   if (asset === undefined) throw notFound('asset');
   const total = Math.min(asset.portCount, limit ?? asset.portCount);
   const offset = (page - 1) * perPage;
-  const range: IndexRange<Port> = {
-    rows: asset.portCount,
+  const range: ReadableRun<Port> = {
+    rowCount: asset.portCount,
     read: ({ reversed, ...window }) =>
       pageQuery({ orderBy, descending: descending !== reversed, reversed })(db, {
         asset: asset.id,

@@ -79,8 +79,8 @@ export async function changeHostDetections(
 }
 
 /**
- * Deletes the import's detections of assets, and the assets that no other import saw, no person changed and the caller
- * may delete. Undo the findings and hosts of the import first.
+ * Deletes the import's detections of assets, and the assets that it created, except those that another import saw, a
+ * person changed or the caller may not delete. Undo the findings and hosts of the import first.
  */
 export async function undoAssetDetections(
   tx: Transaction,

@@ -12,8 +12,8 @@ interface PageWindow {
 }
 
 /** Adjacent rows of a list, read with one query. */
-export interface IndexRange<R> {
-  rows: number;
+export interface ReadableRun<R> {
+  rowCount: number;
   /** Reads rows in the order of the list, or in its exact opposite if `reversed`. */
   read(window: PageWindow): Promise<R[]>;
 }
@@ -25,21 +25,21 @@ export interface IndexRange<R> {
  * @param length the number of rows on a page
  */
 export async function readPage<R>(
-  runs: readonly IndexRange<R>[],
+  runs: readonly ReadableRun<R>[],
   offset: number,
   length: number,
 ): Promise<R[]> {
   const parts: Promise<R[]>[] = [];
   let [skip, missing] = [offset, length];
-  for (const { rows, read } of runs) {
-    const limit = Math.min(missing, rows - skip);
+  for (const { rowCount, read } of runs) {
+    const limit = Math.min(missing, rowCount - skip);
     if (limit > 0) {
-      const reversed = skip > rows / 2;
-      const part = read({ offset: reversed ? rows - skip - limit : skip, limit, reversed });
+      const reversed = skip > rowCount / 2;
+      const part = read({ offset: reversed ? rowCount - skip - limit : skip, limit, reversed });
       parts.push(reversed ? part.then((page) => page.reverse()) : part);
       missing -= limit;
     }
-    skip = Math.max(0, skip - rows);
+    skip = Math.max(0, skip - rowCount);
   }
   return (await Promise.all(parts)).flat();
 }

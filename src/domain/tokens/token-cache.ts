@@ -170,7 +170,7 @@ export class TokenCache {
    * @throws IssuerUnreachable
    */
   async #readExternal(token: string, now: number): Promise<ExternalToken | undefined> {
-    return this.#external?.issued(token) === true ? this.#external.verify(token, now) : undefined;
+    return this.#external?.isClaimedIssuerOf(token) === true ? this.#external.verify(token, now) : undefined;
   }
 
   /** @returns the rights of an external token by the current state of its account */
@@ -202,7 +202,7 @@ export class TokenCache {
   /** Whether a suspect token deserves the queries of `authenticate`. */
   async #mayBeGood(token: string, now: number): Promise<boolean> {
     if (hasPersonalPrefix(token) && !isPersonalToken(token)) return false;
-    return this.#external?.issued(token) === true || this.#suspects.load({ token, now });
+    return this.#external?.isClaimedIssuerOf(token) === true || this.#suspects.load({ token, now });
   }
 
   async #checkSuspects(suspects: readonly Suspect[]): Promise<boolean[]> {

@@ -132,10 +132,10 @@ export class ReportSpool {
           order by source, ports, key limit ?`,
       )
       .all<[string, string, string, string | null]>(...after, limit)
-      .map(([source, name, key, host]) => ({
-        cursor: [source, name, key],
+      .map(([source, portsKey, key, host]) => ({
+        cursor: [source, portsKey, key],
         source,
-        key: { key, host, ports: this.#portLists.get(name) ?? name },
+        key: { key, host, ports: this.#portLists.get(portsKey) ?? portsKey },
       }));
   }
 

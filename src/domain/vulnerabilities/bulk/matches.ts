@@ -34,6 +34,7 @@ const FILTERS_BY_OTHER_ROWS = [
   'assessmentGroupId',
   'gone',
   'goneImportId',
+  'importId',
   'search',
 ] as const satisfies readonly (keyof VulnerabilityFilters)[];
 
