@@ -31,8 +31,8 @@ interface PendingSetup {
 /** @returns a new secret, valid in this session for 15 minutes */
 export function createAuthenticatorSetup({ keys, clock }: Context, session: Session): AuthenticatorSetup {
   const secret = generateTotpSecret();
-  const encrypted: PendingSetup = { secret, session: session.id, endsAt: clock() + LIFETIME };
-  return { secret, field: encryptSecret(keys.secret, PURPOSE, JSON.stringify(encrypted)) };
+  const pending: PendingSetup = { secret, session: session.id, endsAt: clock() + LIFETIME };
+  return { secret, field: encryptSecret(keys.secret, PURPOSE, JSON.stringify(pending)) };
 }
 
 /** @returns the secret of a setup field; `undefined` if it belongs to another session or has expired */

@@ -5,7 +5,6 @@ import { MESSAGES } from './messages.ts';
 /** Characters. */
 export const MAX_LINK_TOKEN_LENGTH = 200;
 
-/** The scripts of pages opened by a secret link. */
 export const LINK_SCRIPTS = ['clean-address.js'] as const;
 
 /** The page for an invalid link. It does not say why the link is invalid. */

@@ -188,7 +188,6 @@ const registerProviderRedirects: RouteRegistrar = (app, context) => {
   );
 };
 
-/** Shows and records why the sign-in failed. */
 async function showProblem(
   { log, clock, deniedAttempts }: Context,
   request: FastifyRequest,

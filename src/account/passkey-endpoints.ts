@@ -63,7 +63,7 @@ export const registerPasskeyOptions: RouteRegistrar = (app, context) => {
  * @returns the response with its challenge; `undefined` when the challenge is missing, expired, or of another
  *   purpose or session
  */
-export function parsePasskeyAssertion(
+export function takePasskeyResponse(
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -89,7 +89,7 @@ export async function parseNewPasskey(
   credential: string,
   name: string,
 ): Promise<NewPasskey | undefined> {
-  const assertion = parsePasskeyAssertion(context, request, reply, 'add', credential);
+  const assertion = takePasskeyResponse(context, request, reply, 'add', credential);
   if (assertion === undefined) return undefined;
   const { relyingParty, challenge, challengeExpiresAt } = assertion;
   const passkey = await verifyPasskeyRegistration(relyingParty, challenge, credential);
@@ -97,8 +97,9 @@ export async function parseNewPasskey(
 }
 
 /**
- * Returns the session that may make the request. Passkeys can also be added before a sign-in is complete, where one
- * is required.
+ * Returns the session that makes the request; `null` for a sign-in. A pending session may also add a passkey, because
+ * its account may have to set up a second factor first.
+ * @throws SignInRequired if the session is missing or has the wrong state
  */
 function sessionFor(purpose: PasskeyPurpose, { session }: FastifyRequest): Session | null {
   if (purpose === 'sign-in') return null;

@@ -6,7 +6,7 @@ import { CONSOLE_HOME, signInPath } from '../page-kit/paths.ts';
 import { Notice } from '../page-kit/forms.tsx';
 import { Page } from '../page-kit/layout.tsx';
 import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
-import { CredentialSchema, parsePasskeyAssertion } from './passkey-endpoints.ts';
+import { CredentialSchema, takePasskeyResponse } from './passkey-endpoints.ts';
 import { continueSignIn } from './sign-in-flow.ts';
 import { MAX_RETURN_LENGTH } from './sign-in-page.tsx';
 import { MESSAGES } from './messages.ts';
@@ -26,7 +26,7 @@ export const registerPasskeySignIn: RouteRegistrar = (app, context) => {
     },
     async (request, reply) => {
       const { credential, to: returnTo } = request.body;
-      const assertion = parsePasskeyAssertion(context, request, reply, 'sign-in', credential);
+      const assertion = takePasskeyResponse(context, request, reply, 'sign-in', credential);
       const owner =
         assertion &&
         (await verifyPasskeySignIn(context, changeContextOf(request, context.clock()), assertion));

@@ -15,7 +15,7 @@ import { Page } from '../page-kit/layout.tsx';
 import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
 import { CodeSchema } from './authenticator-setup.tsx';
 import { PASSKEY_SCRIPTS, PasskeyForm } from './passkey-form.tsx';
-import { CredentialSchema, parsePasskeyAssertion } from './passkey-endpoints.ts';
+import { CredentialSchema, takePasskeyResponse } from './passkey-endpoints.ts';
 import { completeSignIn } from './sign-in-flow.ts';
 import { MAX_RETURN_LENGTH, ReturnToQuery } from './sign-in-page.tsx';
 import { MESSAGES } from './messages.ts';
@@ -127,7 +127,7 @@ const prove = async (
 ) => {
   const now = context.clock();
   const session = pendingSession(request, now);
-  if (session === null) return abandonSignIn(request, reply, returnTo);
+  if (session === null) return redirectWithoutPendingSession(request, reply, returnTo);
   const proof = await verifySecondFactor(context, changeContextOf(request, now), session, () =>
     check(session, now),
   );
@@ -154,7 +154,7 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const { to: returnTo } = request.query;
       const session = pendingSession(request, clock());
-      if (session === null) return abandonSignIn(request, reply, returnTo);
+      if (session === null) return redirectWithoutPendingSession(request, reply, returnTo);
       if (hasSecondFactor(await secondFactorsOf(db.read, session.userId)))
         return showForms(context, request, reply, session, returnTo);
       return reply.redirect(`${PATH}/set-up?to=${encodeURIComponent(safeReturnPath(returnTo))}`, 303);
@@ -194,7 +194,7 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
     },
     async (request, reply) => {
       const { credential, to: returnTo } = request.body;
-      const assertion = parsePasskeyAssertion(context, request, reply, 'second-factor', credential);
+      const assertion = takePasskeyResponse(context, request, reply, 'second-factor', credential);
       return prove(
         context,
         request,
@@ -215,7 +215,7 @@ export function pendingSession({ session }: FastifyRequest, now: number): Sessio
 }
 
 /** Redirects users who need no second factor: they are signed in, or have to start again. */
-export function abandonSignIn(
+export function redirectWithoutPendingSession(
   request: FastifyRequest,
   reply: FastifyReply,
   returnTo: string | undefined,

@@ -24,7 +24,7 @@ import {
 import { PASSKEY_SCRIPTS, PasskeyForm } from './passkey-form.tsx';
 import { CredentialSchema, parseNewPasskey } from './passkey-endpoints.ts';
 import { RecoveryCodes } from './recovery-codes-list.tsx';
-import { abandonSignIn, pendingSession, ReturnTo } from './second-factor-page.tsx';
+import { redirectWithoutPendingSession, pendingSession, ReturnTo } from './second-factor-page.tsx';
 import { completeSignIn } from './sign-in-flow.ts';
 import { ReturnToQuery } from './sign-in-page.tsx';
 import { MESSAGES } from './messages.ts';
@@ -120,7 +120,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const { to: returnTo } = request.query;
       const session = pendingSession(request, clock());
-      if (session === null) return abandonSignIn(request, reply, returnTo);
+      if (session === null) return redirectWithoutPendingSession(request, reply, returnTo);
       if (hasSecondFactor(await secondFactorsOf(db.read, session.userId)))
         return reply.redirect(
           `/sign-in/second-factor?to=${encodeURIComponent(safeReturnPath(returnTo))}`,
@@ -140,7 +140,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
       const { set_up: setUp, code, to: returnTo } = request.body;
       const now = clock();
       const session = pendingSession(request, now);
-      if (session === null) return abandonSignIn(request, reply, returnTo);
+      if (session === null) return redirectWithoutPendingSession(request, reply, returnTo);
       const secret = openAuthenticatorSetup(context, session, setUp);
       const step = secret === undefined ? undefined : totpStep(secret, code, now);
       if (secret === undefined || step === undefined)
@@ -166,7 +166,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
       const { credential, to: returnTo } = request.body;
       const now = clock();
       const session = pendingSession(request, now);
-      if (session === null) return abandonSignIn(request, reply, returnTo);
+      if (session === null) return redirectWithoutPendingSession(request, reply, returnTo);
       const passkey = await parseNewPasskey(context, request, reply, credential, 'Passkey');
       if (passkey === undefined)
         return showForms(context, request, reply, session, returnTo, {

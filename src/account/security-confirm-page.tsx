@@ -13,7 +13,7 @@ import type { Session } from '../domain/sign-in/sessions.ts';
 import { verifyTotp } from '../domain/sign-in/totp.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { changeContextOf, openSession, requireSignedInSession } from '../http/browser-sessions.ts';
-import { CredentialSchema, parsePasskeyAssertion } from './passkey-endpoints.ts';
+import { CredentialSchema, takePasskeyResponse } from './passkey-endpoints.ts';
 import { safeReturnPath } from '../page-kit/paths.ts';
 import { ReturnTo } from './second-factor-page.tsx';
 import { CONFIRM_PATH, SECURITY_PATH } from './security-sections.tsx';
@@ -92,7 +92,7 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
       schema: { hide: true, body: Type.Object({ credential: CredentialSchema, to: ReturnTo }) },
     },
     async (request, reply) => {
-      const assertion = parsePasskeyAssertion(context, request, reply, 'confirm', request.body.credential);
+      const assertion = takePasskeyResponse(context, request, reply, 'confirm', request.body.credential);
       return confirm(
         request,
         reply,

@@ -28,7 +28,6 @@ import { MESSAGES } from './messages.ts';
 /** Milliseconds after sign-in or confirmation in which the password and factors can be changed. */
 const RECENT_CONFIRMATION = 600_000;
 
-/** Notices after the redirect of a form. */
 const NOTICES: Readonly<Record<string, string>> = {
   confirmed: MESSAGES.security.confirmed,
   'authenticator-added': MESSAGES.security.appSetUpElsewhere,

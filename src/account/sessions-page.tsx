@@ -159,7 +159,7 @@ export function signInMethodLabel(method: string): string {
   return otherFactors.length === 0 ? words : MESSAGES.sessions.withSecondFactor(words);
 }
 
-/** Tested in this order, because each user agent also names the browsers below it: Edge names Chrome and Safari. */
+/** Tested in this order, because many user agents also name browsers further down: Edge names Chrome and Safari. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
   [/\bOPR\/|\bOpera\//, 'Opera'],

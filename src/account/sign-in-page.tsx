@@ -42,7 +42,7 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
     returnTo: string | undefined,
     rejected?: { email: string; status: 401 | 429 },
   ) => {
-    const organizations = await hasIdentityProviders(db.read);
+    const hasProviders = await hasIdentityProviders(db.read);
     return sendHtmlPage(
       request,
       reply,
@@ -73,7 +73,7 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
           </p>
         </Form>
         <PasskeySignIn context={context} returnTo={returnTo} />
-        {organizations && (
+        {hasProviders && (
           <p class="aside">
             <a href={`/sign-in/organization?${new URLSearchParams({ to: safeReturnPath(returnTo) })}`}>
               {MESSAGES.signIn.sso}

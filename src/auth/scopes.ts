@@ -26,7 +26,6 @@ export function isReadOnlyScope(scope: Scope): boolean {
   return scope !== 'api' && scope.endsWith('r');
 }
 
-/** The scopes that grant nothing but tags. */
 const TAG_ONLY_SCOPES = ['tag_gw', 'tag_gr', 'tag_ow', 'tag_or', 'tag_lw', 'tag_lr'] as const;
 
 /** Operations 8 and 9 require one of these. */

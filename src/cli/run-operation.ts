@@ -37,7 +37,6 @@ export interface OperationCommand {
   description?: string;
   /** Replaces the generated example. */
   example?: string;
-  /** Returns a hint at a useful next command. */
   nextStep?: (result: JsonRow, response: Response) => string | undefined;
 }
 

@@ -67,8 +67,8 @@ export interface DemoHost {
 }
 
 /**
- * Returns findings on hosts. All pairs of template and host occur first if `hosts.length` is coprime to 5 and
- * `templates.length`.
+ * Returns findings on hosts. No pair of template and host repeats before all have occurred, if `hosts.length` is
+ * coprime to 5 and to `templates.length`.
  */
 export function findingsOnHosts(
   templates: readonly HostVulnerabilityTemplate[],

@@ -8,7 +8,10 @@ import {
 } from './affected-locations.ts';
 import { hostTemplates, mobileTemplates, webTemplates } from './vulnerability-templates.ts';
 
-/** Returns the findings by assessment. The demo accounts have access to the first assessment. */
+/**
+ * Returns the findings by assessment. The first is the main assessment, to which the admin, the member and the spare
+ * account have access.
+ */
 export function createDemoFindings(
   { domain, endpoints, assessment, vulnerabilities, furtherAssessments }: DemoOrganizationSpec,
   hosts: readonly DemoHost[],

@@ -83,7 +83,10 @@ export interface InventorySpec {
   products: readonly string[];
 }
 
-/** Returns up to 450 assets of an organization with unique names. */
+/**
+ * Returns `count` assets of an organization. Their names are unique up to 50 assets per product, and up to 500 in
+ * total.
+ */
 export function buildInventory(
   { organization, domain, network, products }: InventorySpec,
   count: number,
@@ -136,7 +139,7 @@ function assetLocation(
   number: number,
   { domain, network, products }: Pick<InventorySpec, 'domain' | 'network' | 'products'>,
 ): string | undefined {
-  // Starts at 10.x.1.0, because 10.x.0.0/24 is reserved for the assets in the manifest.
+  // Starts at 10.x.1.10, because 10.x.0.0/24 is reserved for the assets in the manifest.
   if (type === 'host') return `10.${network}.${1 + Math.floor(number / 200)}.${10 + (number % 200)}`;
   if (type !== 'webapp') return undefined;
   const [product, round] = roundRobin(products, number);

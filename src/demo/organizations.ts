@@ -14,7 +14,7 @@ export interface DemoOrganizationSpec {
   /** The further assessments are assigned to these groups round robin. */
   furtherGroups: readonly [string, ...string[]];
   assessment: AssessmentSpec;
-  /** The demo accounts have no access to these assessments. */
+  /** Of the demo accounts, only the admin and staff have access to these assessments. */
   furtherAssessments: readonly (AssessmentSpec & {
     about: 'web' | 'hosts' | 'applications';
     findings: number;

@@ -40,7 +40,7 @@ export function registerPages(
   app.register(async (scope: FastifyInstance) => {
     scope.decorate('clock', context.clock);
     await scope.register(fastifyCookie);
-    // Also removes the JSON parser of the API, so that nothing is parsed before the form's token is checked.
+    // Also removes the JSON parser of the API, so that only forms are parsed before the token is checked.
     scope.removeAllContentTypeParsers();
     // The longest field is an authorization request as the destination of a sign-in.
     await scope.register(fastifyFormbody, { bodyLimit: SMALL_BODY_LIMIT });
@@ -81,7 +81,7 @@ export function sendHtmlPage(
   page: VNode,
   { status = 200, formTargets = [] }: PageOptions = {},
 ): FastifyReply {
-  // Errors before cookies are parsed need the page's session as well.
+  // `generateCsrf` reads the cookies, also for an error that occurs before they are parsed.
   request.cookies ??= fastifyCookie.parse(request.headers.cookie ?? '');
   const session = request.session?.state === 'complete' ? request.session : null;
   const node = (
@@ -159,7 +159,7 @@ function sendError(
   reply: FastifyReply,
 ): FastifyReply {
   if (error instanceof SignInRequired || error instanceof SessionEnded) {
-    // An expired form cannot be resubmitted by a redirect, so open its page.
+    // A redirect cannot submit a form again, so the sign-in after a form leads to the console.
     return reply.redirect(signInPath(isRead(request) ? request.url : CONSOLE_HOME), 303);
   }
   const problem = pageProblem(error);

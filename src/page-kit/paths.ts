@@ -18,10 +18,13 @@ export const CONSOLE_PATHS = [
  * site.
  */
 const RETURN_PATHS = new RegExp(
-  `^(/|/account(/[0-9A-Za-z-]+){0,2}|/(${CONSOLE_PATHS.join('|')})(/[0-9A-Za-z%._~-]+){0,2}|/oauth/authorize)$`,
+  `^(/|/account(/[0-9A-Za-z-]+){0,3}|/(${CONSOLE_PATHS.join('|')})(/[0-9A-Za-z%._~-]+){0,2}|/oauth/authorize)$`,
 );
 
-/** @returns the URL of the sign-in page that leads to `to` */
+/**
+ * @returns the URL of the sign-in page that leads to `returnTo`, or to the console if `returnTo` is not a possible
+ *   destination
+ */
 export function signInPath(returnTo: string): string {
   const path = safeReturnPath(returnTo);
   return path === CONSOLE_HOME ? '/sign-in' : `/sign-in?to=${encodeURIComponent(path)}`;

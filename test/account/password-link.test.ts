@@ -55,6 +55,12 @@ describe('Password reset link', () => {
     expect(event).toMatchObject({ user_id: admin.id, object_id: String(user.id) });
   });
 
+  it('is the page that a sign-in leads to', async () => {
+    const user = await fixtures.account({ organization });
+    const { headers } = await createFormClient(server).get(pathOf(user));
+    expect(headers.get('location')).toBe(`/sign-in?${new URLSearchParams({ to: pathOf(user) })}`);
+  });
+
   it('rejects invited users, single sign-on, and the admin’s own account', async () => {
     const invited = await fixtures.invited({ organization });
     const rejected = await createLink(invited);

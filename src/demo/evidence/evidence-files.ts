@@ -11,7 +11,10 @@ export interface EvidenceFile {
 
 const SCREENSHOTS = ['screenshot-1.png', 'screenshot-2.png', 'screenshot-3.png'];
 
-/** Returns the attachments of a new finding: none, HTTP requests, a screenshot, or the output of a scan. */
+/**
+ * Returns the attachments of a new finding, at random: the output of a scan for a finding on a host; HTTP messages, a
+ * screenshot or both for others; or none.
+ */
 export function createEvidence(finding: DemoFinding, random: SeededRandom): EvidenceFile[] {
   const { location, template } = finding;
   const files: EvidenceFile[] = [];

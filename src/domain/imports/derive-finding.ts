@@ -20,7 +20,6 @@ export interface StoredDetection {
 export interface CoveringScope {
   importId: number;
   coveredAt: number;
-  /** Whether the import sets such findings to Fixed. */
   isFixing: boolean;
 }
 

@@ -103,7 +103,6 @@ const insertContents = prepareInsert(
 );
 
 export interface NewContent {
-  /** The id of the finding. */
   id: number;
   content: FindingContent;
   /** Id of the asset that it links. */

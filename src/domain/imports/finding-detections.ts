@@ -61,7 +61,6 @@ export interface Detection {
 }
 
 interface NewDetection {
-  /** The id of the finding. */
   id: number;
   detection: Detection;
   /** The number of its content. */

@@ -39,7 +39,6 @@ export interface ImportProgress {
   hosts: number;
   ports: number;
   findings: number;
-  /** Skipped records. */
   skipped: number;
   /** `null` while unknown and once the import has ended. */
   secondsLeft: number | null;

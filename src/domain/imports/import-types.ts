@@ -47,7 +47,6 @@ export interface RunProgress {
   ports: number;
   /** Findings read so far. Repeated ones count once when the whole report has been read. */
   findings: number;
-  /** Skipped records. */
   skipped: number;
   /** Part of the findings that is applied, from 0 to 1. Findings are applied after the whole report is read. */
   applied: number;

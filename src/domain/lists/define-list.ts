@@ -15,7 +15,6 @@ export interface RowPosition {
   id: number | string;
 }
 
-/** The columns that a row is read with to know its position. */
 interface PositionedRow {
   position_value: string | number | null;
   position_id: number | string;

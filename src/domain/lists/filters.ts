@@ -95,12 +95,10 @@ export function organizationFilter(column: string): Filter<'texts'> {
   };
 }
 
-/** Selects timestamps at or after the value. */
 export function sinceFilter(column: string): Filter<'moment'> {
   return { kind: 'moment', where: (_context, value) => sql<SqlBool>`${sql.ref(column)} >= ${value}` };
 }
 
-/** Selects timestamps before the value. */
 export function untilFilter(column: string): Filter<'moment'> {
   return { kind: 'moment', where: (_context, value) => sql<SqlBool>`${sql.ref(column)} < ${value}` };
 }

@@ -18,7 +18,6 @@ export interface UserUpdate {
   assessments?: readonly string[] | undefined;
   /** Ends a ban. */
   reactivate?: boolean | undefined;
-  /** Replaces the invitation link. */
   reinvite?: boolean | undefined;
 }
 

@@ -10,7 +10,6 @@ export interface StoredObservation extends HostObservation {
   states?: readonly string[] | undefined;
 }
 
-/** The ports of a host before its scans were stored. */
 export interface PortBaseline {
   baseline: readonly Port[];
   /** Id of the last port event from before. */
