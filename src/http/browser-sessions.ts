@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ChangeContext, Actor } from '../auth/callers.ts';
 import type { Context } from '../context.ts';
 import { endSessionIfAny } from '../domain/sign-in/end-sessions.ts';
-import { needsSecondFactor } from '../domain/sign-in/second-factors.ts';
+import { needsSecondFactorToSignIn } from '../domain/sign-in/second-factors.ts';
 import {
   type Browser,
   lockAccountForSignIn,
@@ -96,7 +96,7 @@ export async function openSession(
   const now = clock();
   const opened = await db.write(async (tx) => {
     await lockAccountForSignIn(tx, { ...input, passwordHash, passkeyId });
-    const waits = isFirstFactor && (await needsSecondFactor(tx, input, config.staffSecondFactor));
+    const waits = isFirstFactor && (await needsSecondFactorToSignIn(tx, input, config.staffSecondFactor));
     const state: Session['state'] = waits ? 'pending' : 'complete';
     const replaced =
       before !== null && (await endSessionIfAny(tx, changeContextOf(request, now), before, before.id));

@@ -9,8 +9,8 @@ type Serialize = (value: unknown) => string;
 const serializers = new WeakMap<TSchema, Serialize>();
 
 /**
- * Fastify's serializer compiler. Compiles a serializer at its first use, which takes a few milliseconds: those of all
- * operations and of their errors, most never used, would be two thirds of the start.
+ * Fastify's serializer compiler. Compiles a serializer at its first use, because compiling takes a few milliseconds: to
+ * compile those of all operations and errors, most of which are never used, would take two thirds of the startup time.
  */
 export const compileSerializer: FastifySerializerCompiler<TSchema> = ({ schema }) => {
   let serialize: Serialize | undefined;
@@ -24,17 +24,17 @@ function serializerOf(schema: TSchema): Serialize {
   let serialize = serializers.get(schema);
   if (serialize === undefined) {
     serialize =
-      serializeOneOrMany(schema) ?? (fastJson(mapSchema(schema as JsonSchema, toNullable)) as Serialize);
+      oneOrManySerializer(schema) ?? (fastJson(mapSchema(schema as JsonSchema, toNullable)) as Serialize);
     serializers.set(schema, serialize);
   }
   return serialize;
 }
 
-// For a union, fast-json-stringify has Ajv validate the value against each alternative. The two unions of responses
-// need no validation.
+// For a union, fast-json-stringify has Ajv validate the value against each alternative. The two kinds of unions in
+// responses, one object or an array and an object or `null`, need no validation.
 
-/** Serializes an object or an array of objects; `undefined` for any other schema. */
-function serializeOneOrMany({ anyOf }: { anyOf?: TSchema[] }): Serialize | undefined {
+/** Returns a serializer for a union of an object and an array of objects; `undefined` for any other schema. */
+function oneOrManySerializer({ anyOf }: { anyOf?: TSchema[] }): Serialize | undefined {
   const [single, list, rest] = anyOf ?? [];
   if (single === undefined || (list as JsonSchema | undefined)?.type !== 'array' || rest !== undefined)
     return;

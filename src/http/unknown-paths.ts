@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from './problems.ts';
 
 const MAX_PATH_SHOWN = 200;
-/** The router matches paths only, so that all are registered under one method. */
+/** The router matches paths only, so all are registered under one method. */
 const ROUTER_METHOD = 'GET';
 
 interface KnownPath {

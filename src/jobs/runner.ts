@@ -19,7 +19,6 @@ const POLL_INTERVAL = 1_000;
 const FIRST_RETRY_DELAY = 10_000;
 const MAX_RETRY_DELAY = 600_000;
 
-/** One attempt at a job. */
 export interface JobRun {
   job: Job;
   /**

@@ -19,7 +19,8 @@ export function acceptForms(scope: FastifyInstance): void {
 
 /**
  * Parses the named parameters of a form. Ignores other parameters and empty ones.
- * @throws OAuthError `invalid_request` for a repeated parameter, and for a body that is not form-encoded
+ * @throws OAuthError `invalid_request` for a repeated parameter, for invalid characters in a value, and for a body that
+ *   is not form-encoded
  */
 export function parseFormParameters<const Name extends string>(
   body: unknown,

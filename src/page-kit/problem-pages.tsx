@@ -10,7 +10,6 @@ import { Page } from './layout.tsx';
 import { PROBLEM_MESSAGES } from './messages.ts';
 import { sendPublicPage } from './pages-plugin.tsx';
 
-/** A problem type of one area. */
 interface DescribedType {
   path: string;
   /** The `type` of the problems (RFC 9457). */

@@ -30,7 +30,7 @@ function nextCode(secret: string): string {
   return generateSync({ secret, epoch: Math.floor(now / 1_000) });
 }
 
-async function keyOn(page: Page): Promise<string> {
+async function totpSecretOn(page: Page): Promise<string> {
   return ((await page.locator('#totp-secret').textContent()) ?? '').replaceAll(/\s/g, '');
 }
 
@@ -47,7 +47,7 @@ describeInBrowser('Second factor: authenticator app', () => {
     await page.getByRole('link', { name: 'Set up an authenticator app' }).click();
     const qrCode = page.getByRole('img', { name: 'QR code' });
     expect((await qrCode.boundingBox())?.width).toBeGreaterThan(150);
-    const secret = await keyOn(page);
+    const secret = await totpSecretOn(page);
     await page.getByLabel('Code', { exact: true }).fill(nextCode(secret));
     await page.getByRole('button', { name: 'Turn on' }).click();
     await page.locator('#recovery-codes').waitFor();
@@ -86,7 +86,7 @@ describeInBrowser('Second factor: authenticator app', () => {
     const page = await open(server.origin, { otherOrigins: [application.origin] });
     await addSession(page, server, account);
     await page.goto('/account/security/authenticator');
-    const secret = await keyOn(page);
+    const secret = await totpSecretOn(page);
     await page.getByLabel('Code', { exact: true }).fill(nextCode(secret));
     await page.getByRole('button', { name: 'Turn on' }).click();
     await page.locator('#recovery-codes').waitFor();
@@ -118,7 +118,7 @@ describeInBrowser('Second factor: authenticator app', () => {
     await page.goto('/account/sessions');
     await signIn(page, account);
     await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
-    await page.getByLabel('Code', { exact: true }).fill(nextCode(await keyOn(page)));
+    await page.getByLabel('Code', { exact: true }).fill(nextCode(await totpSecretOn(page)));
     await page.getByRole('button', { name: 'Turn on' }).click();
     await page.getByRole('link', { name: 'Continue' }).click();
     await page.waitForURL('**/account/sessions');
@@ -132,7 +132,7 @@ describeInBrowser('Second factor: authenticator app', () => {
     const page = await open(strict.origin);
     await page.goto('/account/sessions');
     await signIn(page, account);
-    await page.getByLabel('Code', { exact: true }).fill(nextCode(await keyOn(page)));
+    await page.getByLabel('Code', { exact: true }).fill(nextCode(await totpSecretOn(page)));
     await page.getByRole('button', { name: 'Turn on' }).click();
     await page.getByRole('link', { name: 'Continue' }).click();
     await page.waitForURL('**/account/sessions');

@@ -16,7 +16,6 @@ async function newUser() {
   return assay.json('user', 'create', '--email', email, '--organization', 'acme');
 }
 
-/** Creates a user who has accepted the invitation. */
 async function newPerson() {
   const { invite_url, ...user } = await newUser();
   const browser = createFormClient(await assay.serveHere());

@@ -54,7 +54,6 @@ const leave = () => {
   for (const connection of following) connection.destroy();
   following.clear();
 };
-/** Parses the events of a stream into their fields. */
 const eventsIn = (text: string) =>
   text
     .split('\n\n')

@@ -25,7 +25,6 @@ const port = (number: number, overrides: Partial<ObservedPort> = {}): ObservedPo
   ...overrides,
 });
 const SCANNED_PORTS = new ScannedPorts([['tcp', 1, 1_000]]);
-/** Imports a scan of the host from the given number of minutes ago. */
 async function scan(minutes: number, ports: ObservedPort[], overrides: Partial<ScannedHost> = {}) {
   const host = {
     address: ADDRESS,

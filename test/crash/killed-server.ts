@@ -22,7 +22,6 @@ export interface ServerRunner {
   environment: Readonly<Record<string, string>>;
   /** Opens the database in this process, and creates an organization with an admin. */
   openWorld(): Promise<{ db: Database; token: string }>;
-  /** Starts a server on a free port. */
   serve(): Promise<ServerProcess>;
   end(): Promise<void>;
 }

@@ -10,7 +10,6 @@ const { db } = await useOwnDatabase();
 interface Columns {
   table: string;
   columns: string;
-  /** The table that a foreign key refers to. */
   target?: string;
   /** The condition of a partial index. */
   condition?: string | null;

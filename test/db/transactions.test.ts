@@ -132,7 +132,6 @@ describe('Handle of a transaction', () => {
 });
 
 describe.runIf(engine() === 'postgres')('Transaction on PostgreSQL', () => {
-  /** Connects to the same database through a proxy. */
   async function openRemote() {
     const network = await startNetworkProxy(new URL(testDatabase.databaseUrl!));
     const remote = await openDatabase({ ...testDatabase, databaseUrl: network.url, timeout: 30_000 });

@@ -135,7 +135,6 @@ export class SoftwareAuthenticator {
   }
 }
 
-/** Loads the options of a WebAuthn request. */
 export async function passkeyOptions(
   visitor: FormClient,
   purpose: 'sign-in' | 'second-factor' | 'confirm' | 'add',

@@ -162,7 +162,6 @@ async function reset(profile: Profile): Promise<void> {
   profile.allowed = {};
 }
 
-/** Fills in the sign-in form and submits it. */
 export async function signIn(
   page: Page,
   { email, password }: { email: string; password: string },

@@ -37,7 +37,6 @@ const operations = (): Operation[] =>
     Object.entries<any>(methods).map(([method, operation]) => ({ path, method, operation, servers })),
   );
 
-/** Resolves a reference within the document. */
 function resolve(part: any): any {
   if (part?.$ref === undefined) return part;
   const keys = (part.$ref as string).split('/').slice(1);

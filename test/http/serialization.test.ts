@@ -15,7 +15,6 @@ const { paths, components } = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8'),
 ) as Description;
 
-/** The schemas of all responses and those that they reference. */
 function responseSchemas(): JsonSchema[] {
   const schemas = new Set<JsonSchema>();
   const referred = (schema: JsonSchema): JsonSchema => {

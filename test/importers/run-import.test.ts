@@ -229,7 +229,6 @@ async function recordedText() {
   return { vulnerabilities, findings, links, entries, taggings, contents };
 }
 
-/** Checks the counters of the assessment against its rows. */
 async function expectCounted() {
   const { body } = await server.request('GET', `/v1/assessments/${assessment.uid}`, { token: staff.token });
   const rows = await listVulnerabilities();

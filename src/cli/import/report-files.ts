@@ -11,7 +11,6 @@ export interface ReportFile {
   path: string;
   /** Shown to the user: the path as given, or the path within a given folder. */
   label: string;
-  /** File name that the import gets. */
   name: string;
 }
 

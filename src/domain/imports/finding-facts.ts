@@ -32,7 +32,6 @@ export interface FindingWithFacts {
   id: number;
   identity: string;
   source: string;
-  /** The content that the vulnerability shows. */
   current: FindingContent;
   /** The content of the latest detection, which the vulnerability should show. */
   latest: FindingContent;

@@ -65,7 +65,6 @@ export interface Filter<K extends FilterKind = FilterKind> {
 
 export type Filters = Readonly<Record<string, { [K in FilterKind]: Filter<K> }[FilterKind]>>;
 
-/** The values of filters by name. */
 export type FilterInput<F extends Filters> = {
   readonly [N in keyof F]?: FilterValues[F[N]['kind']] | undefined;
 };

@@ -12,7 +12,6 @@ export type FieldErrorReason = {
     : never;
 }[keyof FieldErrors];
 
-/** An error in one field of the input. */
 export type FieldError = FieldErrorReason & {
   /** Dotted path from the root of the input: `tags.3.name`. */
   property: string;

@@ -15,7 +15,6 @@ import { SSO_METHOD } from '../users/sign-in-eligibility.ts';
 
 export interface IdentityProvider extends Omit<ProviderSettings, 'domains' | 'groups'> {
   organizationId: number;
-  /** The uid of the organization. */
   organization: string;
   organizationName: string;
 }

@@ -20,7 +20,6 @@ export interface PasswordReset {
   name: string | null;
   /** `null` for platform staff. */
   organizationId: number | null;
-  /** The name of the organization. */
   organization: string | null;
 }
 

@@ -87,7 +87,7 @@ export async function requiresSecondFactor(
 }
 
 /** Whether a password alone does not complete a sign-in: the account has a second factor, or must have one. */
-export async function needsSecondFactor(
+export async function needsSecondFactorToSignIn(
   db: ReadConnection,
   owner: FactorOwner,
   staff: StaffSecondFactor,

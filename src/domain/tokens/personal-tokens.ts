@@ -8,7 +8,7 @@ import { validateName } from '../shared/names.ts';
 import type { PartialInput } from '../shared/partial-input.ts';
 import { parseTimestamp } from '../shared/time.ts';
 import { selectTokens, toUserToken, type UserToken } from './token-list.ts';
-import { issueToken, MAX_USER_TOKENS, validateToken } from './tokens.ts';
+import { issueToken, MAX_USER_TOKENS, validateScopesAndAddresses } from './tokens.ts';
 
 /** Absent members default to those of the caller's credential. */
 export interface PersonalTokenInput {
@@ -25,7 +25,7 @@ export function validatePersonalToken(
   { name, scopes = [], allowedAddresses = [], expiresAt }: PartialInput<PersonalTokenInput>,
   now: number,
 ): FieldError[] {
-  const errors = validateToken(scopes, allowedAddresses);
+  const errors = validateScopesAndAddresses(scopes, allowedAddresses);
   const nameError = name === undefined ? undefined : validateName('name', name);
   if (nameError !== undefined) errors.unshift(nameError);
   if (expiresAt === undefined) return errors;

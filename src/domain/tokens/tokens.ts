@@ -30,7 +30,10 @@ export interface TokenRequest {
   allowedAddresses?: readonly string[] | undefined;
   /** The id of the token that it is created with, and ends with. */
   createdBy?: string | null;
-  /** The maximum number of valid tokens of the account, this one included; absent for no limit. */
+  /**
+   * The maximum number of valid tokens of the account, this one included and those of applications not counted; absent
+   * for no limit.
+   */
   atMost?: number;
 }
 
@@ -57,7 +60,7 @@ export async function issueToken(
   if (account === undefined) throw notFound('user');
 
   const allowedAddresses = request.allowedAddresses ?? [];
-  const fieldErrors = validateToken(request.scopes ?? [], allowedAddresses);
+  const fieldErrors = validateScopesAndAddresses(request.scopes ?? [], allowedAddresses);
   if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
   const scopes = grantedScopes(request.scopes, grantableScopes(account));
 
@@ -132,7 +135,10 @@ async function lockCreator(tx: Transaction, id: string): Promise<string | null> 
 }
 
 /** @returns the errors of the scopes and addresses */
-export function validateToken(scopes: readonly string[], blocks: readonly string[]): FieldError[] {
+export function validateScopesAndAddresses(
+  scopes: readonly string[],
+  blocks: readonly string[],
+): FieldError[] {
   return [
     ...scopes.flatMap((scope, index): FieldError[] =>
       isScope(scope) ? [] : [{ property: `scopes.${index}`, code: 'unknown-scope', value: scope }],

@@ -16,7 +16,6 @@ export interface Invitation extends InvitationClaims {
   name: string | null;
   /** `null` for platform staff. */
   organizationId: number | null;
-  /** The name of the organization. */
   organization: string | null;
 }
 

@@ -17,7 +17,6 @@ interface FilterParameter {
   parse(value: unknown, source: string): unknown;
 }
 
-/** The filters by parameter name. */
 export type FilterParameters = ReadonlyMap<string, FilterParameter>;
 
 export function filterParameters(

@@ -351,7 +351,6 @@ class JsonScanner {
   }
 }
 
-/** A value at one of the requested paths. */
 export interface JsonMatch {
   path: string;
   /** Names and indices that lead to the value. */

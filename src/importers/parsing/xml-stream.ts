@@ -18,7 +18,6 @@ export interface XmlAncestor {
   attributes: Attributes;
 }
 
-/** An element at one of the requested paths. */
 export interface XmlMatch {
   path: string;
   element: XmlElement;

@@ -36,13 +36,13 @@ export const wapiti: ReportFormat = {
       ({ path, keys, value }) => {
         const name = cutSharedName(String(keys[1]));
         if (path === 'infos.*') {
-          if (OF_INFOS.includes(name)) infos[name] = value;
+          if (INFO_KEYS.includes(name)) infos[name] = value;
         } else if (categories.size < MAX_CATEGORIES) categories.set(name, categoryOf(asJsonObject(value)));
       },
     );
     const target = textOf(infos.target);
     const base = target === undefined ? undefined : cutSharedName(target);
-    for await (const { keys, value, offset } of streamJsonMatches(source(), FINDINGS)) {
+    for await (const { keys, value, offset } of streamJsonMatches(source(), FINDING_PATHS)) {
       const location = { offset };
       const category = cutSharedName(String(keys[1]));
       const url = urlOf(asJsonObject(value), base);
@@ -61,8 +61,8 @@ export const wapiti: ReportFormat = {
   },
 };
 
-const FINDINGS = ['vulnerabilities.*.*', 'anomalies.*.*', 'additionals.*.*'];
-const OF_INFOS = ['target', 'date', 'scope', 'version'];
+const FINDING_PATHS = ['vulnerabilities.*.*', 'anomalies.*.*', 'additionals.*.*'];
+const INFO_KEYS = ['target', 'date', 'scope', 'version'];
 const MAX_CATEGORIES = 1_000;
 const LEVELS: readonly Severity[] = ['Informational', 'Low', 'Medium', 'High', 'Critical'];
 
