@@ -138,8 +138,8 @@ export function usesHttps({ addresses }: Context): boolean {
 }
 
 /**
- * `Lax`, because the link of a client to /oauth/authorize is cross-site and must carry the session. It withholds the
- * cookie from cross-site POSTs. A cross-site GET only grants what the user has consented to before.
+ * `Lax`: a client links to /oauth/authorize from another site, and the request must carry the session. Browsers still
+ * withhold the cookie from cross-site POSTs. A cross-site GET grants only what the user has already consented to.
  */
 export function cookieOptions(context: Context) {
   return { path: '/', httpOnly: true, sameSite: 'lax', secure: usesHttps(context) } as const;

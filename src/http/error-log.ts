@@ -7,8 +7,8 @@ const THROTTLE_MILLISECONDS = 1_000;
 const throttles = new WeakMap<Logger, LogThrottle>();
 
 /**
- * Logs a server error. Many requests get the same error of type `unavailable` at once: logs the first immediately, and
- * then one per second with their number.
+ * Logs a server error. When the service is unavailable, many requests fail with the same error: logs the first one
+ * immediately, and then one line per second with their number.
  */
 export function logServerError(log: Logger, requestId: string, problem: Problem): void {
   const { message } = problem;

@@ -188,8 +188,8 @@ async function migrateSqlite(writer: SqliteConnection): Promise<string[]> {
 }
 
 /**
- * Brings the WAL into the database file, so that the file is complete by itself. SQLite does that when the last
- * connection is closed, but the driver closes one only once its statements are garbage.
+ * Copies the WAL into the database file, so that the file alone is complete. SQLite does so when the last connection
+ * closes, but the driver closes a connection only once its statements have been garbage-collected.
  */
 function checkpointAtClose(writer: SqliteConnection): void {
   try {

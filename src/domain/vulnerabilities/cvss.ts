@@ -72,7 +72,10 @@ const VERSIONS = {
 };
 
 const MAX_VECTOR_LENGTH = 512;
-/** A report has few distinct vectors, and calculating a score takes as long as the rest of a finding. */
+/**
+ * Caches scores: a report has few distinct vectors, and calculating a score takes half of the time that a finding
+ * takes.
+ */
 const scoreCache = new Map<string, { score: number | undefined }>();
 const MAX_CACHED_SCORES = 1_000;
 
