@@ -3,7 +3,7 @@ import { hashPassword } from '../src/auth/passwords.ts';
 import { loadKeys } from '../src/domain/tokens/server-keys.ts';
 import type { Database, Transaction } from '../src/db/database.ts';
 import type { Tables } from '../src/db/schema.ts';
-import { GROUP_ROLES } from '../src/domain/assessments/groups.ts';
+import { GROUP_ROLES } from '../src/auth/roles.ts';
 import { createOAuthClient } from '../src/domain/tokens/oauth-clients.ts';
 import { issueToken } from '../src/domain/tokens/tokens.ts';
 import { createUser } from '../src/domain/users/users.ts';

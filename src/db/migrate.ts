@@ -9,6 +9,7 @@ import { caseFolding } from './migrations/0006-case-folding.ts';
 import { trustedEmailProviders } from './migrations/0007-trusted-email-providers.ts';
 import { detections } from './migrations/0008-detections.ts';
 import { hostDetections } from './migrations/0009-host-detections.ts';
+import { roles } from './migrations/0010-roles.ts';
 import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
 /**
@@ -26,6 +27,7 @@ export const migrations: readonly Migration[] = [
   trustedEmailProviders,
   detections,
   hostDetections,
+  roles,
 ];
 
 export const dialects: Record<Engine, SchemaDialect> = {

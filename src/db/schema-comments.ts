@@ -3,6 +3,9 @@
  * its name and type don't say.
  */
 export const SCHEMA_COMMENTS: Readonly<Record<string, string>> = {
+  'assessment_access.by_name': '1 if a person granted it.',
+  'assessment_access.by_provider':
+    '1 if a group of the identity provider grants it. Removing one grant leaves the other.',
   'assessment_groups.search_name': 'Normalized for search, like every `search_name`.',
   'assessment_group_members.user_uid': 'Copied from the user, so that a list can be sorted by it.',
   'assessments.starts_on': 'Date, as `2026-11-22`.',

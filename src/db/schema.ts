@@ -10,7 +10,16 @@ export type Row<T extends keyof Tables> = Selectable<Tables[T]>;
  * each change that the operations of the object itself can make (ADR 35).
  */
 export interface Tables {
-  assessment_access: { organization_id: number; assessment_id: number; user_id: number };
+  assessment_access: {
+    organization_id: number;
+    assessment_id: number;
+    user_id: number;
+    role: Generated<'assessment_read_only' | 'assessment_developer' | 'assessment_member'>;
+    /** 1 if a person granted it. */
+    by_name: Generated<number>;
+    /** 1 if a group of the identity provider grants it. Removing one grant leaves the other. */
+    by_provider: Generated<number>;
+  };
   assessment_group_member_counts: { group_id: number; role: string; members: number };
   assessment_group_members: {
     id: Generated<number>;
@@ -62,6 +71,7 @@ export interface Tables {
     created_at: number;
     updated_at: Generated<number>;
     version: Generated<number>;
+    created_by: number | null;
   };
   /** When an import saw an asset. */
   asset_detections: {
@@ -393,6 +403,7 @@ export interface Tables {
     /** Whether its users must have a second factor to sign in. */
     require_second_factor: Generated<number>;
     version: Generated<number>;
+    dismissal_role: Generated<'assessment_member' | 'assessment_operator' | 'admin'>;
   };
   passkeys: {
     /** Credential ID, base64url. */

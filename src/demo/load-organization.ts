@@ -4,7 +4,7 @@ import { createAssessmentTag } from '../domain/assessments/assessment-tags.ts';
 import { addGroupMembers } from '../domain/assessments/add-group-members.ts';
 import { grantAssessmentAccess } from '../domain/assessments/assessment-access.ts';
 import { createAssessment } from '../domain/assessments/create-assessment.ts';
-import { GROUP_ROLES, type GroupRole } from '../domain/assessments/groups.ts';
+import { GROUP_ROLES, type GroupRole } from '../auth/roles.ts';
 import { createGroup } from '../domain/assessments/update-group.ts';
 import { createTestingSession } from '../domain/assessments/update-testing-session.ts';
 import { banUser } from '../domain/users/ban-user.ts';

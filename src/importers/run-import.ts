@@ -124,7 +124,7 @@ export async function runImport({
       await db.write((tx) => saveReportTime(tx, job, reportAt, fallbackAt));
     }
     const { assessment } = job;
-    if (assessment !== null && outcome.state !== 'cancelled') {
+    if (assessment !== null && job.canReport && outcome.state !== 'cancelled') {
       const onApplied = (appliedShare: number): void => {
         progress.applied = appliedShare;
         reportProgress();
@@ -243,6 +243,7 @@ function handleRecord(
     case 'finding': {
       const { finding, location } = record;
       if (job.assessment === null) skips.add('no assessment for findings', location);
+      else if (!job.canReport) skips.add('your role does not permit reporting findings', location);
       else {
         const { target } = finding;
         const source = finding.source ?? format.name;

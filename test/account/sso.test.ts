@@ -689,7 +689,7 @@ describe('Groups', () => {
     expect((await eventsSince(before))[0]).toMatchObject({
       action: 'assessment.revoke',
       object_id: 'shop',
-      before: JSON.stringify({ user: id }),
+      before: JSON.stringify({ user: id, role: 'assessment_member' }),
     });
     delete acmeProvider.people.get(providerUser.sub)?.groups;
     await signIn(providerUser);

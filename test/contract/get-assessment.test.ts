@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { GROUP_ROLES } from '../../src/auth/roles.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
 import { useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -81,10 +82,15 @@ describe('Operation 37: get an assessment', () => {
     for (const { token } of [admin, await fixtures.user()]) expect((await get(token)).status).toBe(200);
   });
 
-  it('returns 404 to users without access, including members of its group, and for unknown assessments', async () => {
+  it.each(GROUP_ROLES)('returns it to members of its group with the role %s', async (role) => {
+    const user = await fixtures.user({ organization });
+    await fixtures.member((await get(admin.token)).body.assessment_group_id, user.uid, role);
+    expect((await get(user.token)).status).toBe(200);
+  });
+
+  it('returns 404 to users without access and for unknown assessments', async () => {
     const outsider = await fixtures.user({ organization });
-    const { body } = await get(admin.token);
-    await fixtures.member(body.assessment_group_id, outsider.uid, 'rbac_group_admin');
+    await fixtures.member((await fixtures.group(organization)).id, outsider.uid, 'rbac_group_admin');
     const foreignAdmin = await fixtures.user({
       organization: (await fixtures.organization()).uid,
       admin: true,

@@ -92,7 +92,7 @@ describe('Operation 54: invite a user', () => {
           assessments: [uid],
         },
       ],
-      ['assessment.grant', null, { user: response.body.id }],
+      ['assessment.grant', null, { user: response.body.id, role: 'assessment_member' }],
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { expectAssessmentProblem } from '../harness/expect-problem.ts';
-import { GROUP_ROLES, type GroupRole } from '../../src/domain/assessments/groups.ts';
+import { GROUP_ROLES, type GroupRole } from '../../src/auth/roles.ts';
 import { useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 

@@ -220,32 +220,56 @@ describe('Operation 39: update an assessment', () => {
       ['rbac_group_admin', 200],
       ['assessment_creator', 403],
       ['assessment_member', 403],
+      ['assessment_read_only', 403],
       ['infra_admin', 403],
-    ] as const)('returns to users with access and the role %s in its group: %i', async (role, status) => {
+    ] as const)('returns to members with the role %s in its group: %i', async (role, status) => {
       await fixtures.member(group.id, member.uid, role);
       expect((await update({ description: 'x' }, member.token)).status).toBe(status);
       if (status === 200) expectInvalid(await update({ tag_list: ['unknown'] }, member.token), 'tag_list.0');
     });
 
-    it('returns 403 with access only and 404 with the role only', async () => {
+    it('returns 403 with access by name only', async () => {
       expectForbidden(await update({ description: 'x' }, member.token));
-      const operator = await fixtures.user({ organization: organization.uid });
-      await fixtures.member(group.id, operator.uid, 'assessment_operator');
-      expect((await update({ description: 'x' }, operator.token)).status).toBe(404);
     });
 
-    it('requires a role of operation 38 in the target group', async () => {
+    it('permits creators to change what they created, as long as they have the role', async () => {
+      const creator = await fixtures.user({ organization: organization.uid });
+      await fixtures.member(group.id, creator.uid, 'assessment_creator');
+      const created = await server.request('POST', '/v1/assessments', {
+        token: creator.token,
+        body: { name: 'Own', assessment_group_id: group.id },
+      });
+      const rename = () =>
+        server.request('PATCH', `/v1/assessments/${created.body.uid}`, {
+          token: creator.token,
+          body: { name: 'Renamed' },
+        });
+      expect((await rename()).status).toBe(200);
+      expectForbidden(await update({ name: 'Renamed' }, creator.token));
+      await fixtures.member(group.id, creator.uid, 'assessment_member');
+      expectForbidden(await rename());
+    });
+
+    it('requires the role rbac_group_admin in the present and in the new group', async () => {
       await fixtures.member(group.id, member.uid, 'assessment_operator');
       const otherGroup = await fixtures.group(organization.uid);
-      const move = () => update({ assessment_group_id: otherGroup.id }, member.token);
+      const move = (id: number | null = otherGroup.id) => update({ assessment_group_id: id }, member.token);
       expectInvalid(await move(), 'assessment_group_id');
+      // The present group is accepted.
+      expect((await move(group.id)).status).toBe(200);
+      expectForbidden(await move(null));
+      await fixtures.member(otherGroup.id, member.uid, 'rbac_group_admin');
+      expectForbidden(await move());
+      // The last rbac_group_admin keeps the role.
+      const otherAdmin = await fixtures.user({ organization: organization.uid });
+      for (const { id } of [group, otherGroup]) await fixtures.member(id, otherAdmin.uid, 'rbac_group_admin');
+      await fixtures.member(group.id, member.uid, 'rbac_group_admin');
       await fixtures.member(otherGroup.id, member.uid, 'assessment_creator');
-      // The current group is accepted.
-      expect((await update({ assessment_group_id: group.id }, member.token)).status).toBe(200);
+      expectForbidden(await move());
+      await fixtures.member(otherGroup.id, member.uid, 'rbac_group_admin');
       expect((await move()).body.assessment_group_id).toBe(otherGroup.id);
-      const third = await fixtures.group(organization.uid);
-      await fixtures.member(third.id, member.uid, 'assessment_operator');
-      expectForbidden(await update({ assessment_group_id: third.id }, member.token));
+      expect((await move(null)).body.assessment_group_id).toBe(null);
+      expectForbidden(await move());
       const foreignGroup = await fixtures.group((await fixtures.organization()).uid);
       expectInvalid(await update({ assessment_group_id: foreignGroup.id }), 'assessment_group_id');
     });

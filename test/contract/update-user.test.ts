@@ -48,8 +48,8 @@ describe('Operation 56: update a user', () => {
     ]);
     expect(await eventsOf(response)).toEqual([
       ['user.rename', { name: 'Ada' }, { name: 'Bea' }],
-      ['assessment.grant', null, { user: user.id }],
-      ['assessment.revoke', { user: user.id }, null],
+      ['assessment.grant', null, { user: user.id, role: 'assessment_member' }],
+      ['assessment.revoke', { user: user.id, role: 'assessment_member' }, null],
       ['user.set-role', { admin: false }, { admin: true }],
     ]);
     expect((await whoAmI(user.token)).body.admin).toBe(true);

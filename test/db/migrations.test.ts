@@ -76,6 +76,10 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     '13a60775b3abce8864e16c22178114820b73c2faee368f80dafbf461e5542717',
     '9ef48f3bd8f518edb4bc90d1ac763d3a73b4e28b2a95118b786b8d10616fe439',
   ],
+  '0010-roles': [
+    '0130b34ee76e1af099ebacef2ea989484c9b44c101305c6986a0f887ac81bcde',
+    'f880f6c24cc490d48d140ee741bdfa9aaffe16f4d14dfc4802ad6bd28f9dd547',
+  ],
 };
 
 /** Tables that later migrations drop. */
@@ -268,6 +272,46 @@ describe('Migrations', () => {
       where vulnerabilities.id = (select min(id) from vulnerabilities)
         and assessments.id = (select min(id) from assessments)`.execute(db.read);
     expect(texts.rows).toEqual([{ title: 'δοσ', description: 'grosse \u13A0', name: 'mass' }]);
+  });
+
+  it('keep the access that everyone has, and know who created assessments', async () => {
+    const db = await open();
+    await restore(db, '0001-initial');
+    const rowsOf = async (columns: string) =>
+      (
+        await sql<Row>`select ${sql.raw(columns)} from assessment_access order by user_id, assessment_id`.execute(
+          db.read,
+        )
+      ).rows;
+    const before = await rowsOf('organization_id, assessment_id, user_id');
+    const [mapped, unmapped] = before;
+    await db.write(async (tx) => {
+      const run = (text: string) => sql.raw(text).execute(tx);
+      await run(`delete from identity_provider_groups`);
+      await run(`delete from identities`);
+      await run(`insert into identities (organization_id, issuer, subject, user_id, created_at)
+        values (${String(mapped?.organization_id)}, 'https://idp.example', 'ada', ${String(mapped?.user_id)}, 1)`);
+      await run(`delete from identity_providers`);
+      await run(`insert into identity_providers (organization_id, issuer, client_id, groups_claim, sso_only, created_at)
+        values (${String(mapped?.organization_id)}, 'https://idp.example', 'assay', 'groups', 0, 1)`);
+      await run(`insert into identity_provider_groups (organization_id, group_name, assessment_id)
+        values (${String(mapped?.organization_id)}, 'web', ${String(mapped?.assessment_id)})`);
+      await run(`insert into audit_events (at, action, object_type, object_id, organization_id, actor_kind, user_id)
+        select 1, 'assessment.create', 'assessment', uid, organization_id, 'user', ${String(unmapped?.user_id)}
+        from assessments where id = ${String(unmapped?.assessment_id)}`);
+    });
+    await db.migrate();
+    expect(await rowsOf('organization_id, assessment_id, user_id')).toEqual(before);
+    expect(await rowsOf('role, by_name, by_provider')).toEqual(
+      before.map((row) => ({
+        role: 'assessment_member',
+        by_name: row === mapped ? 0 : 1,
+        by_provider: row === mapped ? 1 : 0,
+      })),
+    );
+    const { rows } = await sql<Row>`select created_by from assessments
+      where id = ${unmapped?.assessment_id}`.execute(db.read);
+    expect(rows).toEqual([{ created_by: unmapped?.user_id }]);
   });
 
   it('carry over what imports saw and covered, so that the state follows from it', async () => {

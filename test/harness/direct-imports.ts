@@ -88,6 +88,7 @@ export async function importDirectly(
       assessment,
       caller,
       canWriteAssets: true,
+      canReport: true,
       options,
       sha256,
       createdAt: at,

@@ -12,7 +12,7 @@ import { hasLocation, type NewAsset } from '../../src/domain/assets/insert-asset
 import type { Asset } from '../../src/domain/assets/read-asset.ts';
 import { createOAuthClient, type NewOAuthClient } from '../../src/domain/tokens/oauth-clients.ts';
 import { addGroupMembers } from '../../src/domain/assessments/add-group-members.ts';
-import type { GroupRole } from '../../src/domain/assessments/groups.ts';
+import type { GroupRole } from '../../src/auth/roles.ts';
 import { createGroup } from '../../src/domain/assessments/update-group.ts';
 import { planListingUpdate, updateListingAssets } from '../../src/domain/assessments/update-listing.ts';
 import {

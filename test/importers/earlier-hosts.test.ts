@@ -40,6 +40,7 @@ async function createScope() {
           assessment: null,
           caller: operatorCaller('an import'),
           canWriteAssets: true,
+          canReport: true,
           options: DEFAULT_OPTIONS,
           sha256: '',
           createdAt: clock(),

@@ -131,6 +131,7 @@ async function jobOf({
     assessment: into,
     caller,
     canWriteAssets,
+    canReport: true,
     options: { ...DEFAULT_OPTIONS, ...options },
     sha256: row.sha256,
     createdAt: now,

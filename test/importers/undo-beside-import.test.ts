@@ -38,6 +38,7 @@ async function twoImports() {
     id: second.id,
     caller,
     canWriteAssets: true,
+    canReport: true,
     options: {} as ImportOptions,
     sha256: '',
     createdAt: seenAt + 1_000,

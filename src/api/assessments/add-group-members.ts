@@ -5,7 +5,7 @@ import {
   ADDITION_STATUSES,
   addGroupMembers,
 } from '../../domain/assessments/add-group-members.ts';
-import { GROUP_ROLES } from '../../domain/assessments/groups.ts';
+import { GROUP_ROLES } from '../../auth/roles.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { operation, operationsOf } from '../../http/operation.ts';
 import { describedAs, MAX_TEXT } from '../../http/schemas.ts';

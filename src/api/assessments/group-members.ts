@@ -6,7 +6,7 @@ import {
   listGroupMembers,
   MEMBER_SORT_FIELDS,
 } from '../../domain/assessments/list-group-members.ts';
-import { GROUP_ROLES } from '../../domain/assessments/groups.ts';
+import { GROUP_ROLES } from '../../auth/roles.ts';
 import {
   REMOVAL_ERRORS,
   REMOVAL_STATUSES,
@@ -187,13 +187,18 @@ const listGroupMembersOperation = ({ addresses, db }: Context) =>
     async handler({ caller, params, query, url }) {
       const { assessmentGroupId } = params;
       const { page = 1, perPage = DEFAULT_PER_PAGE, sort = 'createdAt', sortDir, role } = query;
-      const { members, total, canManage } = await listGroupMembers(db.read, caller, assessmentGroupId, {
-        page,
-        perPage,
-        sort,
-        descending: sortDir === 'desc',
-        role,
-      });
+      const { members, total, canAdd, canRemove } = await listGroupMembers(
+        db.read,
+        caller,
+        assessmentGroupId,
+        {
+          page,
+          perPage,
+          sort,
+          descending: sortDir === 'desc',
+          role,
+        },
+      );
       const totalPages = pageCount(total, perPage);
       const base = addresses.clientBaseUrl;
       return {
@@ -206,7 +211,7 @@ const listGroupMembersOperation = ({ addresses, db }: Context) =>
             totalPages,
             ...pageLinks(base, url, page, totalPages),
           },
-          actions: (canManage ? ['batchRemove', 'batchAdd'] : []).map((name) => ({
+          actions: [...(canRemove ? ['batchRemove'] : []), ...(canAdd ? ['batchAdd'] : [])].map((name) => ({
             name,
             method: 'POST',
             href: `${base}${AREAS.assessment.prefix}/v1/assessment-groups/${assessmentGroupId}/members/${name}`,

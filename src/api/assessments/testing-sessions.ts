@@ -127,7 +127,7 @@ const listAssessmentTestingSessionsOperation = (context: Context) =>
     filters: FILTERS,
     defaultSort: { sort: 'startedAt', descending: true },
     scope: async ({ db, caller }, { id }) => ({
-      assessmentId: [(await requireAssessment(db, caller, id)).uid],
+      assessmentId: [(await requireAssessment(db, caller, id, 'read_vulnerabilities')).uid],
     }),
     schema: TestingSessionSchema,
     toRow: toTestingSessionBody,

@@ -1,11 +1,6 @@
 import type { Caller } from '../../auth/callers.ts';
 import type { Context } from '../../context.ts';
-import {
-  IMPORT_VERSION,
-  validateFormatTarget,
-  requireImportPermission,
-  startImport,
-} from '../../domain/imports/start-import.ts';
+import { IMPORT_VERSION, requireImportPermission, startImport } from '../../domain/imports/start-import.ts';
 import { invalidInput } from '../../domain/shared/errors.ts';
 import { deleteUnreferenced, storeContent } from '../../files/file-storage.ts';
 import type { MultipartPart } from '../../http/multipart.ts';
@@ -91,13 +86,13 @@ const startImportOperation = (context: Context) => {
           if (target.assessment === undefined && !mayOmitAssessment(caller, target))
             throw caller.staff ? missingTarget() : missingAssessment();
           // Replays are checked too, as they are recognised only once the file has been stored.
-          await requireImportPermission(db.read, caller, target);
+          const requireFormat = await requireImportPermission(db.read, caller, target);
           let format: ReportFormat | undefined;
           const inspected = inspectHead(
             limitFileSize(content, config.maxImportSize),
             async (head, isWhole) => {
               format = await detectUploadFormat(form.format, head, isWhole);
-              validateFormatTarget(caller, target, format);
+              requireFormat(format);
             },
           );
           const stored = await storeContent(context, inspected, (key) => keys.push(key));

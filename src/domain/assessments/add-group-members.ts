@@ -7,9 +7,10 @@ import {
   GROUP_ADMIN,
   type GroupForCaller,
   findGroupForCaller,
-  canManageMembers,
+  canChangeMembers,
 } from './list-group-members.ts';
-import { incrementMemberCounts, decrementMemberCounts, GROUP_ROLES, type GroupRole } from './groups.ts';
+import { GROUP_ROLES, type GroupRole } from '../../auth/roles.ts';
+import { incrementMemberCounts, decrementMemberCounts } from './groups.ts';
 import { adminCount, REMOVAL_ERRORS, notInOrganizationError } from './remove-group-members.ts';
 import { lockRows } from '../shared/lock-rows.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
@@ -74,7 +75,7 @@ export async function addGroupMembers(
   const { actor: caller } = by;
   rejectDuplicates(members);
   const group = await findGroupForCaller(tx, caller, groupId);
-  if (!canManageMembers(caller, group)) {
+  if (!canChangeMembers(caller, group, 'add_members')) {
     throw new DomainError('group-members-add');
   }
   await lockUsers(tx, { organization: group.organizationId, uids: members.map(({ userUid }) => userUid) });
@@ -169,15 +170,11 @@ async function findTargets(
   return new Map(rows.map((row) => [row.uid, row]));
 }
 
-/**
- * Admins and staff can assign every role, group admins all but `infra_admin`, infra admins all but these two admin
- * roles.
- */
+/** Admins and staff can assign every role, group admins all but `infra_admin`. */
 function assignableRoles(caller: Caller, group: GroupForCaller): readonly GroupRole[] {
-  if (isAdminOf(caller, group.organizationId)) return GROUP_ROLES;
-  return GROUP_ROLES.filter(
-    (role) => role !== 'infra_admin' && (role !== GROUP_ADMIN || group.callerRole === GROUP_ADMIN),
-  );
+  return isAdminOf(caller, group.organizationId)
+    ? GROUP_ROLES
+    : GROUP_ROLES.filter((role) => role !== 'infra_admin');
 }
 
 type AdditionError = Pick<AdditionResult, 'errorCode' | 'errorDetail'>;

@@ -1,22 +1,29 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Principal, ChangeContext } from '../../auth/callers.ts';
+import { type AccessRole, DEFAULT_ACCESS_ROLE, type Role, rolesWith } from '../../auth/roles.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
-import { inList, pairsTable, withoutIndex, forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import {
+  inList,
+  itemInteger,
+  jsonRowsTable,
+  pairsTable,
+  withoutIndex,
+  forNoKeyUpdate,
+} from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
-import { bumpUserVersion } from '../shared/account-rights.ts';
-import { type AuditedChange, recordEvent, recordEvents } from '../audit/record-event.ts';
+import { bumpUserVersions } from '../shared/account-rights.ts';
+import { recordEvents } from '../audit/record-event.ts';
 import { type FieldError, invalidInput, notFound } from '../shared/errors.ts';
 import { lockRows } from '../shared/lock-rows.ts';
+import { hasRole } from '../shared/visibility.ts';
 
-const insertAccess = prepareInsert(
-  'assessment_access',
-  { organization_id: 'int', assessment_id: 'int', user_id: 'int' },
-  'on conflict do nothing',
-);
+/** Who grants access by name: a person, or a group of the identity provider. Each revokes only its own grants. */
+type GrantSource = 'by_name' | 'by_provider';
 
 /**
- * Grants a client user access to an assessment of their organization. Does nothing when they have it.
+ * Grants a client user access by name to an assessment of their organization, with the default role unless they have one.
+ * Does nothing when the source has granted it already.
  * @throws DomainError `not-found` for either
  */
 export async function grantAssessmentAccess(
@@ -24,56 +31,156 @@ export async function grantAssessmentAccess(
   by: ChangeContext,
   assessmentUid: string,
   userId: number,
+  source: GrantSource = 'by_name',
 ): Promise<void> {
   const assessment = await tx
     .selectFrom('assessments')
     .innerJoin('users', 'users.organization_id', 'assessments.organization_id')
-    .select(['assessments.id', 'assessments.organization_id'])
+    .select(['assessments.id', 'assessments.uid', 'assessments.organization_id as organizationId'])
     .where('assessments.uid', '=', assessmentUid)
     .where('users.id', '=', userId)
     .executeTakeFirst();
   if (assessment === undefined) throw notFound('assessment or the user');
   await lockRows(tx, 'users', [userId], forNoKeyUpdate);
-  const granted = await tx
-    .insertInto('assessment_access')
-    .values({ organization_id: assessment.organization_id, assessment_id: assessment.id, user_id: userId })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('user_id')
-    .executeTakeFirst();
-  if (granted === undefined) return;
-  await bumpUserVersion(tx, userId);
-  await recordEvent(tx, by, {
-    action: 'assessment.grant',
-    object: ['assessment', assessmentUid],
-    organizationId: assessment.organization_id,
-    before: null,
-    after: { user: userId },
-  });
+  const grants = await readGrants(tx, { assessmentIds: [assessment.id], userIds: [userId] });
+  await applyGrants(tx, by, source, [{ assessment, userId, current: grants[0], role: null }]);
 }
 
-/** Revokes access to an assessment. Does nothing when the user has none. */
+/** Revokes the access that the source granted. Does nothing when it has granted none. */
 export async function revokeAssessmentAccess(
   tx: Transaction,
   by: ChangeContext,
-  assessment: { id: number; uid: string; organizationId: number },
+  assessment: AssessmentOfGrant,
   userId: number,
+  source: GrantSource = 'by_name',
 ): Promise<void> {
   await lockRows(tx, 'users', [userId], forNoKeyUpdate);
-  const revoked = await tx
-    .deleteFrom('assessment_access')
-    .where('assessment_id', '=', assessment.id)
-    .where('user_id', '=', userId)
-    .returning('user_id')
-    .executeTakeFirst();
-  if (revoked === undefined) return;
-  await bumpUserVersion(tx, userId);
-  await recordEvent(tx, by, {
-    action: 'assessment.revoke',
-    object: ['assessment', assessment.uid],
-    organizationId: assessment.organizationId,
-    before: { user: userId },
-    after: null,
+  const grants = await readGrants(tx, { assessmentIds: [assessment.id], userIds: [userId] });
+  await applyGrants(tx, by, source, [{ assessment, userId, current: grants[0], role: 'revoke' }]);
+}
+
+interface AssessmentOfGrant {
+  id: number;
+  uid: string;
+  organizationId: number;
+}
+
+interface Grant {
+  assessmentId: number;
+  userId: number;
+  role: AccessRole;
+  by_name: number;
+  by_provider: number;
+}
+
+/** A grant to make, or to revoke. */
+export interface GrantChange {
+  assessment: AssessmentOfGrant;
+  userId: number;
+  /** Absent if the user has no access by name. */
+  current: Grant | undefined;
+  /** `null` keeps the present role, or gives the default one. */
+  role: AccessRole | 'revoke' | null;
+}
+
+/** @returns the access by name of these users to these assessments. Lock the users first. */
+export async function readGrants(
+  db: ReadConnection,
+  { assessmentIds, userIds }: { assessmentIds?: readonly number[]; userIds: readonly number[] },
+): Promise<Grant[]> {
+  return db
+    .selectFrom('assessment_access')
+    .select(['assessment_id as assessmentId', 'user_id as userId', 'role', 'by_name', 'by_provider'])
+    .where(({ ref }) => inList(db, ref('user_id'), userIds))
+    .$if(assessmentIds !== undefined, (query) =>
+      query.where(({ ref }) => inList(db, ref('assessment_id'), assessmentIds ?? [])),
+    )
+    .execute();
+}
+
+const upsertAccess = prepareInsert(
+  'assessment_access',
+  {
+    organization_id: 'int',
+    assessment_id: 'int',
+    user_id: 'int',
+    role: 'text',
+    by_name: 'int',
+    by_provider: 'int',
+  },
+  'on conflict (user_id, assessment_id) do update set role = excluded.role, by_name = excluded.by_name, by_provider = excluded.by_provider',
+);
+
+/** Writes and audits the changes that differ from the present grants. The users must be locked. */
+export async function applyGrants(
+  tx: Transaction,
+  by: ChangeContext,
+  source: GrantSource,
+  changes: readonly GrantChange[],
+): Promise<void> {
+  const written = changes.flatMap((change) => {
+    const after = grantAfter(change, source);
+    const { current } = change;
+    const differs = after?.role !== current?.role || after?.[source] !== current?.[source];
+    return differs ? [{ ...change, after }] : [];
   });
+  await upsertAccess(
+    tx,
+    written.flatMap(({ assessment, userId, after }) =>
+      after === undefined
+        ? []
+        : [
+            [
+              assessment.organizationId,
+              assessment.id,
+              userId,
+              after.role,
+              after.by_name,
+              after.by_provider,
+            ] as const,
+          ],
+    ),
+  );
+  const ended = written.filter(({ after }) => after === undefined);
+  if (ended.length > 0)
+    await sql`delete from assessment_access where (user_id, assessment_id) in (
+      select ${itemInteger(0)}, ${itemInteger(1)} from ${jsonRowsTable(
+        tx,
+        ended.map(({ userId, assessment }) => [userId, assessment.id]),
+      )})`.execute(tx);
+  // Users show the assessments that they have access to by name, but not their roles.
+  const changed = written.filter(({ current, after }) => (current === undefined) !== (after === undefined));
+  await bumpUserVersions(tx, [...new Set(changed.map(({ userId }) => userId))]);
+  await recordEvents(
+    tx,
+    written.map(({ assessment, userId: user, current, after }) => ({
+      by,
+      change: {
+        action: after?.[source] === 1 ? 'assessment.grant' : 'assessment.revoke',
+        object: ['assessment', assessment.uid],
+        organizationId: assessment.organizationId,
+        before: current?.[source] === 1 ? { user, role: current.role } : null,
+        after: after?.[source] === 1 ? { user, role: after.role } : null,
+      },
+    })),
+  );
+}
+
+/** @returns the grant after the change; `undefined` if nothing is left */
+function grantAfter(
+  { current, role }: GrantChange,
+  source: GrantSource,
+): Pick<Grant, 'role' | GrantSource> | undefined {
+  const {
+    by_name,
+    by_provider,
+    role: present = DEFAULT_ACCESS_ROLE,
+  } = current ?? { by_name: 0, by_provider: 0 };
+  const sources = { by_name, by_provider, [source]: role === 'revoke' ? 0 : 1 };
+  if (sources.by_name + sources.by_provider === 0) return undefined;
+  if (role !== 'revoke') return { ...sources, role: role ?? present };
+  // The role that a person set ends with their grant.
+  return { ...sources, role: sources.by_name === 0 ? DEFAULT_ACCESS_ROLE : present };
 }
 
 /** @returns by user, the uids of the assessments that they were granted, sorted; admins can see others too */
@@ -111,50 +218,33 @@ export async function replaceGrantedAssessments(
   const { id: userId, organizationId } = user;
   const requested = await requireAssessments(tx, organizationId, uids);
   if (organizationId === null) return;
-  const current = await tx
-    .selectFrom('assessment_access')
-    .innerJoin('assessments', 'assessments.id', 'assessment_access.assessment_id')
-    .select(['assessments.id', 'assessments.uid'])
-    .where('assessment_access.user_id', '=', userId)
-    .execute();
+  await lockRows(tx, 'users', [userId], forNoKeyUpdate);
+  const grants = new Map(
+    (await readGrants(tx, { userIds: [userId] })).map((grant) => [grant.assessmentId, grant]),
+  );
   const requestedIds = new Set(requested.map(({ id }) => id));
-  const currentIds = new Set(current.map(({ id }) => id));
-  const added = requested.filter(({ id }) => !currentIds.has(id));
-  const removed = current.filter(({ id }) => !requestedIds.has(id));
-  if (added.length + removed.length === 0) return;
-  await bumpUserVersion(tx, userId);
-  await insertAccess(
-    tx,
-    added.map(({ id }) => [organizationId, id, userId]),
-  );
-  if (removed.length > 0) {
-    const ids = removed.map(({ id }) => id);
-    await tx
-      .deleteFrom('assessment_access')
-      .where('user_id', '=', userId)
-      .where(({ ref }) => inList(tx, ref('assessment_id'), ids))
-      .execute();
-  }
-  const changes: AuditedChange[] = [
-    ...added.map(({ uid }): AuditedChange => ({
-      action: 'assessment.grant',
-      object: ['assessment', uid],
-      organizationId,
-      before: null,
-      after: { user: userId },
-    })),
-    ...removed.map(({ uid }): AuditedChange => ({
-      action: 'assessment.revoke',
-      object: ['assessment', uid],
-      organizationId,
-      before: { user: userId },
-      after: null,
-    })),
-  ];
-  await recordEvents(
-    tx,
-    changes.map((change) => ({ by, change })),
-  );
+  const revoked = await tx
+    .selectFrom('assessments')
+    .select(['id', 'uid'])
+    .where(({ ref }) =>
+      inList(
+        tx,
+        ref('id'),
+        [...grants.keys()].filter((id) => !requestedIds.has(id)),
+      ),
+    )
+    .orderBy('uid')
+    .execute();
+  const changeOf = ({ id, uid }: { id: number; uid: string }, role: GrantChange['role']): GrantChange => ({
+    assessment: { id, uid, organizationId },
+    userId,
+    current: grants.get(id),
+    role,
+  });
+  await applyGrants(tx, by, 'by_name', [
+    ...requested.map((assessment) => changeOf(assessment, null)),
+    ...revoked.map((assessment) => changeOf(assessment, 'revoke')),
+  ]);
 }
 
 /** @throws DomainError `invalid` for uids that no assessment of the organization has */
@@ -187,26 +277,36 @@ export async function requireAssessments(
   return rows;
 }
 
-/** Users with a grant, admins of the organization, and staff who can see it have access, unless they are banned. */
-const HAS_ACCESS = sql<SqlBool>`(users.banned_at is null and case when users.staff = 1 then
+/** Users with one of the roles, admins of the organization, and staff who can see it, unless they are banned. */
+const isAllowed = (roles: readonly Role[]) =>
+  sql<SqlBool>`(users.banned_at is null and case when users.staff = 1 then
     not exists (select 1 from staff_organizations where staff_organizations.user_id = users.id)
     or exists (select 1 from staff_organizations where staff_organizations.user_id = users.id
       and staff_organizations.organization_id = assessments.organization_id)
-  else users.organization_id = assessments.organization_id and (users.admin = 1 or exists (
-    select 1 from assessment_access where assessment_access.user_id = users.id
-      and assessment_access.assessment_id = assessments.id)) end)`;
+  else users.organization_id = assessments.organization_id
+    and (users.admin = 1 or ${hasRole(sql`users.id`, roles)}) end)`;
 
-const pairsWithAccess = (db: ReadConnection, pairs: string) =>
+/** What a user must be permitted to do to be named: in an assignee `assign`, in a tester `report`. */
+export type NamedPermission = 'assign' | 'report';
+
+const pairsWithAccess = (db: ReadConnection, pairs: string, permission: NamedPermission) =>
   db
     .selectFrom(pairsTable(db, pairs).as('pair'))
     .innerJoin('assessments', 'assessments.id', 'pair.one')
     .innerJoin('users', 'users.id', 'pair.other')
     .select(['assessments.id as assessment', 'users.id as user'])
-    .where(HAS_ACCESS);
+    .where(isAllowed(rolesWith(permission)));
 
 type Pair = { assessment: number; user: number };
 
-const selectPairsWithAccess = prepareQuery<{ pairs: string }, Pair>((db, p) => pairsWithAccess(db, p.pairs));
+const forEachPermission = <T>(build: (permission: NamedPermission) => T) => ({
+  assign: build('assign'),
+  report: build('report'),
+});
+
+const selectPairsWithAccess = forEachPermission((permission) =>
+  prepareQuery<{ pairs: string }, Pair>((db, p) => pairsWithAccess(db, p.pairs, permission)),
+);
 
 /** Only the latest vulnerabilities of a reporter are read, as staff can have reported any number by imports. */
 const LATEST_REPORTED = 1_000;
@@ -221,34 +321,37 @@ const hasReported = (organization: number) =>
  * testing sessions, imports, vulnerabilities (as assignee, or as reporter of one of the latest that they reported) or
  * comments name (except internal comments, which its users cannot see).
  */
-const selectNameablePairs = prepareQuery<{ pairs: string; organization: number }, Pair>((db, p) => {
-  // Uses the index on the user, who has fewer rows than the organization. For `exists`, PostgreSQL may read the table.
-  const isNamed = (table: string, column: string, rest = sql`1 = 1`) =>
-    sql`(select 1 from ${sql.table(table)} as named where ${sql.ref(`named.${column}`)} = known.id
-      and ${withoutIndex(sql.ref<number>('named.organization_id'))} = ${p.organization} and ${rest}
-      limit 1) is not null`;
-  // Does not depend on the assessment, so that each user is looked up once.
-  return pairsWithAccess(db, p.pairs).where(
-    sql<SqlBool>`users.id in (select known.id from users as known
-      where known.id in (select named.other from ${pairsTable(db, p.pairs)} as named) and (known.staff = 0
-        or ${isNamed('staff_organizations', 'user_id')}
-        or ${isNamed('testing_sessions', 'tester_id')}
-        or ${isNamed('vulnerabilities', 'assignee_id')}
-        or ${isNamed('comments', 'user_id', sql`named.internal = 0`)}
-        or ${isNamed('imports', 'created_by')}
-        or ${hasReported(p.organization)}))`,
-  );
-});
+const selectNameablePairs = forEachPermission((permission) =>
+  prepareQuery<{ pairs: string; organization: number }, Pair>((db, p) => {
+    // Uses the index on the user, who has fewer rows than the organization. For `exists`, PostgreSQL may read the table.
+    const isNamed = (table: string, column: string, rest = sql`1 = 1`) =>
+      sql`(select 1 from ${sql.table(table)} as named where ${sql.ref(`named.${column}`)} = known.id
+        and ${withoutIndex(sql.ref<number>('named.organization_id'))} = ${p.organization} and ${rest}
+        limit 1) is not null`;
+    // Does not depend on the assessment, so that each user is looked up once.
+    return pairsWithAccess(db, p.pairs, permission).where(
+      sql<SqlBool>`users.id in (select known.id from users as known
+        where known.id in (select named.other from ${pairsTable(db, p.pairs)} as named) and (known.staff = 0
+          or ${isNamed('staff_organizations', 'user_id')}
+          or ${isNamed('testing_sessions', 'tester_id')}
+          or ${isNamed('vulnerabilities', 'assignee_id')}
+          or ${isNamed('comments', 'user_id', sql`named.internal = 0`)}
+          or ${isNamed('imports', 'created_by')}
+          or ${hasReported(p.organization)}))`,
+    );
+  }),
+);
 
 /**
  * @param pairs pairs of ids, possibly with repetitions
- * @returns whether a user has access to an assessment, for these pairs
+ * @returns whether a user has the permission in an assessment, for these pairs
  */
-export async function accessByPair(
+export async function permissionByPair(
   db: ReadConnection,
+  permission: NamedPermission,
   pairs: readonly AssessmentAndUser[],
 ): Promise<PairCheck> {
-  return checkPairs(pairs, (unique) => selectPairsWithAccess(db, { pairs: unique }));
+  return checkPairs(pairs, (unique) => selectPairsWithAccess[permission](db, { pairs: unique }));
 }
 
 /**
@@ -260,10 +363,11 @@ export async function accessByPair(
 export async function loadNameableCheck(
   db: ReadConnection,
   { organizationId: organization, staff }: Principal,
+  permission: NamedPermission,
   pairs: readonly AssessmentAndUser[],
 ): Promise<PairCheck> {
-  if (staff || organization === null) return accessByPair(db, pairs);
-  return checkPairs(pairs, (unique) => selectNameablePairs(db, { pairs: unique, organization }));
+  if (staff || organization === null) return permissionByPair(db, permission, pairs);
+  return checkPairs(pairs, (unique) => selectNameablePairs[permission](db, { pairs: unique, organization }));
 }
 
 type AssessmentAndUser = readonly [assessment: number, user: number];

@@ -1,13 +1,16 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
+import type { Permission } from '../../auth/roles.ts';
 import type { ReadConnection } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { notFound } from '../shared/errors.ts';
 import { integerFilter, searchFilter, textFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
+import { callerRoles, isPermitted } from '../shared/permissions.ts';
 import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 import { readCounters } from '../shared/counters.ts';
 import { type AssessmentTagRef, loadAssessmentTags } from './tag-assessment.ts';
+import { canEdit } from './assessment-permissions.ts';
 import { ASSESSMENT_STATES, ASSESSMENT_UID } from './assessments.ts';
 import { isClosed } from '../shared/statuses-and-severities.ts';
 
@@ -28,12 +31,13 @@ export interface AssessmentView {
   /** Days, as `2026-11-22`. */
   startsOn: string | null;
   endsOn: string | null;
+  permissions: AssessmentPermissions;
   /** Milliseconds since 1970. */
   createdAt: number;
   updatedAt: number;
 }
 
-const visibleAssessments = (db: ReadConnection, caller: Caller) =>
+const selectAssessments = (db: ReadConnection, caller: Caller) =>
   db
     .selectFrom('assessments')
     .innerJoin('organizations', 'organizations.id', 'assessments.organization_id')
@@ -51,8 +55,15 @@ const visibleAssessments = (db: ReadConnection, caller: Caller) =>
       'assessments.ends_on',
       'assessments.created_at',
       'assessments.updated_at',
+      'assessments.organization_id',
+      'assessments.created_by',
     ])
-    .where(assessmentIsVisible(visibilityOf(caller), visibilityParameters(caller)));
+    .select(callerRoles(visibilityOf(caller), visibilityParameters(caller), sql.ref('assessments.id')));
+
+const visibleAssessments = (db: ReadConnection, caller: Caller) =>
+  selectAssessments(db, caller).where(
+    assessmentIsVisible(visibilityOf(caller, 'read'), visibilityParameters(caller)),
+  );
 
 type AssessmentRow = Awaited<ReturnType<ReturnType<typeof visibleAssessments>['executeTakeFirstOrThrow']>>;
 
@@ -81,7 +92,7 @@ export const assessmentList = defineList({
     startsOn: { column: 'assessments.starts_on', type: 'text', nullable: true },
     endsOn: { column: 'assessments.ends_on', type: 'text', nullable: true },
   },
-  hydrate: ({ db }, rows) => hydrateAssessments(db, rows),
+  hydrate: ({ db, caller }, rows) => hydrateAssessments(db, caller, rows),
 });
 
 /**
@@ -99,13 +110,25 @@ export async function readAssessment(
       ? visible.where('assessments.id', '=', key.id)
       : visible.where('assessments.uid', '=', ASSESSMENT_UID.test(key.uid) ? key.uid : '');
   const row = await query.executeTakeFirst();
-  const [assessment] = row === undefined ? [] : await hydrateAssessments(db, [row]);
+  const [assessment] = row === undefined ? [] : await hydrateAssessments(db, caller, [row]);
   if (assessment === undefined) throw notFound('assessment');
   return assessment;
 }
 
+/** Reads an assessment that the caller has just changed, even if the change ended their access. */
+export async function readChangedAssessment(
+  db: ReadConnection,
+  caller: Caller,
+  id: number,
+): Promise<AssessmentView> {
+  const row = await selectAssessments(db, caller).where('assessments.id', '=', id).executeTakeFirstOrThrow();
+  const [assessment] = await hydrateAssessments(db, caller, [row]);
+  return assessment as AssessmentView;
+}
+
 async function hydrateAssessments(
   db: ReadConnection,
+  caller: Caller,
   rows: readonly AssessmentRow[],
 ): Promise<AssessmentView[]> {
   const ids = rows.map(({ id }) => id);
@@ -115,7 +138,12 @@ async function hydrateAssessments(
     countAssets(db, ids),
   ]);
   return rows.map((row) => ({
-    ...countsOf(vulnerabilities.get(row.id)),
+    ...countsOf(
+      isPermitted(caller, row.organization_id, row, 'read_vulnerabilities')
+        ? vulnerabilities.get(row.id)
+        : undefined,
+    ),
+    permissions: permissionsOf(caller, row),
     id: row.id,
     version: row.version,
     uid: row.uid,
@@ -132,6 +160,26 @@ async function hydrateAssessments(
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }));
+}
+
+/** Asked by clients, to offer only what the caller may do. */
+export interface AssessmentPermissions {
+  comment: boolean;
+  report: boolean;
+  triage: boolean;
+  writeAssets: boolean;
+  edit: boolean;
+}
+
+function permissionsOf(caller: Caller, row: AssessmentRow): AssessmentPermissions {
+  const permits = (permission: Permission) => isPermitted(caller, row.organization_id, row, permission);
+  return {
+    comment: permits('comment'),
+    report: permits('report'),
+    triage: permits('triage'),
+    writeAssets: permits('write_assets'),
+    edit: canEdit(caller, row),
+  };
 }
 
 /** @param counter counts by `statusId:severityRank` */

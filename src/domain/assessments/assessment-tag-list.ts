@@ -53,7 +53,7 @@ async function countTagged(
     .innerJoin('assessments', 'assessments.id', 'tagging.assessment_id')
     .select(['tagging.tag_id', sql<number>`count(*)`.as('count')])
     .where(({ ref }) => inList(db, ref('tagging.tag_id'), tags))
-    .where(assessmentIsVisible(visibilityOf(caller), visibilityParameters(caller)))
+    .where(assessmentIsVisible(visibilityOf(caller, 'read'), visibilityParameters(caller)))
     .groupBy('tagging.tag_id')
     .execute();
   return new Map(rows.map(({ tag_id, count }) => [tag_id, count]));

@@ -109,7 +109,7 @@ export async function createAssessmentTag(
   const { actor: caller } = by;
   const name = requireName('name', input.name);
   const [assessment] = ASSESSMENT_UID.test(input.assessment)
-    ? await selectVisibleAssessment(visibilityOf(caller))(tx, {
+    ? await selectVisibleAssessment(visibilityOf(caller, 'read'))(tx, {
         ...visibilityParameters(caller),
         uid: input.assessment,
       })

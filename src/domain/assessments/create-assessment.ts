@@ -87,6 +87,7 @@ async function insertAssessment(
         organization_id: organizationId,
         ...values,
         search_name: foldCase(name),
+        created_by: by.actor.userId,
         created_at: by.now,
         updated_at: by.now,
       })

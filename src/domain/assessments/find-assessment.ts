@@ -1,25 +1,36 @@
+import { sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { notFound } from '../shared/errors.ts';
+import { type CallerRoles, callerRoles } from '../shared/permissions.ts';
 import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
 
-export interface VisibleAssessment {
+export interface VisibleAssessment extends CallerRoles {
   id: number;
   uid: string;
   organizationId: number;
   state: string;
 }
 
-const selectVisible = (db: ReadConnection, caller: Caller, uid: string) =>
-  db
+const selectVisible = (
+  db: ReadConnection,
+  caller: Caller,
+  uid: string,
+  permission: 'read' | 'read_vulnerabilities' = 'read',
+) => {
+  const [visibility, p] = [visibilityOf(caller, permission), visibilityParameters(caller)];
+  return db
     .selectFrom('assessments')
     .select(['id', 'uid', 'organization_id as organizationId', 'state'])
+    .select(callerRoles(visibility, p, sql.ref('assessments.id')))
     .where('uid', '=', ASSESSMENT_UID.test(uid) ? uid : '')
-    .where(assessmentIsVisible(visibilityOf(caller), visibilityParameters(caller)));
+    .where(assessmentIsVisible(visibility, p));
+};
 
 /**
+ * Finds an assessment that the caller can see, if only its assets. Check what else they may do (`requirePermission`).
  * @param uid a uid in any format, valid or not
  * @throws DomainError `not-found`
  */
@@ -27,8 +38,9 @@ export async function requireAssessment(
   db: ReadConnection,
   caller: Caller,
   uid: string,
+  permission: 'read' | 'read_vulnerabilities' = 'read',
 ): Promise<VisibleAssessment> {
-  const assessment = await selectVisible(db, caller, uid).executeTakeFirst();
+  const assessment = await selectVisible(db, caller, uid, permission).executeTakeFirst();
   if (assessment === undefined) throw notFound('assessment');
   return assessment;
 }

@@ -12,16 +12,6 @@ import {
 } from '../shared/visibility.ts';
 import { type Caller } from '../../auth/callers.ts';
 
-export const GROUP_ROLES = [
-  'rbac_group_admin',
-  'assessment_member',
-  'assessment_creator',
-  'assessment_read_only',
-  'assessment_operator',
-  'infra_admin',
-] as const;
-export type GroupRole = (typeof GROUP_ROLES)[number];
-
 const lockReferenced = memoizeByVisibility((visibility) =>
   preparePipelined<VisibilityParameters & { id: number }>((tx, p) =>
     tx

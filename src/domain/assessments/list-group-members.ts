@@ -2,7 +2,7 @@ import { isAdminOf, isMemberOf, type Caller } from '../../auth/callers.ts';
 import type { ReadConnection } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
-import { GROUP_ROLES, type GroupRole } from './groups.ts';
+import { GROUP_ROLES, type GroupRole, hasPermission } from '../../auth/roles.ts';
 import { memoizeByShape, type PageRequest, readPage, type ReadableRun } from '../lists/reverse-paging.ts';
 
 export const MEMBER_SORT_FIELDS = ['createdAt', 'role', 'userUid'] as const;
@@ -27,11 +27,11 @@ export interface GroupMemberPage {
   members: GroupMember[];
   /** The number of members on all pages. */
   total: number;
-  canManage: boolean;
+  canAdd: boolean;
+  canRemove: boolean;
 }
 
 export const GROUP_ADMIN: GroupRole = 'rbac_group_admin';
-const MANAGER_ROLES: readonly (string | null)[] = [GROUP_ADMIN, 'infra_admin'] satisfies GroupRole[];
 
 interface GroupParameters {
   group: number;
@@ -41,7 +41,7 @@ interface GroupParameters {
 export interface GroupForCaller {
   organizationId: number;
   /** `null` unless the caller is a member. */
-  callerRole: string | null;
+  callerRole: GroupRole | null;
 }
 
 const selectGroup = (db: ReadConnection, p: GroupParameters) =>
@@ -92,9 +92,13 @@ function requireVisibleGroup<G extends GroupForCaller>(caller: Caller, group: G 
   return group;
 }
 
-/** @returns whether the caller can add and remove members (docs/decided.md, section 9) */
-export function canManageMembers(caller: Caller, group: GroupForCaller): boolean {
-  return isAdminOf(caller, group.organizationId) || MANAGER_ROLES.includes(group.callerRole);
+/** @returns whether the caller can add members to the group, or remove them */
+export function canChangeMembers(
+  caller: Caller,
+  group: GroupForCaller,
+  permission: 'add_members' | 'remove_members',
+): boolean {
+  return isAdminOf(caller, group.organizationId) || hasPermission([group.callerRole], permission);
 }
 
 /**
@@ -130,7 +134,12 @@ export async function listGroupMembers(
       })(db, { group: groupId, role: run.role ?? GROUP_ADMIN, ...window }),
   }));
   const members = await readPage(readable, (page - 1) * perPage, perPage);
-  return { members, total, canManage: canManageMembers(caller, group) };
+  return {
+    members,
+    total,
+    canAdd: canChangeMembers(caller, group, 'add_members'),
+    canRemove: canChangeMembers(caller, group, 'remove_members'),
+  };
 }
 
 /** Adjacent members of a list. */

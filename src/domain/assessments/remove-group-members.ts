@@ -5,7 +5,7 @@ import { inList, forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError } from '../shared/errors.ts';
-import { GROUP_ADMIN, findGroupForCaller, canManageMembers } from './list-group-members.ts';
+import { GROUP_ADMIN, findGroupForCaller, canChangeMembers } from './list-group-members.ts';
 import { decrementMemberCounts } from './groups.ts';
 import { lockRows } from '../shared/lock-rows.ts';
 
@@ -89,7 +89,7 @@ export async function removeGroupMembers(
 ): Promise<RemovalResult[]> {
   const { actor: caller } = by;
   const group = await findGroupForCaller(tx, caller, groupId);
-  if (!canManageMembers(caller, group)) {
+  if (!canChangeMembers(caller, group, 'remove_members')) {
     throw new DomainError('group-members-remove');
   }
 

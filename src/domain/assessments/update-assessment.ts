@@ -1,9 +1,11 @@
 import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/database.ts';
+import { sql } from 'kysely';
 import { prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, invalidInput, notFound, type FieldError } from '../shared/errors.ts';
 import { requireNewName } from '../shared/names.ts';
+import { type CallerRoles, callerRoles, permissionError } from '../shared/permissions.ts';
 import {
   assessmentIsVisible,
   memoizeByVisibility,
@@ -13,8 +15,8 @@ import {
 } from '../shared/visibility.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { requireValidAssessment } from './create-assessment.ts';
-import { requireCanCreate, requireCanEdit } from './assessment-permissions.ts';
-import { type AssessmentView, readAssessment } from './assessment-list.ts';
+import { canEdit, requireCanMove } from './assessment-permissions.ts';
+import { type AssessmentView, readChangedAssessment } from './assessment-list.ts';
 import {
   resolveAssessmentTags,
   replaceAssessmentTags,
@@ -50,7 +52,9 @@ const selectLocked = memoizeByLock((lock) =>
           'group_id',
           'starts_on',
           'ends_on',
+          'created_by',
         ])
+        .select(callerRoles(visibility, p, sql.ref('assessments.id')))
         .where('uid', '=', p.uid)
         .where(assessmentIsVisible(visibility, p))
         .modifyEnd(lock(tx)),
@@ -58,7 +62,8 @@ const selectLocked = memoizeByLock((lock) =>
   ),
 );
 
-type AssessmentRow = Omit<Row<'assessments'>, 'uid' | 'search_name' | 'created_at' | 'updated_at'>;
+type AssessmentRow = Omit<Row<'assessments'>, 'uid' | 'search_name' | 'created_at' | 'updated_at'> &
+  CallerRoles;
 
 /**
  * Updates an assessment (operation 39). Writes nothing if no field differs, and records only the fields that differ.
@@ -79,14 +84,13 @@ export async function updateAssessment(
   const row = await lockVisibleRow(tx, caller, uid);
   const organizationId = row.organization_id;
   const isAdmin = isAdminOf(caller, organizationId);
-  if (!isAdmin) await requireCanEdit(tx, caller, row.group_id);
+  if (!canEdit(caller, row)) throw permissionError('edit_assessments');
   requireVersion(expected, row.version);
   const { startsOn = row.starts_on, endsOn = row.ends_on, groupId = row.group_id } = change;
   const errors = validateDates({ startsOn, endsOn });
   if (errors.length > 0)
     throw invalidInput(change.endsOn === undefined ? errors.map(asStartsOnError) : errors);
-  if (groupId !== null && groupId !== row.group_id)
-    await requireCanCreate(tx, caller, organizationId, groupId);
+  if (groupId !== row.group_id) await requireCanMove(tx, caller, row, groupId);
   const tagsBefore = (await loadAssessmentTags(tx, [row.id])).get(row.id) ?? [];
   const tagsAfter = (await resolveAssessmentTags(tx, by, organizationId, change, isAdmin)) ?? tagsBefore;
 
@@ -101,7 +105,7 @@ export async function updateAssessment(
     tags: tagsAfter.map(({ id }) => id),
   };
   const changes = diffFields({ ...row, tags: tagsBefore.map(({ id }) => id) }, after);
-  if (changes === undefined) return readAssessment(tx, caller, { id: row.id });
+  if (changes === undefined) return readChangedAssessment(tx, caller, row.id);
   const { tags: _tags, ...values } = after;
   await tx
     .updateTable('assessments')
@@ -121,7 +125,7 @@ export async function updateAssessment(
     ...changes,
   });
   if (row.state === 'active' && after.state !== 'active') await endTestingSessions(tx, by, row);
-  return readAssessment(tx, caller, { id: row.id });
+  return readChangedAssessment(tx, caller, row.id);
 }
 
 const asStartsOnError = (): FieldError => ({
@@ -137,7 +141,7 @@ async function lockVisibleRow(
   lock: RowLock = forNoKeyUpdate,
 ): Promise<AssessmentRow> {
   const [row] = ASSESSMENT_UID.test(uid)
-    ? await selectLocked(lock)(visibilityOf(caller))(tx, { ...visibilityParameters(caller), uid })
+    ? await selectLocked(lock)(visibilityOf(caller, 'read'))(tx, { ...visibilityParameters(caller), uid })
     : [];
   if (row === undefined) throw notFound('assessment');
   return row;
@@ -173,6 +177,9 @@ export async function deleteAssessment(
     id,
     organization_id: organizationId,
     version,
+    roleByName: _roleByName,
+    roleByGroup: _roleByGroup,
+    created_by: _createdBy,
     ...fields
   } = await lockVisibleRow(tx, by.actor, uid, forUpdate);
   if (!isAdminOf(by.actor, organizationId)) throw new DomainError('assessment-delete-admins-only');

@@ -9,6 +9,7 @@ import { prepareQuery, preparePipelined, prepareWrite } from '../../db/prepared-
 import { ASSESSMENT_UID } from './assessments.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { invalidInput, notFound, type FieldError } from '../shared/errors.ts';
+import { permissionError } from '../shared/permissions.ts';
 import {
   assetIsVisible,
   assessmentIsVisible,
@@ -129,7 +130,7 @@ const rulesText = (rules: readonly string[] | undefined): Rules => rules && JSON
 /**
  * Adds assets to a listing and removes others, all or nothing (operation 11). Ignores assets that are unknown,
  * invisible or of another organization.
- * @throws DomainError `not-found` for the listing
+ * @throws DomainError `not-found` for the listing, `forbidden` if the caller can only read it
  */
 export async function updateListingAssets(
   tx: Transaction,
@@ -138,13 +139,16 @@ export async function updateListingAssets(
   plan: ListingPlan,
 ): Promise<void> {
   const { actor: caller } = by;
-  const visibility = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
+  const visibility = visibilityByScopes(caller, ASSET_WRITE_SCOPES, 'write_assets');
   const parameters = visibilityParameters(caller);
   // No row has a uid of another form, and PostgreSQL rejects some strings.
-  const [listing] = ASSESSMENT_UID.test(listingUid)
-    ? await lockVisibleListing(visibility)(tx, { ...parameters, uid: listingUid })
-    : [];
-  if (listing === undefined) throw notFound('listing');
+  if (!ASSESSMENT_UID.test(listingUid)) throw notFound('listing');
+  const [listing] = await lockVisibleListing(visibility)(tx, { ...parameters, uid: listingUid });
+  if (listing === undefined) {
+    const readable = visibilityByScopes(caller, ASSET_WRITE_SCOPES, 'read');
+    const [readableListing] = await lockVisibleListing(readable)(tx, { ...parameters, uid: listingUid });
+    throw readableListing === undefined ? notFound('listing') : permissionError('write_assets');
+  }
   if (plan.size === 0) return;
   const placements: AssetPlacement[] = [];
   // Sorted as their index.

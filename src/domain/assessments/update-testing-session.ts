@@ -3,6 +3,7 @@ import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.t
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
+import { loadCallerRoles, requirePermission } from '../shared/permissions.ts';
 import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { lockAssessment, type VisibleAssessment, requireAssessment } from './find-assessment.ts';
@@ -29,7 +30,7 @@ export interface TestingSessionInput {
 /**
  * Starts a session, or logs a completed one (operation 49).
  * @throws DomainError `invalid` for invalid times and a tester without access, `not-found` for the assessment,
- *   `forbidden` for another tester unless the caller is an admin, `conflict` when a session cannot start now
+ *   `forbidden` without the role, and for another tester unless the caller is an admin, `conflict` when a session cannot start now
  */
 export async function createTestingSession(
   tx: Transaction,
@@ -44,6 +45,7 @@ export async function createTestingSession(
   const assessment = isStart
     ? await lockAssessment(tx, caller, assessmentUid)
     : await requireAssessment(tx, caller, assessmentUid);
+  requirePermission(caller, assessment.organizationId, assessment, 'report');
   const tester = await resolveTester(tx, caller, assessment, input.testerId);
   if (isStart) {
     requireActive(assessment);
@@ -121,7 +123,7 @@ async function resolveTester(
   const id = testerId ?? caller.userId;
   if (id === null) throw invalidInput({ property: 'testerId', code: 'tester-required' });
   const tester = await db.selectFrom('users').select(['id', 'uid']).where('id', '=', id).executeTakeFirst();
-  const isNameable = await loadNameableCheck(db, caller, [[assessment.id, id]]);
+  const isNameable = await loadNameableCheck(db, caller, 'report', [[assessment.id, id]]);
   if (tester === undefined || !isNameable(assessment.id, id))
     throw invalidInput({ property: 'testerId', code: 'user-without-access', value: id });
   return tester;
@@ -140,8 +142,8 @@ export interface TestingSessionUpdate {
 
 /**
  * Stops or corrects a session (operation 50).
- * @throws DomainError `not-found`, `forbidden` unless the caller is the tester or an admin, `version-mismatch`,
- * `invalid` for invalid times, `conflict` when it cannot resume
+ * @throws DomainError `not-found`, `forbidden` unless the caller is the tester or an admin and may correct it,
+ *   `version-mismatch`, `invalid` for invalid times, `conflict` when it cannot resume
  */
 export async function updateTestingSession(
   tx: Transaction,
@@ -151,7 +153,10 @@ export async function updateTestingSession(
   expected?: ExpectedVersion,
 ): Promise<TestingSessionView> {
   const { actor: caller, now } = by;
-  const { row, view } = await lockSession(tx, by, id, expected);
+  const { endedAt, ...corrections } = change;
+  const isStop =
+    typeof endedAt === 'number' && Object.values(corrections).every((value) => value === undefined);
+  const { row, view } = await lockSession(tx, by, id, expected, { isStop });
   const before = { started_at: view.startedAt, ended_at: view.endedAt, note: view.note };
   const currentEnd = change.endedAt === null ? null : view.endedAt;
   const times = alignEndToStart({
@@ -216,6 +221,7 @@ async function lockSession(
   { actor: caller, now }: ChangeContext<Caller>,
   id: number,
   expected: ExpectedVersion | undefined,
+  { isStop = false } = {},
 ) {
   const row = await tx
     .selectFrom('testing_sessions')
@@ -227,6 +233,11 @@ async function lockSession(
   const view = await readTestingSession(tx, caller, id, now);
   if (row.tester_id !== caller.userId && !isAdminOf(caller, row.organization_id))
     throw new DomainError('session-tester-or-admin-only');
+  // Testers can always stop their clock.
+  if (!isStop || view.endedAt !== null) {
+    const roles = await loadCallerRoles(tx, caller, row.assessment_id);
+    requirePermission(caller, row.organization_id, roles, 'report');
+  }
   requireVersion(expected, row.version);
   return { row, view };
 }

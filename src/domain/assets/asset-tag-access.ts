@@ -5,9 +5,11 @@ import type { ReadConnection } from '../../db/database.ts';
 import { inList, withoutIndex, parseRows, rowsAsJson } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
+import { permissionError } from '../shared/permissions.ts';
 import {
   assetIsVisible,
   type Visibility,
+  visibilityByScopes,
   organizationIsVisible,
   memoizeByVisibility,
   visibilityParameters,
@@ -34,10 +36,22 @@ export interface TaggableAsset {
 export interface TagOwner {
   id: number;
   kind: 'organization' | 'group';
+  /** Whether the caller may write assets somewhere in it; else, a role lets them read there. */
+  isWritable: boolean;
+}
+
+/** What the caller may change with the accepted scopes. */
+export function tagVisibility({ actor, accepted }: Omit<TagChangeContext, 'now'>): Visibility {
+  return visibilityByScopes(actor, accepted, 'write_assets');
+}
+
+/** What the caller can see with the accepted scopes. */
+function readableBy({ actor, accepted }: Omit<TagChangeContext, 'now'>): Visibility {
+  return visibilityByScopes(actor, accepted, 'read');
 }
 
 const selectOwner = memoizeByVisibility((visibility) =>
-  prepareQuery<VisibilityParameters & { uid: string }, TagOwner>((db, p) =>
+  prepareQuery<VisibilityParameters & { uid: string }, Pick<TagOwner, 'id' | 'kind'>>((db, p) =>
     db
       .selectFrom('organizations')
       .select(['id', 'kind'])
@@ -88,13 +102,16 @@ const countQuery = memoizeByVisibility((visibility) =>
 /** @returns the owner with this uid, if the caller can see it */
 export async function findTagOwner(
   db: ReadConnection,
-  caller: Caller,
-  visibility: Visibility,
+  by: Omit<TagChangeContext, 'now'>,
   uid: string,
 ): Promise<TagOwner | undefined> {
   // No row has a uid of another form, and PostgreSQL rejects some strings.
   if (!ORGANIZATION_UID.test(uid)) return undefined;
-  return (await selectOwner(visibility)(db, { ...visibilityParameters(caller), uid }))[0];
+  const p = { ...visibilityParameters(by.actor), uid };
+  const [writable] = await selectOwner(tagVisibility(by))(db, p);
+  if (writable !== undefined) return { ...writable, isWritable: true };
+  const [readable] = await selectOwner(readableBy(by))(db, p);
+  return readable && { ...readable, isWritable: false };
 }
 
 /** @returns the visible assets of the owner, by uid */
@@ -144,17 +161,34 @@ export async function areTaggable(
 }
 
 /**
+ * @param assets the result of `findTaggableAssets` for these lists
  * @param lists lists of uids, each with a function from an index to its property
- * @throws DomainError `invalid` for every uid that is not among the assets
+ * @throws DomainError `invalid` for every uid that the caller cannot see, `forbidden` if they can only read one of the
+ *   others
  */
-export function requireTaggableAssets(
+export async function requireTaggableAssets(
+  db: ReadConnection,
+  by: TagChangeContext,
+  owner: TagOwner,
   assets: ReadonlyMap<string, TaggableAsset>,
   lists: readonly { uids: readonly string[]; property(index: number): string }[],
-): void {
-  const errors = lists.flatMap(({ uids, property }) =>
-    uids.flatMap((uid, index) => (assets.has(uid) ? [] : [unknownUidError(property(index), 'asset', uid)])),
+): Promise<void> {
+  const missing = lists.flatMap(({ uids, property }) =>
+    uids.flatMap((uid, index) => (assets.has(uid) ? [] : [{ uid, property: property(index) }])),
+  );
+  if (missing.length === 0 && owner.isWritable) return;
+  const readable = await findTaggableAssets(
+    db,
+    by.actor,
+    readableBy(by),
+    owner,
+    missing.map(({ uid }) => uid),
+  );
+  const errors = missing.flatMap(({ uid, property }) =>
+    readable.has(uid) ? [] : [unknownUidError(property, 'asset', uid)],
   );
   if (errors.length > 0) throw invalidInput(errors.slice(0, MAX_FIELD_ERRORS));
+  throw permissionError('write_assets');
 }
 
 export function unknownUidError(property: string, kind: string, value: string): FieldError {

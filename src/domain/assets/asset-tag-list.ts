@@ -32,7 +32,7 @@ type AssetTagRow = Pick<Row<'asset_tags'>, 'id' | 'uid' | 'name' | 'version'> & 
 
 export const MAX_ENTITIES = 1_000;
 
-const tagVisibility = (caller: Caller) => visibilityByScopes(caller, TAG_SCOPES);
+const tagVisibility = (caller: Caller) => visibilityByScopes(caller, TAG_SCOPES, 'read');
 
 /** The tags of one organization or group of organizations (operation 70). */
 export const assetTagList = defineList({
@@ -95,7 +95,7 @@ export async function requireTagOwner(
   { db, caller }: ListContext,
   orgUid: string,
 ): Promise<{ owner: number[] }> {
-  const owner = await findTagOwner(db, caller, tagVisibility(caller), orgUid);
+  const owner = await findTagOwner(db, { actor: caller, accepted: TAG_SCOPES }, orgUid);
   if (owner === undefined) throw notFound('organization');
   return { owner: [owner.id] };
 }

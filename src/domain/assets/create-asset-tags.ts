@@ -8,7 +8,6 @@ import { recordEvents } from '../audit/record-event.ts';
 import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';
 import { validateName } from '../shared/names.ts';
 import { digestLines, MAX_AUDITED_PAIRS } from './tag-assets.ts';
-import { visibilityByScopes } from '../shared/visibility.ts';
 import {
   areTaggable,
   findTaggableAssets,
@@ -17,6 +16,7 @@ import {
   type TagOwner,
   requireTaggableAssets,
   type TagChangeContext,
+  tagVisibility,
 } from './asset-tag-access.ts';
 import { foldName } from '../../lib/fold-case.ts';
 
@@ -68,18 +68,20 @@ interface PlannedTag {
  */
 export async function planAssetTags(
   db: ReadConnection,
-  { actor: caller, accepted }: TagChangeContext,
+  by: TagChangeContext,
   orgUid: string,
   newTags: readonly NewAssetTag[],
   tagUids: readonly string[] = [],
 ): Promise<AssetTagPlan> {
   validateNames(newTags);
-  const visibility = visibilityByScopes(caller, accepted);
-  const owner = await findTagOwner(db, caller, visibility, orgUid);
+  const owner = await findTagOwner(db, by, orgUid);
   if (owner === undefined) throw notFound('organization');
   const uidsByTag = newTags.map(({ assets: uids = [] }) => uids);
-  const assets = await findTaggableAssets(db, caller, visibility, owner, uidsByTag.flat());
-  requireTaggableAssets(
+  const assets = await findTaggableAssets(db, by.actor, tagVisibility(by), owner, uidsByTag.flat());
+  await requireTaggableAssets(
+    db,
+    by,
+    owner,
     assets,
     uidsByTag.map((uids, tagIndex) => ({ uids, property: (index) => `tags.${tagIndex}.assets.${index}` })),
   );
@@ -104,13 +106,16 @@ export async function planAssetTags(
 /** @returns whether everything in the plan is still visible */
 async function isStillVisible(
   tx: Transaction,
-  { actor: caller, accepted }: TagChangeContext,
+  by: TagChangeContext,
   orgUid: string,
   { owner, assetIds }: AssetTagPlan,
 ): Promise<boolean> {
-  const visibility = visibilityByScopes(caller, accepted);
-  const currentOwner = await findTagOwner(tx, caller, visibility, orgUid);
-  return currentOwner?.id === owner.id && (await areTaggable(tx, caller, visibility, owner, assetIds));
+  const current = await findTagOwner(tx, by, orgUid);
+  return (
+    current?.id === owner.id &&
+    current.isWritable &&
+    (await areTaggable(tx, by.actor, tagVisibility(by), owner, assetIds))
+  );
 }
 
 /**

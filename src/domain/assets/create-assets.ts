@@ -19,6 +19,7 @@ import { addNewAssetsToListing } from '../assessments/update-listing.ts';
 import { type DomainError, type FieldError, invalidInput } from '../shared/errors.ts';
 import { validateName, validateOptionalName } from '../shared/names.ts';
 import type { PartialInput } from '../shared/partial-input.ts';
+import { permissionError } from '../shared/permissions.ts';
 import {
   assessmentIsVisible,
   organizationIsVisible,
@@ -46,7 +47,7 @@ interface ResolvedAsset {
  * @param uids the uids of the assets, in order
  * @returns the assets in the order of the input, or the `conflict` of `findHiddenConflict`
  * @throws DomainError `invalid` for invalid fields, an organization or listing that the caller cannot see, an asset
- *   that the caller could not change, and two at one location; `conflict` for a location that is taken, `rate-limited`
+ *   that the caller could not change, and two at one location; `forbidden` for a listing that they can only read; `conflict` for a location that is taken, `rate-limited`
  */
 export async function createAssets(
   tx: Transaction,
@@ -117,6 +118,8 @@ async function resolveInputs(
     return [{ ...target, uid: uids[index] as string, values: valuesOf(input, locations[index] as string) }];
   });
   if (errors.length > 0) throw invalidInput(errors);
+  if ([...targets.listings.values()].some(({ isWritable }) => !isWritable))
+    throw permissionError('write_assets');
   return resolved;
 }
 
@@ -199,7 +202,10 @@ interface VisibleTargets {
   rules: readonly ScopeRule[];
   /** Visible ones, by uid. */
   organizations: ReadonlyMap<string, number>;
-  listings: ReadonlyMap<string, { id: number; uid: string; organization_id: number }>;
+  listings: ReadonlyMap<
+    string,
+    { id: number; uid: string; organization_id: number; isWritable: number | boolean }
+  >;
 }
 
 async function findTargets(
@@ -207,7 +213,8 @@ async function findTargets(
   caller: Caller,
   inputs: readonly AssetInput[],
 ): Promise<VisibleTargets> {
-  const visibility = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
+  const visibility = visibilityByScopes(caller, ASSET_WRITE_SCOPES, 'write_assets');
+  const readable = visibilityByScopes(caller, ASSET_WRITE_SCOPES, 'read');
   const p = visibilityParameters(caller);
   const organizationUids = [...new Set(inputs.map(({ organization }) => organization))];
   const listingUids = [...new Set(inputs.flatMap(({ listing }) => listing ?? []))];
@@ -217,15 +224,16 @@ async function findTargets(
       .select(['id', 'uid'])
       .where((eb) => inList(tx, eb.ref('uid'), organizationUids))
       .where('kind', '=', 'organization')
-      .where(organizationIsVisible(visibility, p))
+      .where(organizationIsVisible(readable, p))
       .execute(),
     listingUids.length === 0
       ? []
       : tx
           .selectFrom('assessments')
           .select(['id', 'uid', 'organization_id'])
+          .select(assessmentIsVisible(visibility, p).as('isWritable'))
           .where((eb) => inList(tx, eb.ref('uid'), listingUids))
-          .where(assessmentIsVisible(visibility, p))
+          .where(assessmentIsVisible(readable, p))
           .execute(),
   ]);
   return {

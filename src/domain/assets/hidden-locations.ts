@@ -27,7 +27,7 @@ export async function findHiddenConflict(
   by: ChangeContext<Caller>,
   requested: readonly RequestedLocation[],
 ): Promise<DomainError | undefined> {
-  const visibility = visibilityByScopes(by.actor, ASSET_READ_SCOPES);
+  const visibility = visibilityByScopes(by.actor, ASSET_READ_SCOPES, 'read');
   // The caller sees all assets of every organization in which they can create one.
   if (visibility.rules.some(({ level, writableBy }) => level !== 'listing' && writableBy === null))
     return undefined;

@@ -83,7 +83,7 @@ export async function readOrganizationPorts(
   organizationUid: string,
   query: OrganizationPortQuery,
 ): Promise<{ ports: OrganizationPort[]; total: number }> {
-  const visibility = visibilityOf(caller);
+  const visibility = visibilityOf(caller, 'read');
   const p = visibilityParameters(caller);
   const organization = ORGANIZATION_UID.test(organizationUid)
     ? await db

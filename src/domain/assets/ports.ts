@@ -75,7 +75,7 @@ export async function readPorts(
   const asset =
     ORGANIZATION_UID.test(organizationUid) && ASSET_UID.test(assetUid)
       ? (
-          await selectAssetWithCount(visibilityOf(caller))(db, {
+          await selectAssetWithCount(visibilityOf(caller, 'read'))(db, {
             ...visibilityParameters(caller),
             organization: organizationUid,
             asset: assetUid,
@@ -112,7 +112,7 @@ export async function findVisibleAsset(
     .select(['assets.id', 'assets.type'])
     .where('assets.uid', '=', assetUid)
     .where('organizations.uid', '=', organizationUid)
-    .where(assetIsVisible(visibilityOf(caller), visibilityParameters(caller)))
+    .where(assetIsVisible(visibilityOf(caller, 'read'), visibilityParameters(caller)))
     .executeTakeFirst();
 }
 

@@ -76,7 +76,7 @@ export type AssetRow = Omit<
 >;
 
 export const assetReadVisibility = (caller: Caller): Visibility =>
-  visibilityByScopes(caller, ASSET_READ_SCOPES);
+  visibilityByScopes(caller, ASSET_READ_SCOPES, 'read');
 
 /**
  * Reads one asset (operation 76).

@@ -5,13 +5,13 @@ import { inList, withoutIndex, forKeyShare } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { invalidInput, type FieldError } from '../shared/errors.ts';
-import { visibilityByScopes } from '../shared/visibility.ts';
 import {
   findTaggableAssets,
   type TaggableAsset,
   findTagOwner,
   requireTaggableAssets,
   type TagChangeContext,
+  tagVisibility,
   unknownUidError,
 } from './asset-tag-access.ts';
 import { lockRows } from '../shared/lock-rows.ts';
@@ -75,7 +75,8 @@ const detachPairs = prepareWrite<{ tags: readonly number[]; assets: readonly num
 
 /**
  * Attaches tags to assets and detaches them from others, all or nothing.
- * @throws DomainError `invalid` for an unknown tag or asset, and for an asset in both lists
+ * @throws DomainError `invalid` for an unknown tag or asset, and for an asset in both lists, `forbidden` for an asset
+ *   that the caller can only read
  */
 export async function tagAssets(
   tx: Transaction,
@@ -85,14 +86,13 @@ export async function tagAssets(
 ): Promise<void> {
   rejectOverlap(attach, detach);
   const { actor: caller } = by;
-  const visibility = visibilityByScopes(caller, by.accepted);
-  const owner = await findTagOwner(tx, caller, visibility, orgUid);
+  const owner = await findTagOwner(tx, by, orgUid);
   const [tagRows, assets] =
     owner === undefined
       ? [[], new Map<string, TaggableAsset>()]
       : await Promise.all([
           tagsByUid(tx, { owner: owner.id, uids }),
-          findTaggableAssets(tx, caller, visibility, owner, [...attach, ...detach]),
+          findTaggableAssets(tx, caller, tagVisibility(by), owner, [...attach, ...detach]),
         ]);
   const tags = new Map(tagRows.map((tag) => [tag.uid, tag.id]));
   const unknownTags = uids.flatMap((uid, index) =>
@@ -100,7 +100,7 @@ export async function tagAssets(
   );
   if (owner === undefined || unknownTags.length > 0) throw invalidInput(unknownTags);
 
-  requireTaggableAssets(assets, [
+  await requireTaggableAssets(tx, by, owner, assets, [
     { uids: attach, property: (index) => `attach.${index}` },
     { uids: detach, property: (index) => `detach.${index}` },
   ]);

@@ -6,12 +6,12 @@ import { prepareQuery, prepareRowCount, preparePipelined, prepareWrite } from '.
 import { recordEvent, recordEvents } from '../audit/record-event.ts';
 import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
 import { requireName } from '../shared/names.ts';
+import { permissionError } from '../shared/permissions.ts';
 import {
   assetIsVisible,
   type Visibility,
   organizationIsVisible,
   memoizeByVisibility,
-  visibilityByScopes,
   type VisibilityParameters,
   visibilityParameters,
 } from '../shared/visibility.ts';
@@ -21,6 +21,7 @@ import {
   findTagOwner,
   type TagOwner,
   type TagChangeContext,
+  tagVisibility,
   ORGANIZATION_UID,
   unknownUidError,
 } from './asset-tag-access.ts';
@@ -210,25 +211,27 @@ export async function deleteAssetTags(
 }
 
 /**
- * @returns the owner; `requireVisibleMembers` throws `forbidden` for a group with an organization that the caller cannot see
+ * @returns the owner; `requireVisibleMembers` throws `forbidden` for an owner in which the caller may only read, and for a
+ *   group with an organization that the caller cannot see
  * @throws DomainError `not-found`
  */
 async function findOwnerToChange(
   tx: Transaction,
-  { actor: caller, accepted }: TagChangeContext,
+  by: TagChangeContext,
   orgUid: string,
 ): Promise<{ owner: TagOwner; visibility: Visibility; requireVisibleMembers: () => void }> {
-  const visibility = visibilityByScopes(caller, accepted);
-  const owner = await findTagOwner(tx, caller, visibility, orgUid);
+  const visibility = tagVisibility(by);
+  const owner = await findTagOwner(tx, by, orgUid);
   if (owner === undefined) throw notFound('organization');
   const unreached =
     owner.kind === 'group'
-      ? await selectInvisibleMembers(visibility)(tx, { ...visibilityParameters(caller), group: owner.id })
+      ? await selectInvisibleMembers(visibility)(tx, { ...visibilityParameters(by.actor), group: owner.id })
       : [];
   return {
     owner,
     visibility,
     requireVisibleMembers() {
+      if (!owner.isWritable) throw permissionError('write_assets');
       if (unreached.length > 0) throw new DomainError('group-tag');
     },
   };

@@ -10,6 +10,7 @@ import { readPortDeltas } from './ports.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';
 import { validateOptionalNameLength } from '../shared/names.ts';
+import { permissionError } from '../shared/permissions.ts';
 import { assetIsVisible, visibilityByScopes, visibilityParameters } from '../shared/visibility.ts';
 import { addDeltas, deleteCounters } from '../shared/counters.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
@@ -118,8 +119,8 @@ export async function updateAsset(
 }
 
 /**
- * Locks an asset that the caller may access with one of the scopes.
- * @throws DomainError `not-found`
+ * Locks an asset that the caller may change with one of the scopes.
+ * @throws DomainError `not-found`, `forbidden` if their role only lets them read it
  */
 async function lockAsset(
   tx: Transaction,
@@ -128,17 +129,17 @@ async function lockAsset(
   scopes: readonly Scope[],
   lock: RowLock = forNoKeyUpdate,
 ): Promise<AssetRow> {
-  const row = ASSET_UID.test(uid)
-    ? await tx
-        .selectFrom('assets')
-        .select(ASSET_COLUMNS)
-        .where('assets.uid', '=', uid)
-        .where(assetIsVisible(visibilityByScopes(caller, scopes), visibilityParameters(caller)))
-        .modifyEnd(lock(tx))
-        .executeTakeFirst()
-    : undefined;
-  if (row === undefined) throw notFound('asset');
-  return row;
+  const select = (permission: 'read' | 'write_assets') =>
+    tx
+      .selectFrom('assets')
+      .select(ASSET_COLUMNS)
+      .where('assets.uid', '=', ASSET_UID.test(uid) ? uid : '')
+      .where(assetIsVisible(visibilityByScopes(caller, scopes, permission), visibilityParameters(caller)));
+  const row = await select('write_assets').modifyEnd(lock(tx)).executeTakeFirst();
+  if (row !== undefined) return row;
+  throw (await select('read').executeTakeFirst()) === undefined
+    ? notFound('asset')
+    : permissionError('write_assets');
 }
 
 /** Whether the caller may still change the asset after `writable_by` is set to `writableBy`. */
@@ -148,7 +149,7 @@ async function wouldStayWritable(
   id: number,
   writableBy: AssetValues['writable_by'],
 ): Promise<boolean> {
-  const visibility = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
+  const visibility = visibilityByScopes(caller, ASSET_WRITE_SCOPES, 'write_assets');
   const rules = visibility.rules
     .filter((rule) => canWrite(rule, writableBy))
     .map(({ level }) => ({ level, writableBy: null }));

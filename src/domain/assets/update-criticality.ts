@@ -58,7 +58,8 @@ const setCriticality = prepareRowCount<{
 );
 
 /**
- * Sets the criticality of assets of one organization (operation 10). Ignores unknown and invisible assets.
+ * Sets the criticality of assets of one organization (operation 10). Ignores assets that are unknown or that the caller
+ * cannot change.
  * @returns the number of assets that changed
  * @throws DomainError `invalid` for the organization, StorageError `conflict` when a concurrent transaction changed the
  *   same assets
@@ -73,9 +74,10 @@ export async function updateCriticality(
   }: { organizationUid: string; criticality: Criticality; assetUids: readonly string[] },
 ): Promise<number> {
   const { actor: caller, now } = by;
-  const visibility = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
+  const visibility = visibilityByScopes(caller, ASSET_WRITE_SCOPES, 'write_assets');
   const parameters = visibilityParameters(caller);
-  const [organization] = await selectVisibleOrganization(visibility)(tx, {
+  const readable = visibilityByScopes(caller, ASSET_WRITE_SCOPES, 'read');
+  const [organization] = await selectVisibleOrganization(readable)(tx, {
     ...parameters,
     uid: organizationUid,
   });

@@ -4,6 +4,7 @@ import type { Scope } from '../../auth/scopes.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
+import { isPermitted, loadCallerRoles } from '../shared/permissions.ts';
 import { releaseBlobs } from '../shared/files.ts';
 import { addJob, lockJobKind, type Job, type TakeJob } from '../shared/jobs.ts';
 import type { ImportJob, ImportOptions, ImportOutcome } from './import-types.ts';
@@ -167,12 +168,16 @@ export async function startRun(
   const stored = deserializeCaller(started.started_by_caller);
   const current = await currentRights(tx, stored);
   const caller = current ?? stored;
+  const canReport =
+    assessment !== null &&
+    isPermitted(caller, organizationId, await loadCallerRoles(tx, caller, assessment.id), 'report');
   return {
     id,
     organizationId,
     assessment,
     caller,
     canWriteAssets: importAssetScopes(assessment !== null).some((scope) => caller.scopes.has(scope)),
+    canReport,
     options: JSON.parse(started.options) as ImportOptions,
     sha256: started.sha256,
     createdAt: started.created_at,
@@ -180,7 +185,7 @@ export async function startRun(
     size: started.size,
     contentKey: started.blob_key,
     isCancelled: started.cancel_requested === 1,
-    lostPermission: await findLostPermission(tx, current, { organizationId, assessment }),
+    lostPermission: await findLostPermission(tx, current, { organizationId, assessment, canReport }),
   };
 }
 

@@ -1,9 +1,11 @@
 import { sql, type SqlBool } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
+import type { Permission } from '../../auth/roles.ts';
 import type { ReadConnection } from '../../db/database.ts';
 import type { Row } from '../../db/schema.ts';
 import { containsSubstring } from '../../db/dialect-sql.ts';
 import { notFound } from '../shared/errors.ts';
+import { callerRoles, isPermitted } from '../shared/permissions.ts';
 import { textFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
 import { type UserRef, loadUserRefs } from '../shared/user-refs.ts';
@@ -83,11 +85,16 @@ export interface ImportView {
   createdAt: number;
   startedAt: number | null;
   finishedAt: number | null;
+  /** Whether the role of the caller permits what the import does. */
+  isPermitted: boolean;
 }
 
-/** An import is visible to everyone with access to its assessment; one without an assessment only to admins. */
+/**
+ * An import is visible to everyone with access to its assessment; one without an assessment only to admins. Without the
+ * permission to see vulnerabilities, its findings are not counted.
+ */
 const visibleImports = (db: ReadConnection, caller: Caller) => {
-  const [visibility, parameters] = [visibilityOf(caller), visibilityParameters(caller)];
+  const [visibility, parameters] = [visibilityOf(caller, 'read'), visibilityParameters(caller)];
   return db
     .selectFrom('imports')
     .innerJoin('organizations', 'organizations.id', 'imports.organization_id')
@@ -114,6 +121,7 @@ const visibleImports = (db: ReadConnection, caller: Caller) => {
       'imports.started_at',
       'imports.finished_at',
     ])
+    .select(callerRoles(visibility, parameters, sql.ref('imports.assessment_id')))
     .where(({ ref }) =>
       caller.admin || caller.staff
         ? inAccessibleOrganization(visibility, ref('imports.organization_id'), parameters)
@@ -143,23 +151,27 @@ export const importList = defineList({
   sorts: { createdAt: { column: 'imports.created_at', type: 'integer' } },
   // Small, because skipped records and previews can be long.
   batchSize: 50,
-  hydrate: ({ db }, rows) => toViews(db, rows),
+  hydrate: ({ db, caller }, rows) => toViews(db, caller, rows),
 });
 
 /** @throws DomainError `not-found` for an import that the caller cannot see */
 export async function readImport(db: ReadConnection, caller: Caller, id: number): Promise<ImportView> {
   const row = await visibleImports(db, caller).where('imports.id', '=', id).executeTakeFirst();
-  const [view] = row === undefined ? [] : await toViews(db, [row]);
+  const [view] = row === undefined ? [] : await toViews(db, caller, [row]);
   if (view === undefined) throw notFound('import');
   return view;
 }
 
-async function toViews(db: ReadConnection, rows: readonly ImportRow[]): Promise<ImportView[]> {
+async function toViews(
+  db: ReadConnection,
+  caller: Caller,
+  rows: readonly ImportRow[],
+): Promise<ImportView[]> {
   const userOf = await loadUserRefs(
     db,
     rows.map((row) => row.created_by),
   );
-  return rows.map((row) => ({
+  const views = rows.map((row): Omit<ImportView, 'isPermitted'> => ({
     id: row.id,
     state: row.state,
     format: row.format,
@@ -181,6 +193,33 @@ async function toViews(db: ReadConnection, rows: readonly ImportRow[]): Promise<
     startedAt: row.started_at,
     finishedAt: row.finished_at,
   }));
+  return views.map((view, index) => {
+    const row = rows[index] as ImportRow;
+    const permits = (permission: Permission) => isPermitted(caller, row.organization_id, row, permission);
+    const complete: ImportView = {
+      ...view,
+      isPermitted: permits('report') || (permits('import_hosts') && view.progress.findings === 0),
+    };
+    return permits('read_vulnerabilities') ? complete : withoutFindings(complete);
+  });
+}
+
+/** What is left of an import for a caller who may not see vulnerabilities. */
+function withoutFindings(view: ImportView): ImportView {
+  const { progress, result, preview, undone } = view;
+  return {
+    ...view,
+    progress: { ...progress, findings: 0 },
+    result: result && {
+      ...result,
+      findings_created: 0,
+      findings_seen_again: 0,
+      findings_reopened: 0,
+      findings_gone: 0,
+    },
+    preview: preview && { new: [], again: [], reopened: [], gone: [] },
+    undone: undone && { ...undone, findings: 0, statuses: 0 },
+  };
 }
 
 const initialProgress = (size: number): ImportProgress => ({

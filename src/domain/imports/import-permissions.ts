@@ -12,6 +12,7 @@ import { requireAssessment } from '../assessments/find-assessment.ts';
 import { canWrite } from '../assets/create-assets.ts';
 import { selectListedAssets } from '../assets/scans/host-queries.ts';
 import { DomainError } from '../shared/errors.ts';
+import { isPermitted } from '../shared/permissions.ts';
 import { visibilityByScopes } from '../shared/visibility.ts';
 import { findAccountRights } from '../tokens/active-tokens.ts';
 import type { ImportJob } from './import-types.ts';
@@ -29,15 +30,15 @@ export async function currentRights(db: ReadConnection, caller: Caller): Promise
 }
 
 /**
- * Checks whether an import may go on. It ends when the account is banned or loses access to the assessment or
- * organization.
+ * Checks whether an import may go on. It ends when the account is banned, or loses its access to the assessment or
+ * organization or the role to import there.
  * @param current the rights that are left, of `currentRights`
  * @returns the reason as a sentence; `undefined` if it may go on
  */
 export async function findLostPermission(
   db: ReadConnection,
   current: Caller | undefined,
-  { organizationId, assessment }: Pick<ImportJob, 'organizationId' | 'assessment'>,
+  { organizationId, assessment, canReport }: Pick<ImportJob, 'organizationId' | 'assessment' | 'canReport'>,
 ): Promise<string | undefined> {
   if (current === undefined) return 'The account that started the import was banned.';
   if (assessment === null)
@@ -45,8 +46,10 @@ export async function findLostPermission(
       ? undefined
       : 'The account that started the import is no longer an admin of the organization.';
   try {
-    await requireAssessment(db, current, assessment.uid);
-    return undefined;
+    const roles = await requireAssessment(db, current, assessment.uid);
+    return isPermitted(current, organizationId, roles, canReport ? 'report' : 'import_hosts')
+      ? undefined
+      : 'The role of the account that started the import no longer permits it.';
   } catch (error) {
     if (!(error instanceof DomainError && error.kind === 'not-found')) throw error;
     return 'The account that started the import no longer has access to the assessment.';
@@ -69,7 +72,7 @@ export async function findPermittedAssets(
   { id: importId, caller, organizationId, assessment }: ImportJob,
   assets: readonly FoundAsset[],
 ): Promise<{ linkable: ReadonlySet<number>; writable: ReadonlySet<number> }> {
-  const { rules } = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
+  const { rules } = visibilityByScopes(caller, ASSET_WRITE_SCOPES, 'write_assets');
   const organizationRules = rules.filter(({ level }) => level !== 'listing');
   // Other users reach only the assets of the assessment.
   const reachesAll = assessment === null || isAdminOf(caller, organizationId);
@@ -88,7 +91,7 @@ export async function findPermittedAssets(
 
 /** @returns whether the caller of an undo may delete an asset that the import created, as in operation 78 */
 export function canDeleteCreatedAsset(caller: Caller, writableBy: FoundAsset['writable_by']): boolean {
-  return coversAsset(visibilityByScopes(caller, ASSET_DELETE_SCOPES).rules, writableBy);
+  return coversAsset(visibilityByScopes(caller, ASSET_DELETE_SCOPES, 'write_assets').rules, writableBy);
 }
 
 function coversAsset(rules: readonly ScopeRule[], writableBy: FoundAsset['writable_by']): boolean {

@@ -32,6 +32,8 @@ export interface ImportJob {
   caller: Caller;
   /** Whether the credential has a scope that writes assets here. Without one, no asset is created or changed. */
   canWriteAssets: boolean;
+  /** Whether the caller may report vulnerabilities. If not, the findings of the report are skipped. */
+  canReport: boolean;
   options: ImportOptions;
   /** SHA-256 of the uploaded file, in hexadecimal. */
   sha256: string;

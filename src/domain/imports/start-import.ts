@@ -3,6 +3,8 @@ import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { lockAssessment, type VisibleAssessment, requireAssessment } from '../assessments/find-assessment.ts';
 import { selectOrganization } from '../organizations/select-organization.ts';
 import { recordEvent } from '../audit/record-event.ts';
+import { type CallerRoles, requirePermission } from '../shared/permissions.ts';
+import { requireCanDismiss } from '../vulnerabilities/status-permissions.ts';
 import { DomainError, invalidInput } from '../shared/errors.ts';
 import { retainBlob, type StoredBlob } from '../shared/files.ts';
 import { addJob, lockJobKind } from '../shared/jobs.ts';
@@ -24,7 +26,7 @@ export interface ImportTarget {
   organization?: string | undefined;
 }
 
-interface ResolvedTarget {
+interface ResolvedTarget extends CallerRoles {
   organizationId: number;
   assessment: { id: number; uid: string } | null;
 }
@@ -38,27 +40,31 @@ export interface NewImport extends ImportTarget {
 
 /**
  * Checks that the caller may import into a target, before the file is read.
- * @throws DomainError `forbidden` if a caller who is not an admin names no assessment, `invalid` for a target that the
- *   caller cannot see
+ * @returns a check of the format of the report, once it is known
+ * @throws DomainError `forbidden` if a caller who is not an admin names no assessment or has no role to import into it,
+ *   `invalid` for a target that the caller cannot see
  */
 export async function requireImportPermission(
   db: ReadConnection,
   caller: Caller,
   target: ImportTarget,
-): Promise<void> {
-  await resolveTarget(caller, target, db, requireAssessment);
+): Promise<(format: NewImport['format']) => void> {
+  const resolved = await resolveTarget(caller, target, db, requireAssessment);
+  return (format) => requireFormatPermission(caller, target, resolved, format);
 }
 
 /**
  * @param format of the report
- * @throws DomainError `invalid` for findings without an assessment, `forbidden` for hosts without a scope that writes
- *   assets
+ * @throws DomainError `invalid` for findings without an assessment, `forbidden` for findings without the role to report
+ *   them, and for hosts without a scope that writes assets
  */
-export function validateFormatTarget(
+function requireFormatPermission(
   caller: Caller,
   target: ImportTarget,
-  { name, hasFindings }: { name: string; hasFindings: boolean },
+  resolved: ResolvedTarget,
+  { name, hasFindings }: NewImport['format'],
 ): void {
+  if (hasFindings) requirePermission(caller, resolved.organizationId, resolved, 'report');
   if (hasFindings && target.assessment === undefined)
     throw invalidInput({ property: 'assessment', code: 'assessment-required', params: { format: name } });
   const scopes = importAssetScopes(target.assessment !== undefined);
@@ -75,7 +81,7 @@ async function resolveTarget<D extends ReadConnection>(
   if (uid === undefined) {
     if (!caller.admin && !caller.staff) throw new DomainError('import-without-assessment-admins-only');
     const { id } = await selectOrganization(db, caller, { uid: organization });
-    return { organizationId: id, assessment: null };
+    return { organizationId: id, assessment: null, roleByName: null, roleByGroup: null };
   }
   const assessment = await find(db, caller, uid).catch((error: unknown) => {
     if (!(error instanceof DomainError && error.kind === 'not-found')) throw error;
@@ -91,12 +97,15 @@ async function resolveTarget<D extends ReadConnection>(
         value: organization,
       });
   }
-  return { organizationId, assessment: { id: assessment.id, uid: assessment.uid } };
+  const { id, roleByName, roleByGroup } = assessment;
+  requirePermission(caller, organizationId, assessment, 'import_hosts');
+  return { organizationId, assessment: { id, uid: assessment.uid }, roleByName, roleByGroup };
 }
 
 /**
  * Queues an import of a stored file (operation 65).
- * @throws DomainError as `requireImportPermission` and `validateFormatTarget` do, `conflict` if the organization has
+ * @throws DomainError as `requireImportPermission` and its check do, `forbidden` for carried decisions that the caller
+ *   may not make, `conflict` if the organization has
  *   too many queued imports; the file is not retained then
  */
 export async function startImport(
@@ -105,8 +114,10 @@ export async function startImport(
   { format, filename, content, options, ...target }: NewImport,
 ): Promise<ImportView> {
   const { actor: caller, now } = by;
-  const { organizationId, assessment } = await resolveTarget(caller, target, tx, lockAssessment);
-  validateFormatTarget(caller, target, format);
+  const resolved = await resolveTarget(caller, target, tx, lockAssessment);
+  requireFormatPermission(caller, target, resolved, format);
+  const { organizationId, assessment } = resolved;
+  if (options.carry) await requireCanDismiss(tx, caller, organizationId, resolved);
   // Serializes transactions that count queued imports.
   await lockJobKind(tx, IMPORT_JOB);
   const { count } = await tx

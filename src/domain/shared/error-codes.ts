@@ -2,6 +2,8 @@
 // and title (`PROBLEM_TYPES` in src/http/problem-types.ts), and the area of the API the form of the body
 // (src/http/problems.ts).
 
+import type { Permission } from '../../auth/roles.ts';
+
 /**
  * Messages by code: a text, or a function of its parameters. Interfaces rename the parameter `other`, the path of an
  * input.
@@ -127,6 +129,31 @@ export const FIELD_ERRORS = {
   'user-without-access-to-all': 'is not the id of a user with access to all of the assessments',
 } as const satisfies Messages;
 
+/** What each permission lets a user do, after "permit you to". */
+const PERMITTED_ACTIONS: Readonly<Record<Permission, string>> = {
+  read: 'see the assessment',
+  read_vulnerabilities: 'see its vulnerabilities',
+  comment: 'comment, attach files or request retests',
+  progress: 'change the status',
+  assign: 'change the assignee or the due date',
+  triage: 'close or reopen vulnerabilities, tag them or decide retests',
+  report: 'report or edit vulnerabilities, import findings or log testing hours',
+  import_hosts: 'import reports',
+  write_assets: 'change its assets, their tags or its scope',
+  edit_tags: 'create, rename or delete vulnerability tags',
+  create_assessments: 'create assessments in the group',
+  edit_own_assessments: 'change it',
+  edit_assessments: 'change it',
+  move_assessments: 'move it to another group or out of its group',
+  dismiss_restricted: 'dismiss vulnerabilities',
+  remove_members: 'remove members of the group',
+  add_members: 'add members to the group',
+};
+
+function listAlternatives(names: readonly string[]): string {
+  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+}
+
 /** Errors of a request by kind: complete sentences with the problem and, where it helps, a solution. */
 export const ERRORS = {
   'not-found': {
@@ -145,13 +172,9 @@ export const ERRORS = {
     'assessment-delete-admins-only': 'Only admins of the organization can delete its assessments.',
     'assessment-group-admins-only':
       'Only admins of the organization can create, change and delete assessment groups.',
-    'assessment-group-assign': ({ roles }: { roles: readonly string[] }) =>
-      `Only admins, and members with the role ${roles.join(' or ')} in the group, can put assessments into it.`,
     'assessment-tag-delete-admins-only': 'Only admins of the organization can delete assessment tags.',
     'assessment-tag-update-admins-only':
       'Only admins of the organization can create and change assessment tags.',
-    'assessment-update': ({ roles }: { roles: readonly string[] }) =>
-      `Only admins, and members with the role ${roles.join(' or ')} in its group, can change an assessment.`,
     'assessment-users-admins-only': 'Only admins can see and change who has access to an assessment.',
     'attachment-uploader-or-admin-only': 'Only the uploader and admins can delete an attachment.',
     'audit-log-admins-only': 'Only admins can read the audit log.',
@@ -162,8 +185,12 @@ export const ERRORS = {
     'renew-banned-invitation': 'This user is banned.',
     'comment-author-only': 'Only its author can change a comment.',
     'comment-author-or-admin-only': 'Only its author and admins can delete a comment.',
+    'dismissal-role': ({ role }: { role: string }) =>
+      role === 'admin'
+        ? 'Only admins of the organization can set the statuses Accepted Risk, Not Valid, Duplicate and Out Of Scope.'
+        : `Only admins, and users with the role ${role} or rbac_group_admin in the assessment, can set the statuses Accepted Risk, Not Valid, Duplicate and Out Of Scope.`,
     'group-members-add':
-      'Only members with the role rbac_group_admin or infra_admin in the group, and admins of its organization, can add members.',
+      'Only members with the role rbac_group_admin in the group, and admins of its organization, can add members.',
     'group-members-list': 'Only members of the group and admins of its organization can list its members.',
     'group-members-remove':
       'Only members with the role rbac_group_admin or infra_admin in the group, and admins of its organization, can remove members.',
@@ -191,6 +218,8 @@ export const ERRORS = {
     'retest-testers-only':
       'Only platform staff and users who had tested the assessment before the request can decide a retest; its requester and admins can cancel it.',
     'session-tester-or-admin-only': 'Only its tester and admins can change a testing session.',
+    'role-lacks-permission': ({ permission, roles }: { permission: Permission; roles: readonly string[] }) =>
+      `Your role in the assessment does not permit you to ${PERMITTED_ACTIONS[permission]}. That takes the role ${listAlternatives(roles)}.`,
     'sso-account-closed': 'Your account is closed. Contact an admin of your organization.',
     'sso-account-elsewhere':
       'An account with your email address exists outside your organization. Contact the operator of this server.',

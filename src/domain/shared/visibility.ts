@@ -1,16 +1,19 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Principal, Caller } from '../../auth/callers.ts';
+import { type Role, ROLES, rolesWith } from '../../auth/roles.ts';
 import { type ScopeRule, scopeRuleOf, type Scope } from '../../auth/scopes.ts';
 import { withoutIndex } from '../../db/dialect-sql.ts';
 
 /**
- * What a caller can see, by the rules of docs/decided.md, section 10. Callers with the same kind and rules share a
- * `key`; queries are prepared once for each key.
+ * What a caller can see, or change, by the rules of docs/decided.md, section 10, and docs/roles.md. Callers with the
+ * same kind, rules and roles share a `key`; queries are prepared once for each key.
  */
 export interface Visibility {
   key: string;
   kind: CallerKind;
   rules: readonly ScopeRule[];
+  /** Where a rule is limited to listings: the roles of a client user in a listing that permit the operation. */
+  roles: readonly Role[];
 }
 
 /** `assigned` are staff limited to some organizations, `staff` are the others. */
@@ -28,8 +31,15 @@ export interface VisibilityParameters {
   callerOrganizationId: number;
 }
 
-/** @param accepted the scopes that the operation accepts; other scopes are ignored */
-export function visibilityByScopes(caller: Caller, accepted: readonly Scope[]): Visibility {
+/**
+ * @param accepted the scopes that the operation accepts; other scopes are ignored
+ * @param permission what the operation does with the assets of a listing
+ */
+export function visibilityByScopes(
+  caller: Caller,
+  accepted: readonly Scope[],
+  permission: 'read' | 'write_assets',
+): Visibility {
   const granted = accepted.filter((scope) => scope !== 'api' && caller.scopes.has(scope));
   const all = granted.map((scope) => scopeRuleOf(scope as Exclude<Scope, 'api'>));
   const rules = all.filter(
@@ -37,7 +47,14 @@ export function visibilityByScopes(caller: Caller, accepted: readonly Scope[]): 
   );
   const ruleKeys = rules.map(({ level, writableBy }) => `${level}:${writableBy?.join('+') ?? '*'}`).sort();
   const kind = kindOf(caller);
-  return { key: `${kind}|${ruleKeys.join('|')}`, kind, rules };
+  // Admins have every permission, whatever their roles.
+  const effective = caller.admin ? 'read' : permission;
+  return {
+    key: `${kind}|${ruleKeys.join('|')}|${effective}`,
+    kind,
+    rules,
+    roles: rolesWith(effective),
+  };
 }
 
 const WIDTH = { listing: 0, organization: 1, global: 2 } as const;
@@ -51,13 +68,22 @@ function includes(rule: ScopeRule, other: ScopeRule, isFirst: boolean): boolean 
 
 /**
  * The visibility of an account where an operation has no scopes of its own: staff see everything, or their assigned
- * organizations; admins see their organization; other users see the assessments that they have access to.
+ * organizations; admins see their organization; other users see the assessments in which a role permits it.
+ * @param permission `read` includes `infra_admin`, who sees no vulnerabilities
  */
-export function visibilityOf(account: Principal): Visibility {
+export function visibilityOf(
+  account: Principal,
+  permission: 'read' | 'read_vulnerabilities' = 'read_vulnerabilities',
+): Visibility {
   const kind = kindOf(account);
   const level =
     kind === 'staff' ? 'global' : kind === 'assigned' || account.admin ? 'organization' : 'listing';
-  return { key: `account:${kind}:${level}`, kind, rules: [{ level, writableBy: null }] };
+  return {
+    key: `account:${kind}:${level}${level === 'listing' ? `:${permission}` : ''}`,
+    kind,
+    rules: [{ level, writableBy: null }],
+    roles: rolesWith(permission),
+  };
 }
 
 export function visibilityParameters(caller: Caller): VisibilityParameters {
@@ -69,24 +95,21 @@ export function assetIsVisible(visibility: Visibility, p: VisibilityParameters):
   return assetCondition(
     visibility,
     withoutIndex(sql.ref<number>('assets.organization_id')),
-    isListed(visibility.kind, p),
+    isListed(visibility, p),
     p,
   );
 }
 
 /** Like `assetIsVisible`, in a form that can use indexes to find the rows. */
 export function assetIsVisibleByIndex(visibility: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
-  const { kind } = visibility;
   const listed =
-    kind === 'client'
-      ? sql<SqlBool>`assets.id in (
-          select listing_assets.asset_id from assessment_access
-          join listing_assets on listing_assets.assessment_id = assessment_access.assessment_id
-          where assessment_access.user_id = ${p.callerId})`
+    visibility.kind === 'client'
+      ? sql<SqlBool>`assets.id in (select listing_assets.asset_id from listing_assets
+          where listing_assets.assessment_id in (${assessmentIdsWithRole(visibility, p)}))`
       : sql<SqlBool>`assets.id in (
           select listing_assets.asset_id from assessments
           join listing_assets on listing_assets.assessment_id = assessments.id
-          where ${inListing(kind, p)})`;
+          where ${inListing(visibility, p)})`;
   return assetCondition(visibility, sql.ref('assets.organization_id'), listed, p);
 }
 
@@ -115,10 +138,8 @@ function assetCondition(
 }
 
 /** The condition that a row of `organizations`, an organization or a group, is visible. */
-export function organizationIsVisible(
-  { rules, kind }: Visibility,
-  p: VisibilityParameters,
-): RawBuilder<SqlBool> {
+export function organizationIsVisible(visibility: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
+  const { rules, kind } = visibility;
   const levels = [...new Set(rules.map(({ level }) => level))];
   if (levels.includes('global')) return TRUE;
   const isVisible = (id: Expression<unknown>): RawBuilder<SqlBool> =>
@@ -126,7 +147,7 @@ export function organizationIsVisible(
       levels.map((level) =>
         level === 'organization'
           ? inAccessibleOrganization({ kind }, id, p)
-          : sql<SqlBool>`exists (select 1 from assessments where assessments.organization_id = ${id} and ${inListing(kind, p)})`,
+          : sql<SqlBool>`exists (select 1 from assessments where assessments.organization_id = ${id} and ${inListing(visibility, p)})`,
       ),
     );
   return sql<SqlBool>`(${isVisible(sql.ref('organizations.id'))} or exists (
@@ -156,16 +177,14 @@ export function inAccessibleOrganization(
 }
 
 /** The condition that a row of `assessments`, a listing, is visible. */
-export function assessmentIsVisible(
-  { rules, kind }: Visibility,
-  p: VisibilityParameters,
-): RawBuilder<SqlBool> {
+export function assessmentIsVisible(visibility: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
+  const { rules, kind } = visibility;
   return anyOf(
     rules.map(({ level }) => {
       if (level === 'global') return TRUE;
       return level === 'organization'
         ? inAccessibleOrganization({ kind }, sql.ref('assessments.organization_id'), p)
-        : inListing(kind, p);
+        : inListing(visibility, p);
     }),
   );
 }
@@ -177,23 +196,53 @@ function anyOf(conditions: readonly RawBuilder<SqlBool>[]): RawBuilder<SqlBool> 
 }
 
 /** Whether one of the caller's listings contains the row of `assets`. */
-function isListed(kind: CallerKind, p: VisibilityParameters): RawBuilder<SqlBool> {
-  return kind === 'client'
-    ? sql<SqlBool>`exists (
-        select 1 from listing_assets
-        join assessment_access on assessment_access.assessment_id = listing_assets.assessment_id
-        where listing_assets.asset_id = assets.id and assessment_access.user_id = ${p.callerId})`
-    : sql<SqlBool>`exists (
-        select 1 from listing_assets join assessments on assessments.id = listing_assets.assessment_id
-        where listing_assets.asset_id = assets.id and ${inListing(kind, p)})`;
+function isListed(visibility: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
+  return sql<SqlBool>`exists (
+    select 1 from listing_assets join assessments on assessments.id = listing_assets.assessment_id
+    where listing_assets.asset_id = assets.id and ${inListing(visibility, p)})`;
 }
 
-/** The listings that a client user has access to; for staff, those of their organizations. */
-function inListing(kind: CallerKind, p: VisibilityParameters): RawBuilder<SqlBool> {
-  if (kind !== 'client') return inAccessibleOrganization({ kind }, sql.ref('assessments.organization_id'), p);
-  return sql<SqlBool>`exists (
-    select 1 from assessment_access
-    where assessment_access.assessment_id = assessments.id and assessment_access.user_id = ${p.callerId})`;
+/** The listings in which a client user has one of the roles; for staff, those of their organizations. */
+function inListing(visibility: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
+  if (visibility.kind !== 'client')
+    return inAccessibleOrganization(visibility, sql.ref('assessments.organization_id'), p);
+  return hasRole(sql`${p.callerId}`, visibility.roles);
+}
+
+/** Selects the role of a user by name in the row of `assessments`: at most one row. */
+function roleByName(user: RawBuilder<unknown>, roles: readonly Role[]): RawBuilder<unknown> {
+  return sql`select assessment_access.role from assessment_access
+    where assessment_access.assessment_id = assessments.id and assessment_access.user_id = ${user}
+      and ${isOneOf('assessment_access.role', roles)}`;
+}
+
+/** Selects the role of a user in the group of the row of `assessments`: at most one row. */
+function roleByGroup(user: RawBuilder<unknown>, roles: readonly Role[]): RawBuilder<unknown> {
+  return sql`select membership.role from assessment_group_members as membership
+    where membership.group_id = assessments.group_id and membership.user_id = ${user}
+      and ${isOneOf('membership.role', roles)}`;
+}
+
+/** The condition that a user has one of the roles in the row of `assessments`. */
+export function hasRole(user: RawBuilder<unknown>, roles: readonly Role[]): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(exists (${roleByName(user, roles)}) or exists (${roleByGroup(user, roles)}))`;
+}
+
+/** The ids of the assessments in which a client user has one of the roles, possibly repeated. */
+export function assessmentIdsWithRole(
+  { roles }: Pick<Visibility, 'roles'>,
+  p: VisibilityParameters,
+): RawBuilder<unknown> {
+  return sql`select assessment_access.assessment_id from assessment_access
+    where assessment_access.user_id = ${p.callerId} and ${isOneOf('assessment_access.role', roles)}
+    union all select grouped.id from assessment_group_members as membership
+      join assessments as grouped on grouped.group_id = membership.group_id
+    where membership.user_id = ${p.callerId} and ${isOneOf('membership.role', roles)}`;
+}
+
+function isOneOf(column: string, roles: readonly Role[]): RawBuilder<SqlBool> {
+  if (roles.length === ROLES.length) return TRUE;
+  return sql<SqlBool>`${sql.ref(column)} in (${sql.join(roles.map((role) => sql.lit(role)))})`;
 }
 
 /** Caches one value for each visibility key; there are few. */

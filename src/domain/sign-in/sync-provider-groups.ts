@@ -62,7 +62,7 @@ async function syncAccess(
     .execute();
   const opened = new Set(mapped.filter(({ group }) => granted.has(group)).map(({ id }) => id));
   for (const { id, uid } of new Map(mapped.map((row) => [row.id, row])).values()) {
-    if (opened.has(id)) await grantAssessmentAccess(tx, by, uid, userId);
-    else await revokeAssessmentAccess(tx, by, { id, uid, organizationId }, userId);
+    if (opened.has(id)) await grantAssessmentAccess(tx, by, uid, userId, 'by_provider');
+    else await revokeAssessmentAccess(tx, by, { id, uid, organizationId }, userId, 'by_provider');
   }
 }

@@ -10,7 +10,12 @@ import { createFile, releaseFiles, type StoredBlob } from '../shared/files.ts';
 import { type UserRef, loadUserRefs } from '../shared/user-refs.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { sanitizeFilename, sanitizeMediaType } from './sanitize-attachment.ts';
-import { requireVisibleVulnerability, lockVulnerability, touchVulnerability } from './lock-vulnerability.ts';
+import {
+  requireVisibleVulnerability,
+  lockVulnerability,
+  requireVulnerabilityPermission,
+  touchVulnerability,
+} from './lock-vulnerability.ts';
 import { recordTimeline } from './timeline.ts';
 
 /** An attachment never changes. */
@@ -84,7 +89,7 @@ export async function loadAttachments(
  * Attaches files to a vulnerability, all or none (operation 21).
  * @param max the most attachments of a vulnerability
  * @returns the attachments in the order of the files
- * @throws DomainError `not-found`, `limit-exceeded` when the vulnerability would have more than `max`
+ * @throws DomainError `not-found`, `forbidden` without the role, `limit-exceeded` when the vulnerability would have more than `max`
  */
 export async function attachFiles(
   tx: Transaction,
@@ -93,7 +98,12 @@ export async function attachFiles(
   files: readonly NewAttachment[],
   max: number,
 ): Promise<Attachment[]> {
-  const { organization_id: organizationId } = await lockVulnerability(tx, by.actor, vulnerabilityId);
+  const { organization_id: organizationId } = await lockVulnerability(
+    tx,
+    by.actor,
+    vulnerabilityId,
+    'comment',
+  );
   const { count } = await tx
     .selectFrom('attachments')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -199,7 +209,8 @@ export async function deleteAttachment(
   expected?: ExpectedVersion,
 ): Promise<void> {
   const { actor: caller, now } = by;
-  const { organization_id: organizationId } = await lockVulnerability(tx, caller, vulnerabilityId);
+  const vulnerability = await lockVulnerability(tx, caller, vulnerabilityId, undefined);
+  const { organization_id: organizationId } = vulnerability;
   const attachment = (await loadAttachments(tx, [vulnerabilityId]))
     .get(vulnerabilityId)
     ?.find((file) => file.id === id);
@@ -207,6 +218,7 @@ export async function deleteAttachment(
   const isUploader = attachment.user !== null && attachment.user.id === caller.userId;
   if (!isUploader && !isAdminOf(caller, organizationId))
     throw new DomainError('attachment-uploader-or-admin-only');
+  requireVulnerabilityPermission(caller, vulnerability, 'comment');
   requireVersion(expected, ATTACHMENT_VERSION);
   await deleteRows(tx, [id]);
   await touchVulnerability(tx, { id: vulnerabilityId, now });

@@ -9,7 +9,12 @@ import { type Filter, integerFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
 import { type UserRef, loadUserRefs } from '../shared/user-refs.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
-import { lockVulnerability, touchVulnerability } from './lock-vulnerability.ts';
+import {
+  lockVulnerability,
+  requireVulnerabilityPermission,
+  touchVulnerability,
+  type VisibleVulnerability,
+} from './lock-vulnerability.ts';
 import { recordTimeline } from './timeline.ts';
 
 /** A comment on a vulnerability; times in milliseconds since 1970. */
@@ -60,7 +65,7 @@ export const commentList = defineList({
 
 /**
  * Adds a comment.
- * @throws DomainError `not-found`, `forbidden` for an internal comment unless the caller is staff
+ * @throws DomainError `not-found`, `forbidden` without the role, and for an internal comment unless the caller is staff
  */
 export async function createComment(
   tx: Transaction,
@@ -68,7 +73,7 @@ export async function createComment(
   vulnerabilityId: number,
   { text, internal }: { text: string; internal: boolean },
 ): Promise<Comment> {
-  const vulnerability = await lockVulnerability(tx, by.actor, vulnerabilityId);
+  const vulnerability = await lockVulnerability(tx, by.actor, vulnerabilityId, 'comment');
   requireStaff(by.actor, internal);
   const organizationId = vulnerability.organization_id;
   return insertComment(tx, by, { organizationId, vulnerabilityId, text, internal });
@@ -129,8 +134,9 @@ export async function updateComment(
   expected?: ExpectedVersion,
 ): Promise<Comment> {
   const { actor: caller, now } = by;
-  const row = await lockComment(tx, caller, vulnerabilityId, id);
+  const { row, vulnerability } = await lockComment(tx, caller, vulnerabilityId, id);
   if (row.user_id === null || row.user_id !== caller.userId) throw new DomainError('comment-author-only');
+  requireVulnerabilityPermission(caller, vulnerability, 'comment');
   const text = change.text ?? row.text;
   const internal = change.internal ?? row.internal === 1;
   requireStaff(caller, internal);
@@ -174,10 +180,11 @@ export async function deleteComment(
   expected?: ExpectedVersion,
 ): Promise<void> {
   const { actor: caller, now } = by;
-  const row = await lockComment(tx, caller, vulnerabilityId, id);
+  const { row, vulnerability } = await lockComment(tx, caller, vulnerabilityId, id);
   const isAuthor = row.user_id !== null && row.user_id === caller.userId;
   if (!isAuthor && !isAdminOf(caller, row.organization_id))
     throw new DomainError('comment-author-or-admin-only');
+  requireVulnerabilityPermission(caller, vulnerability, 'comment');
   requireVersion(expected, row.version);
   await tx.deleteFrom('comments').where('id', '=', id).execute();
   if (row.internal === 0) await touchVulnerability(tx, { id: vulnerabilityId, now });
@@ -194,8 +201,8 @@ async function lockComment(
   caller: Caller,
   vulnerabilityId: number,
   id: number,
-): Promise<CommentRow> {
-  await lockVulnerability(tx, caller, vulnerabilityId);
+): Promise<{ row: CommentRow; vulnerability: VisibleVulnerability }> {
+  const vulnerability = await lockVulnerability(tx, caller, vulnerabilityId, undefined);
   const row = await tx
     .selectFrom('comments')
     .select(COLUMNS)
@@ -204,7 +211,7 @@ async function lockComment(
     .modifyEnd(forNoKeyUpdate(tx))
     .executeTakeFirst();
   if (row === undefined || (row.internal === 1 && !caller.staff)) throw notFound('comment');
-  return row;
+  return { row, vulnerability };
 }
 
 function requireStaff(caller: Caller, internal: boolean): void {

@@ -5,6 +5,7 @@ import { inList, withoutIndex } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { loadNameableCheck } from '../assessments/assessment-access.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
+import { type CallerRoles, callerRoles } from '../shared/permissions.ts';
 import {
   assessmentIsVisible,
   assetIsVisible,
@@ -16,7 +17,7 @@ import {
 } from '../shared/visibility.ts';
 import { isCalendarDate } from '../shared/time.ts';
 
-export interface AssessmentRef {
+export interface AssessmentRef extends CallerRoles {
   id: number;
   uid: string;
   organization_id: number;
@@ -28,6 +29,7 @@ export const selectAssessmentRef = memoizeByVisibility((visibility) =>
     tx
       .selectFrom('assessments')
       .select(['id', 'uid', 'organization_id'])
+      .select(callerRoles(visibility, p, sql.ref('assessments.id')))
       .where('uid', '=', p.uid)
       .where(assessmentIsVisible(visibility, p)),
   ),
@@ -68,7 +70,7 @@ export async function resolveAssets(
   const added =
     addedUids.length === 0
       ? []
-      : await selectAssetsByUids(visibilityOf(caller))(tx, {
+      : await selectAssetsByUids(visibilityOf(caller, 'read'))(tx, {
           ...visibilityParameters(caller),
           organization: organizationId,
           uids: addedUids,
@@ -97,7 +99,7 @@ export async function requireAssignee(
   userId: number | null | undefined,
 ): Promise<void> {
   if (userId == null) return;
-  const isNameable = await loadNameableCheck(db, caller, [[assessment.id, userId]]);
+  const isNameable = await loadNameableCheck(db, caller, 'assign', [[assessment.id, userId]]);
   if (isNameable(assessment.id, userId)) return;
   throw invalidInput({ property: 'assigneeId', code: 'user-without-access', value: userId });
 }

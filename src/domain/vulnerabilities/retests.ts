@@ -11,7 +11,11 @@ import { type UserRef, loadUserRefs } from '../shared/user-refs.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { isClosed, STATUS } from '../shared/statuses-and-severities.ts';
 import { changeStatus } from './change-status.ts';
-import { lockVulnerability, type VisibleVulnerability } from './lock-vulnerability.ts';
+import {
+  lockVulnerability,
+  requireVulnerabilityPermission,
+  type VisibleVulnerability,
+} from './lock-vulnerability.ts';
 import { recordTimeline } from './timeline.ts';
 
 export const RETEST_DECISIONS = ['verified', 'failed', 'blocked', 'cancelled'] as const;
@@ -61,7 +65,7 @@ export const retestList = defineList({
 
 /**
  * Requests a retest and sets the status to "Pending Verification".
- * @throws DomainError `not-found`, `conflict` when the vulnerability is closed or a retest is requested already
+ * @throws DomainError `not-found`, `forbidden` without the role, `conflict` when the vulnerability is closed or a retest is requested already
  */
 export async function requestRetest(
   tx: Transaction,
@@ -70,7 +74,7 @@ export async function requestRetest(
   message: string,
 ): Promise<Retest> {
   const { actor: caller, now } = by;
-  const vulnerability = await lockVulnerability(tx, caller, vulnerabilityId);
+  const vulnerability = await lockVulnerability(tx, caller, vulnerabilityId, 'comment');
   const organizationId = vulnerability.organization_id;
   if (vulnerability.retest_status === 'requested') throw new DomainError('retest-pending');
   if (isClosed(vulnerability.status_id)) throw new DomainError('vulnerability-closed');
@@ -122,7 +126,7 @@ export async function decideRetest(
   expected?: ExpectedVersion,
 ): Promise<Retest> {
   const { actor: caller, now } = by;
-  const vulnerability = await lockVulnerability(tx, caller, vulnerabilityId);
+  const vulnerability = await lockVulnerability(tx, caller, vulnerabilityId, undefined);
   const row = await tx
     .selectFrom('retests')
     .select(COLUMNS)
@@ -131,8 +135,7 @@ export async function decideRetest(
     .modifyEnd(forNoKeyUpdate(tx))
     .executeTakeFirst();
   if (row === undefined) throw notFound('retest');
-  if (!(await canDecide(tx, caller, vulnerability, row, status)))
-    throw new DomainError('retest-testers-only');
+  await requireDecisionRight(tx, caller, vulnerability, row, status);
   requireVersion(expected, row.version);
   if (row.status !== 'requested') throw new DomainError('retest-decided', { status: row.status });
   const decided = {
@@ -203,22 +206,26 @@ async function changeStatusAudited(
 }
 
 /**
- * Whether the caller may decide a retest of a vulnerability that they can see: staff, users who logged a testing
- * session of the assessment before the request, and, for `cancelled`, its author and admins. A later session proves
- * nothing.
+ * Checks who may decide a retest: staff, users who triage and logged a testing session of the assessment before the
+ * request, and, for `cancelled`, its author and admins. A later session proves nothing.
+ * @throws DomainError `forbidden`
  */
-async function canDecide(
+async function requireDecisionRight(
   tx: Transaction,
   caller: Caller,
   vulnerability: VisibleVulnerability,
   retest: RetestRow,
   status: RetestDecision,
-): Promise<boolean> {
-  if (caller.staff) return true;
+): Promise<void> {
+  if (caller.staff) return;
   if (status === 'cancelled') {
-    if (retest.user_id !== null && retest.user_id === caller.userId) return true;
-    if (isAdminOf(caller, vulnerability.organization_id)) return true;
+    if (isAdminOf(caller, vulnerability.organization_id)) return;
+    if (retest.user_id !== null && retest.user_id === caller.userId) {
+      requireVulnerabilityPermission(caller, vulnerability, 'comment');
+      return;
+    }
   }
+  requireVulnerabilityPermission(caller, vulnerability, 'triage');
   const session = await tx
     .selectFrom('testing_sessions')
     .select('id')
@@ -227,7 +234,7 @@ async function canDecide(
     .where('created_at', '<', retest.created_at)
     .limit(1)
     .executeTakeFirst();
-  return session !== undefined;
+  if (session === undefined) throw new DomainError('retest-testers-only');
 }
 
 async function hydrateRetests(db: ReadConnection, rows: readonly RetestRow[]): Promise<Retest[]> {

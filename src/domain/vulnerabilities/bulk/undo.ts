@@ -3,7 +3,7 @@ import type { Transaction } from '../../../db/database.ts';
 import { inList } from '../../../db/dialect-sql.ts';
 import type { Severity } from '../../shared/statuses-and-severities.ts';
 import { invalidInput } from '../../shared/errors.ts';
-import { accessByPair } from '../../assessments/assessment-access.ts';
+import { permissionByPair } from '../../assessments/assessment-access.ts';
 import { lockVulnerabilities, type MutableFields } from '../lock-vulnerability.ts';
 import { type FieldChange, hasChanges } from './field-changes.ts';
 
@@ -77,8 +77,9 @@ export async function buildUndo(
   const locked = await lockVulnerabilities(tx, actor, ids);
   const [tags, hasAccess] = await Promise.all([
     existingTags(tx, [...new Set(replaced.flatMap((record) => record[8]))]),
-    accessByPair(
+    permissionByPair(
       tx,
+      'assign',
       replaced.flatMap(([id, , , , , , assigneeId]) => {
         const match = locked.get(id);
         return match === undefined || assigneeId === null ? [] : [[match.assessmentId, assigneeId] as const];

@@ -1,7 +1,10 @@
 import type { ChangeContext, Caller } from '../../../auth/callers.ts';
+import type { Permission } from '../../../auth/roles.ts';
 import type { ReadConnection, Transaction } from '../../../db/database.ts';
 import { countUnindexed, MIN_TRIGRAM_LENGTH } from '../../../db/vulnerability-search.ts';
 import { DomainError, type FieldError, invalidInput } from '../../shared/errors.ts';
+import { requirePermission } from '../../shared/permissions.ts';
+import { requireStatusMoves } from '../status-permissions.ts';
 import type { ListContext } from '../../lists/filters.ts';
 import { isCalendarDate } from '../../shared/time.ts';
 import { bulkComment } from './comment.ts';
@@ -108,6 +111,7 @@ export async function bulkUpdateVulnerabilities(
   if (undo !== undefined) return undoBulkUpdate(tx, by, undo);
 
   const locked = await lockMatches(tx, by, change);
+  await requireBulkPermissions(tx, by.actor, locked, change);
   const tagRules = await buildTagTransforms(
     tx,
     by,
@@ -136,12 +140,55 @@ export async function bulkUpdateVulnerabilities(
   return { matched: locked.length, changed: changes.map(({ locked: row }) => row.id) };
 }
 
+/** @throws DomainError `forbidden` unless the caller's roles permit the update of every match */
+async function requireBulkPermissions(
+  tx: Transaction,
+  caller: Caller,
+  locked: readonly LockedVulnerability[],
+  { set = {}, comment }: BulkUpdate,
+): Promise<void> {
+  const { statusId, assigneeId, dueOn, ...triaged } = set;
+  const permissions: Permission[] = ['progress'];
+  if (assigneeId !== undefined || dueOn !== undefined) permissions.push('assign');
+  if (comment !== undefined) permissions.push('comment');
+  if (Object.values(triaged).some((value) => value !== undefined)) permissions.push('triage');
+  for (const row of locked)
+    for (const permission of permissions) requirePermission(caller, row.organizationId, row, permission);
+  if (statusId !== undefined)
+    await requireStatusMoves(
+      tx,
+      caller,
+      locked.map((row) => ({ ...row, from: row.fields.statusId, to: statusId })),
+    );
+}
+
+/** @throws DomainError `forbidden` unless the caller's roles still permit what the undo changes */
+async function requireUndoPermissions(
+  tx: Transaction,
+  caller: Caller,
+  changes: readonly FieldChange[],
+): Promise<void> {
+  for (const { locked, after } of changes) {
+    const { fields, organizationId } = locked;
+    const need = (permission: Permission) => requirePermission(caller, organizationId, locked, permission);
+    need('progress');
+    if (fields.assigneeId !== after.assigneeId || fields.dueOn !== after.dueOn) need('assign');
+    if (fields.severity !== after.severity || String(fields.tags) !== String(after.tags)) need('triage');
+  }
+  await requireStatusMoves(
+    tx,
+    caller,
+    changes.map(({ locked, after }) => ({ ...locked, from: locked.fields.statusId, to: after.statusId })),
+  );
+}
+
 async function undoBulkUpdate(
   tx: Transaction,
   by: ChangeContext<Caller>,
   requestId: string,
 ): Promise<BulkUpdateResult> {
   const { changes, size } = await buildUndo(tx, by, requestId);
+  await requireUndoPermissions(tx, by.actor, changes);
   await writeChanges(tx, by, changes);
   return {
     matched: size,
@@ -218,6 +265,7 @@ async function requireAssigneeOfEach(
   const isNameable = await loadNameableCheck(
     tx,
     caller,
+    'assign',
     locked.map(({ assessmentId }) => [assessmentId, assigneeId]),
   );
   if (locked.every(({ assessmentId }) => isNameable(assessmentId, assigneeId))) return;

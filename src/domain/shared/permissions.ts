@@ -1,0 +1,108 @@
+import { type RawBuilder, sql } from 'kysely';
+import { type Caller, isAdminOf, type Principal } from '../../auth/callers.ts';
+import { hasPermission, type Permission, type Role, rolesWith } from '../../auth/roles.ts';
+import type { ReadConnection } from '../../db/database.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
+import { DomainError } from './errors.ts';
+import {
+  type Visibility,
+  visibilityOf,
+  type VisibilityParameters,
+  visibilityParameters,
+} from './visibility.ts';
+
+/** The roles that a caller has in an assessment: by name, and as a member of its group. */
+export interface CallerRoles {
+  roleByName: Role | null;
+  roleByGroup: Role | null;
+}
+
+/**
+ * @param assessmentId the id of an assessment
+ * @returns the columns of `CallerRoles`; admins and staff need no role, so that theirs are `null`
+ */
+export function callerRoles(
+  { rules }: Visibility,
+  p: VisibilityParameters,
+  assessmentId: RawBuilder<unknown>,
+) {
+  const isLimited = rules.some(({ level }) => level === 'listing');
+  const role = (query: RawBuilder<unknown>) => sql<Role | null>`${isLimited ? sql`(${query})` : sql`null`}`;
+  return [
+    role(sql`select assessment_access.role from assessment_access
+      where assessment_access.assessment_id = ${assessmentId} and assessment_access.user_id = ${p.callerId}`).as(
+      'roleByName',
+    ),
+    role(sql`select membership.role from assessments as grouped
+      join assessment_group_members as membership on membership.group_id = grouped.group_id
+      where grouped.id = ${assessmentId} and membership.user_id = ${p.callerId}`).as('roleByGroup'),
+  ] as const;
+}
+
+/** @returns the caller's roles in an assessment; admins and staff need none */
+export async function loadCallerRoles(
+  db: ReadConnection,
+  caller: Caller,
+  assessmentId: number,
+): Promise<CallerRoles> {
+  const roles = await db
+    .selectFrom('assessments')
+    .select(callerRoles(visibilityOf(caller), visibilityParameters(caller), sql.ref('assessments.id')))
+    .where('id', '=', assessmentId)
+    .executeTakeFirst();
+  return roles ?? { roleByName: null, roleByGroup: null };
+}
+
+/** Each role once, however many assessments a user has it in. */
+const selectAllRoles = prepareQuery((db, p: { user: number }) =>
+  db
+    .selectFrom('assessment_access')
+    .select(sql<Role>`assessment_access.role`.as('role'))
+    .where('user_id', '=', p.user)
+    .union(
+      db
+        .selectFrom('assessment_group_members')
+        .select(sql<Role>`assessment_group_members.role`.as('role'))
+        .where('user_id', '=', p.user),
+    ),
+);
+
+/**
+ * Checks a change of something that belongs to the organization and not to an assessment: one role that permits it is
+ * enough, wherever the caller has it. Users without any role may do it too.
+ * @throws DomainError `forbidden`
+ */
+export async function requirePermissionAnywhere(
+  db: ReadConnection,
+  caller: Caller,
+  permission: Permission,
+): Promise<void> {
+  if (caller.staff || caller.admin || caller.userId === null) return;
+  const roles = (await selectAllRoles(db, { user: caller.userId })).map(({ role }) => role);
+  if (roles.length > 0 && !hasPermission(roles, permission)) throw permissionError(permission);
+}
+
+/** @returns whether the caller is an admin of the organization, staff with access to it, or has a permitting role */
+export function isPermitted(
+  caller: Principal,
+  organizationId: number,
+  { roleByName, roleByGroup }: CallerRoles,
+  permission: Permission,
+): boolean {
+  return isAdminOf(caller, organizationId) || hasPermission([roleByName, roleByGroup], permission);
+}
+
+/** @throws DomainError `forbidden` unless `isPermitted` */
+export function requirePermission(
+  caller: Principal,
+  organizationId: number,
+  roles: CallerRoles,
+  permission: Permission,
+): void {
+  if (!isPermitted(caller, organizationId, roles, permission)) throw permissionError(permission);
+}
+
+/** @returns the error for a right that the roles of the caller do not give */
+export function permissionError(permission: Permission): DomainError {
+  return new DomainError('role-lacks-permission', { permission, roles: rolesWith(permission) });
+}
