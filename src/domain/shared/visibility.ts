@@ -31,7 +31,7 @@ export interface VisibilityParameters {
 /** @param accepted the scopes that the operation accepts; other scopes are ignored */
 export function visibilityByScopes(caller: Caller, accepted: readonly Scope[]): Visibility {
   const granted = accepted.filter((scope) => scope !== 'api' && caller.scopes.has(scope));
-  const all = granted.map((scope) => scopeRuleOf(scope as Exclude<Scope, 'api'>));
+  const all = granted.map((scope) => scopeRuleOf(scope as Exclude<Scope, 'api' | 'api_read'>));
   const rules = all.filter(
     (rule, index) => !all.some((other, i) => i !== index && includes(other, rule, i < index)),
   );
