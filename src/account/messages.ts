@@ -260,10 +260,9 @@ export const MESSAGES = {
     nameHint: 'For your own reference, such as the program that uses it.',
     theName: 'The name',
     permissions: 'Permissions',
-    readAll: 'Read-only',
-    readAllHint:
-      'Reads the tags and assets that you can read. Excludes the rest of the API, whose only scope also allows changes.',
-    readScopesTag: ' Read scopes can also tag assets, as the API specification requires.',
+    readAll: 'Read everything',
+    readAllHint: 'The token reads what you can read, except links of invitations.',
+    readScopesTag: ' Its scopes for tags and assets can also tag assets, as the API specification requires.',
     allScopes: 'Everything I can do',
     allScopesHint: 'The token has all of your permissions.',
     chosenScopes: 'Selected scopes',

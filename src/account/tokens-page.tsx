@@ -1,7 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Context } from '../context.ts';
-import { isReadOnlyScope, isScope, type Scope, SCOPES, grantableScopes } from '../auth/scopes.ts';
+import {
+  defaultScopes,
+  isReadOnlyScope,
+  isScope,
+  type Scope,
+  SCOPES,
+  grantableScopes,
+} from '../auth/scopes.ts';
 import { DomainError, invalidInput, isInputError } from '../domain/shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import { issueToken, type IssuedToken, MAX_USER_TOKENS, revokeUserToken } from '../domain/tokens/tokens.ts';
@@ -175,7 +182,7 @@ function scopesOfPreset(
   checkedScopes: readonly string[],
   allowed: readonly Scope[],
 ): readonly string[] {
-  if (preset === 'all') return allowed;
+  if (preset === 'all') return defaultScopes(allowed);
   return preset === 'read' ? allowed.filter(isReadOnlyScope) : checkedScopes;
 }
 

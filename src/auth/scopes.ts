@@ -1,6 +1,10 @@
-/** The scopes of the specification, and `api` for operations without one (docs/decided.md, section 10). */
+/**
+ * The scopes of the specification, and `api` for operations without one; `api_read` is for those of them that read
+ * (docs/decided.md, section 10).
+ */
 export const SCOPES = {
   api: 'Read and write vulnerabilities, assessments, groups, users and ports, as your role allows',
+  api_read: 'Read vulnerabilities, assessments, groups, users and ports, as your role allows',
   tag_gw: 'Create and edit tags of all organizations',
   tag_gr: 'Read tags of all organizations',
   tag_ow: 'Create and edit tags of your organization',
@@ -21,9 +25,16 @@ export type Scope = keyof typeof SCOPES;
 
 export const ALL_SCOPES: readonly Scope[] = Object.keys(SCOPES).filter(isScope);
 
-/** Whether a scope only reads, by its name. `api` also writes. */
+/** Scopes of tags and assets. The others give access to the rest of the API. */
+type AssetScope = Exclude<Scope, 'api' | 'api_read'>;
+
+function isAssetScope(scope: Scope): scope is AssetScope {
+  return scope !== 'api' && scope !== 'api_read';
+}
+
+/** Whether a scope only reads. */
 export function isReadOnlyScope(scope: Scope): boolean {
-  return scope !== 'api' && scope.endsWith('r');
+  return scope === 'api_read' || (isAssetScope(scope) && scope.endsWith('r'));
 }
 
 const TAG_ONLY_SCOPES = ['tag_gw', 'tag_gr', 'tag_ow', 'tag_or', 'tag_lw', 'tag_lr'] as const;
@@ -66,6 +77,26 @@ export const ASSET_DELETE_SCOPES: readonly Scope[] = ['asset_gw', 'asset_client_
 
 export const API_SCOPE: readonly Scope[] = ['api'];
 
+/**
+ * @param accepted the scopes that the operation declares
+ * @param method the HTTP method of the request
+ * @returns the scopes of which the request needs one: `api_read` is enough to read what `api` is enough for
+ */
+export function sufficientScopes(accepted: readonly Scope[], method: string): readonly Scope[] {
+  const reads = method === 'GET' || method === 'HEAD';
+  return reads && accepted.includes('api') ? [...accepted, 'api_read'] : accepted;
+}
+
+/** Whether who holds these scopes may give this one to another credential: `api` covers `api_read`. */
+export function coversScope(held: ReadonlySet<string>, scope: Scope): boolean {
+  return held.has(scope) || (scope === 'api_read' && held.has('api'));
+}
+
+/** @returns the scopes of a credential for which none were named: all that are allowed and that `api` does not cover */
+export function defaultScopes<S extends string>(allowed: readonly S[]): readonly S[] {
+  return allowed.some((scope) => scope === 'api') ? allowed.filter((scope) => scope !== 'api_read') : allowed;
+}
+
 export interface ScopeRule {
   level: 'global' | 'organization' | 'listing';
   /** The values of an asset's `writable_by` that the scope covers; `null` for all. */
@@ -75,7 +106,7 @@ export interface ScopeRule {
 const LEVELS = { g: 'global', o: 'organization', l: 'listing' } as const;
 
 /** @returns the access of a tag or asset scope; the last two letters of its name are its level and its use */
-export function scopeRuleOf(scope: Exclude<Scope, 'api'>): ScopeRule {
+export function scopeRuleOf(scope: AssetScope): ScopeRule {
   const level = LEVELS[scope.at(-2) as keyof typeof LEVELS];
   if (scope.startsWith('asset_client')) return { level, writableBy: ['client', 'any'] };
   if (scope.startsWith('asset_boss')) return { level, writableBy: ['boss', 'any'] };
@@ -84,6 +115,7 @@ export function scopeRuleOf(scope: Exclude<Scope, 'api'>): ScopeRule {
 
 const STAFF_SCOPES: readonly Scope[] = [
   'api',
+  'api_read',
   ...TAG_ONLY_SCOPES,
   'asset_gw',
   'asset_gr',
@@ -94,10 +126,11 @@ const STAFF_SCOPES: readonly Scope[] = [
 ];
 /** Assigned staff cannot access other organizations, so they get no global scopes. */
 const ASSIGNED_STAFF_SCOPES: readonly Scope[] = STAFF_SCOPES.filter(
-  (scope) => scope === 'api' || scopeRuleOf(scope).level !== 'global',
+  (scope) => !isAssetScope(scope) || scopeRuleOf(scope).level !== 'global',
 );
 const ADMIN_SCOPES: readonly Scope[] = [
   'api',
+  'api_read',
   'tag_ow',
   'tag_or',
   'tag_lw',
@@ -107,7 +140,14 @@ const ADMIN_SCOPES: readonly Scope[] = [
   'asset_or',
   'asset_lr',
 ];
-const CLIENT_SCOPES: readonly Scope[] = ['api', 'tag_lw', 'tag_lr', 'asset_client_lw', 'asset_lr'];
+const CLIENT_SCOPES: readonly Scope[] = [
+  'api',
+  'api_read',
+  'tag_lw',
+  'tag_lr',
+  'asset_client_lw',
+  'asset_lr',
+];
 
 /** @returns the scopes that may be granted to an account of this kind */
 export function grantableScopes({

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { type Command, Option } from 'commander';
 import { Type } from 'typebox';
 import { fetchWithLimit } from '../auth/fetch-with-limit.ts';
+import { defaultScopes } from '../auth/scopes.ts';
 import { loadCommandEnvironment } from '../config/config.ts';
 import { addCommand, scopesOption } from './command.ts';
 import { streams } from './streams.ts';
@@ -131,7 +132,7 @@ async function logIn(
       response_type: 'code',
       client_id: COMMAND_LINE_CLIENT,
       redirect_uri,
-      scope: (scopes ?? metadata.scopes).join(' '),
+      scope: (scopes ?? defaultScopes(metadata.scopes)).join(' '),
       state,
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',

@@ -2,7 +2,7 @@ import { normalizeEmail } from '../auth/email-addresses.ts';
 import type { FastifyRequest } from 'fastify';
 import { networkPrefix } from '../auth/ip-addresses.ts';
 import type { Caller } from '../auth/callers.ts';
-import type { Scope } from '../auth/scopes.ts';
+import { type Scope, sufficientScopes } from '../auth/scopes.ts';
 import { isPersonalToken } from '../auth/secrets.ts';
 import type { Context } from '../context.ts';
 import { loadSignedInSession, SignInRequired } from './browser-sessions.ts';
@@ -12,7 +12,7 @@ import type { RateLimiter } from './rate-limit.ts';
 import type { AuthenticatedToken, TokenCache } from '../domain/tokens/token-cache.ts';
 
 export type Access =
-  /** A caller whose token has one of these scopes. */
+  /** A caller whose token has one of these scopes, or `api_read` in place of `api` if the request only reads. */
   | { scopes: readonly Scope[]; schemes: 'bearer' | 'all' }
   /** A user signed in with a browser. Anyone else is redirected to the sign-in page. */
   | 'session'
@@ -85,7 +85,8 @@ export async function authorizeRequest(
     });
   }
   enforceRateLimit(request, limiter, `user:${identity.userId}`, now);
-  if (!access.scopes.some((scope) => identity.scopes.has(scope))) throw insufficientScope(access.scopes);
+  if (!sufficientScopes(access.scopes, request.method).some((scope) => identity.scopes.has(scope)))
+    throw insufficientScope(access.scopes);
 
   tokens.recordUse(identity.tokenId, { at: now, address: request.address });
   request.caller = {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { Principal } from '../auth/callers.ts';
 import { allowedScopes } from '../domain/tokens/access-tokens.ts';
 import type { Context } from '../context.ts';
-import type { Scope } from '../auth/scopes.ts';
+import { defaultScopes, type Scope } from '../auth/scopes.ts';
 import { clientById, type OAuthClient, clientScopes } from '../domain/tokens/oauth-clients.ts';
 import { identifiesClient, isRegisteredRedirect } from '../domain/tokens/redirect-uris.ts';
 import { AuthorizationError, type ResponseMode } from './authorization-response.ts';
@@ -131,7 +131,8 @@ export function parseAuthorizationRequest(
   const scope = singleParameter(query, 'scope');
   const allowed = allowedScopes(scope, account);
   if (allowed === undefined) throw new AuthorizationError('invalid_scope', 'scope contains an unknown scope');
-  const scopes = clientScopes(client, allowed);
+  const grantable = clientScopes(client, allowed);
+  const scopes = scope === undefined ? defaultScopes(grantable) : grantable;
   if (scopes.length === 0)
     throw new AuthorizationError(
       'invalid_scope',

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ChangeContext } from '../auth/callers.ts';
 import { matchesCodeChallenge } from '../auth/secrets.ts';
-import { ALL_SCOPES, type Scope } from '../auth/scopes.ts';
+import { ALL_SCOPES, coversScope, defaultScopes, type Scope } from '../auth/scopes.ts';
 import type { Context } from '../context.ts';
 import {
   type AccessGrant,
@@ -175,7 +175,8 @@ async function redeemRefreshToken({
   if (storedToken.usedAt !== null) return rejectReuse();
   if (storedToken.revokedAt !== null || storedToken.expiresAt <= now) throw invalidGrant('refresh token');
   const scopes = requestedScopes(parameters.scope) ?? storedToken.scopes;
-  if (!scopes.every((scope) => storedToken.scopes.includes(scope)))
+  const approvedScopes = new Set(storedToken.scopes);
+  if (!scopes.every((scope) => coversScope(approvedScopes, scope)))
     throw new OAuthError('invalid_scope', 'The scope exceeds that of the grant.');
 
   const access = await sign(context, { ...storedToken, scopes }, 'invalid_grant', now);
@@ -196,7 +197,11 @@ async function grantClientCredentials(request: TokenRequest): Promise<IssuedToke
   const { context, client, storeBatched, parameters, changeContextFor, now } = request;
   if (client.kind === 'public' || client.userId === null)
     throw new OAuthError('unauthorized_client', 'The client has no account of its own.');
-  const scopes = clientScopes(client, requestedScopes(parameters.scope) ?? ALL_SCOPES);
+  const requested = requestedScopes(parameters.scope);
+  const scopes =
+    requested === undefined
+      ? defaultScopes(clientScopes(client, ALL_SCOPES))
+      : clientScopes(client, requested);
   const grant = { userId: client.userId, clientId: client.id, grantId: null, scopes };
   const { keys, config } = context;
   const access = await signTokenForAccount(

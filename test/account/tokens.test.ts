@@ -54,7 +54,8 @@ describe('Tokens page', () => {
   it('offers the scopes of the account with their descriptions', async () => {
     const page = await visitor.open('/account/tokens');
     const offered = [...page.text.matchAll(/name="scopes" value="([^"]*)"/g)].map(([, scope]) => scope);
-    expect(offered).toEqual(['api', 'tag_lw', 'tag_lr', 'asset_client_lw', 'asset_lr']);
+    expect(offered).toEqual(['api', 'api_read', 'tag_lw', 'tag_lr', 'asset_client_lw', 'asset_lr']);
+    expect(page.text).toContain('Read everything');
     expect(page.text).toContain('Read tags of assets in your listings');
   });
 
@@ -64,7 +65,7 @@ describe('Tokens page', () => {
   });
 
   it.each([
-    ['read', 'tag_lr asset_lr'],
+    ['read', 'api_read tag_lr asset_lr'],
     ['all', 'api tag_lw tag_lr asset_client_lw asset_lr'],
     ['chosen', 'api'],
   ])('applies the preset "%s" over selected scopes', async (preset, scopes) => {
@@ -73,7 +74,7 @@ describe('Tokens page', () => {
   });
 
   it('warns that read scopes can tag assets unless scopes are strict', async () => {
-    const words = 'Read scopes can also tag assets';
+    const words = 'can also tag assets';
     expect((await visitor.open('/account/tokens')).text).toContain(words);
     const strict = await startSecondServer(server, { strictScopes: true });
     const person = await createFixtures(strict).account();

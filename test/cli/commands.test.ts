@@ -359,6 +359,14 @@ describe('assay token', () => {
     expect(Date.parse(expires_at)).toBeLessThanOrEqual(Date.now() + seconds * 1_000);
   });
 
+  it('creates one that only reads', async () => {
+    const { email } = await newUser('--staff');
+    const { id } = await assay.json('token', 'create', '--user', email, '--scopes', 'api_read tag_gr');
+    expect(await assay.json('token', 'list')).toContainEqual(
+      expect.objectContaining({ id, scopes: 'api_read tag_gr' }),
+    );
+  });
+
   it('creates one with some scopes, for some addresses', async () => {
     const { email } = await newUser('--organization', 'acme');
     const args = ['--scopes', 'api tag_lw', '--allow-ip', '10.0.0.0/8', '::1'];

@@ -128,6 +128,9 @@ describe('assay login --issuer', () => {
     const browser = createFormClient(otherServer);
     await browser.signIn(account.email, account.password);
     const { address, ended } = await startLogin('other', otherServer.origin, '--issuer', issuer);
+    const requested = address.searchParams.get('scope')?.split(' ');
+    expect(requested).toContain('api');
+    expect(requested).not.toContain('api_read');
     const path = address.pathname + address.search;
     const response = await browser.submit(await browser.open(path), { decision: 'allow' }, path);
     expect(new URL(response.location ?? '').searchParams.get('iss')).toBe(issuer);

@@ -40,6 +40,21 @@ const versionOf = async (id: number) =>
   ).version;
 
 describe('Operation 40: users with access to an assessment', () => {
+  it('omits the links of invitations for a token with the scope api_read alone', async () => {
+    await fixtures.access(uid, (await fixtures.invited({ organization: organization.uid })).id);
+    const reader = await fixtures.token(admin.id, { scopes: ['api_read'] });
+    const { body } = await get();
+    expect(body.map(({ invite_url }: { invite_url: string | null }) => typeof invite_url).sort()).toEqual([
+      'object',
+      'string',
+    ]);
+    const { status, body: read } = await get(reader.token);
+    expect([status, read]).toEqual([
+      200,
+      body.map(({ invite_url: _link, ...others }: { invite_url: string | null }) => others),
+    ]);
+  });
+
   it('lists users as operation 55 does, ordered by id, without admins and staff', async () => {
     await fixtures.access(uid, admin.id);
     const { body } = await get();

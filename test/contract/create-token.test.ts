@@ -72,8 +72,32 @@ describe('Operation 58: create a token', () => {
     ]);
   });
 
+  it('creates a token that only reads with a token that has the scope api', async () => {
+    const { token } = await confined();
+    const reader = await create({ name: 'reader', scopes: ['api_read', 'tag_lr'] }, token);
+    expect([reader.status, reader.body.scopes]).toEqual([201, ['api_read', 'tag_lr']]);
+    const before = (await server.request('GET', '/v1/tokens', { token: user.token })).body;
+    const { status, headers, body } = await create({ name: 'more' }, reader.body.token);
+    expect([status, headers.get('www-authenticate'), body.detail]).toEqual([
+      403,
+      'Bearer realm="assay", error="insufficient_scope", scope="api"',
+      'The token lacks a required scope. It needs one of: api.',
+    ]);
+    const after = (await server.request('GET', '/v1/tokens', { token: reader.body.token })).body;
+    expect(after.map(({ id }: { id: string }) => id)).toEqual(before.map(({ id }: { id: string }) => id));
+  });
+
+  it.each([[{}], [{ scopes: [] }]])('leaves api_read out where no scopes are named: %j', async (scopes) => {
+    const both = await fixtures.token(user.id, { scopes: ['api', 'api_read', 'tag_lr'] });
+    const { status, body } = await create({ name: 'default', ...scopes }, both.token);
+    expect([status, body.scopes]).toEqual([201, ['api', 'tag_lr']]);
+    const named = await create({ name: 'named', scopes: ['api', 'api_read'] }, both.token);
+    expect([named.status, named.body.scopes]).toEqual([201, ['api', 'api_read']]);
+  });
+
   it.each([
     [{ scopes: ['tag_lw'] }],
+    [{ scopes: ['api_read', 'tag_lw'] }],
     [{ allowed_addresses: [] }],
     [{ allowed_addresses: ['10.0.0.0/7'] }],
     [{ allowed_addresses: ['127.0.0.1', '192.0.2.1'] }],

@@ -54,6 +54,15 @@ describe('Operation 52: get the current user', () => {
     });
   });
 
+  it('omits the link of the invitation for a token with the scope api_read alone', async () => {
+    const { uid } = await fixtures.organization();
+    const admin = await fixtures.user({ organization: uid, admin: true });
+    const { token } = await fixtures.token(admin.id, { scopes: ['api_read', 'tag_or'] });
+    const { status, body } = await whoAmI(token);
+    expect([status, body.admin, body.scopes]).toEqual([200, true, ['api_read', 'tag_or']]);
+    expect(body).not.toHaveProperty('invite_url');
+  });
+
   it('returns staff with staff and admin true', async () => {
     const staff = await fixtures.user();
     const { body } = await whoAmI(staff.token);

@@ -42,6 +42,24 @@ describe('Operation 55: get a user', () => {
     }
   });
 
+  it('omits the link of the invitation for a token with the scope api_read alone', async () => {
+    const invited = await fixtures.invited({ organization: organization.uid });
+    const full = await read(invited.id, admin.token);
+    const { invite_url, ...others } = full.body;
+    expect(invite_url).toMatch(/\/invitation\?token=/);
+    for (const [scopes, expected] of [
+      [['api_read', 'tag_lw', 'asset_or'], others],
+      [['api', 'api_read'], full.body],
+    ] as const) {
+      const { token } = await fixtures.token(admin.id, { scopes: [...scopes] });
+      expect((await read(invited.id, token)).body).toEqual(expected);
+    }
+    // The versions of the two bodies differ, so that none is taken for the other.
+    const reader = await fixtures.token(admin.id, { scopes: ['api_read'] });
+    const etag = (await read(invited.id, reader.token)).headers.get('etag') ?? '';
+    expect((await read(invited.id, admin.token, { 'if-none-match': etag })).status).toBe(200);
+  });
+
   it('returns users to themselves, without the fields for admins', async () => {
     const { status, body } = await read(user.id, user.token);
     expect([status, body.email, body.admin, body.invite_url, body.last_seen_at]).toEqual([

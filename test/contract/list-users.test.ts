@@ -51,6 +51,15 @@ describe('Operation 53: list users', () => {
     expect(userOf(invited.id).invite_url).toMatch(/^https:\/\/gateway\.example\/invitation\?token=/);
   });
 
+  it('omits the links of invitations for a token with the scope api_read alone', async () => {
+    await fixtures.invited({ organization: organization.uid });
+    const { token } = await fixtures.token(admin.id, { scopes: ['api_read'] });
+    const { body } = await list(admin.token);
+    expect((await list(token)).body).toEqual(
+      body.map(({ invite_url: _link, ...others }: { invite_url: string | null }) => others),
+    );
+  });
+
   it('returns only id, uid, name and address to group admins', async () => {
     const group = await fixtures.group(organization.uid);
     await fixtures.member(group.id, user.uid, 'assessment_operator');

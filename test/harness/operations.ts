@@ -1,4 +1,5 @@
 import { buildApp } from '../../src/app.ts';
+import { sufficientScopes } from '../../src/auth/scopes.ts';
 import type { TestServer } from './server.ts';
 
 /** An operation of the API, from its route. */
@@ -25,7 +26,7 @@ export async function operationsOf({ context }: TestServer): Promise<RoutedOpera
       name: config.operation,
       method: String(method),
       pattern: new RegExp(`^${path.join(':')}$`),
-      scopes: config.access.scopes,
+      scopes: sufficientScopes(config.access.scopes, String(method)),
       versioned: config.versioned === true,
       idempotent: config.idempotent === true,
     });

@@ -173,22 +173,31 @@ describe('API description', () => {
       ...scopes.map((scope) => ({ oauth2: [scope] })),
       { bearerAuth: [] },
     ];
+    const apiScopes = (method: string) => (method === 'get' ? ['api', 'api_read'] : ['api']);
     const expected: Record<string, (method: string) => readonly string[]> = {
       '/api/tagging/': (method) => (/put|delete/.test(method) ? TAG_WRITE_SCOPES : TAG_SCOPES),
       '/api/asset/': (method) => {
         if (method === 'delete') return ASSET_DELETE_SCOPES;
         return method === 'get' ? ASSET_READ_SCOPES : ASSET_WRITE_SCOPES;
       },
-      '/api/assessment/': () => ['api'],
-      '/api/streaming/': () => ['api'],
+      '/api/assessment/': apiScopes,
+      '/api/streaming/': apiScopes,
     };
-    const v1Security = [{ bearerAuth: [] }, { basicAuth: [] }, { apiKeyAuth: [] }, { oauth2: ['api'] }];
+    const v1Security = (method: string) => [
+      { bearerAuth: [] },
+      { basicAuth: [] },
+      { apiKeyAuth: [] },
+      ...apiScopes(method).map((scope) => ({ oauth2: [scope] })),
+    ];
     const inOrder = (security: readonly object[]) =>
       security.map((requirement) => JSON.stringify(requirement)).sort();
     for (const { path, method, operation } of operations()) {
       const [, scopes] = Object.entries(expected).find(([prefix]) => path.startsWith(prefix)) ?? [];
-      const security = scopes === undefined ? v1Security : anyOf(scopes(method));
+      const security = scopes === undefined ? v1Security(method) : anyOf(scopes(method));
       expect([path, inOrder(operation.security)]).toEqual([path, inOrder(security)]);
+      const stated = / Requires the scope (.*)\.$/.exec(operation.description)?.[1];
+      const areaScopes = /^\/api\/(tagging|asset)\//.test(path) ? undefined : apiScopes(method);
+      expect([path, stated]).toEqual([path, areaScopes?.map((scope) => `\`${scope}\``).join(' or ')]);
     }
   });
 

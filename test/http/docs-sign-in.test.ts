@@ -60,7 +60,7 @@ describe('Documentation sign-in', () => {
     const { address, fragment } = responseOf(await decide(visitor, path, 'allow'));
     expect(address).toBe(redirect_uri);
     expect(fragment['scope']).toBe(
-      'api tag_ow tag_or tag_lw tag_lr asset_client_ow asset_client_lw asset_or asset_lr',
+      'api api_read tag_ow tag_or tag_lw tag_lr asset_client_ow asset_client_lw asset_or asset_lr',
     );
   });
 

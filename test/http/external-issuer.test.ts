@@ -154,6 +154,13 @@ describe('External token', () => {
     expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
   });
 
+  it('that has the scope api_read only reads', async () => {
+    const token = await sign({ scope: 'api_read' });
+    expect((await server.request('GET', '/v1/users/whoami', { token })).body.scopes).toEqual(['api_read']);
+    const body = { name: 'more' };
+    expect((await server.request('POST', '/v1/tokens', { token, body })).status).toBe(403);
+  });
+
   it('may list its scopes as an array', async () => {
     expect(await status(await sign({ scope: ['tag_ow'] } as JWTPayload))).toBe(201);
     expect(await status(await sign({ scope: 42 } as JWTPayload))).toBe(403);

@@ -90,6 +90,40 @@ describe('OAuth client', () => {
     expect((await requestToken({})).body.scope).toBe('api tag_or');
     expect((await requestToken({ scope: 'api tag_ow' })).body.scope).toBe('api');
     expect((await requestToken({ scope: 'tag_ow' })).body.error).toBe('invalid_scope');
+    // `api` covers `api_read`.
+    expect((await requestToken({ scope: 'api_read' })).body.scope).toBe('api_read');
+  });
+
+  it('that is limited to api_read gets it without a request for it, and never api', async () => {
+    const fixtures = createFixtures(server);
+    const account = await fixtures.account({ organization: 'acmeclients', admin: true });
+    const { id, secret } = await fixtures.client({
+      kind: 'confidential',
+      scopes: ['api_read', 'tag_or'],
+      userId: account.id,
+    });
+    const credentials = { client_id: id, client_secret: secret ?? '' };
+    const requestToken = (fields: Record<string, string>) =>
+      server.request('POST', '/oauth/token', {
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        raw: new URLSearchParams({
+          grant_type: 'client_credentials',
+          ...credentials,
+          ...fields,
+        }).toString(),
+      });
+    expect((await requestToken({})).body.scope).toBe('api_read tag_or');
+    expect((await requestToken({ scope: 'api' })).body.error).toBe('invalid_scope');
+    const visitor = createFormClient(server);
+    await visitor.signIn(account.email, account.password);
+    const path = authorizePath({ response_type: 'code', client_id: id, redirect_uri: CALLBACK, ...PKCE });
+    expect(responseOf(await decide(visitor, path, 'allow')).query).toHaveProperty('code');
+    const [stored] = await read()
+      .selectFrom('authorization_codes')
+      .select('scopes')
+      .where('client_id', '=', id)
+      .execute();
+    expect(stored?.scopes).toBe('api_read tag_or');
   });
 
   it('gets a new secret, which replaces the old one', async () => {

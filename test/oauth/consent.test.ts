@@ -202,6 +202,20 @@ describe('Consent', () => {
     expect(await requiresConsent((await signedIn()).visitor, codePath(client, 'tag_ow'))).toBe(true);
   });
 
+  it('for api covers api_read, and not the reverse', async () => {
+    const { visitor } = await signedIn();
+    const client = await newClient();
+    const page = await visitor.get(codePath(client, 'api_read'));
+    expect(page.text).toContain(SCOPES.api_read);
+    await decide(visitor, codePath(client, 'api_read'), 'allow');
+    expect(await requiresConsent(visitor, codePath(client, 'api'))).toBe(true);
+    const otherClient = await newClient();
+    await decide(visitor, codePath(otherClient, 'api tag_or'), 'allow');
+    expect(await requiresConsent(visitor, codePath(otherClient, 'api_read tag_or'))).toBe(false);
+    const { fragment } = responseOf(await visitor.get(tokenPath(otherClient, 'api_read')));
+    expect(fragment).toMatchObject({ scope: 'api_read' });
+  });
+
   it('is not remembered if the user denies', async () => {
     const { visitor } = await signedIn();
     const path = codePath(await newClient(), 'tag_ow');

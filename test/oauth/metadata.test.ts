@@ -47,7 +47,7 @@ describe('Authorization server metadata', () => {
       authorization_response_iss_parameter_supported: true,
       service_documentation: `${origin}/docs`,
     });
-    expect(body.scopes_supported).toHaveLength(15);
+    expect(body.scopes_supported).toHaveLength(16);
   });
 
   it('RFC 8414, 2: omits disabled features', () =>

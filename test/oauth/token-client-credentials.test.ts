@@ -50,6 +50,15 @@ describe('Client credentials grant', () => {
     expect(decodeJwt(body.access_token)).toMatchObject({ scope: 'api tag_lr' });
   });
 
+  it('grants the scope api_read if it is requested, and it only reads', async () => {
+    const { body } = await apps.clientCredentials(script, { scope: 'api_read' });
+    expect(body.scope).toBe('api_read');
+    const token = body.access_token as string;
+    expect((await server.request('GET', '/v1/users/whoami', { token })).body.scopes).toEqual(['api_read']);
+    const created = await server.request('POST', '/v1/tokens', { token, body: { name: 'more' } });
+    expect(created.status).toBe(403);
+  });
+
   it.each([
     ['a malformed scope', 'api everything'],
     ['only scopes that the account may not have', 'tag_gw'],

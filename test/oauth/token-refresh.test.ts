@@ -54,6 +54,14 @@ describe('Refresh token grant', () => {
     expect(full.scope).toBe('api tag_lw tag_lr');
   });
 
+  it('RFC 6749, 6: accepts api_read, which api covers, as a narrower scope', async () => {
+    const { refresh_token: token } = await apps.tokens(client, user.id);
+    const { body: less } = await apps.refresh(client, token, { scope: 'api_read' });
+    expect(less.scope).toBe('api_read');
+    const { body: full } = await apps.refresh(client, less.refresh_token);
+    expect(full.scope).toBe('api tag_lw tag_lr');
+  });
+
   it.each([
     ['a wider scope', 'api asset_lr'],
     ['a malformed scope', 'api everything'],

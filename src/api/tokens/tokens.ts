@@ -112,7 +112,8 @@ const NewTokenSchema = Type.Object(
     scopes: Type.Optional(
       Type.Array(describedAs(Type.String({ maxLength: 64, examples: ['api'] }), { enum: ALL_SCOPES }), {
         maxItems: MAX_ITEMS,
-        description: 'Defaults to the scopes of the credential used, also when empty.',
+        description:
+          'Defaults to the scopes of the credential used, also when empty; `api_read` is then left out, as `api` covers it.',
       }),
     ),
     allowed_addresses: Type.Optional(
@@ -153,7 +154,7 @@ const createTokenOperation = ({ clock, keys }: Context) =>
     id: 'createToken',
     number: 58,
     summary: 'Create a token',
-    description: `Creates a personal access token for the caller. It cannot exceed the credential used: no further scopes, no wider addresses, no later expiry. A user can have at most ${MAX_USER_TOKENS} valid tokens.`,
+    description: `Creates a personal access token for the caller. It cannot exceed the credential used: no further scopes (\`api\` covers \`api_read\`), no wider addresses, no later expiry. A user can have at most ${MAX_USER_TOKENS} valid tokens.`,
     method: 'POST',
     path: collection,
     access: V1_ACCESS,

@@ -27,7 +27,8 @@ export const InviteUrlSchema = Type.Unsafe<string | null>({
   format: 'uri',
   maxLength: MAX_TEXT,
   examples: [null],
-  description: 'Returned to admins only. `null` once the invitation is accepted.',
+  description:
+    'Returned to admins only, and only to credentials with the scope `api`. `null` once the invitation is accepted.',
 });
 
 const DETAIL_FIELDS = {
@@ -97,7 +98,12 @@ export function toUserBody(
     ...(caller.admin
       ? {
           admin: admin || staff,
-          invite_url: user.accepted ? null : invitationUrl(addresses.clientBaseUrl, keys.secret, user),
+          // Who has the link sets the password of the account, which a credential that only reads must not.
+          ...(caller.scopes.has('api')
+            ? {
+                invite_url: user.accepted ? null : invitationUrl(addresses.clientBaseUrl, keys.secret, user),
+              }
+            : {}),
           last_seen_at: lastSeenAt === null ? null : formatTimestamp(lastSeenAt),
           second_factor: user.secondFactor,
         }

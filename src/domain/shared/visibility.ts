@@ -41,7 +41,7 @@ export function visibilityByScopes(
   permission: 'read' | 'write_assets',
 ): Visibility {
   const granted = accepted.filter((scope) => scope !== 'api' && caller.scopes.has(scope));
-  const all = granted.map((scope) => scopeRuleOf(scope as Exclude<Scope, 'api'>));
+  const all = granted.map((scope) => scopeRuleOf(scope as Exclude<Scope, 'api' | 'api_read'>));
   const rules = all.filter(
     (rule, index) => !all.some((other, i) => i !== index && includes(other, rule, i < index)),
   );

@@ -1,5 +1,5 @@
 import type { ChangeContext } from '../../auth/callers.ts';
-import type { Scope } from '../../auth/scopes.ts';
+import { coversScope, type Scope } from '../../auth/scopes.ts';
 import { type ReadConnection, type Transaction, StorageError } from '../../db/database.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
@@ -204,6 +204,6 @@ async function findCoveringScopes(
   const sets = await scopeSets(db, { user: userId, client: clientId });
   return sets.find((set) => {
     const allowed = new Set(set.scopes.split(' '));
-    return scopes.every((scope) => allowed.has(scope));
+    return scopes.every((scope) => coversScope(allowed, scope));
   })?.scopes;
 }

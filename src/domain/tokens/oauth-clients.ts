@@ -1,5 +1,5 @@
 import type { ChangeContext } from '../../auth/callers.ts';
-import { isScope, type Scope } from '../../auth/scopes.ts';
+import { coversScope, isScope, type Scope } from '../../auth/scopes.ts';
 import { hashSecret, newSecret, randomText } from '../../auth/secrets.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
@@ -205,7 +205,9 @@ export async function deleteOAuthClient(tx: Transaction, by: ChangeContext, id: 
 /** @returns the scopes that the client may be given */
 export function clientScopes(client: OAuthClient, scopes: readonly Scope[]): readonly Scope[] {
   const { scopes: allowed } = client;
-  return allowed === null ? scopes : scopes.filter((scope) => allowed.includes(scope));
+  if (allowed === null) return scopes;
+  const held = new Set(allowed);
+  return scopes.filter((scope) => coversScope(held, scope));
 }
 
 /** @throws DomainError `not-found` for the client */

@@ -1,7 +1,7 @@
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { firstBlockOutside } from '../../auth/ip-addresses.ts';
 import type { Keys } from '../../auth/keys.ts';
-import { ALL_SCOPES, isScope } from '../../auth/scopes.ts';
+import { ALL_SCOPES, coversScope, defaultScopes, isScope } from '../../auth/scopes.ts';
 import type { Transaction } from '../../db/database.ts';
 import { DomainError, type FieldError, invalidInput } from '../shared/errors.ts';
 import { validateName } from '../shared/names.ts';
@@ -10,7 +10,7 @@ import { parseTimestamp } from '../shared/time.ts';
 import { selectTokens, toUserToken, type UserToken } from './token-list.ts';
 import { issueToken, MAX_USER_TOKENS, validateScopesAndAddresses } from './tokens.ts';
 
-/** Absent members default to those of the caller's credential. */
+/** Absent members default to those of the caller's credential: its scopes without `api_read`, which `api` covers. */
 export interface PersonalTokenInput {
   name: string;
   scopes?: readonly string[] | undefined;
@@ -54,12 +54,12 @@ export async function createPersonalToken(
   if (caller.userId === null) throw new DomainError('no-account');
   const { bounds } = caller;
   const ownBlocks = bounds.allowedAddresses ?? [];
-  const scopes = input.scopes ?? ALL_SCOPES.filter((scope) => caller.scopes.has(scope));
+  const scopes = input.scopes ?? defaultScopes(ALL_SCOPES.filter((scope) => caller.scopes.has(scope)));
   const allowedAddresses = input.allowedAddresses ?? ownBlocks;
   const requested = input.expiresAt === undefined ? undefined : parseTimestamp(input.expiresAt);
   const expiresAt = requested ?? bounds.expiresAt;
 
-  const excessScope = scopes.find((scope) => !isScope(scope) || !caller.scopes.has(scope));
+  const excessScope = scopes.find((scope) => !isScope(scope) || !coversScope(caller.scopes, scope));
   if (excessScope !== undefined) throw new DomainError('token-lacks-scope', { scope: excessScope });
   if (ownBlocks.length > 0) {
     const excess =

@@ -14,7 +14,7 @@ import { isAddressBlock } from '../../auth/ip-addresses.ts';
 import type { ChangeContext } from '../../auth/callers.ts';
 import { isExternalCredential } from '../../auth/external-issuer.ts';
 import type { Keys } from '../../auth/keys.ts';
-import { isScope, type Scope, grantableScopes } from '../../auth/scopes.ts';
+import { defaultScopes, isScope, type Scope, grantableScopes } from '../../auth/scopes.ts';
 import { hashSecret, newPersonalToken, displayPrefix } from '../../auth/secrets.ts';
 
 export interface TokenRequest {
@@ -22,7 +22,7 @@ export interface TokenRequest {
   kind: 'personal' | 'jwt';
   /** Chosen by its owner. */
   name?: string | undefined;
-  /** Defaults to all scopes that the account may hold. */
+  /** Defaults to all scopes that the account may hold, without `api_read`, which `api` covers. */
   scopes?: readonly string[] | undefined;
   /** Milliseconds since 1970; `null` for a personal access token that does not expire. */
   expiresAt: number | null;
@@ -226,7 +226,7 @@ function grantedScopes(
   requested: readonly string[] | undefined,
   allowed: readonly Scope[],
 ): readonly Scope[] {
-  if (requested === undefined) return allowed;
+  if (requested === undefined) return defaultScopes(allowed);
   const names: readonly string[] = allowed;
   const fieldErrors = requested.flatMap((scope, index): FieldError[] =>
     names.includes(scope) ? [] : [{ property: `scopes.${index}`, code: 'scope-not-allowed', value: scope }],

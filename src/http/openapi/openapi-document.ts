@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { SCOPES } from '../../auth/scopes.ts';
+import { SCOPES, sufficientScopes } from '../../auth/scopes.ts';
 import type { Addresses, Config } from '../../config/config.ts';
 import type { Access } from '../access.ts';
 import { type Area, areaOfPath, AREAS } from '../areas.ts';
@@ -78,9 +78,9 @@ export function securitySchemes({ authUrl, clientBaseUrl }: Addresses, implicitF
 }
 
 /** Describes the access rule of a route: any one of the requirements is sufficient. */
-export function securityRequirements(access: Access): Record<string, string[]>[] {
+export function securityRequirements(access: Access, method: string): Record<string, string[]>[] {
   if (typeof access === 'string') return [];
-  const oauth2 = access.scopes.map((scope) => ({ oauth2: [scope as string] }));
+  const oauth2 = sufficientScopes(access.scopes, method).map((scope) => ({ oauth2: [scope as string] }));
   if (access.schemes === 'all') return [{ bearerAuth: [] }, { basicAuth: [] }, { apiKeyAuth: [] }, ...oauth2];
   return [...oauth2, { bearerAuth: [] }];
 }

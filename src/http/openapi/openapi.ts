@@ -6,6 +6,7 @@ import type { Config } from '../../config/config.ts';
 import type { Context } from '../../context.ts';
 import { DOCS_CLIENT, DOCS_REDIRECT } from '../../domain/tokens/oauth-clients.ts';
 import type { AreaName } from '../../config/config.ts';
+import { sufficientScopes } from '../../auth/scopes.ts';
 import { areaOfPath, AREAS } from '../areas.ts';
 import { RANGE_HEADERS } from '../ranges.ts';
 import { IDEMPOTENCY_HEADERS } from '../idempotency.ts';
@@ -178,14 +179,19 @@ function renderDocument(app: FastifyInstance): { text: string; etag: string } {
 function describeRoute(schema: FastifySchema | undefined, route: RouteOptions): FastifySchema {
   const access = route.config?.access;
   if (schema === undefined || schema.hide === true || access === undefined) return { hide: true };
+  const method = String(route.method);
+  const scopes =
+    typeof access === 'object' && access.scopes.includes('api')
+      ? sufficientScopes(access.scopes, method)
+      : [];
   const scope =
-    typeof access === 'object' && access.scopes.includes('api') ? ' Requires the scope `api`.' : '';
+    scopes.length === 0 ? '' : ` Requires the scope ${scopes.map((name) => `\`${name}\``).join(' or ')}.`;
   const headers = requestHeaders(route);
   return {
     ...schema,
     ...(headers === undefined ? {} : { headers }),
     tags: [areaOfPath(route.url).title],
-    security: securityRequirements(access),
+    security: securityRequirements(access, method),
     description: `${schema.description ?? ''}${scope}`.trim(),
   };
 }
