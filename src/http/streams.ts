@@ -1,5 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
+import type { Caller } from '../auth/callers.ts';
+import type { ReadConnection } from '../db/database.ts';
+import { watchRoles } from '../domain/shared/permissions.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -32,13 +35,26 @@ export function closeStreamsOnShutdown(app: FastifyInstance, closeUnused: () => 
   });
 }
 
-/** Interval at which a stream checks its credential, in ms: it ends at most 15 s after the credential does. */
+/** Interval at which a stream checks its rights, in ms: it ends at most 15 s after a credential or a role does. */
 const LIVENESS_MILLISECONDS = 10_000;
+
+/**
+ * @param isLive of the request
+ * @returns whether the credential is still valid, with the same rights and all roles that its user has now
+ */
+export async function watchRights(
+  db: ReadConnection,
+  caller: Pick<Caller, 'staff' | 'admin' | 'userId'>,
+  isLive: () => Promise<boolean>,
+): Promise<() => Promise<boolean>> {
+  const hasRoles = await watchRoles(db, caller);
+  return async () => (await isLive()) && (await hasRoles());
+}
 
 interface StreamOptions {
   /** How long the client may stop reading, in ms. */
   timeout: number;
-  /** @returns whether the credential of the request is still valid and has the same rights */
+  /** @returns whether the stream may go on: see `watchRights` */
   isLive(): Promise<boolean>;
   /** Whether the source may pause for longer; then only unread data counts towards the timeout. */
   mayBeIdle?: boolean;
@@ -48,7 +64,7 @@ interface StreamOptions {
 
 /**
  * Streams a response as it is produced, no faster than the client reads. Destroys the stream when the client stops
- * reading for too long, or its credential becomes invalid.
+ * reading for too long, its credential becomes invalid, or its caller loses a role.
  */
 export function streamResponse(
   chunks: AsyncIterable<string | Uint8Array>,
@@ -93,7 +109,9 @@ export function streamResponse(
       if (now - checked < LIVENESS_MILLISECONDS) return;
       checked = now;
       isLive().then(
-        (isAccepted) => isAccepted || readable.destroy(new Error('The credential is no longer valid.')),
+        (isAccepted) =>
+          isAccepted ||
+          readable.destroy(new Error('The credential is no longer valid, or its user lost a role.')),
         // The database is unavailable; the next check decides.
         () => undefined,
       );

@@ -5,7 +5,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { negotiateMediaType } from '../../src/http/lists/download.ts';
 import { toCsvLine } from '../../src/http/lists/csv.ts';
 import { streamCsv, streamJson, streamNdjson, toJsonArray } from '../../src/http/lists/row-serializers.ts';
-import { streamResponse } from '../../src/http/streams.ts';
+import { streamResponse, watchRights } from '../../src/http/streams.ts';
+import { cliChangeContext } from '../../src/auth/callers.ts';
+import { removeGroupMembers } from '../../src/domain/assessments/remove-group-members.ts';
+import { updateAssessment } from '../../src/domain/assessments/update-assessment.ts';
+import { updateUser } from '../../src/domain/users/update-user.ts';
+import type { Transaction } from '../../src/db/database.ts';
 import { yieldToEventLoop } from '../../src/lib/yield-to-event-loop.ts';
 import { startSecondServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -238,7 +243,7 @@ describe('streamResponse', () => {
     expect([stream.destroyed, checks]).toEqual([false, 3]);
     isAccepted = false;
     await vi.advanceTimersByTimeAsync(15_000);
-    expect(await end).toBe('The credential is no longer valid.');
+    expect(await end).toBe('The credential is no longer valid, or its user lost a role.');
     expect([stream.destroyed, onEnd.mock.calls.length]).toEqual([true, 1]);
     const before = checks;
     await vi.advanceTimersByTimeAsync(60_000);
@@ -274,6 +279,66 @@ describe('streamResponse', () => {
     expect(await end).toBe('The source of the response did not continue in time.');
     expect(idle.destroyed).toBe(false);
     idle.destroy();
+  });
+});
+
+describe('A stream', async () => {
+  const server = await useSharedServer();
+  const { db } = server.context;
+  const change = (unit: (tx: Transaction, by: ReturnType<typeof cliChangeContext>) => Promise<unknown>) =>
+    db.write((tx) => unit(tx, cliChangeContext(Date.now())));
+
+  it.each<
+    [string, (ids: { user: TestUser; group: number; assessment: string }) => Promise<unknown>, boolean]
+  >([
+    ['goes on while nothing changes', () => Promise.resolve(), true],
+    [
+      'goes on when its caller gets another role',
+      async ({ user, assessment }) => {
+        const { organization_uid: organization } = (
+          await server.request('GET', `/v1/assessments/${assessment}`, { token: user.token })
+        ).body;
+        const fixtures = createFixtures(server);
+        await fixtures.access((await fixtures.assessment(organization)).uid, user.id);
+      },
+      true,
+    ],
+    [
+      'ends when its caller loses access by name',
+      ({ user }) => change((tx, by) => updateUser(tx, by, user.id, { assessments: [] })),
+      false,
+    ],
+    [
+      'ends when its caller leaves a group',
+      ({ user, group }) => change((tx, by) => removeGroupMembers(tx, by, group, [user.uid])),
+      false,
+    ],
+    [
+      'ends when its caller gets another role in a group',
+      ({ user, group }) => createFixtures(server).member(group, user.uid, 'infra_admin'),
+      false,
+    ],
+    [
+      'ends when an assessment leaves a group',
+      ({ assessment }) => change((tx, by) => updateAssessment(tx, by, assessment, { groupId: null })),
+      false,
+    ],
+  ])('%s', async (_name, occur, goesOn) => {
+    const fixtures = createFixtures(server);
+    const { uid: organization } = await fixtures.organization();
+    const user = await fixtures.user({ organization });
+    const group = (await fixtures.group(organization)).id;
+    await fixtures.member(group, user.uid, 'assessment_member');
+    const assessment = (await fixtures.assessment(organization, undefined, group)).uid;
+    await fixtures.access((await fixtures.assessment(organization)).uid, user.id);
+    const mayGoOn = await watchRights(
+      db.read,
+      { staff: false, admin: false, userId: user.id },
+      async () => true,
+    );
+    expect(await mayGoOn()).toBe(true);
+    await occur({ user, group, assessment });
+    expect(await mayGoOn()).toBe(goesOn);
   });
 });
 

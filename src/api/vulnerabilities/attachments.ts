@@ -20,7 +20,7 @@ import { Problem } from '../../http/problems.ts';
 import { formatContentDisposition, parseRange } from '../../http/ranges.ts';
 import { startRequestHash } from '../../http/idempotency.ts';
 import { DateTimeSchema, MAX_RESULTS, MAX_TEXT, textSchema } from '../../http/schemas.ts';
-import { streamResponse } from '../../http/streams.ts';
+import { streamResponse, watchRights } from '../../http/streams.ts';
 import { limitFileSize, readUpload } from '../../http/uploads.ts';
 import { acquireSlot, CONCURRENCY_LIMITS } from '../../http/account-limits.ts';
 import { NullableUserRefSchema, Sha256Schema } from '../common-schemas.ts';
@@ -212,6 +212,7 @@ const downloadAttachmentOperation = (context: Context) => {
         });
       const { start, end } = range ?? { start: 0, end: size - 1 };
       const hasBody = method !== 'HEAD' && size > 0;
+      const mayGoOn = await watchRights(db.read, caller, isLive);
       const onEnd = hasBody ? acquireSlot(context, caller, 'attachment') : undefined;
       if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`);
       reply
@@ -222,7 +223,11 @@ const downloadAttachmentOperation = (context: Context) => {
         .header('content-security-policy', 'sandbox')
         .header('x-content-type-options', 'nosniff');
       if (!hasBody) return Readable.from([]);
-      return streamResponse(files.read(key, start, end), { timeout: config.requestTimeout, isLive, onEnd });
+      return streamResponse(files.read(key, start, end), {
+        timeout: config.requestTimeout,
+        isLive: mayGoOn,
+        onEnd,
+      });
     },
   });
 };

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Caller, isAdminOf, type Principal } from '../../auth/callers.ts';
-import { hasPermission, type Permission, type Role, rolesWith } from '../../auth/roles.ts';
+import { hasPermission, type Permission, type Role, ROLES, rolesWith } from '../../auth/roles.ts';
 import type { ReadConnection } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { DomainError } from './errors.ts';
@@ -51,6 +51,42 @@ export async function loadCallerRoles(
     .where('id', '=', assessmentId)
     .executeTakeFirst();
   return roles ?? { roleByName: null, roleByGroup: null };
+}
+
+/** Every role of a user in every assessment. */
+const selectHeldRoles = prepareQuery((db, p: { user: number }) =>
+  db
+    .selectFrom('assessment_access')
+    .select(['assessment_access.assessment_id as assessment', sql<Role>`assessment_access.role`.as('role')])
+    .where('user_id', '=', p.user)
+    .unionAll(
+      db
+        .selectFrom('assessment_group_members as membership')
+        .innerJoin('assessments', 'assessments.group_id', 'membership.group_id')
+        .select(['assessments.id as assessment', sql<Role>`membership.role`.as('role')])
+        .where('membership.user_id', '=', p.user),
+    ),
+);
+
+/**
+ * Reads the caller's roles, to find out later whether they still have all of them.
+ * @returns whether they do. Always true for admins and staff, who need none
+ */
+export async function watchRoles(
+  db: ReadConnection,
+  { staff, admin, userId }: Pick<Caller, 'staff' | 'admin' | 'userId'>,
+): Promise<() => Promise<boolean>> {
+  if (staff || admin || userId === null) return () => Promise.resolve(true);
+  // As numbers, because a user can have roles in thousands of assessments.
+  const readKeys = async () =>
+    (await selectHeldRoles(db, { user: userId })).map(
+      ({ assessment, role }) => assessment * ROLES.length + ROLES.indexOf(role),
+    );
+  const held = Float64Array.from(await readKeys());
+  return async () => {
+    const present = new Set(await readKeys());
+    return held.every((key) => present.has(key));
+  };
 }
 
 /** Each role once, however many assessments a user has it in. */

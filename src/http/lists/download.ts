@@ -9,7 +9,7 @@ import type { Filters, ListContext } from '../../domain/lists/filters.ts';
 import { readBatches } from '../../domain/lists/read-batches.ts';
 import type { Context } from '../../context.ts';
 import { acquireSlot, reserveMemory } from '../account-limits.ts';
-import { streamResponse } from '../streams.ts';
+import { streamResponse, watchRights } from '../streams.ts';
 import { streamCsv, streamNdjson } from './row-serializers.ts';
 
 /** Media types of lists that can be downloaded, the default first. */
@@ -79,8 +79,11 @@ export async function sendDownload<Item, F extends Filters, O extends string>(
       0,
       Infinity,
     );
+    const mayGoOn = await watchRights(context.db.read, caller, isLive);
     const lines = type === 'text/csv' ? streamCsv(batches, toRow, columns) : streamNdjson(batches, toRow);
-    return sendFile(streamResponse(lines, { timeout: context.config.requestTimeout, isLive, onEnd }));
+    return sendFile(
+      streamResponse(lines, { timeout: context.config.requestTimeout, isLive: mayGoOn, onEnd }),
+    );
   } catch (error) {
     onEnd();
     throw error;

@@ -9,7 +9,7 @@ import type { Context } from '../../context.ts';
 import { reserveMemory } from '../account-limits.ts';
 import { OperationResult } from '../operation-result.ts';
 import { Problem } from '../problems.ts';
-import { streamResponse } from '../streams.ts';
+import { streamResponse, watchRights } from '../streams.ts';
 import type { PaginationStyle } from './parameters.ts';
 import { linkHeaders, linkPrefix, NEXT_CURSOR_HEADER, pageCount, pageLinks } from './page-links.ts';
 import { streamJson, toJsonArray } from './row-serializers.ts';
@@ -143,7 +143,8 @@ export async function sendPage<Item, F extends Filters, O extends string>(
   }
   if (isComplete) memory.shrinkTo(MAX_TEXT_BYTES + 4 * first.value.bytes);
   const timeout = context.config.requestTimeout;
-  return streamResponse(streamJson(first.value, batches, toRow), { timeout, isLive });
+  const mayGoOn = await watchRights(context.db.read, listContext.caller, isLive);
+  return streamResponse(streamJson(first.value, batches, toRow), { timeout, isLive: mayGoOn });
 }
 
 function pageSize(
