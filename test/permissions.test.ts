@@ -952,6 +952,42 @@ describe.each(ACTORS)('$name', (actor) => {
     expect(await seen(estate, user)).toEqual(expectedToBeSeen(actor));
   });
 
+  it('learns what the role permits from a vulnerability and an assessment', async () => {
+    const [estate, user] = await makeEstate(actor);
+    const vulnerability = (await retestAfterSession(estate, user)).split('/patch', 1)[0] as string;
+    const get = async (path: string) => (await ask(estate, { method: 'GET', path }, user)).body;
+    const permits = (roles: readonly Role[]) =>
+      actor.role === undefined ? actor.kind !== 'none' : roles.includes(actor.role);
+    const isAdmin = permits([]);
+    expect((await get(vulnerability)).may).toEqual(
+      permits(SEES_FINDINGS)
+        ? {
+            edit: permits(MEMBERS),
+            triage: permits(MEMBERS),
+            dismiss: permits(MEMBERS),
+            comment: permits(COMMENTS),
+            decide_retest: permits(MEMBERS),
+            delete: isAdmin,
+          }
+        : undefined,
+    );
+    const path = `/v1/assessments/${estate.assessment}`;
+    expect((await get(path)).permissions).toBe(undefined);
+    expect((await get(`${path}?include_permissions=true`)).permissions).toEqual(
+      permits(ALL)
+        ? {
+            comment: permits(COMMENTS),
+            report: permits(MEMBERS),
+            triage: permits(MEMBERS),
+            write_assets: permits(WRITES_ASSETS),
+            edit: permits(['assessment_operator', 'rbac_group_admin']),
+          }
+        : undefined,
+    );
+    const listed: any[] = await get('/v1/assessments?include_permissions=true');
+    expect(listed.every(({ permissions }) => permissions !== undefined)).toBe(true);
+  });
+
   it('may do what the table says, and a refusal changes nothing', async () => {
     const [estate, user] = await makeEstate(actor);
     const statuses: Record<string, number | string> = {};

@@ -74,6 +74,28 @@ export const AssessmentSchema = Type.Object(
     created_at: DateTimeSchema,
     updated_at: DateTimeSchema,
     link: urlSchema('http://127.0.0.1:8080/assessments/acme-api-2026'),
+    permissions: Type.Optional(
+      Type.Object(
+        {
+          comment: Type.Boolean({
+            description: 'Comment, attach files, request retests, set open statuses.',
+          }),
+          report: Type.Boolean({
+            description: 'Create and edit vulnerabilities, import, log testing hours.',
+          }),
+          triage: Type.Boolean({ description: 'Set every status and tags, decide retests.' }),
+          write_assets: Type.Boolean({
+            description:
+              'Change its assets, their tags and its listing, as far as the scopes of the token allow.',
+          }),
+          edit: Type.Boolean({ description: 'Change the assessment (operation 39).' }),
+        },
+        {
+          title: 'Assessment permissions',
+          description: "What the caller's roles in it permit; present with `include_permissions`.",
+        },
+      ),
+    ),
   },
   { title: 'Assessment' },
 );
@@ -166,8 +188,9 @@ export function tagNamesOf(items: readonly (string | { name: string })[] | undef
 export function toAssessmentBody(
   assessment: AssessmentView,
   { addresses }: Pick<Context, 'addresses'>,
+  { withPermissions = false } = {},
 ): Static<typeof AssessmentSchema> {
-  const { uid, tags } = assessment;
+  const { uid, tags, permissions } = assessment;
   return {
     uid,
     id: uid,
@@ -188,5 +211,16 @@ export function toAssessmentBody(
     created_at: formatTimestamp(assessment.createdAt),
     updated_at: formatTimestamp(assessment.updatedAt),
     link: `${addresses.clientBaseUrl}/assessments/${uid}`,
+    ...(withPermissions
+      ? {
+          permissions: {
+            comment: permissions.comment,
+            report: permissions.report,
+            triage: permissions.triage,
+            write_assets: permissions.writeAssets,
+            edit: permissions.edit,
+          },
+        }
+      : {}),
   };
 }

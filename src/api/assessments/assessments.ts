@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
 import {
   type AssessmentView,
@@ -41,6 +42,9 @@ type DatesBody = {
 
 const datesOf = ({ starts_on: startsOn, ends_on: endsOn }: DatesBody) => ({ startsOn, endsOn });
 
+const INCLUDE_PERMISSIONS =
+  "Whether to return `permissions`: what the caller's roles in the assessment permit.";
+
 const listAssessmentsOperation = (context: Context) =>
   listOperation(context, {
     id: 'listAssessments',
@@ -57,11 +61,13 @@ const listAssessmentsOperation = (context: Context) =>
       search: 'Return only assessments whose uid or name contains this text, ignoring case.',
       tagId: 'Return only assessments with one of these tags.',
       state: 'Return only assessments in one of these states.',
+      includePermissions: { parameter: 'include_permissions', description: INCLUDE_PERMISSIONS },
     },
     sorts: ['createdAt', 'uid', 'name', 'state', 'startsOn', 'endsOn'],
     defaultSort: { sort: 'createdAt' },
     schema: AssessmentSchema,
-    toRow: (assessment) => toAssessmentBody(assessment, context),
+    toRow: ({ includePermissions: withPermissions, ...assessment }) =>
+      toAssessmentBody(assessment, context, { withPermissions }),
   });
 
 const getAssessmentOperation = (context: Context) =>
@@ -74,10 +80,15 @@ const getAssessmentOperation = (context: Context) =>
     path,
     access: V1_ACCESS,
     params: AssessmentParamsSchema,
+    query: Type.Object({
+      include_permissions: Type.Optional(Type.Boolean({ description: INCLUDE_PERMISSIONS })),
+    }),
     responses: { 200: { description: 'The assessment.', schema: AssessmentSchema } },
     versioned: true,
-    handler: async ({ caller, params: { id: uid } }) =>
-      toAssessmentResult(await readAssessment(context.db.read, caller, { uid }), context),
+    async handler({ caller, params: { id: uid }, query: { include_permissions: withPermissions = false } }) {
+      const assessment = await readAssessment(context.db.read, caller, { uid });
+      return versionedResult(assessment.version, toAssessmentBody(assessment, context, { withPermissions }));
+    },
   });
 
 const createAssessmentOperation = (context: Context) =>

@@ -12,6 +12,7 @@ import {
   createVulnerability,
   createVulnerabilityBatcher,
 } from '../../domain/vulnerabilities/create-vulnerability.ts';
+import { readVulnerabilityRights } from '../../domain/vulnerabilities/vulnerability-rights.ts';
 import { readVulnerability, type Vulnerability } from '../../domain/vulnerabilities/read-vulnerability.ts';
 import { operation, operationsOf } from '../../http/operation.ts';
 import { nullable, textSchema } from '../../http/schemas.ts';
@@ -54,6 +55,24 @@ const UserIdSchema = Type.Integer({
 
 const SIZE_DESCRIPTION = `The request can have at most ${MAX_VULNERABILITY_BYTES / 1024} KiB.`;
 
+const VulnerabilityWithRightsSchema = Type.Object(
+  {
+    ...VulnerabilitySchema.properties,
+    may: Type.Object(
+      {
+        edit: Type.Boolean({ description: 'Edit it (operation 19).' }),
+        triage: Type.Boolean({ description: 'Set statuses up to Fixed, and tags (operation 5).' }),
+        dismiss: Type.Boolean({ description: 'Set the statuses 6 to 9.' }),
+        comment: Type.Boolean({ description: 'Comment, attach files, request a retest.' }),
+        decide_retest: Type.Boolean({ description: 'Verify the requested retest.' }),
+        delete: Type.Boolean({ description: 'Delete it (operation 20).' }),
+      },
+      { title: 'Rights', description: 'What the caller may do with it now.' },
+    ),
+  },
+  { title: 'Vulnerability with rights' },
+);
+
 const getVulnerabilityOperation = (context: Context) =>
   operation({
     id: 'getVulnerability',
@@ -64,11 +83,16 @@ const getVulnerabilityOperation = (context: Context) =>
     path: VULNERABILITY_PATH,
     access: V1_ACCESS,
     params: idParams('The id of a vulnerability.', 1),
-    responses: { 200: { description: 'The vulnerability.', schema: VulnerabilitySchema } },
+    responses: { 200: { description: 'The vulnerability.', schema: VulnerabilityWithRightsSchema } },
     versioned: true,
     async handler({ caller, params: { id } }) {
-      const vulnerability = await readVulnerability(context.db.read, caller, id);
-      return versionedResult(vulnerability.version, toVulnerabilityBody(vulnerability, context));
+      const { read } = context.db;
+      const vulnerability = await readVulnerability(read, caller, id);
+      const { decideRetest, ...rights } = await readVulnerabilityRights(read, caller, id);
+      return versionedResult(vulnerability.version, {
+        ...toVulnerabilityBody(vulnerability, context),
+        may: { ...rights, decide_retest: decideRetest },
+      });
     },
   });
 

@@ -4,7 +4,7 @@ import type { Permission } from '../../auth/roles.ts';
 import type { ReadConnection } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { notFound } from '../shared/errors.ts';
-import { integerFilter, searchFilter, textFilter } from '../lists/filters.ts';
+import { type Filter, integerFilter, searchFilter, textFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
 import { callerRoles, isPermitted } from '../shared/permissions.ts';
 import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
@@ -83,6 +83,7 @@ export const assessmentList = defineList({
           where tagging.assessment_id = assessments.id and ${inList(db, sql.ref<number>('tagging.tag_id'), ids)})`,
     },
     state: textFilter('assessments.state', { oneOf: ASSESSMENT_STATES }),
+    includePermissions: { kind: 'flag' } as Filter<'flag'>,
   },
   sorts: {
     createdAt: { column: 'assessments.created_at', type: 'integer' },
@@ -92,7 +93,8 @@ export const assessmentList = defineList({
     startsOn: { column: 'assessments.starts_on', type: 'text', nullable: true },
     endsOn: { column: 'assessments.ends_on', type: 'text', nullable: true },
   },
-  hydrate: ({ db, caller }, rows) => hydrateAssessments(db, caller, rows),
+  hydrate: async ({ db, caller }, rows, { includePermissions = false }) =>
+    (await hydrateAssessments(db, caller, rows)).map((assessment) => ({ ...assessment, includePermissions })),
 });
 
 /**

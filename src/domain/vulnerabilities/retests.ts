@@ -226,15 +226,41 @@ async function requireDecisionRight(
     }
   }
   requireVulnerabilityPermission(caller, vulnerability, 'triage');
-  const session = await tx
+  if (!(await hasTestedBefore(tx, caller, vulnerability.assessment_id, retest.created_at)))
+    throw new DomainError('retest-testers-only');
+}
+
+async function hasTestedBefore(
+  db: ReadConnection,
+  caller: Caller,
+  assessmentId: number,
+  requestedAt: number,
+): Promise<boolean> {
+  const session = await db
     .selectFrom('testing_sessions')
     .select('id')
-    .where('assessment_id', '=', vulnerability.assessment_id)
+    .where('assessment_id', '=', assessmentId)
     .where('tester_id', '=', caller.userId)
-    .where('created_at', '<', retest.created_at)
+    .where('created_at', '<', requestedAt)
     .limit(1)
     .executeTakeFirst();
-  if (session === undefined) throw new DomainError('retest-testers-only');
+  return session !== undefined;
+}
+
+/** @returns whether a caller who may triage the vulnerability may verify its requested retest */
+export async function canVerifyRetest(
+  db: ReadConnection,
+  caller: Caller,
+  { id, assessment_id: assessmentId }: Pick<VisibleVulnerability, 'id' | 'assessment_id'>,
+): Promise<boolean> {
+  const retest = await db
+    .selectFrom('retests')
+    .select('created_at')
+    .where('vulnerability_id', '=', id)
+    .where('status', '=', 'requested')
+    .executeTakeFirst();
+  if (retest === undefined) return false;
+  return caller.staff || hasTestedBefore(db, caller, assessmentId, retest.created_at);
 }
 
 async function hydrateRetests(db: ReadConnection, rows: readonly RetestRow[]): Promise<Retest[]> {

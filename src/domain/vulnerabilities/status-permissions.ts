@@ -62,11 +62,24 @@ export async function requireCanDismiss(
   organizationId: number,
   ...roles: readonly CallerRoles[]
 ): Promise<void> {
-  if (isAdminOf(caller, organizationId)) return;
-  const [organization] = await selectDismissalRole(db, { id: organizationId });
-  const role = organization?.dismissal_role ?? 'admin';
+  if (!(await canDismiss(db, caller, organizationId, ...roles)))
+    throw new DomainError('dismissal-role', { role: await dismissalRoleOf(db, organizationId) });
+}
+
+/** @returns whether the caller may dismiss vulnerabilities with each of the roles in assessments of the organization */
+export async function canDismiss(
+  db: ReadConnection,
+  caller: Caller,
+  organizationId: number,
+  ...roles: readonly CallerRoles[]
+): Promise<boolean> {
+  if (isAdminOf(caller, organizationId)) return true;
+  const role = await dismissalRoleOf(db, organizationId);
   const permission = role === 'assessment_operator' ? 'dismiss_restricted' : 'triage';
-  const isAllowed =
-    role !== 'admin' && roles.every((held) => isPermitted(caller, organizationId, held, permission));
-  if (!isAllowed) throw new DomainError('dismissal-role', { role });
+  return role !== 'admin' && roles.every((held) => isPermitted(caller, organizationId, held, permission));
+}
+
+async function dismissalRoleOf(db: ReadConnection, id: number): Promise<DismissalRole> {
+  const [organization] = await selectDismissalRole(db, { id });
+  return organization?.dismissal_role ?? 'admin';
 }
