@@ -50,6 +50,7 @@ it('lists assessments', async () => {
     token,
     key: 'uid',
     style: 'v1',
+    responseOnly: ['include_permissions'],
     filters: {
       assessment_group_id: { value: String(group), fits: (row) => row['assessment_group_id'] === group },
       'filter[search]': { value: 'äRG', fits: matches('ärg') },
