@@ -10,6 +10,7 @@ import { trustedEmailProviders } from './migrations/0007-trusted-email-providers
 import { detections } from './migrations/0008-detections.ts';
 import { hostDetections } from './migrations/0009-host-detections.ts';
 import { roles } from './migrations/0010-roles.ts';
+import { evidence } from './migrations/0011-evidence.ts';
 import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
 /**
@@ -28,6 +29,7 @@ export const migrations: readonly Migration[] = [
   detections,
   hostDetections,
   roles,
+  evidence,
 ];
 
 export const dialects: Record<Engine, SchemaDialect> = {

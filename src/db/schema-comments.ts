@@ -9,6 +9,11 @@ export const SCHEMA_COMMENTS: Readonly<Record<string, string>> = {
   'assessment_groups.search_name': 'Normalized for search, like every `search_name`.',
   'assessment_group_members.user_uid': 'Copied from the user, so that a list can be sorted by it.',
   'assessments.starts_on': 'Date, as `2026-11-22`.',
+  'attachments.by_staff': '1 if staff made it. The same in `comments`, `imports` and `testing_sessions`.',
+  'vulnerabilities.reported_by_staff': '1 if staff made it; never changes.',
+  'testing_sessions.entered_by': 'Who started or logged it; `null` if no account did, or it was deleted.',
+  testing_session_edits: 'A correction of a testing session.',
+  'testing_session_edits.before': 'JSON in the format of `SessionFields`.',
   'testing_sessions.ended_at': '`null` while it is running.',
   'testing_sessions.created_at': 'When the session was recorded, which may be later than `started_at`.',
 

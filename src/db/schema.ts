@@ -138,6 +138,8 @@ export interface Tables {
     /** In bytes. */
     file_size: number;
     created_at: number;
+    /** 1 if staff made it. The same in `comments`, `imports` and `testing_sessions`. */
+    by_staff: Generated<number>;
   };
   /** A change or a denied attempt. Denied attempts that share a row have `null` in the columns where they differ. */
   audit_events: {
@@ -208,6 +210,7 @@ export interface Tables {
     created_at: number;
     updated_at: number;
     version: Generated<number>;
+    by_staff: Generated<number>;
   };
   counter_deltas: { id: Generated<number>; kind: string; subject: number; bucket: string; amount: number };
   /**
@@ -345,6 +348,7 @@ export interface Tables {
     undone: string | null;
     /** The given time, or that of the upload, for a report without a time of its own; else `null`. */
     fallback_report_at: number | null;
+    by_staff: Generated<number>;
   };
   job_queues: { kind: string };
   /** Queued and recurring jobs. One instance runs each. */
@@ -540,6 +544,17 @@ export interface Tables {
   /** The key with the highest number signs tokens. */
   signing_keys: { kid: string; number: number; created_at: number; sealed_key: string };
   staff_organizations: { user_id: number; organization_id: number };
+  /** A correction of a testing session. */
+  testing_session_edits: {
+    id: Generated<number>;
+    organization_id: number;
+    session_id: number;
+    user_id: number | null;
+    edited_at: number;
+    /** JSON in the format of `SessionFields`. */
+    before: string;
+    after: string;
+  };
   testing_sessions: {
     id: Generated<number>;
     organization_id: number;
@@ -552,6 +567,9 @@ export interface Tables {
     created_at: number;
     note: Generated<string>;
     version: Generated<number>;
+    by_staff: Generated<number>;
+    /** Who started or logged it; `null` if no account did, or it was deleted. */
+    entered_by: number | null;
   };
   /** Recent attempts at an action that is rate-limited. */
   throttled_attempts: {
@@ -704,6 +722,8 @@ export interface Tables {
     /** Title and description, normalized for search. */
     search_title: Generated<string>;
     search_description: Generated<string>;
+    /** 1 if staff made it; never changes. */
+    reported_by_staff: Generated<number>;
   };
   vulnerability_assets: { organization_id: number; vulnerability_id: number; asset_id: number };
   vulnerability_taggings: { organization_id: number; vulnerability_id: number; tag_id: number };

@@ -92,11 +92,12 @@ describe('Operation 49: start or log a testing session', () => {
         ended_at: null,
         hours: 0,
         note: '',
+        edited: false,
       },
     ]);
     expect(created.headers.get('etag')).toMatch(/^"1\./);
     now += 90 * MINUTE;
-    expect(await list()).toEqual([{ ...created.body, hours: 1.5 }]);
+    expect(await list()).toEqual([{ ...created.body, hours: 1.5, edits: [] }]);
     expect((await events('testing-session.start')).map(({ after }) => JSON.parse(after ?? ''))).toEqual([
       { assessment: uid, tester: tester.uid, started_at: START, ended_at: null, note: '' },
     ]);
@@ -189,7 +190,7 @@ describe('Operation 49: start or log a testing session', () => {
     now = START + 24 * HOUR - 1;
     expect(await list('?filter[running]=1')).toHaveLength(1);
     now = START + 30 * HOUR;
-    const ended = { ...created, ended_at: iso(START + 24 * HOUR), hours: 24 };
+    const ended = { ...created, ended_at: iso(START + 24 * HOUR), hours: 24, edits: [] };
     expect(await list()).toEqual([ended]);
     expect(await list('?filter[running]=1')).toEqual([]);
     const total = { stats_total: 24, from: iso(START), to: iso(START + 24 * HOUR) };
@@ -241,12 +242,25 @@ describe('Operation 49: start or log a testing session', () => {
       expect((await post({ tester_id: tester.id })).status).toBe(201);
     });
 
-    it('lets admins name users with access, admins and staff of the organization', async () => {
-      const assigned = await fixtures.user({ assignedTo: [organization.uid] });
-      for (const { id } of [tester, admin, assigned]) {
+    it('lets admins name users who may log time, but no staff', async () => {
+      for (const { id } of [tester, admin]) {
         const created = await post(logged(2, 1, { tester_id: id }), admin.token);
         expect([created.status, created.body.tester?.id]).toEqual([201, id]);
       }
+      const assigned = await fixtures.user({ assignedTo: [organization.uid] });
+      const ofStaff = logged(2, 1, { tester_id: assigned.id });
+      expectProblem(server, await post(ofStaff, admin.token), { area: 'v1', status: 403, kind: 'forbidden' });
+      expect((await post(ofStaff, assigned.token)).status).toBe(201);
+      const reader = await fixtures.user({ organization: organization.uid });
+      const { assessment_group_id: group } = (
+        await server.request('GET', `/v1/assessments/${uid}`, { token: admin.token })
+      ).body;
+      if (group !== null) await fixtures.member(group, reader.uid, 'assessment_read_only');
+      expectInvalid(
+        await post(logged(2, 1, { tester_id: reader.id }), admin.token),
+        'tester_id',
+        'is not the id of a user with access to the assessment',
+      );
     });
 
     it('returns the same 422 for every other tester', async () => {
@@ -274,10 +288,10 @@ describe('Operation 50: stop or correct a testing session', () => {
     const stopped = await patch(created.id, { ended_at: iso(now), note: 'done' });
     expect([stopped.status, stopped.body]).toEqual([
       200,
-      { ...created, ended_at: iso(now), hours: 1, note: 'done' },
+      { ...created, ended_at: iso(now), hours: 1, note: 'done', edited: true },
     ]);
     expect(stopped.headers.get('etag')).toMatch(/^"2\./);
-    expect(await list()).toEqual([stopped.body]);
+    expect(await list()).toMatchObject([stopped.body]);
     expect(await events('testing-session.update')).toMatchObject([
       {
         user_id: tester.id,

@@ -80,6 +80,10 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     '0130b34ee76e1af099ebacef2ea989484c9b44c101305c6986a0f887ac81bcde',
     'f880f6c24cc490d48d140ee741bdfa9aaffe16f4d14dfc4802ad6bd28f9dd547',
   ],
+  '0011-evidence': [
+    '7a4aba0495d9442c1e8d1c69a409334a336a27635edea597dc971533521de3db',
+    '26ae65c60c490f289a4fd20560725b7bb1b9618729cb90ad3197fba9410eee46',
+  ],
 };
 
 /** Tables that later migrations drop. */

@@ -310,6 +310,8 @@ it('An organization with assigned staff cannot be deleted: without an assignment
 /** References to users who may be staff. Staff belong to no organization, so the key cannot include it. */
 const KEYS_WITHOUT_ORGANIZATION = [
   'testing_sessions.tester_id',
+  'testing_sessions.entered_by',
+  'testing_session_edits.user_id',
   'assessments.created_by',
   'staff_organizations.user_id',
   'vulnerabilities.created_by',

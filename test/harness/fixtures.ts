@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { hash } from '@node-rs/argon2';
 import { expect } from 'vitest';
 import { cliChangeContext } from '../../src/auth/callers.ts';
@@ -198,7 +199,7 @@ function assessmentFixtures({ write, act }: Maker) {
               .executeTakeFirstOrThrow(),
             tester: await tx
               .selectFrom('users')
-              .select(['id', 'uid'])
+              .select(['id', 'uid', 'staff'])
               .where('id', '=', testerId)
               .executeTakeFirstOrThrow(),
             startedAt,
@@ -208,6 +209,11 @@ function assessmentFixtures({ write, act }: Maker) {
           endedAt === null ? 'testing-session.start' : 'testing-session.log',
         );
         if (session === undefined) throw sessionRunningError();
+        // As if the tester had entered it.
+        await sql`update testing_sessions set entered_by = tester_id,
+          by_staff = (select staff from users where users.id = tester_id) where id = ${session.id}`.execute(
+          tx,
+        );
         return session;
       }),
   };
@@ -248,17 +254,27 @@ function assetFixtures({ write, act }: Maker) {
 
 function vulnerabilityFixtures({ write, act }: Maker) {
   return {
-    async vulnerability(assessment: string, input: Partial<VulnerabilityInput> = {}) {
+    /** Of the organization itself, unless staff reported it. */
+    async vulnerability(
+      assessment: string,
+      { byStaff = false, ...input }: Partial<VulnerabilityInput> & { byStaff?: boolean } = {},
+    ) {
       const title = `Vulnerability ${next()}`;
-      const { id } = await write((tx) =>
-        createVulnerability(tx, act(), {
+      return write(async (tx) => {
+        const { id } = await createVulnerability(tx, act(), {
           assessment,
           title,
           severity: 'High',
           ...input,
-        }),
-      );
-      return { id };
+        });
+        if (!byStaff)
+          await tx
+            .updateTable('vulnerabilities')
+            .set({ reported_by_staff: 0 })
+            .where('id', '=', id)
+            .execute();
+        return { id };
+      });
     },
     vulnerabilityTag: (organization: string, name = `tag ${next()}`, editable = true) =>
       write((tx) =>

@@ -1,3 +1,4 @@
+import { eventually } from '../harness/eventually.ts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createFixtures } from '../harness/fixtures.ts';
 import { uploadReport, waitForImport } from '../harness/imports.ts';
@@ -93,5 +94,8 @@ it('An import recognizes a title in another case', async () => {
     });
     expect(await waitForImport(server, admin, started.body.id)).toMatchObject({ state: 'succeeded' });
   }
-  expect(await countRows(`/v1/vulnerabilities?filter[search]=${encodeURIComponent('im mass')}`)).toBe(1);
+  // The words of imported vulnerabilities are indexed by a job.
+  await eventually(async () =>
+    expect(await countRows(`/v1/vulnerabilities?filter[search]=${encodeURIComponent('im mass')}`)).toBe(1),
+  );
 });

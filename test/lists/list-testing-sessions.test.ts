@@ -75,7 +75,7 @@ it('exports CSV and NDJSON, and records the export', async () => {
   const csv = await server.request('GET', '/v1/testing_sessions', { token, headers: { accept: 'text/csv' } });
   const [head, first] = csv.text.split('\r\n');
   expect(csv.headers.get('content-disposition')).toBe('attachment; filename="testing-sessions.csv"');
-  expect(head).toBe('id,assessment_id,tester,started_at,ended_at,hours,note');
+  expect(head).toBe('id,assessment_id,tester,started_at,ended_at,hours,note,edited');
   expect(first).toContain(`${listed[0].id},${listed[0].assessment_id},"{""id"":`);
   expect(csv.text.trimEnd().split('\r\n')).toHaveLength(11);
   const ndjson = await server.request('GET', '/v1/testing_sessions?filter[running]=1', {

@@ -7,6 +7,7 @@ import {
   createTestingSession,
 } from '../../domain/assessments/update-testing-session.ts';
 import {
+  type SessionFields,
   type TestingSessionView,
   testingSessionList,
 } from '../../domain/assessments/testing-session-list.ts';
@@ -16,9 +17,17 @@ import { formatTimestamp, parseTimestamp } from '../../domain/shared/time.ts';
 import { MEDIUM_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation, operationsOf } from '../../http/operation.ts';
-import { DateTimeSchema, nullable, textSchema, nullableTextSchema, emailSchema } from '../../http/schemas.ts';
+import {
+  DateTimeSchema,
+  MAX_RESULTS,
+  nullable,
+  textSchema,
+  nullableTextSchema,
+  emailSchema,
+} from '../../http/schemas.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { AssessmentParamsSchema } from './assessment-schema.ts';
+import { NullableUserRefSchema } from '../common-schemas.ts';
 import { idParams, V1_ACCESS } from '../v1-params.ts';
 
 const assessmentCollection = '/assessments/:id/testing_sessions';
@@ -46,8 +55,35 @@ const TestingSessionSchema = Type.Object(
       examples: [2.5],
     }),
     note: textSchema('Sign-in and password reset'),
+    edited: Type.Boolean({
+      description: 'Whether a time that had been entered, or the note, was changed afterwards.',
+    }),
   },
   { title: 'Testing session' },
+);
+
+const SessionFieldsSchema = Type.Partial(
+  Type.Pick(TestingSessionSchema, ['started_at', 'ended_at', 'note']),
+  { title: 'Fields of a testing session', description: 'Those that changed.' },
+);
+
+const TestingSessionWithEditsSchema = Type.Object(
+  {
+    ...TestingSessionSchema.properties,
+    edits: Type.Array(
+      Type.Object(
+        {
+          at: DateTimeSchema,
+          user: NullableUserRefSchema,
+          before: SessionFieldsSchema,
+          after: SessionFieldsSchema,
+        },
+        { title: 'Edit of a testing session' },
+      ),
+      { maxItems: MAX_RESULTS, description: 'What was corrected, oldest first.' },
+    ),
+  },
+  { title: 'Testing session with edits' },
 );
 
 const timestampSchema = (example: string) =>
@@ -128,9 +164,10 @@ const listAssessmentTestingSessionsOperation = (context: Context) =>
     defaultSort: { sort: 'startedAt', descending: true },
     scope: async ({ db, caller }, { id }) => ({
       assessmentId: [(await requireAssessment(db, caller, id, 'read_vulnerabilities')).uid],
+      withEdits: true,
     }),
-    schema: TestingSessionSchema,
-    toRow: toTestingSessionBody,
+    schema: TestingSessionWithEditsSchema,
+    toRow: toTestingSessionWithEditsBody,
   });
 
 const createTestingSessionOperation = ({ clock }: Context) =>
@@ -263,5 +300,27 @@ function toTestingSessionBody(session: TestingSessionView) {
     ended_at: endedAt === null ? null : formatTimestamp(endedAt),
     hours,
     note: text,
+    edited: session.edited,
+  };
+}
+
+function toTestingSessionWithEditsBody(session: TestingSessionView) {
+  const edits = session.edits ?? [];
+  return {
+    ...toTestingSessionBody(session),
+    edits: edits.map(({ at, user, before, after }) => ({
+      at: formatTimestamp(at),
+      user,
+      before: toSessionFieldsBody(before),
+      after: toSessionFieldsBody(after),
+    })),
+  };
+}
+
+function toSessionFieldsBody({ started_at: startedAt, ended_at: endedAt, note }: Partial<SessionFields>) {
+  return {
+    ...(startedAt === undefined ? {} : { started_at: formatTimestamp(startedAt) }),
+    ...(endedAt === undefined ? {} : { ended_at: endedAt === null ? null : formatTimestamp(endedAt) }),
+    ...(note === undefined ? {} : { note }),
   };
 }

@@ -18,6 +18,7 @@ import { operation, operationsOf } from '../../http/operation.ts';
 import { nullable, textSchema } from '../../http/schemas.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import {
+  reasonField,
   VULNERABILITY_FIELDS,
   VULNERABILITY_FIELD_NAMES,
   toVulnerabilityInput,
@@ -208,6 +209,7 @@ const replaceVulnerabilityOperation = (context: Context) =>
         status_id: Type.Optional(StatusIdSchema),
         assignee_id: Type.Optional(nullable(UserIdSchema)),
         due_on: Type.Optional(nullable(DateSchema)),
+        comment: reasonField,
       },
       { title: 'Vulnerability replacement' },
     ),
@@ -222,6 +224,7 @@ const replaceVulnerabilityOperation = (context: Context) =>
         ...toVulnerabilityInput(body),
         assessment: body.assessment_id,
         assigneeId: body.assignee_id,
+        comment: body.comment,
       };
       const vulnerability = await write((tx) => replaceVulnerability(tx, by, id, edit, ifMatch));
       return versionedResult(vulnerability.version, toVulnerabilityBody(vulnerability, context));

@@ -1,8 +1,11 @@
 import { sql, type SqlBool } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { ReadConnection } from '../../db/database.ts';
+import { inList } from '../../db/dialect-sql.ts';
 import { notFound } from '../shared/errors.ts';
-import { integerFilter, sinceFilter, textFilter, untilFilter } from '../lists/filters.ts';
+import { groupBy } from '../shared/group-by.ts';
+import { loadUserRefs, type UserRef } from '../shared/user-refs.ts';
+import { type Filter, integerFilter, sinceFilter, textFilter, untilFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
 import {
   inAccessibleOrganization,
@@ -25,6 +28,26 @@ export interface TestingSessionView {
   /** Two decimals; until now while it runs. */
   hours: number;
   note: string;
+  /** Whether it was corrected after it had been entered. */
+  edited: boolean;
+  /** Oldest first; absent unless they were requested. */
+  edits?: TestingSessionEdit[];
+}
+
+/** The fields of a session that can be corrected. Times are milliseconds since 1970. */
+export interface SessionFields {
+  started_at: number;
+  ended_at: number | null;
+  note: string;
+}
+
+/** A correction of a session, with the fields that changed. */
+export interface TestingSessionEdit {
+  at: number;
+  /** `null` if no account corrected it, or the account was deleted. */
+  user: UserRef | null;
+  before: Partial<SessionFields>;
+  after: Partial<SessionFields>;
 }
 
 const visibleSessions = (db: ReadConnection, caller: Caller) => {
@@ -46,6 +69,13 @@ const visibleSessions = (db: ReadConnection, caller: Caller) => {
         'testing_sessions.ended_at',
         'testing_sessions.note',
       ])
+      .select(
+        sql<
+          number | boolean
+        >`exists (select 1 from testing_session_edits as edit where edit.session_id = testing_sessions.id)`.as(
+          'edited',
+        ),
+      )
       // Repeated on the sessions, so that an index yields those of an organization in order.
       .where(({ ref }) =>
         inAccessibleOrganization(visibility, ref('testing_sessions.organization_id'), parameters),
@@ -74,9 +104,20 @@ export const testingSessionList = defineList({
     },
     since: sinceFilter('testing_sessions.started_at'),
     until: untilFilter('testing_sessions.started_at'),
+    withEdits: { kind: 'flag' } as Filter<'flag'>,
   },
   sorts: { startedAt: { column: 'testing_sessions.started_at', type: 'integer' } },
-  hydrate: ({ now }, rows) => rows.map((row) => toView(row, now)),
+  // Each edit can have two notes.
+  batchSize: 20,
+  async hydrate({ db, now }, rows, { withEdits = false }) {
+    const views = rows.map((row) => toView(row, now));
+    if (!withEdits) return views;
+    const editsOf = await loadEdits(
+      db,
+      views.flatMap(({ id, edited }) => (edited ? [id] : [])),
+    );
+    return views.map((view) => ({ ...view, edits: editsOf.get(view.id) ?? [] }));
+  },
 });
 
 /** @throws DomainError `not-found` */
@@ -105,5 +146,33 @@ function toView(row: SessionRow, now: number): TestingSessionView {
     endedAt,
     hours: Math.round(milliseconds / 36_000) / 100,
     note: row.note,
+    edited: Boolean(row.edited),
   };
+}
+
+async function loadEdits(
+  db: ReadConnection,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, TestingSessionEdit[]>> {
+  const rows = await db
+    .selectFrom('testing_session_edits')
+    .select(['session_id', 'edited_at', 'user_id', 'before', 'after'])
+    .where(({ ref }) => inList(db, ref('session_id'), ids))
+    .orderBy('session_id')
+    .orderBy('id')
+    .execute();
+  const userOf = await loadUserRefs(
+    db,
+    rows.map((row) => row.user_id),
+  );
+  return groupBy(
+    rows,
+    (row) => row.session_id,
+    (row) => ({
+      at: row.edited_at,
+      user: userOf(row.user_id),
+      before: JSON.parse(row.before) as Partial<SessionFields>,
+      after: JSON.parse(row.after) as Partial<SessionFields>,
+    }),
+  );
 }

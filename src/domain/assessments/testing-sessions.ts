@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { ChangeContext } from '../../auth/callers.ts';
+import type { Caller, ChangeContext } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/database.ts';
 import { type AttributedChange, recordEvent, recordEvents } from '../audit/record-event.ts';
 import { DomainError } from '../shared/errors.ts';
@@ -98,7 +98,7 @@ async function endSessions(
 /** Times are milliseconds since 1970. */
 export interface NewTestingSession {
   assessment: { id: number; uid: string; organizationId: number };
-  tester: { id: number; uid: string };
+  tester: { id: number; uid: string; staff: number };
   startedAt: number;
   /** `null` while it runs. */
   endedAt: number | null;
@@ -108,7 +108,7 @@ export interface NewTestingSession {
 /** @returns `undefined` when another session of the tester runs on the assessment */
 export async function insertTestingSession(
   tx: Transaction,
-  by: ChangeContext,
+  by: ChangeContext<Caller>,
   { assessment, tester, startedAt, endedAt, note }: NewTestingSession,
   action: 'testing-session.start' | 'testing-session.log',
 ): Promise<{ id: number } | undefined> {
@@ -118,6 +118,8 @@ export async function insertTestingSession(
       organization_id: assessment.organizationId,
       assessment_id: assessment.id,
       tester_id: tester.id,
+      entered_by: by.actor.userId,
+      by_staff: by.actor.staff || tester.staff === 1 ? 1 : 0,
       started_at: startedAt,
       ended_at: endedAt,
       note,

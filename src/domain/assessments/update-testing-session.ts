@@ -3,11 +3,11 @@ import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.t
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
-import { loadCallerRoles, requirePermission } from '../shared/permissions.ts';
-import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';
+import { belongsToStaff, loadCallerRoles, requirePermission } from '../shared/permissions.ts';
+import { DomainError, type FieldError, invalidInput, limitExceeded, notFound } from '../shared/errors.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { lockAssessment, type VisibleAssessment, requireAssessment } from './find-assessment.ts';
-import { readTestingSession, type TestingSessionView } from './testing-session-list.ts';
+import { readTestingSession, type SessionFields, type TestingSessionView } from './testing-session-list.ts';
 import {
   endOverdueTestingSessions,
   insertTestingSession,
@@ -117,15 +117,20 @@ async function resolveTester(
   caller: Caller,
   assessment: VisibleAssessment,
   testerId: number | undefined,
-): Promise<{ id: number; uid: string }> {
+): Promise<{ id: number; uid: string; staff: number }> {
   if (testerId !== undefined && testerId !== caller.userId && !isAdminOf(caller, assessment.organizationId))
     throw new DomainError('log-time-of-others-admins-only');
   const id = testerId ?? caller.userId;
   if (id === null) throw invalidInput({ property: 'testerId', code: 'tester-required' });
-  const tester = await db.selectFrom('users').select(['id', 'uid']).where('id', '=', id).executeTakeFirst();
+  const tester = await db
+    .selectFrom('users')
+    .select(['id', 'uid', 'staff'])
+    .where('id', '=', id)
+    .executeTakeFirst();
   const isNameable = await loadNameableCheck(db, caller, 'report', [[assessment.id, id]]);
   if (tester === undefined || !isNameable(assessment.id, id))
     throw invalidInput({ property: 'testerId', code: 'user-without-access', value: id });
+  if (belongsToStaff(caller, tester.staff)) throw new DomainError('staff-hours');
   return tester;
 }
 
@@ -143,7 +148,8 @@ export interface TestingSessionUpdate {
 /**
  * Stops or corrects a session (operation 50).
  * @throws DomainError `not-found`, `forbidden` unless the caller is the tester or an admin and may correct it,
- *   `version-mismatch`, `invalid` for invalid times, `conflict` when it cannot resume
+ *   `version-mismatch`, `invalid` for invalid times, `limit-exceeded` for too many corrections, `conflict` when it cannot
+ *   resume
  */
 export async function updateTestingSession(
   tx: Transaction,
@@ -177,7 +183,11 @@ export async function updateTestingSession(
     .set((eb) => ({ ...after, version: eb('version', '+', 1) }))
     .where('id', '=', id)
     .execute();
-  const pickChanged = (values: typeof after) => Object.fromEntries(names.map((name) => [name, values[name]]));
+  const pickChanged = (values: SessionFields) =>
+    Object.fromEntries(names.map((name) => [name, values[name]]));
+  // The first stop completes a session; everything else corrects it.
+  if (names.some((name) => name !== 'ended_at' || before.ended_at !== null))
+    await recordEdit(tx, by, row, pickChanged(before), pickChanged(after));
   await recordEvent(tx, by, {
     action: 'testing-session.update',
     object: ['testing-session', id],
@@ -186,6 +196,37 @@ export async function updateTestingSession(
     after: pickChanged(after),
   });
   return readTestingSession(tx, caller, id, now);
+}
+
+/** Edits of one session, which live as long as it does. */
+const MAX_EDITS = 50;
+
+/** @throws DomainError `limit-exceeded` beyond `MAX_EDITS` */
+async function recordEdit(
+  tx: Transaction,
+  { actor, now }: ChangeContext<Caller>,
+  { id, organization_id }: { id: number; organization_id: number },
+  before: object,
+  after: object,
+): Promise<void> {
+  const { count } = await tx
+    .selectFrom('testing_session_edits')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('session_id', '=', id)
+    .executeTakeFirstOrThrow();
+  if (count >= MAX_EDITS)
+    throw limitExceeded({ property: 'startedAt', code: 'too-many-edits', params: { max: MAX_EDITS } });
+  await tx
+    .insertInto('testing_session_edits')
+    .values({
+      organization_id,
+      session_id: id,
+      user_id: actor.userId,
+      edited_at: now,
+      before: JSON.stringify(before),
+      after: JSON.stringify(after),
+    })
+    .execute();
 }
 
 /**
@@ -225,7 +266,7 @@ async function lockSession(
 ) {
   const row = await tx
     .selectFrom('testing_sessions')
-    .select(['id', 'organization_id', 'assessment_id', 'tester_id', 'version'])
+    .select(['id', 'organization_id', 'assessment_id', 'tester_id', 'by_staff', 'version'])
     .where('id', '=', id)
     .modifyEnd(forNoKeyUpdate(tx))
     .executeTakeFirst();
@@ -234,7 +275,8 @@ async function lockSession(
   if (row.tester_id !== caller.userId && !isAdminOf(caller, row.organization_id))
     throw new DomainError('session-tester-or-admin-only');
   // Testers can always stop their clock.
-  if (!isStop || view.endedAt !== null) {
+  if (!isStop || view.endedAt !== null || row.tester_id !== caller.userId) {
+    if (belongsToStaff(caller, row.by_staff)) throw new DomainError('staff-hours');
     const roles = await loadCallerRoles(tx, caller, row.assessment_id);
     requirePermission(caller, row.organization_id, roles, 'report');
   }

@@ -2,7 +2,7 @@ import { type ChangeContext, type Caller, isAdminOf } from '../../auth/callers.t
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { recordEvent } from '../audit/record-event.ts';
-import { permissionError } from '../shared/permissions.ts';
+import { belongsToStaff, permissionError } from '../shared/permissions.ts';
 import { DomainError } from '../shared/errors.ts';
 import { releaseBlobs } from '../shared/files.ts';
 import { addJob, cancelJob, setJobPayload } from '../shared/jobs.ts';
@@ -141,11 +141,12 @@ async function canUndo(db: ReadConnection, caller: Caller, id: number): Promise<
 }
 
 async function requireStarterOrAdmin(db: ReadConnection, caller: Caller, id: number): Promise<void> {
-  const { organizationId, createdBy, isPermitted } = await readImport(db, caller, id);
+  const { organizationId, createdBy, byStaff, isPermitted } = await readImport(db, caller, id);
   const isStarter = createdBy !== null && createdBy.id === caller.userId;
-  if (isAdminOf(caller, organizationId)) return;
-  if (!isStarter) throw new DomainError('import-starter-or-admin-only');
-  if (!isPermitted) throw permissionError('report');
+  const isAdmin = isAdminOf(caller, organizationId);
+  if (!isStarter && !isAdmin) throw new DomainError('import-starter-or-admin-only');
+  if (belongsToStaff(caller, byStaff)) throw new DomainError('staff-import');
+  if (!isAdmin && !isPermitted) throw permissionError('report');
 }
 
 /** Locks an import, so that it can neither end nor be undone concurrently. */

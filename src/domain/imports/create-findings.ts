@@ -78,7 +78,7 @@ export async function createFindings(
           id,
           assessment: { id: assessment.id, organization_id: organizationId },
           statusId,
-          createdBy: caller.userId,
+          reporter: caller,
           now,
         },
       ),

@@ -49,7 +49,14 @@ const MAX_SNAPSHOT_ITEMS = 20;
 /** A locked vulnerability. It lacks the scanner's content, which most changes do not need. */
 export type LockedVulnerabilityRow = Pick<
   Row<'vulnerabilities'>,
-  'id' | 'severity' | 'status_id' | 'closed_at' | 'status_before_retest' | 'import_id' | 'first_seen_at'
+  | 'id'
+  | 'severity'
+  | 'status_id'
+  | 'closed_at'
+  | 'status_before_retest'
+  | 'import_id'
+  | 'first_seen_at'
+  | 'reported_by_staff'
 >;
 
 export const lockVulnerabilityRows = memoizeByLock((lock: RowLock) =>
@@ -64,6 +71,7 @@ export const lockVulnerabilityRows = memoizeByLock((lock: RowLock) =>
         'status_before_retest',
         'import_id',
         'first_seen_at',
+        'reported_by_staff',
       ])
       .where((eb) => inList(tx, eb.ref('id'), p.ids))
       .orderBy('id')

@@ -1,3 +1,4 @@
+import type { Caller, ChangeContext } from '../../auth/callers.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/database.ts';
 import type { Row } from '../../db/schema.ts';
@@ -17,6 +18,8 @@ import { findCoveringScopes } from './scan-scopes.ts';
 export interface FactsOf {
   organizationId: number;
   assessmentId: number;
+  /** Who imports or undoes. */
+  by: ChangeContext<Caller>;
   /** An import that is being undone, which does not count. */
   undoneImportId?: number | undefined;
   /** A scope that covers all of the findings and may not be stored yet. */
@@ -33,8 +36,10 @@ export interface FindingWithFacts {
   identity: string;
   source: string;
   current: FindingContent;
-  /** The content of the latest detection, which the vulnerability should show. */
+  /** The content that the vulnerability should show: of the latest detection, or of staff's latest. */
   latest: FindingContent;
+  /** The latest detection, if the vulnerability does not show it, and it differs from the one before. */
+  overruled: { importId: number; content: FindingContent | undefined } | undefined;
   /** The content that an import detected, even if the import is being undone. */
   contentOf: (importId: number) => FindingContent | undefined;
   gone_at: number | null;
@@ -60,17 +65,24 @@ export interface UserEdits {
  */
 export async function loadFindingFacts(
   tx: Transaction,
-  { organizationId, assessmentId, undoneImportId, scope }: FactsOf,
+  { organizationId, assessmentId, by, undoneImportId, scope }: FactsOf,
   ids: readonly number[],
 ): Promise<FindingWithFacts[]> {
   if (ids.length === 0) return [];
   const rows = await tx
     .selectFrom('scanner_findings')
-    .selectAll()
-    .where((eb) => inList(tx, eb.ref('vulnerability_id'), ids))
-    .orderBy('vulnerability_id')
+    .leftJoin('vulnerabilities', 'vulnerabilities.id', 'scanner_findings.vulnerability_id')
+    .selectAll('scanner_findings')
+    .select('vulnerabilities.reported_by_staff')
+    .where((eb) => inList(tx, eb.ref('scanner_findings.vulnerability_id'), ids))
+    .orderBy('scanner_findings.vulnerability_id')
     .execute();
   const detections = await loadDetections(tx, ids);
+  const staffIds = rows.flatMap((row) => (row.reported_by_staff === 1 ? [row.vulnerability_id] : []));
+  const staffImports = await loadStaffImports(
+    tx,
+    staffIds.flatMap((id) => detections.get(id)?.map(({ importId }) => importId) ?? []),
+  );
   const editsById = await loadUserEdits(tx, ids);
   const changing = rows.flatMap(({ vulnerability_id: id, content }) =>
     detections.get(id)?.some((detection) => detection.content !== content) === true ? [id] : [],
@@ -91,12 +103,21 @@ export async function loadFindingFacts(
       number === current.number
         ? current
         : contents.get(row.vulnerability_id)?.find((content) => content.number === number);
+    const counted = countedDetections(remaining);
+    const ofStaff = counted.filter(({ importId }) => staffImports.has(importId));
+    // What staff reported changes with the reports of staff alone.
+    const shown = (row.reported_by_staff === 1 && ofStaff.length > 0 ? ofStaff : counted).at(-1);
+    const [previous, last] = counted.slice(-2).length === 2 ? counted.slice(-2) : [undefined, counted.at(-1)];
     return {
       row,
       all,
       remaining,
       current,
-      latest: contentAt(countedDetections(remaining).at(-1)?.content) ?? current,
+      latest: contentAt(shown?.content) ?? current,
+      overruled:
+        last === shown || last === undefined || last.content === previous?.content
+          ? undefined
+          : { importId: last.importId, content: contentAt(last.content) },
       contentOf: (importId: number) =>
         contentAt(all.find((detection) => detection.importId === importId)?.content),
     };
@@ -111,7 +132,7 @@ export async function loadFindingFacts(
     assessmentId,
     rows.flatMap(({ identity_hash }, index) => (coveringScopes[index]?.length === 0 ? [] : [identity_hash])),
   );
-  return findings.map(({ row, remaining, current, latest, contentOf }, index) => {
+  return findings.map(({ row, remaining, current, latest, overruled, contentOf }, index) => {
     const { vulnerability_id: id, identity_hash: identity, source, gone_at, gone_import_id } = row;
     const excluded = new Set([
       ...remaining.map(({ importId }) => importId),
@@ -122,19 +143,42 @@ export async function loadFindingFacts(
     if (scope !== undefined && !scopes.some(({ importId }) => importId === scope.importId))
       scopes.push(scope);
     const edits = editsById.get(id) ?? NO_USER_EDITS;
+    // Only staff can undo what staff reported: for others, it stays as if a person had changed it.
+    const isHeld = row.reported_by_staff === 1 && !(undoneImportId !== undefined && by.actor.staff);
     return {
       id,
       identity,
       source,
       current,
       latest,
+      overruled,
       contentOf,
       gone_at,
       gone_import_id,
       userEdits: edits,
-      facts: { detections: remaining, scopes, decisions: edits.decisions, firstEditedAt: edits.firstAt },
+      facts: {
+        detections: remaining,
+        scopes,
+        decisions: edits.decisions,
+        firstEditedAt: edits.firstAt ?? (isHeld ? Infinity : null),
+      },
     };
   });
+}
+
+/** @returns the ids of the imports that staff started */
+export async function loadStaffImports(
+  tx: Transaction,
+  importIds: readonly number[],
+): Promise<ReadonlySet<number>> {
+  if (importIds.length === 0) return new Set();
+  const rows = await tx
+    .selectFrom('imports')
+    .select('id')
+    .where((eb) => inList(tx, eb.ref('id'), [...new Set(importIds)]))
+    .where('by_staff', '=', 1)
+    .execute();
+  return new Set(rows.map(({ id }) => id));
 }
 
 async function loadDetections(

@@ -14,7 +14,6 @@ import { tagsByKeys } from '../vulnerabilities/vulnerability-tags.ts';
 import type { ImportOptions } from './import-types.ts';
 
 export interface StateContext extends FactsOf {
-  by: ChangeContext;
   /** The import that runs or is undone; timeline entries name it. */
   importId: number;
 }

@@ -82,6 +82,8 @@ export interface ImportView {
   error: ImportError | null;
   undone: ImportUndone | null;
   createdBy: UserRef | null;
+  /** 1 if staff started it. */
+  byStaff: number;
   createdAt: number;
   startedAt: number | null;
   finishedAt: number | null;
@@ -117,6 +119,7 @@ const visibleImports = (db: ReadConnection, caller: Caller) => {
       'imports.error',
       'imports.undone',
       'imports.created_by',
+      'imports.by_staff',
       'imports.created_at',
       'imports.started_at',
       'imports.finished_at',
@@ -189,6 +192,7 @@ async function toViews(
     error: parseNullable(row.error) as ImportError | null,
     undone: parseNullable(row.undone) as ImportUndone | null,
     createdBy: userOf(row.created_by),
+    byStaff: row.by_staff,
     createdAt: row.created_at,
     startedAt: row.started_at,
     finishedAt: row.finished_at,

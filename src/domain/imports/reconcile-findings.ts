@@ -1,6 +1,7 @@
 import { forNoKeyUpdate, inList, type RowLock } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/database.ts';
 import type { DeltaAccumulator } from '../shared/counters.ts';
+import { belongsToStaff } from '../shared/permissions.ts';
 import { lockRows } from '../shared/lock-rows.ts';
 import { STATUS } from '../shared/statuses-and-severities.ts';
 import {
@@ -24,7 +25,7 @@ import {
   setLatestContents,
   storeContents,
 } from './finding-contents.ts';
-import { type FactsOf, loadFindingFacts } from './finding-facts.ts';
+import { type FactsOf, loadFindingFacts, loadStaffImports } from './finding-facts.ts';
 import {
   applyGoneMarks,
   applyOrigins,
@@ -103,6 +104,7 @@ export async function reconcileFindings(
   await deleteObsolete(tx, plans);
   await changeCreatorTags(tx, context, plans);
   const entries = await showLatestContents(tx, context, plans);
+  await recordOverruled(tx, context, plans, entries);
   await createMissing(tx, context, plans);
   await changeLinks(tx, context, plans);
   await applyOrigins(tx, plans);
@@ -123,7 +125,7 @@ export async function reconcileFindings(
   });
 }
 
-function countedFields({ organizationId, assessmentId }: FactsOf, { row, tags, assets }: Plan) {
+function countedFields({ organizationId, assessmentId }: Omit<FactsOf, 'by'>, { row, tags, assets }: Plan) {
   if (row === undefined) return null;
   return { organizationId, assessmentId, statusId: row.status_id, severity: row.severity, tags, assets };
 }
@@ -213,17 +215,9 @@ async function showLatestContents(
     const [columns, before] = [contents.get(id)?.columns, shownColumns.get(id)];
     if (row === undefined || columns === undefined || before === undefined) continue;
     const changedColumns = SCANNER_COLUMNS.filter((column) => before[column] !== columns[column]);
-    // The timeline does not show evidence.
-    const timelineColumns = changedColumns.filter((column) => column !== 'http_requests');
-    if (timelineColumns.length > 0)
-      entries.set(id, {
-        organizationId,
-        vulnerabilityId: id,
-        kind: 'seen',
-        before: fieldSnapshot(before, timelineColumns),
-        after: fieldSnapshot(columns, timelineColumns),
-        ...(undoneImportId === undefined ? { importId } : {}),
-      });
+    const entry = seenEntry(organizationId, id, before, columns);
+    if (entry !== undefined)
+      entries.set(id, { ...entry, ...(undoneImportId === undefined ? { importId } : {}) });
     const written = changedColumns.filter((column) => !userEdits.fields.has(FIELD_OF_COLUMN[column]));
     const values = { ...before, ...Object.fromEntries(written.map((column) => [column, columns[column]])) };
     // The vector determines the score, so both come from the same author.
@@ -237,6 +231,52 @@ async function showLatestContents(
   await overwriteColumns(tx, overwritten, by.now);
   await setLatestContents(tx, outdated);
   return entries;
+}
+
+/** Adds timeline entries of what this report says about findings that show what staff reported. */
+async function recordOverruled(
+  tx: Transaction,
+  { organizationId, importId, undoneImportId }: Reconciling,
+  plans: readonly Plan[],
+  entries: Map<number, TimelineEntry>,
+): Promise<void> {
+  if (undoneImportId !== undefined) return;
+  const overruled = plans.flatMap((plan) =>
+    plan.row !== undefined && plan.overruled?.importId === importId && plan.overruled.content !== undefined
+      ? [{ id: plan.id, latest: plan.overruled.content }]
+      : [],
+  );
+  if (overruled.length === 0) return;
+  const shown = await loadShownColumns(
+    tx,
+    overruled.map(({ id }) => id),
+  );
+  for (const [id, { columns }] of await loadContents(tx, overruled)) {
+    const entry = seenEntry(organizationId, id, shown.get(id), columns);
+    if (entry !== undefined) entries.set(id, { ...entry, importId });
+  }
+}
+
+/** @returns the timeline entry of what differs between two contents; the timeline does not show evidence */
+function seenEntry(
+  organizationId: number,
+  vulnerabilityId: number,
+  before: ScannerColumns | undefined,
+  after: ScannerColumns,
+): TimelineEntry | undefined {
+  if (before === undefined) return undefined;
+  const columns = SCANNER_COLUMNS.filter(
+    (column) => column !== 'http_requests' && before[column] !== after[column],
+  );
+  return columns.length === 0
+    ? undefined
+    : {
+        organizationId,
+        vulnerabilityId,
+        kind: 'seen',
+        before: fieldSnapshot(before, columns),
+        after: fieldSnapshot(after, columns),
+      };
 }
 
 async function changeCreatorTags(
@@ -258,6 +298,10 @@ async function createMissing(tx: Transaction, context: Reconciling, plans: reado
   if (missing.length === 0) return;
   const { organizationId, assessmentId, by } = context;
   const contents = await loadContents(tx, missing);
+  const staffImports = await loadStaffImports(
+    tx,
+    missing.flatMap(({ derived }) => derived?.importId ?? []),
+  );
   const created = missing.flatMap((plan) => {
     const content = contents.get(plan.id);
     return content === undefined || plan.derived === undefined
@@ -273,7 +317,7 @@ async function createMissing(tx: Transaction, context: Reconciling, plans: reado
           id,
           assessment: { id: assessmentId, organization_id: organizationId },
           statusId: STATUS.pendingReview,
-          createdBy: by.actor.userId,
+          reporter: { userId: by.actor.userId, staff: staffImports.has(derived.importId ?? 0) },
           now: by.now,
         },
       ),
@@ -290,6 +334,7 @@ async function createMissing(tx: Transaction, context: Reconciling, plans: reado
       status_before_retest: null,
       // `applyOrigins` sets it. The trigger of the search index skips rows with an import.
       import_id: null,
+      reported_by_staff: staffImports.has(derived.importId ?? 0) ? 1 : 0,
       first_seen_at: derived.firstSeenAt ?? by.now,
     };
   await addTags(
@@ -302,7 +347,7 @@ async function createMissing(tx: Transaction, context: Reconciling, plans: reado
 /** Links the asset of the latest content, unless a person changed the links. */
 async function changeLinks(
   tx: Transaction,
-  { organizationId, assets: resolved }: Reconciling,
+  { organizationId, assets: resolved, by }: Reconciling,
   plans: readonly Plan[],
 ): Promise<void> {
   const free = plans.filter(({ row, userEdits }) => row !== undefined && !userEdits.fields.has('asset_uids'));
@@ -312,7 +357,10 @@ async function changeLinks(
   );
   const candidates = free.flatMap((plan) => {
     const asset =
-      switched.get(plan.id)?.asset ?? (plan.assets.length === 0 ? resolved?.get(plan.id) : undefined);
+      switched.get(plan.id)?.asset ??
+      (plan.assets.length === 0 && !belongsToStaff(by.actor, plan.row?.reported_by_staff ?? 0)
+        ? resolved?.get(plan.id)
+        : undefined);
     return asset === undefined || plan.assets.includes(asset) ? [] : [{ plan, asset }];
   });
   if (candidates.length === 0) return;

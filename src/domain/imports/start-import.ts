@@ -133,6 +133,7 @@ export async function startImport(
       organization_id: organizationId,
       assessment_id: assessment?.id ?? null,
       created_by: caller.userId,
+      by_staff: caller.staff ? 1 : 0,
       format: format.name,
       filename: sanitizeFilename(filename),
       size: content.size,

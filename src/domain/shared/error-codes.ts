@@ -93,6 +93,7 @@ export const FIELD_ERRORS = {
     `must not have the parameter "${name}", which the response adds`,
   'redirect-uri-scheme':
     'must use https, or a private scheme with a dot in it, such as com.example.app:/callback',
+  'reason-required': 'is required: say why these vulnerabilities are dismissed',
   required: 'is required',
   'required-unless': ({ other }: { other: string }) => `is required unless ${other} is set`,
   'scope-not-allowed': 'is not allowed for this account',
@@ -106,6 +107,8 @@ export const FIELD_ERRORS = {
   'tester-required': 'is required, because the command line has no account of its own',
   'too-long': ({ max }: { max: number }) => `must have at most ${max} characters`,
   'too-many': ({ max }: { max: number }) => `must have at most ${max} items`,
+  'too-many-edits': ({ max }: { max: number }) =>
+    `cannot be corrected more than ${max} times; delete the session and log it again`,
   'too-many-attachments': ({ max, count }: { max: number; count: number }) =>
     `exceed the limit: a vulnerability can have ${max} attachments, and this one has ${count}`,
   'too-many-members': ({ max }: { max: number }) => `must have at most ${max} members`,
@@ -215,8 +218,9 @@ export const ERRORS = {
     'password-user-invited': 'This user has not accepted the invitation yet. Renew the invitation instead.',
     'password-user-sso':
       'This user signs in with the identity provider of the organization and has no password here.',
+    'retest-author': 'You requested this retest: you can cancel it, and someone else decides it.',
     'retest-testers-only':
-      'Only platform staff and users who had tested the assessment before the request can decide a retest; its requester and admins can cancel it.',
+      'Only platform staff, and testers who had logged a session of at least a minute of their own before the request, can decide a retest; its requester and admins can cancel it.',
     'session-tester-or-admin-only': 'Only its tester and admins can change a testing session.',
     'role-lacks-permission': ({ permission, roles }: { permission: Permission; roles: readonly string[] }) =>
       `Your role in the assessment does not permit you to ${PERMITTED_ACTIONS[permission]}. That takes the role ${listAlternatives(roles)}.`,
@@ -234,6 +238,17 @@ export const ERRORS = {
     'sso-email-unverified':
       'Your provider has not verified your email address. Ask its operator to verify it.',
     'sso-subject-invalid': 'Your provider sent a user identifier that is not supported here.',
+    'staff-attachment': 'Staff uploaded this file, so that only staff can delete it.',
+    'staff-comment': 'Staff wrote this comment, so that only staff can delete it.',
+    'staff-evidence': ({ fields }: { fields: readonly string[] }) =>
+      `Staff reported this vulnerability, so that only staff can change ${listAlternatives(fields)}. Comment on it instead.`,
+    'staff-hours': 'Only staff can log, change and delete the hours of staff.',
+    'staff-import': 'Staff started this import, so that only staff can cancel or undo it.',
+    'staff-retest':
+      'Staff reported this vulnerability, so that only staff can decide its retests. You can cancel the request.',
+    'staff-severity': ({ count }: { count: number }) =>
+      `Staff reported ${count} of the vulnerabilities, whose severity only staff can change. Nothing was changed.`,
+    'staff-vulnerability-delete': 'Staff reported this vulnerability, so that only staff can delete it.',
     'tag-fixed': 'This tag is built in: it cannot be renamed or deleted.',
     'tag-outside-listings':
       'With listing scopes alone, you can change only tags whose assets are all in your listings.',

@@ -142,3 +142,11 @@ export function requirePermission(
 export function permissionError(permission: Permission): DomainError {
   return new DomainError('role-lacks-permission', { permission, roles: rolesWith(permission) });
 }
+
+/**
+ * @param mark 1 if staff made it
+ * @returns whether it is staff's, and the caller is not: others do not change what staff reported, wrote or logged
+ */
+export function belongsToStaff(caller: Pick<Principal, 'staff'>, mark: number): boolean {
+  return mark === 1 && !caller.staff;
+}

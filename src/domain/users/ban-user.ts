@@ -87,6 +87,8 @@ const setBanned = prepareWrite<{ id: number; now: number }, { accepted_at: numbe
 export const REFERENCES_BY_ACTIONS = [
   ['tokens', 'user_id'],
   ['testing_sessions', 'tester_id'],
+  ['testing_sessions', 'entered_by'],
+  ['testing_session_edits', 'user_id'],
   ['assessments', 'created_by'],
   ['audit_events', 'user_id'],
   ['vulnerabilities', 'created_by'],

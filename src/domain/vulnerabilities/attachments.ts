@@ -6,6 +6,7 @@ import { prepareQuery } from '../../db/prepared-queries.ts';
 import { groupBy } from '../shared/group-by.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, limitExceeded, notFound } from '../shared/errors.ts';
+import { belongsToStaff } from '../shared/permissions.ts';
 import { createFile, releaseFiles, type StoredBlob } from '../shared/files.ts';
 import { type UserRef, loadUserRefs } from '../shared/user-refs.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
@@ -53,6 +54,7 @@ const selectByVulnerability = prepareQuery((db, p: { ids: readonly number[] }) =
       'attachments.file_size',
       'attachments.created_at',
       'attachments.user_id',
+      'attachments.by_staff',
       'files.sha256',
     ])
     .where((eb) => inList(db, eb.ref('attachments.vulnerability_id'), p.ids))
@@ -63,7 +65,7 @@ const selectByVulnerability = prepareQuery((db, p: { ids: readonly number[] }) =
 export async function loadAttachments(
   db: ReadConnection,
   vulnerabilityIds: readonly number[],
-): Promise<ReadonlyMap<number, readonly Attachment[]>> {
+): Promise<ReadonlyMap<number, readonly (Attachment & { byStaff: number })[]>> {
   const rows =
     vulnerabilityIds.length === 0 ? [] : await selectByVulnerability(db, { ids: vulnerabilityIds });
   const userOf = await loadUserRefs(
@@ -81,6 +83,7 @@ export async function loadAttachments(
       sha256: row.sha256,
       createdAt: row.created_at,
       user: userOf(row.user_id),
+      byStaff: row.by_staff,
     }),
   );
 }
@@ -116,7 +119,7 @@ export async function attachFiles(
 
 async function insertAttachments(
   tx: Transaction,
-  by: ChangeContext,
+  by: ChangeContext<Caller>,
   { organizationId, vulnerabilityId }: { organizationId: number; vulnerabilityId: number },
   files: readonly NewAttachment[],
 ): Promise<Attachment[]> {
@@ -136,6 +139,7 @@ async function insertAttachments(
         vulnerability_id: vulnerabilityId,
         file_id: await createFile(tx, organizationId, content),
         user_id: by.actor.userId,
+        by_staff: by.actor.staff ? 1 : 0,
         filename: values.filename,
         content_type: values.contentType,
         file_size: size,
@@ -219,6 +223,7 @@ export async function deleteAttachment(
   if (!isUploader && !isAdminOf(caller, organizationId))
     throw new DomainError('attachment-uploader-or-admin-only');
   requireVulnerabilityPermission(caller, vulnerability, 'comment');
+  if (belongsToStaff(caller, attachment.byStaff)) throw new DomainError('staff-attachment');
   requireVersion(expected, ATTACHMENT_VERSION);
   await deleteRows(tx, [id]);
   await touchVulnerability(tx, { id: vulnerabilityId, now });

@@ -5,6 +5,7 @@ import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import type { Row } from '../../db/schema.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
+import { belongsToStaff } from '../shared/permissions.ts';
 import { type Filter, integerFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
 import { type UserRef, loadUserRefs } from '../shared/user-refs.ts';
@@ -40,6 +41,7 @@ const COLUMNS = [
   'created_at',
   'updated_at',
   'version',
+  'by_staff',
 ] as const;
 
 /** Comments of a vulnerability (operation 24). The caller checks that `vulnerabilityId` is visible. */
@@ -80,9 +82,9 @@ export async function createComment(
 }
 
 /** Inserts a comment on a locked vulnerability. An internal one leaves `updated_at`, which every reader sees. */
-async function insertComment(
+export async function insertComment(
   tx: Transaction,
-  by: ChangeContext,
+  by: ChangeContext<Caller>,
   {
     organizationId,
     vulnerabilityId,
@@ -96,6 +98,7 @@ async function insertComment(
       organization_id: organizationId,
       vulnerability_id: vulnerabilityId,
       user_id: by.actor.userId,
+      by_staff: by.actor.staff ? 1 : 0,
       text,
       internal: internal ? 1 : 0,
       created_at: by.now,
@@ -185,6 +188,7 @@ export async function deleteComment(
   if (!isAuthor && !isAdminOf(caller, row.organization_id))
     throw new DomainError('comment-author-or-admin-only');
   requireVulnerabilityPermission(caller, vulnerability, 'comment');
+  if (belongsToStaff(caller, row.by_staff)) throw new DomainError('staff-comment');
   requireVersion(expected, row.version);
   await tx.deleteFrom('comments').where('id', '=', id).execute();
   if (row.internal === 0) await touchVulnerability(tx, { id: vulnerabilityId, now });

@@ -22,6 +22,7 @@ const COLUMNS = {
   created_at: 'int',
   updated_at: 'int',
   created_by: 'int',
+  reported_by_staff: 'int',
   assignee_id: 'int',
   due_on: 'text',
   source: 'text',
@@ -55,14 +56,14 @@ export function buildVulnerabilityRow(
     id,
     assessment,
     statusId,
-    createdBy,
+    reporter,
     now,
   }: {
     id: number;
     assessment: { id: number; organization_id: number };
     statusId: number;
-    /** The id of a user. */
-    createdBy: number | null;
+    /** The user, if any, and whether they are staff. */
+    reporter: { userId: number | null; staff: boolean };
     now: number;
   },
 ): VulnerabilityInsertRow {
@@ -76,7 +77,8 @@ export function buildVulnerabilityRow(
     closed_at: closedAt(statusId, now),
     created_at: now,
     updated_at: now,
-    created_by: createdBy,
+    created_by: reporter.userId,
+    reported_by_staff: reporter.staff ? 1 : 0,
     assignee_id: null,
     due_on: null,
     source: 'manual',

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { isAdminOf } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
@@ -5,6 +6,7 @@ import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import type { Row } from '../../db/schema.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
+import { belongsToStaff } from '../shared/permissions.ts';
 import { type Filter, integerFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
 import { type UserRef, loadUserRefs } from '../shared/user-refs.ts';
@@ -206,30 +208,34 @@ async function changeStatusAudited(
 }
 
 /**
- * Checks who may decide a retest: staff, users who triage and logged a testing session of the assessment before the
- * request, and, for `cancelled`, its author and admins. A later session proves nothing.
+ * Checks who may decide a retest. Its author, their admins and testers may cancel it. Others decide it, but never its
+ * author: staff, and unless staff reported the vulnerability, users who triage and had tested the assessment.
  * @throws DomainError `forbidden`
  */
 async function requireDecisionRight(
-  tx: Transaction,
+  db: ReadConnection,
   caller: Caller,
   vulnerability: VisibleVulnerability,
-  retest: RetestRow,
+  retest: Pick<RetestRow, 'user_id' | 'created_at'>,
   status: RetestDecision,
 ): Promise<void> {
+  const isAuthor = retest.user_id !== null && retest.user_id === caller.userId;
+  if (status !== 'cancelled' && isAuthor) throw new DomainError('retest-author');
   if (caller.staff) return;
-  if (status === 'cancelled') {
-    if (isAdminOf(caller, vulnerability.organization_id)) return;
-    if (retest.user_id !== null && retest.user_id === caller.userId) {
-      requireVulnerabilityPermission(caller, vulnerability, 'comment');
-      return;
-    }
-  }
+  if (status === 'cancelled' && isAdminOf(caller, vulnerability.organization_id)) return;
+  if (status === 'cancelled' && isAuthor)
+    return requireVulnerabilityPermission(caller, vulnerability, 'comment');
   requireVulnerabilityPermission(caller, vulnerability, 'triage');
-  if (!(await hasTestedBefore(tx, caller, vulnerability.assessment_id, retest.created_at)))
+  if (status !== 'cancelled' && belongsToStaff(caller, vulnerability.reported_by_staff))
+    throw new DomainError('staff-retest');
+  if (!(await hasTestedBefore(db, caller, vulnerability.assessment_id, retest.created_at)))
     throw new DomainError('retest-testers-only');
 }
 
+/** The least duration of a testing session that counts, in milliseconds. */
+const MIN_SESSION_DURATION = 60_000;
+
+/** @returns whether the caller entered a session of their own before, which had lasted a minute by then */
 async function hasTestedBefore(
   db: ReadConnection,
   caller: Caller,
@@ -241,26 +247,40 @@ async function hasTestedBefore(
     .select('id')
     .where('assessment_id', '=', assessmentId)
     .where('tester_id', '=', caller.userId)
+    .where('entered_by', '=', caller.userId)
     .where('created_at', '<', requestedAt)
+    .where('started_at', '<=', requestedAt - MIN_SESSION_DURATION)
+    .where((eb) =>
+      eb.or([
+        eb('ended_at', 'is', null),
+        eb('ended_at', '>=', sql<number>`started_at + ${sql.lit(MIN_SESSION_DURATION)}`),
+      ]),
+    )
     .limit(1)
     .executeTakeFirst();
   return session !== undefined;
 }
 
-/** @returns whether a caller who may triage the vulnerability may verify its requested retest */
+/** @returns whether the caller may verify the requested retest of a vulnerability that they can see */
 export async function canVerifyRetest(
   db: ReadConnection,
   caller: Caller,
-  { id, assessment_id: assessmentId }: Pick<VisibleVulnerability, 'id' | 'assessment_id'>,
+  vulnerability: VisibleVulnerability,
 ): Promise<boolean> {
   const retest = await db
     .selectFrom('retests')
-    .select('created_at')
-    .where('vulnerability_id', '=', id)
+    .select(['user_id', 'created_at'])
+    .where('vulnerability_id', '=', vulnerability.id)
     .where('status', '=', 'requested')
     .executeTakeFirst();
   if (retest === undefined) return false;
-  return caller.staff || hasTestedBefore(db, caller, assessmentId, retest.created_at);
+  try {
+    await requireDecisionRight(db, caller, vulnerability, retest, 'verified');
+    return true;
+  } catch (error) {
+    if (error instanceof DomainError) return false;
+    throw error;
+  }
 }
 
 async function hydrateRetests(db: ReadConnection, rows: readonly RetestRow[]): Promise<Retest[]> {

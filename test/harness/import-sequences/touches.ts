@@ -116,9 +116,11 @@ async function change(
         .where('vulnerability_id', '=', id)
         .where('status', '=', 'requested')
         .executeTakeFirst();
+      // Who requested it does not decide it.
+      const byOperator = { ...by, actor: operatorCaller(randomUUID()) };
       return requested === undefined
         ? requestRetest(tx, by, id, 'Please test again.')
-        : decideRetest(tx, by, { vulnerabilityId: id, id: requested.id }, { status: touch.decision });
+        : decideRetest(tx, byOperator, { vulnerabilityId: id, id: requested.id }, { status: touch.decision });
     }
     case 'bulk': {
       const { assigns, ...set } = touch.set;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { ChangeContext } from '../../../auth/callers.ts';
+import type { Caller, ChangeContext } from '../../../auth/callers.ts';
 import { chunked } from '../../../db/chunks.ts';
 import type { Transaction } from '../../../db/database.ts';
 import { inList } from '../../../db/dialect-sql.ts';
@@ -10,7 +10,7 @@ import { recordTimelineEntries } from '../timeline.ts';
 /** Adds the same comment to locked vulnerabilities, as operation 25 does to one. */
 export async function bulkComment(
   tx: Transaction,
-  by: ChangeContext,
+  by: ChangeContext<Caller>,
   locked: readonly LockedVulnerability[],
   text: string,
 ): Promise<void> {
@@ -18,8 +18,8 @@ export async function bulkComment(
   for (const chunk of chunked(locked, EVENT_CHUNK_ROWS)) {
     const ids = chunk.map(({ id }) => id);
     const { rows } = await sql<{ id: number; vulnerability_id: number; organization_id: number }>`
-      insert into comments (organization_id, vulnerability_id, user_id, text, internal, created_at, updated_at)
-      select organization_id, id, cast(${actor.userId} as bigint), ${text}, 0, cast(${now} as bigint), cast(${now} as bigint)
+      insert into comments (organization_id, vulnerability_id, user_id, by_staff, text, internal, created_at, updated_at)
+      select organization_id, id, cast(${actor.userId} as bigint), ${sql.lit(actor.staff ? 1 : 0)}, ${text}, 0, cast(${now} as bigint), cast(${now} as bigint)
         from vulnerabilities where ${inList(tx, sql.ref<number>('id'), ids)} order by id
       returning id, vulnerability_id, organization_id`.execute(tx);
     await tx

@@ -3,8 +3,8 @@ import type { Permission } from '../../../auth/roles.ts';
 import type { ReadConnection, Transaction } from '../../../db/database.ts';
 import { countUnindexed, MIN_TRIGRAM_LENGTH } from '../../../db/vulnerability-search.ts';
 import { DomainError, type FieldError, invalidInput } from '../../shared/errors.ts';
-import { requirePermission } from '../../shared/permissions.ts';
-import { requireStatusMoves } from '../status-permissions.ts';
+import { belongsToStaff, requirePermission } from '../../shared/permissions.ts';
+import { isDismissed, requireStatusMoves } from '../status-permissions.ts';
 import type { ListContext } from '../../lists/filters.ts';
 import { isCalendarDate } from '../../shared/time.ts';
 import { bulkComment } from './comment.ts';
@@ -132,6 +132,7 @@ export async function bulkUpdateVulnerabilities(
   const changes = locked
     .map((row) => ({ locked: row, after: fieldsAfter(row, set, by.now, tagRules.get(row.organizationId)) }))
     .filter(hasChanges);
+  requireOwnSeverities(by.actor, changes);
   requireAtMost('tag changes', MAX_BULK_TAG_CHANGES, countTagChanges(changes));
   if (!dryRun) {
     await writeChanges(tx, by, changes);
@@ -162,6 +163,15 @@ async function requireBulkPermissions(
     );
 }
 
+/** @throws DomainError `forbidden` if others than staff would change the severity of what staff reported */
+function requireOwnSeverities(caller: Caller, changes: readonly FieldChange[]): void {
+  const count = changes.filter(
+    ({ locked, after }) =>
+      belongsToStaff(caller, locked.reported_by_staff) && locked.fields.severity !== after.severity,
+  ).length;
+  if (count > 0) throw new DomainError('staff-severity', { count });
+}
+
 /** @throws DomainError `forbidden` unless the caller's roles still permit what the undo changes */
 async function requireUndoPermissions(
   tx: Transaction,
@@ -189,6 +199,7 @@ async function undoBulkUpdate(
 ): Promise<BulkUpdateResult> {
   const { changes, size } = await buildUndo(tx, by, requestId);
   await requireUndoPermissions(tx, by.actor, changes);
+  requireOwnSeverities(by.actor, changes);
   await writeChanges(tx, by, changes);
   return {
     matched: size,
@@ -272,7 +283,7 @@ async function requireAssigneeOfEach(
   throw invalidInput({ property: 'set.assigneeId', code: 'user-without-access-to-all', value: assigneeId });
 }
 
-function validateForm({ ids, filter, set }: BulkUpdate): FieldError[] {
+function validateForm({ ids, filter, set, comment = '' }: BulkUpdate): FieldError[] {
   const errors: FieldError[] = [];
   if (ids === undefined && filter === undefined)
     errors.push({ property: 'ids', code: 'required-unless', params: { other: 'filter' } });
@@ -280,6 +291,8 @@ function validateForm({ ids, filter, set }: BulkUpdate): FieldError[] {
     errors.push({ property: 'filter', code: 'conflicts-with', params: { other: 'ids' } });
   if (set === undefined) return [...errors, { property: 'set', code: 'required' }];
   if (set.statusId !== undefined) errors.push(...validateStatus('set.statusId', set.statusId));
+  if (set.statusId !== undefined && isDismissed(set.statusId) && comment.trim() === '')
+    errors.push({ property: 'comment', code: 'reason-required' });
   if (set.dueOn != null && !isCalendarDate(set.dueOn))
     errors.push({ property: 'set.dueOn', code: 'not-a-date', value: set.dueOn });
   return [...errors, ...validateTagUpdate(set)];
