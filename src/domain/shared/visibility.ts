@@ -101,7 +101,10 @@ export function assetIsVisible(visibility: Visibility, p: VisibilityParameters):
   );
 }
 
-/** For more ids, PostgreSQL tests the listings of each asset in turn; it would search an index for all ids each time. */
+/**
+ * More assessments are likely to have a large part of the organization's assets: these are read in order, and their
+ * listings are tested. PostgreSQL would search an index for all ids at each asset.
+ */
 const MAX_SEARCHED_IDS = 200;
 
 /**
@@ -115,12 +118,14 @@ export function assetIsVisibleByIndex(
   assessmentIds: readonly number[],
 ): RawBuilder<SqlBool> {
   const id = sql.ref<number>('assessments.id');
+  const isWide = assessmentIds.length > MAX_SEARCHED_IDS;
   const listed =
     visibility.kind === 'client'
-      ? sql<SqlBool>`assets.id in (select listing_assets.asset_id from assessments
-          join listing_assets on listing_assets.assessment_id = assessments.id
-          where assessments.organization_id = ${p.callerOrganizationId}
-            and ${inList(db, assessmentIds.length > MAX_SEARCHED_IDS ? withoutIndex(id) : id, assessmentIds)})`
+      ? sql<SqlBool>`(${isWide ? sql`assets.organization_id = ${p.callerOrganizationId}` : TRUE}
+          and assets.id in (select listing_assets.asset_id from assessments
+            join listing_assets on listing_assets.assessment_id = assessments.id
+            where assessments.organization_id = ${p.callerOrganizationId}
+              and ${inList(db, isWide ? withoutIndex(id) : id, assessmentIds)}))`
       : sql<SqlBool>`assets.id in (
           select listing_assets.asset_id from assessments
           join listing_assets on listing_assets.assessment_id = assessments.id
