@@ -26,9 +26,9 @@ interface TimedResponse {
 }
 
 /** Sends a request and reads the response to its end. @throws Error for a status other than 2xx and 304 */
-function send(
-  server: Server,
-  { token }: LargeOrganization,
+export function send(
+  server: Pick<Server, 'port'>,
+  { token }: Pick<LargeOrganization, 'token'>,
   path: string,
   { method = 'GET', body, headers = {} }: RequestSpec = {},
   readsText = true,
@@ -196,7 +196,11 @@ export async function measureCompanions(
 }
 
 /** @returns the path of a page deep in the list, whose cursor is found by reading pages of the maximum size */
-async function cursorAt(server: Server, organization: LargeOrganization, share: number): Promise<string> {
+export async function cursorAt(
+  server: Pick<Server, 'port'>,
+  organization: Pick<LargeOrganization, 'token' | 'vulnerabilities'>,
+  share: number,
+): Promise<string> {
   let path = `${LIST}?page[after]=&page[size]=200&fields=id`;
   for (let read = 0; read < organization.vulnerabilities * share; read += 200) {
     const { headers } = await send(server, organization, path);

@@ -51,13 +51,7 @@ export async function fillLarge(
   keys: Keys,
   onProgress: (text: string) => void,
 ): Promise<{ large: LargeOrganization; small: LargeOrganization }> {
-  const counting = (from: number, count: number): RawBuilder<unknown> =>
-    engine === 'postgres'
-      ? sql`generate_series(${from}::bigint, ${from + count - 1}::bigint) as n (v)`
-      : sql`(with recursive n (v) as (select ${from} union all select v + 1 from n where v < ${from + count - 1})
-          select v from n) as n`;
-  const padded = engine === 'postgres' ? sql`lpad(cast(n.v as text), 20, '0')` : sql`printf('%020d', n.v)`;
-  const numbers = Object.assign(counting, { padded });
+  const numbers = numbersOf(engine);
   const small = await fillOrganization(db, keys, numbers, 'small', SMALL);
   let large: LargeOrganization | undefined;
   for (let index = 0; index < ORGANIZATIONS; index += 1) {
@@ -68,10 +62,24 @@ export async function fillLarge(
   return { large, small };
 }
 
-/** Returns a table `n` with the numbers in its column `v`; `padded` is each of them with twenty digits. */
-type Numbers = ((from: number, count: number) => RawBuilder<unknown>) & { padded: RawBuilder<unknown> };
+/** @returns the number series of an engine */
+export function numbersOf(engine: Engine): Numbers {
+  const counting = (from: number, count: number): RawBuilder<unknown> =>
+    engine === 'postgres'
+      ? sql`generate_series(${from}::bigint, ${from + count - 1}::bigint) as n (v)`
+      : sql`(with recursive n (v) as (select ${from} union all select v + 1 from n where v < ${from + count - 1})
+          select v from n) as n`;
+  const padded = engine === 'postgres' ? sql`lpad(cast(n.v as text), 20, '0')` : sql`printf('%020d', n.v)`;
+  return Object.assign(counting, { padded });
+}
 
-async function fillOrganization(
+/** Returns a table `n` with the numbers in its column `v`; `padded` is each of them with twenty digits. */
+export type Numbers = ((from: number, count: number) => RawBuilder<unknown>) & {
+  padded: RawBuilder<unknown>;
+};
+
+/** Adds an organization with an admin, whose vulnerabilities are spread over its assessments, tags and assets in turn. */
+export async function fillOrganization(
   db: Database,
   keys: Keys,
   numbers: Numbers,
@@ -86,15 +94,14 @@ async function fillOrganization(
   const { token } = await db.write((tx) =>
     issueToken(tx, act, keys, { userId: admin.id, kind: 'personal', expiresAt: null }),
   );
-  for (let number = 0; number < size.assessments; number += 1) {
-    await db.write((tx) =>
-      createAssessment(tx, act, {
+  await db.write(async (tx) => {
+    for (let number = 0; number < size.assessments; number += 1)
+      await createAssessment(tx, act, {
         uid: `${uid}-${number}`,
         name: `${uid} ${number}`,
         organization: uid,
-      }),
-    );
-  }
+      });
+  });
   const assessments = await db.read
     .selectFrom('assessments')
     .select('id')

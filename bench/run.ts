@@ -21,6 +21,7 @@ import {
   summary,
 } from './measure.ts';
 import { LoadProcess, startAssay, startBare } from './processes.ts';
+import { fillRoles, measureRoles, ROLE_WORKLOADS } from './roles.ts';
 import { signIns } from './sign-in.ts';
 import { freshTokens } from './tokens.ts';
 import type { WorkloadName } from './workloads.ts';
@@ -181,6 +182,7 @@ async function main(): Promise<void> {
       }
       if (isSelected('startup')) await startup(engine, env, dataDirectory);
       if (COMPANION_WORKLOADS.some(isSelected)) await companions(engine, env, { databaseUrl, dataDirectory });
+      if (ROLE_WORKLOADS.some(isSelected)) await roles(engine, env, { databaseUrl, dataDirectory });
       if (IMPORT_WORKLOADS.some(isSelected))
         rows.push(...(await measureImports({ engine, env, dataDirectory, ...data }, isSelected)));
       rmSync(dataDirectory, { recursive: true, force: true });
@@ -191,18 +193,40 @@ async function main(): Promise<void> {
   report();
 }
 
-/** Adds a million vulnerabilities to the database, then reads and changes them. */
-async function companions(
-  engine: Engine,
-  env: NodeJS.ProcessEnv,
-  where: { databaseUrl: string | undefined; dataDirectory: string },
-): Promise<void> {
+interface DatabaseLocation {
+  databaseUrl: string | undefined;
+  dataDirectory: string;
+}
+
+/** Opens a database that `fill` has filled, with the keys that sign its tokens. */
+async function openFilled(where: DatabaseLocation) {
   const db = await openDatabase({ ...where, timeout: 600_000 });
   const { keys } = await loadKeys(
     db,
     { masterKey: undefined, dataDirectory: where.dataDirectory, createsMasterKey: true },
     { current: () => ISSUER, accepts: (name) => name === ISSUER },
   );
+  return { db, keys };
+}
+
+/** Adds an organization with 2,000 assessments, then reads and changes it as users who reach half of them. */
+async function roles(engine: Engine, env: NodeJS.ProcessEnv, where: DatabaseLocation): Promise<void> {
+  progress(`${engine}: filling the organization of roles`);
+  const { db, keys } = await openFilled(where);
+  const organization = await fillRoles(db, engine, keys);
+  await db.close();
+  await analyze(where.databaseUrl);
+  const server = await startAssay(env, where.dataDirectory);
+  try {
+    rows.push(...(await measureRoles(engine, server, organization, isSelected)));
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Adds a million vulnerabilities to the database, then reads and changes them. */
+async function companions(engine: Engine, env: NodeJS.ProcessEnv, where: DatabaseLocation): Promise<void> {
+  const { db, keys } = await openFilled(where);
   const organizations = await fillLarge(db, engine, keys, progress);
   await db.close();
   await analyze(where.databaseUrl);

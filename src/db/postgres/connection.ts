@@ -19,6 +19,8 @@ import { type AbortState, QueryBuilder, throwIfAborted } from '../database.ts';
 const MAX_NAMED_STATEMENTS = 500;
 /** Longer statements contain a list of rows, and are rarely repeated. */
 const MAX_NAMED_LENGTH = 3_000;
+/** PostgreSQL plans a statement that it has prepared for lists of ten values. With longer lists, it plans each time. */
+const MAX_NAMED_LIST = 200;
 
 /** A pooled connection that prepares repeated statements once, each under a name for its text. */
 export interface PostgresConnection {
@@ -66,8 +68,9 @@ export function createConnectionAcquirer(
         // A rollback would only wait behind the query that timed out.
         if (lost !== undefined) return Promise.reject(lost);
         corkUntilNextTick(client.connection.stream);
+        const hasLongList = values.some((value) => Array.isArray(value) && value.length > MAX_NAMED_LIST);
         const statement =
-          values.length === 0 || text.length > MAX_NAMED_LENGTH
+          values.length === 0 || text.length > MAX_NAMED_LENGTH || hasLongList
             ? { text, values: [...values] }
             : { name: nameOf(text), text, values: [...values] };
         return client.query(statement).catch((error: unknown) => {

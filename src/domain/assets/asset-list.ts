@@ -1,5 +1,4 @@
 import { type SqlBool, sql } from 'kysely';
-import type { ReadConnection } from '../../db/database.ts';
 import { anyOf, inList } from '../../db/dialect-sql.ts';
 import {
   ASSET_COLUMNS,
@@ -13,7 +12,12 @@ import { addressKeyRanges } from './asset-locations.ts';
 import { ASSET_TYPES, CRITICALITIES } from './asset-enums.ts';
 import { type Filter, type ListContext, searchFilter, sinceFilter, textFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
-import { assetIsVisibleByIndex, assessmentIsVisible, visibilityParameters } from '../shared/visibility.ts';
+import {
+  assetIsVisibleByIndex,
+  assessmentIsVisible,
+  loadAssessmentIds,
+  visibilityParameters,
+} from '../shared/visibility.ts';
 
 const LISTING_UID = '^[-_0-9a-z]{1,50}$';
 
@@ -61,7 +65,9 @@ const inAddressBlocks: Filter<'texts'> = {
 /** The assets that the reader can see (operation 75). */
 export const assetList = defineList({
   name: 'assets',
-  rows: ({ db, caller }) => visibleAssets(db, { caller }).select(ASSET_COLUMNS),
+  loadAssessmentIds: (db, caller) =>
+    loadAssessmentIds(db, assetReadVisibility(caller), visibilityParameters(caller)),
+  rows: (listContext) => visibleAssets(listContext).select(ASSET_COLUMNS),
   id: 'assets.id',
   organization: 'assets.organization_id',
   filters: {
@@ -90,8 +96,10 @@ export const assetList = defineList({
   hydrate: (listContext, rows) => hydrateAssets(listContext, rows, MAX_RELATED),
 });
 
-function visibleAssets(db: ReadConnection, { caller }: Pick<ListContext, 'caller'>) {
+function visibleAssets({ db, caller, assessmentIds = [] }: ListContext) {
   return db
     .selectFrom('assets')
-    .where(assetIsVisibleByIndex(assetReadVisibility(caller), visibilityParameters(caller)));
+    .where(
+      assetIsVisibleByIndex(db, assetReadVisibility(caller), visibilityParameters(caller), assessmentIds),
+    );
 }

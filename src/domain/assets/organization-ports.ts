@@ -12,6 +12,7 @@ import {
   inAccessibleOrganization,
   type Visibility,
   assessmentIsVisible,
+  loadAssessmentIds,
   visibilityOf,
   visibilityParameters,
   type VisibilityParameters,
@@ -191,6 +192,7 @@ async function* hostsOf({
   p,
   query,
 }: PortQueryContext): AsyncGenerator<number[]> {
+  const assessmentIds = await loadAssessmentIds(db, visibility, p);
   for (let last = 0; ;) {
     const after = last;
     const rows = await db
@@ -199,7 +201,7 @@ async function* hostsOf({
       .where('organization_id', '=', organizationId)
       .where('type', '=', 'host')
       .where('id', '>', after)
-      .where(assetIsVisibleByIndex(visibility, p))
+      .where(assetIsVisibleByIndex(db, visibility, p, assessmentIds))
       .$if(query.listing !== undefined, (qb) =>
         qb.where(
           sql<boolean>`assets.id in (

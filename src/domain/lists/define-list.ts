@@ -1,4 +1,6 @@
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import type { Caller } from '../../auth/callers.ts';
+import type { ReadConnection } from '../../db/database.ts';
 import {
   type Filter,
   filterCondition,
@@ -59,6 +61,8 @@ export interface List<Item, F extends Filters, O extends string> {
   idType: IdType;
   /** Rows read at once, few enough not to block the event loop. */
   batchSize: number;
+  /** @returns a context for several reads of one request, with what each of them would otherwise read by itself */
+  prepare(context: ListContext): Promise<ListContext>;
   /**
    * Reads fewer rows than `limit` if their large columns have more than `MAX_BATCH_BYTES`.
    * @param start the position or the number of rows to read after
@@ -91,6 +95,8 @@ interface ListDefinition<
   name: string;
   filters: F;
   rows(context: ListContext): SelectQueryBuilder<DB, TB, Row>;
+  /** Reads what `rows` needs as `assessmentIds` of the context. */
+  loadAssessmentIds?(db: ReadConnection, caller: Caller): Promise<readonly number[]>;
   /** A unique column. */
   id: string;
   /** Defaults to `integer`. */
@@ -262,6 +268,7 @@ export function defineList<
     name,
     sorts,
     hydrate,
+    loadAssessmentIds,
     cheapCount,
     idType = 'integer',
     batchSize = DEFAULT_BATCH_SIZE,
@@ -272,14 +279,19 @@ export function defineList<
     organizationUid: organizationFilter(definition.organization),
   };
   const { filteredRows, ordered, withPlan, planRows, probeIndex } = createQueries(definition, filters);
+  const prepare = async (context: ListContext): Promise<ListContext> =>
+    loadAssessmentIds === undefined || context.assessmentIds !== undefined
+      ? context
+      : { ...context, assessmentIds: await loadAssessmentIds(onSlowReader(context).db, context.caller) };
   return {
     name,
     filters,
     sorts,
     idType,
     batchSize,
+    prepare,
     async read(context, request, start, limit) {
-      const planned = await planRows(context, request, start);
+      const planned = await planRows(await prepare(context), request, start);
       // One row more than requested shows whether more follow.
       const result =
         (await probeIndex(planned, request, start, limit + 1)) ??
@@ -308,18 +320,23 @@ export function defineList<
     },
     async positions(context, request, start, skip, limit) {
       const offset = typeof start === 'number' ? start + skip : skip;
-      const planned = await planRows(context, request, typeof start === 'number' ? offset : start);
+      const planned = await planRows(
+        await prepare(context),
+        request,
+        typeof start === 'number' ? offset : start,
+      );
       const bare = filteredRows(planned, request.filters).clearSelect();
       const rows = await ordered(planned, request, bare, start).offset(offset).limit(limit).execute();
       return (rows as PositionedRow[]).map(positionOf);
     },
     async query(context, input) {
-      return filteredRows(await withPlan(context, input, 'page'), input);
+      return filteredRows(await withPlan(await prepare(context), input, 'page'), input);
     },
     async count(context, input) {
       const total = await cheapCount?.(context, input);
       if (total !== undefined) return total;
-      const [counted] = await filteredRows(await withPlan(onSlowReader(context), input, 'count'), input)
+      const limited = onSlowReader(await prepare(context));
+      const [counted] = await filteredRows(await withPlan(limited, input, 'count'), input)
         .clearSelect()
         .select(sql<number>`count(*)`.as('total'))
         .execute();

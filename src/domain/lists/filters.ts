@@ -13,6 +13,8 @@ export interface ListContext {
   caller: Caller;
   /** Milliseconds since 1970. */
   now: number;
+  /** The assessments that limit the list for this caller (`loadAssessmentIds`). */
+  assessmentIds?: readonly number[];
   /** Absent without filters by other tables. */
   plan?: ListPlan;
 }

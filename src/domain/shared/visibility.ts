@@ -2,7 +2,8 @@ import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Principal, Caller } from '../../auth/callers.ts';
 import { type Role, ROLES, rolesWith } from '../../auth/roles.ts';
 import { type ScopeRule, scopeRuleOf, type Scope } from '../../auth/scopes.ts';
-import { withoutIndex } from '../../db/dialect-sql.ts';
+import type { ReadConnection } from '../../db/database.ts';
+import { inList, selectIds, withoutIndex } from '../../db/dialect-sql.ts';
 
 /**
  * What a caller can see, or change, by the rules of docs/decided.md, section 10, and docs/roles.md. Callers with the
@@ -100,12 +101,31 @@ export function assetIsVisible(visibility: Visibility, p: VisibilityParameters):
   );
 }
 
-/** Like `assetIsVisible`, in a form that can use indexes to find the rows. */
-export function assetIsVisibleByIndex(visibility: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
+/**
+ * More assessments are likely to have a large part of the organization's assets: these are read in order, and their
+ * listings are tested. PostgreSQL would search an index for all ids at each asset.
+ */
+const MAX_SEARCHED_IDS = 200;
+
+/**
+ * Like `assetIsVisible`, in a form that can use indexes to find the rows.
+ * @param assessmentIds by `loadAssessmentIds`
+ */
+export function assetIsVisibleByIndex(
+  db: Pick<ReadConnection, 'engine'>,
+  visibility: Visibility,
+  p: VisibilityParameters,
+  assessmentIds: readonly number[],
+): RawBuilder<SqlBool> {
+  const id = sql.ref<number>('assessments.id');
+  const isWide = assessmentIds.length > MAX_SEARCHED_IDS;
   const listed =
     visibility.kind === 'client'
-      ? sql<SqlBool>`assets.id in (select listing_assets.asset_id from listing_assets
-          where listing_assets.assessment_id in (${assessmentIdsWithRole(visibility, p)}))`
+      ? sql<SqlBool>`(${isWide ? sql`assets.organization_id = ${p.callerOrganizationId}` : TRUE}
+          and assets.id in (select listing_assets.asset_id from assessments
+            join listing_assets on listing_assets.assessment_id = assessments.id
+            where assessments.organization_id = ${p.callerOrganizationId}
+              and ${inList(db, isWide ? withoutIndex(id) : id, assessmentIds)}))`
       : sql<SqlBool>`assets.id in (
           select listing_assets.asset_id from assessments
           join listing_assets on listing_assets.assessment_id = assessments.id
@@ -228,16 +248,25 @@ export function hasRole(user: RawBuilder<unknown>, roles: readonly Role[]): RawB
   return sql<SqlBool>`(exists (${roleByName(user, roles)}) or exists (${roleByGroup(user, roles)}))`;
 }
 
-/** The ids of the assessments in which a client user has one of the roles, possibly repeated. */
-export function assessmentIdsWithRole(
-  { roles }: Pick<Visibility, 'roles'>,
+/**
+ * Reads the assessments that limit a list. Given as a list, they tell PostgreSQL's planner how many they are; from a
+ * subselect it expects as many in every group.
+ * @returns the ids of the assessments in which a client user has one of the roles; none where no rule is limited to listings
+ */
+export async function loadAssessmentIds(
+  db: ReadConnection,
+  { kind, rules, roles }: Visibility,
   p: VisibilityParameters,
-): RawBuilder<unknown> {
-  return sql`select assessment_access.assessment_id from assessment_access
-    where assessment_access.user_id = ${p.callerId} and ${isOneOf('assessment_access.role', roles)}
-    union all select grouped.id from assessment_group_members as membership
-      join assessments as grouped on grouped.group_id = membership.group_id
-    where membership.user_id = ${p.callerId} and ${isOneOf('membership.role', roles)}`;
+): Promise<readonly number[]> {
+  if (kind !== 'client' || rules.every(({ level }) => level !== 'listing')) return [];
+  return selectIds(
+    db,
+    sql`select assessment_access.assessment_id from assessment_access
+        where assessment_access.user_id = ${p.callerId} and ${isOneOf('assessment_access.role', roles)}
+      union select grouped.id from assessment_group_members as membership
+        join assessments as grouped on grouped.group_id = membership.group_id
+        where membership.user_id = ${p.callerId} and ${isOneOf('membership.role', roles)}`,
+  );
 }
 
 function isOneOf(column: string, roles: readonly Role[]): RawBuilder<SqlBool> {

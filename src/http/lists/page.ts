@@ -115,8 +115,9 @@ export async function sendPage<Item, F extends Filters, O extends string>(
   context: Context,
   request: Pick<FastifyRequest, 'abortState' | 'caller' | 'isLive' | 'method' | 'url'>,
   reply: FastifyReply,
-  page: PageRequest<Item, F, O>,
+  requested: PageRequest<Item, F, O>,
 ): Promise<OperationResult<never> | Readable> {
+  const page = { ...requested, listContext: await requested.list.prepare(requested.listContext) };
   const { style, list, listContext, listRequest, values, cursorOnly, toRow } = page;
   const { method, url, isLive } = request;
   const base = context.addresses.clientBaseUrl;
