@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Caller } from '../../auth/callers.ts';
 import { invitationUrl } from '../../auth/account-links.ts';
+import { ROLES } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
 import type { User } from '../../domain/users/user-list.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
@@ -64,6 +65,26 @@ const ADMIN_FIELDS = {
 export const UserSchema = Type.Object(
   { ...NAME_FIELDS, ...DETAIL_FIELDS, ...ADMIN_FIELDS },
   { title: 'User' },
+);
+
+export const AssessmentUserSchema = Type.Object(
+  {
+    ...NAME_FIELDS,
+    role: Type.String({
+      enum: [...ROLES],
+      maxLength: 32,
+      description: 'The role by name; without one, the role in the group of the assessment.',
+      examples: ['assessment_member'],
+    }),
+    via: Type.Array(Type.Unsafe<string | number>({ type: ['string', 'integer'], maxLength: MAX_TEXT }), {
+      maxItems: 2,
+      description: 'What gives the user access: `name`, and the id of the assessment group.',
+      examples: [['name', 1]],
+    }),
+    ...DETAIL_FIELDS,
+    ...ADMIN_FIELDS,
+  },
+  { title: 'Assessment user' },
 );
 
 /** A user in a list that is not restricted to admins. */
