@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/callers.ts';
 import { invitationUrl } from '../../auth/account-links.ts';
 import { ROLES } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
-import type { User } from '../../domain/users/user-list.ts';
+import { accessibleAssessmentsOf, type User } from '../../domain/users/user-list.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import {
   DateTimeSchema,
@@ -40,7 +40,7 @@ const DETAIL_FIELDS = {
   assessment_ids: Type.Array(textSchema('acme-web-2026'), {
     maxItems: MAX_RESULTS,
     description:
-      'The assessments that the user has been granted access to. Admins and staff have access to others as well.',
+      'The assessments that the user has been granted access to by name. Members of groups, admins and staff have access to others as well.',
   }),
   banned: Type.Boolean(),
   staff: Type.Boolean(),
@@ -86,6 +86,34 @@ export const AssessmentUserSchema = Type.Object(
   },
   { title: 'Assessment user' },
 );
+
+/** A user who is returned alone. */
+export const UserWithAccessSchema = Type.Object(
+  {
+    ...UserSchema.properties,
+    accessible_assessment_ids: Type.Optional(
+      Type.Array(textSchema('acme-web-2026'), {
+        maxItems: MAX_RESULTS,
+        description:
+          'The assessments that the user can access, by name or by group. Absent for admins and staff, who can access all.',
+      }),
+    ),
+  },
+  { title: 'User with access' },
+);
+
+export async function toUserWithAccessBody(
+  context: Context,
+  caller: Caller,
+  user: User,
+  db: Context['db']['read'] = context.db.read,
+): Promise<Static<typeof UserWithAccessSchema>> {
+  const accessible = await accessibleAssessmentsOf(db, user);
+  return {
+    ...toUserBody(context, caller, user),
+    ...(accessible === undefined ? {} : { accessible_assessment_ids: accessible }),
+  };
+}
 
 /** A user in a list that is not restricted to admins. */
 export const ListedUserSchema = Type.Object(

@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox';
-import type { Caller } from '../../auth/callers.ts';
 import { MAX_EMAIL_LENGTH } from '../../auth/email-addresses.ts';
 import { invitationUrl } from '../../auth/account-links.ts';
 import { ALL_SCOPES } from '../../auth/scopes.ts';
@@ -25,7 +24,14 @@ import { emailSchema, MAX_RESULTS, MAX_TEXT, textSchema } from '../../http/schem
 import { LocationHeader } from '../../http/etags.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { idParams, V1_ACCESS } from '../v1-params.ts';
-import { InviteUrlSchema, ListedUserSchema, toUserRefBody, UserSchema, toUserBody } from './user-schema.ts';
+import {
+  InviteUrlSchema,
+  ListedUserSchema,
+  toUserBody,
+  toUserRefBody,
+  toUserWithAccessBody,
+  UserWithAccessSchema,
+} from './user-schema.ts';
 
 const collection = '/users';
 const path = `${collection}/:id`;
@@ -38,7 +44,7 @@ const BannedUserSchema = Type.Object(
     email: emailSchema('spare@acme.example'),
     assessment_ids: Type.Array(textSchema('acme-web-2026'), {
       maxItems: MAX_RESULTS,
-      description: 'The assessments that the user can access.',
+      description: 'The assessments that the user can access, by name or by group; all of them for an admin.',
     }),
     banned: Type.Boolean(),
     admin: Type.Optional(Type.Boolean({ description: 'Returned to admins only.' })),
@@ -77,7 +83,7 @@ const banUserOperation = ({ addresses, clock, keys }: Context) =>
 
 const OwnUserSchema = Type.Object(
   {
-    ...UserSchema.properties,
+    ...UserWithAccessSchema.properties,
     scopes: Type.Array(Type.Enum([...ALL_SCOPES], { type: 'string' }), {
       maxItems: ALL_SCOPES.length,
       description: 'The scopes of the credential used.',
@@ -100,7 +106,7 @@ const whoAmIOperation = (context: Context) =>
     async handler({ caller }) {
       const user = await requireOwnUser(context.db.read, caller);
       return versionedResult(user.version, {
-        ...toUserBody(context, caller, user),
+        ...(await toUserWithAccessBody(context, caller, user)),
         scopes: ALL_SCOPES.filter((scope) => caller.scopes.has(scope)),
       });
     },
@@ -201,7 +207,7 @@ const inviteUserOperation = (context: Context) =>
     responses: {
       201: {
         description: 'The created user, with the link to accept the invitation.',
-        schema: UserSchema,
+        schema: UserWithAccessSchema,
         headers: { Location: LocationHeader },
       },
     },
@@ -223,23 +229,16 @@ const inviteUserOperation = (context: Context) =>
         });
         if (invited instanceof DomainError) return invited;
         if (sendsMail) await queueInvitationMail(tx, by, invited);
-        return toInvitedUserResult(context, caller, await usersById(tx, [invited.id]));
+        const [user] = await usersById(tx, [invited.id]);
+        if (user === undefined) throw notFound('user');
+        return versionedResult(user.version, await toUserWithAccessBody(context, caller, user, tx), {
+          location: `${collection}/${user.id}`,
+        });
       });
       if (sendsMail) context.jobs.notify();
       return result;
     },
   });
-
-function toInvitedUserResult(
-  context: Context,
-  caller: Caller,
-  [user]: Awaited<ReturnType<typeof usersById>>,
-) {
-  if (user === undefined) throw notFound('user');
-  return versionedResult(user.version, toUserBody(context, caller, user), {
-    location: `${collection}/${user.id}`,
-  });
-}
 
 const getUserOperation = (context: Context) =>
   operation({
@@ -251,11 +250,11 @@ const getUserOperation = (context: Context) =>
     path,
     access: V1_ACCESS,
     params: idParams(ID, 4),
-    responses: { 200: { description: 'The user.', schema: UserSchema } },
+    responses: { 200: { description: 'The user.', schema: UserWithAccessSchema } },
     versioned: true,
     async handler({ caller, params: { id } }) {
       const user = await requireManagedUser(context.db.read, caller, id);
-      return versionedResult(user.version, toUserBody(context, caller, user));
+      return versionedResult(user.version, await toUserWithAccessBody(context, caller, user));
     },
   });
 
