@@ -9,7 +9,7 @@ import { operation, operationsOf } from '../../http/operation.ts';
 import { MAX_TEXT } from '../../http/schemas.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { idParams, V1_ACCESS } from '../v1-params.ts';
-import { toUserWithAccessBody, UserWithAccessSchema } from './user-schema.ts';
+import { toUserWithAccessBody, UserSchema } from './user-schema.ts';
 
 const MAX_ASSESSMENTS = 1_000;
 
@@ -60,7 +60,7 @@ const updateUserOperation = (context: Context) =>
     bodyParameters: ['admin', 'reactivate'],
     bodyLimit: SMALL_BODY_LIMIT,
     validate: ({ name }) => validateUserFields({ name }),
-    responses: { 200: { description: 'The updated user.', schema: UserWithAccessSchema } },
+    responses: { 200: { description: 'The updated user.', schema: UserSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params: { id }, query, body, write }) {
       const by = { actor: caller, now: context.clock() };

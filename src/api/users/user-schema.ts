@@ -63,7 +63,18 @@ const ADMIN_FIELDS = {
 };
 
 export const UserSchema = Type.Object(
-  { ...NAME_FIELDS, ...DETAIL_FIELDS, ...ADMIN_FIELDS },
+  {
+    ...NAME_FIELDS,
+    ...DETAIL_FIELDS,
+    ...ADMIN_FIELDS,
+    accessible_assessment_ids: Type.Optional(
+      Type.Array(textSchema('acme-web-2026'), {
+        maxItems: MAX_RESULTS,
+        description:
+          'The assessments that the user can access, by name or by group. Absent for admins and staff, who can access all.',
+      }),
+    ),
+  },
   { title: 'User' },
 );
 
@@ -87,27 +98,12 @@ export const AssessmentUserSchema = Type.Object(
   { title: 'Assessment user' },
 );
 
-/** A user who is returned alone. */
-export const UserWithAccessSchema = Type.Object(
-  {
-    ...UserSchema.properties,
-    accessible_assessment_ids: Type.Optional(
-      Type.Array(textSchema('acme-web-2026'), {
-        maxItems: MAX_RESULTS,
-        description:
-          'The assessments that the user can access, by name or by group. Absent for admins and staff, who can access all.',
-      }),
-    ),
-  },
-  { title: 'User with access' },
-);
-
 export async function toUserWithAccessBody(
   context: Context,
   caller: Caller,
   user: User,
   db: Context['db']['read'] = context.db.read,
-): Promise<Static<typeof UserWithAccessSchema>> {
+): Promise<Static<typeof UserSchema>> {
   const accessible = await accessibleAssessmentsOf(db, user);
   return {
     ...toUserBody(context, caller, user),

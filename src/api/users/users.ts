@@ -30,7 +30,7 @@ import {
   toUserBody,
   toUserRefBody,
   toUserWithAccessBody,
-  UserWithAccessSchema,
+  UserSchema,
 } from './user-schema.ts';
 
 const collection = '/users';
@@ -83,7 +83,7 @@ const banUserOperation = ({ addresses, clock, keys }: Context) =>
 
 const OwnUserSchema = Type.Object(
   {
-    ...UserWithAccessSchema.properties,
+    ...UserSchema.properties,
     scopes: Type.Array(Type.Enum([...ALL_SCOPES], { type: 'string' }), {
       maxItems: ALL_SCOPES.length,
       description: 'The scopes of the credential used.',
@@ -207,7 +207,7 @@ const inviteUserOperation = (context: Context) =>
     responses: {
       201: {
         description: 'The created user, with the link to accept the invitation.',
-        schema: UserWithAccessSchema,
+        schema: UserSchema,
         headers: { Location: LocationHeader },
       },
     },
@@ -250,7 +250,7 @@ const getUserOperation = (context: Context) =>
     path,
     access: V1_ACCESS,
     params: idParams(ID, 4),
-    responses: { 200: { description: 'The user.', schema: UserWithAccessSchema } },
+    responses: { 200: { description: 'The user.', schema: UserSchema } },
     versioned: true,
     async handler({ caller, params: { id } }) {
       const user = await requireManagedUser(context.db.read, caller, id);
