@@ -32,6 +32,13 @@ export type AccessRole = (typeof ACCESS_ROLES)[number];
 /** The role of access by name unless another one is requested. */
 export const DEFAULT_ACCESS_ROLE: AccessRole = 'assessment_member';
 
+/** Who may dismiss vulnerabilities of an organization, beside admins and staff (operation 64). */
+export const DISMISSAL_ROLES = ['assessment_member', 'assessment_operator', 'admin'] as const;
+export type DismissalRole = (typeof DISMISSAL_ROLES)[number];
+
+/** Who may dismiss unless the organization says otherwise. */
+export const DEFAULT_DISMISSAL_ROLE: DismissalRole = 'assessment_member';
+
 const READ = ['read', 'read_vulnerabilities'] as const;
 const MEMBER = [
   ...READ,

@@ -57,6 +57,10 @@ export function addOperationCommand(
   });
   const ownFlags = addOperationOptions(command, operation, flags);
   setInputNames(command, inputNamesOf(ownFlags));
+  const { bodyOption } = operationCommand;
+  const extra =
+    bodyOption && new Option(bodyOption.flags, bodyOption.description).choices(bodyOption.choices);
+  if (extra !== undefined) command.addOption(extra);
   command.action(async (...actionArguments: unknown[]) => {
     const args = actionArguments.slice(0, -2) as (string | string[])[];
     const options = actionArguments.at(-2) as OperationOptions;
@@ -66,7 +70,11 @@ export function addOperationCommand(
       pathParameters.map((parameter, index) => [parameter.name, String(args[index])]),
     );
     const files = operation.takesFiles ? (args[pathParameters.length] as string[]) : undefined;
-    const body = { ...values.body, ...operationCommand.body };
+    const value = extra && (command.getOptionValue(extra.attributeName()) as string | undefined);
+    const body = {
+      ...(value === undefined ? values.body : bodyOption?.apply(values.body, value)),
+      ...operationCommand.body,
+    };
     await runOperation(operation, operationCommand, { ...values, body, path: params, files }, options);
   });
 }

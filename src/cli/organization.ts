@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { DISMISSAL_ROLES, type DismissalRole } from '../auth/roles.ts';
 import { cliChangeContext } from '../auth/callers.ts';
 import type { ReadConnection } from '../db/database.ts';
 import {
@@ -7,7 +8,9 @@ import {
   listOrganizationGroups,
   listOrganizations,
   type Organization,
+  type OrganizationWithSettings,
   findOrganization,
+  setDismissalRole,
 } from '../domain/organizations/organizations.ts';
 import { setSecondFactorRequirement } from '../domain/sign-in/second-factor-requirement.ts';
 import { addCommand, addCommandGroup, type CommonOptions, type LocalCommand } from './command.ts';
@@ -22,6 +25,7 @@ interface NameOptions extends CommonOptions {
 
 interface UpdateOptions extends CommonOptions {
   requireSecondFactor?: boolean;
+  dismissalRole?: DismissalRole;
 }
 
 export const createOrganizationCommand: LocalCommand = {
@@ -51,27 +55,46 @@ export const updateOrganizationCommand: LocalCommand = {
   notes:
     'If a second factor is required, users set one up at the next sign-in with a password. Sessions of users without one\n' +
     'end, with the access of their applications. Sessions of single sign-on do not end. In an\n' +
-    'organization that allows only single sign-on, no session ends.',
+    'organization that allows only single sign-on, no session ends.\n' +
+    'The dismissal role may set the statuses 6 to 9, as admins and staff always may.',
   examples: [
     ['assay organization update acme --require-second-factor'],
     ['assay organization update acme --no-require-second-factor'],
+    ['assay organization update acme --dismissal-role assessment_operator'],
   ],
   addOptions: (command) => {
     command
       .option('--require-second-factor', 'Require an authenticator app or a passkey.')
-      .option('--no-require-second-factor', 'Make second factors optional.');
+      .option('--no-require-second-factor', 'Make second factors optional.')
+      .addOption(
+        new Option('--dismissal-role <role>', 'Set the role that may dismiss vulnerabilities.').choices(
+          DISMISSAL_ROLES,
+        ),
+      );
   },
-  run: (uid: string, { requireSecondFactor: required, json, ...flags }: UpdateOptions) => {
-    if (required === undefined) {
-      throw new CliError('Specify --require-second-factor or --no-require-second-factor.', 2);
+  run: (uid: string, { requireSecondFactor: required, dismissalRole, json, ...flags }: UpdateOptions) => {
+    if (required === undefined && dismissalRole === undefined) {
+      throw new CliError(
+        'Specify --require-second-factor, --no-require-second-factor or --dismissal-role.',
+        2,
+      );
     }
     return withContext(flags, async ({ db, clock }) => {
-      const organization = await requireOrganization(db.read, uid);
-      await db.write((tx) => setSecondFactorRequirement(tx, cliChangeContext(clock()), uid, required));
-      if (json === true) return printJson(toRow({ ...organization, requireSecondFactor: required }));
-      printLines(
-        required ? `${uid} now requires a second factor.` : `Second factors are now optional in ${uid}.`,
-      );
+      const { id } = await requireOrganization(db.read, uid);
+      const by = cliChangeContext(clock());
+      await db.write(async (tx) => {
+        if (required !== undefined) await setSecondFactorRequirement(tx, by, uid, required);
+        if (dismissalRole !== undefined) await setDismissalRole(tx, by, uid, dismissalRole);
+      });
+      if (json === true) {
+        const updated = (await listOrganizations(db.read)).filter((organization) => organization.id === id);
+        return printJson(updated.map(toRow)[0]);
+      }
+      if (required !== undefined)
+        printLines(
+          required ? `${uid} now requires a second factor.` : `Second factors are now optional in ${uid}.`,
+        );
+      if (dismissalRole !== undefined) printLines(`The dismissal role of ${uid} is now ${dismissalRole}.`);
     });
   },
 };
@@ -92,6 +115,7 @@ export const listOrganizationsCommand: LocalCommand = {
             UID: (row) => row.uid,
             NAME: (row) => row.name,
             'SECOND FACTOR': (row) => row.second_factor,
+            'DISMISSAL ROLE': (row) => row.dismissal_role,
           },
           'No organizations yet. Run "assay organization create" to create one.',
         ),
@@ -176,11 +200,17 @@ export async function requireOrganization(db: ReadConnection, uid: string): Prom
 }
 
 const toRow = ({
+  id,
+  uid,
+  name,
   requireSecondFactor: required,
-  ...organization
-}: Organization & { requireSecondFactor: boolean }) => ({
-  ...organization,
+  dismissalRole,
+}: OrganizationWithSettings) => ({
+  id,
+  uid,
+  name,
   second_factor: required ? 'required' : 'optional',
+  dismissal_role: dismissalRole,
 });
 
 function printOrganization(created: Organization, json: boolean | undefined): void {

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import { ACCESS_ROLES } from '../auth/roles.ts';
 import { createAssessmentCommand, listAssessmentsCommand } from './assessment.ts';
+import { CliError } from './errors.ts';
 import {
   createOrganizationCommand,
   listOrganizationsCommand,
@@ -157,7 +159,26 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     subresources: {
       access: {
         description: 'Manage access to an assessment.',
-        commands: { list: 'GET /v1/assessments/{}/users', update: 'PATCH /v1/assessments/{}/users' },
+        commands: {
+          list: {
+            endpoint: 'GET /v1/assessments/{}/users',
+            columns: ['id', 'uid', 'email', 'name', 'role', 'via'],
+          },
+          update: {
+            endpoint: 'PATCH /v1/assessments/{}/users',
+            example: 'assay assessment access update acme-web-2026 --add 5 --role assessment_read_only',
+            bodyOption: {
+              flags: '--role <role>',
+              description: 'Give this role to the users of --add, also to those who have another one.',
+              choices: ACCESS_ROLES,
+              apply(body, role) {
+                const { add } = body;
+                if (!Array.isArray(add)) throw new CliError('--role requires --add.', 2);
+                return { ...body, add: (add as unknown[]).map((id) => ({ id, role })) };
+              },
+            },
+          },
+        },
       },
     },
   },

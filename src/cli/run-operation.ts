@@ -29,6 +29,13 @@ export interface OperationCommand {
   local?: LocalCommand;
   /** Maps options of the variant for the data directory to properties of the body. */
   bodyFields?: Readonly<Record<string, { member: string; convert?: (value: unknown) => unknown }>>;
+  /** An option that the API does not have; `apply` returns the body with its value. */
+  bodyOption?: {
+    flags: string;
+    description: string;
+    choices: readonly string[];
+    apply: (body: Readonly<Record<string, unknown>>, value: string) => Record<string, unknown>;
+  };
   /** A fixed body, in place of options for the body. */
   body?: Readonly<Record<string, unknown>>;
   /** Whether the id in the path may also be a user's email address or uid. */

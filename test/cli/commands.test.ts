@@ -83,11 +83,11 @@ describe('assay organization', () => {
   it('creates and lists organizations', async () => {
     const created = await assay.json('organization', 'create', 'umbra', '--name', ' Umbra ');
     expect(created).toEqual({ id: expect.any(Number), uid: 'umbra', name: 'Umbra' });
-    const listed = { ...created, second_factor: 'optional' };
+    const listed = { ...created, second_factor: 'optional', dismissal_role: 'assessment_member' };
     expect(await assay.json('organization', 'list')).toContainEqual(listed);
     const { stdout } = await assay.run(['organization', 'list']);
-    expect(stdout).toMatch(/^ID +UID +NAME +SECOND FACTOR$/m);
-    expect(stdout).toMatch(new RegExp(`^${created.id} +umbra +Umbra +optional$`, 'm'));
+    expect(stdout).toMatch(/^ID +UID +NAME +SECOND FACTOR +DISMISSAL ROLE$/m);
+    expect(stdout).toMatch(new RegExp(`^${created.id} +umbra +Umbra +optional +assessment_member$`, 'm'));
   });
 
   it('rejects a name on two lines', () =>
@@ -103,7 +103,7 @@ describe('assay organization', () => {
   it('makes the second factor required or optional', async () => {
     const created = await assay.json('organization', 'create', 'strict', '--name', 'Strict');
     const update = ['organization', 'update', 'strict'];
-    const required = { ...created, second_factor: 'required' };
+    const required = { ...created, second_factor: 'required', dismissal_role: 'assessment_member' };
     expect(await assay.json(...update, '--require-second-factor')).toEqual(required);
     expect(await assay.json('organization', 'list')).toContainEqual(required);
     expect((await assay.run([...update, '--no-require-second-factor'])).stdout).toBe(
@@ -111,6 +111,19 @@ describe('assay organization', () => {
     );
     await expectRefusal(update, 2, 'Specify --require-second-factor');
     await expectRefusal(['organization', 'update', 'nobody', '--require-second-factor'], 1, 'not found');
+  });
+
+  it('sets the dismissal role', async () => {
+    await assay.json('organization', 'create', 'narrow', '--name', 'Narrow');
+    const update = ['organization', 'update', 'narrow', '--dismissal-role'];
+    expect((await assay.run([...update, 'admin'])).stdout).toBe(
+      'The dismissal role of narrow is now admin.\n',
+    );
+    expect(await assay.json(...update, 'assessment_operator', '--require-second-factor')).toMatchObject({
+      second_factor: 'required',
+      dismissal_role: 'assessment_operator',
+    });
+    await expectRefusal([...update, 'nobody'], 2, 'Allowed choices are assessment_member');
   });
 
   it('replaces control characters in its output', async () => {

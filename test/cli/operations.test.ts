@@ -392,6 +392,25 @@ describe('A tour of the commands with a server', () => {
     expect(await onServer('vulnerability', 'delete', String(created.id))).toBe('Deleted.\n');
   });
 
+  it('gives access to an assessment with a role', async () => {
+    const user = await fixtures.user({ organization: 'acme' });
+    const { uid } = await fixtures.assessment('acme');
+    const update = ['assessment', 'access', 'update', uid];
+    const add = ['--add', String(user.id)];
+    expect(await onServer(...update, ...add, '--role', 'assessment_read_only')).toMatch(
+      new RegExp(`^ID +UID +NAME +EMAIL +ROLE +VIA\\n${user.id} .* assessment_read_only +name\\n$`),
+    );
+    expect(await json(...update, ...add)).toMatchObject([{ role: 'assessment_read_only' }]);
+    expect(await onServer('assessment', 'access', 'list', uid)).toMatch(/ assessment_read_only +name\n$/);
+    for (const [args, message] of [
+      [['--role', 'assessment_member'], '--role requires --add.'],
+      [[...add, '--role', 'infra_admin'], 'Allowed choices are assessment_member, assessment_developer'],
+    ] as const) {
+      const { code, stderr } = await assay.run([...update, ...args], { env: serverEnvironment() });
+      expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    }
+  });
+
   it('manages its own organization', async () => {
     expect(await json('organization', 'update', 'acme', '--name', 'Acme Ltd')).toMatchObject({
       name: 'Acme Ltd',

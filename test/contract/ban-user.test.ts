@@ -45,12 +45,15 @@ describe('Operation 6: ban or delete a user', () => {
       await fixtures.assessment(organization.uid, `a-${organization.uid}`),
     ];
     await fixtures.assessment(organization.uid);
-    for (const { uid } of [second, first]) await fixtures.access(uid, user.id);
+    const group = await fixtures.group(organization.uid);
+    const grouped = await fixtures.assessment(organization.uid, `c-${organization.uid}`, group.id);
+    await fixtures.member(group.id, user.uid, 'infra_admin');
+    for (const { uid } of [second, first, grouped]) await fixtures.access(uid, user.id);
     const response = await ban(user.id);
     expect(response.body).toEqual({
       id: user.id,
       email: user.email,
-      assessment_ids: [first.uid, second.uid],
+      assessment_ids: [first.uid, second.uid, grouped.uid],
       banned: true,
       admin: false,
       invite_url: null,
@@ -122,11 +125,14 @@ describe('Operation 6: ban or delete a user', () => {
       const assessment = await fixtures.assessment(organization.uid);
       const invited = await fixtures.invited({ organization: organization.uid });
       await fixtures.access(assessment.uid, invited.id);
+      const group = await fixtures.group(organization.uid);
+      const grouped = await fixtures.assessment(organization.uid, undefined, group.id);
+      await fixtures.member(group.id, invited.uid, 'assessment_read_only');
       const response = await ban(invited.id);
       expect(response.body).toEqual({
         id: invited.id,
         email: invited.email,
-        assessment_ids: [assessment.uid],
+        assessment_ids: [assessment.uid, grouped.uid].sort(),
         banned: true,
         admin: false,
         invite_url: expect.stringMatching(

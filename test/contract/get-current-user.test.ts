@@ -33,6 +33,7 @@ describe('Operation 52: get the current user', () => {
         assessment_ids: [first.uid, second.uid],
         banned: false,
         staff: false,
+        accessible_assessment_ids: [first.uid, second.uid],
         scopes: ['api', 'tag_lr'],
       },
     ]);
@@ -52,6 +53,33 @@ describe('Operation 52: get the current user', () => {
       second_factor: false,
       assessment_ids: [assignedAssessment.uid],
     });
+    expect(body).not.toHaveProperty('accessible_assessment_ids');
+  });
+
+  it('returns the assessments that the user can access by name and by group, each once', async () => {
+    const { uid } = await fixtures.organization();
+    const user = await fixtures.user({ organization: uid });
+    const group = await fixtures.group(uid);
+    const [named, both, grouped] = [
+      await fixtures.assessment(uid, `c-${uid}`),
+      await fixtures.assessment(uid, `b-${uid}`, group.id),
+      await fixtures.assessment(uid, `a-${uid}`, group.id),
+    ];
+    await fixtures.assessment(uid);
+    for (const assessment of [named, both]) await fixtures.access(assessment.uid, user.id);
+    await fixtures.member(group.id, user.uid, 'infra_admin');
+    const { body, headers } = await whoAmI(user.token);
+    expect([body.assessment_ids, body.accessible_assessment_ids]).toEqual([
+      [both.uid, named.uid],
+      [grouped.uid, both.uid, named.uid],
+    ]);
+    // The body changes without the version.
+    await fixtures.assessment(uid, `d-${uid}`, group.id);
+    const later = await whoAmI(user.token, { 'if-none-match': headers.get('etag') });
+    expect([later.status, later.body.accessible_assessment_ids]).toEqual([
+      200,
+      [grouped.uid, both.uid, named.uid, `d-${uid}`],
+    ]);
   });
 
   it('omits the link of the invitation for a token with the scope api_read alone', async () => {
@@ -67,6 +95,7 @@ describe('Operation 52: get the current user', () => {
     const staff = await fixtures.user();
     const { body } = await whoAmI(staff.token);
     expect(body).toMatchObject({ staff: true, admin: true, organization_uid: null, name: null });
+    expect(body).not.toHaveProperty('accessible_assessment_ids');
   });
 
   it('returns the scopes that the account may use now', async () => {

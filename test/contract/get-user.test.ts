@@ -37,9 +37,21 @@ describe('Operation 55: get a user', () => {
           'invite_url',
           'last_seen_at',
           'second_factor',
+          'accessible_assessment_ids',
         ],
       ]);
     }
+  });
+
+  it('returns what the user can access by group to admins, and nothing of it for admins', async () => {
+    const group = await fixtures.group(organization.uid);
+    const grouped = await fixtures.assessment(organization.uid, undefined, group.id);
+    for (const { uid } of [user, admin]) await fixtures.member(group.id, uid, 'assessment_read_only');
+    const { body } = await read(user.id, admin.token);
+    expect([body.assessment_ids, body.accessible_assessment_ids]).toEqual([[], [grouped.uid]]);
+    expect((await read(admin.id, admin.token)).body).not.toHaveProperty('accessible_assessment_ids');
+    const { body: list } = await server.request('GET', '/v1/users', { token: admin.token });
+    for (const listed of list) expect(listed).not.toHaveProperty('accessible_assessment_ids');
   });
 
   it('omits the link of the invitation for a token with the scope api_read alone', async () => {

@@ -58,6 +58,7 @@ describe('Operation 54: invite a user', () => {
         email,
         organization_uid: organization.uid,
         assessment_ids: [firstAssessment.uid, secondAssessment.uid].sort(),
+        accessible_assessment_ids: [firstAssessment.uid, secondAssessment.uid].sort(),
         banned: false,
         staff: false,
         admin: false,

@@ -46,6 +46,7 @@ describe('Operations 61 and 62: list and get organizations', () => {
         name: `Organization ${organization.uid}`,
         created_at: new Date(NOW).toISOString(),
         require_second_factor: false,
+        dismissal_role: 'assessment_member',
         user_count: 3,
         assessment_count: 1,
         asset_count: 2,
@@ -93,6 +94,7 @@ describe('Operation 63: create an organization', () => {
         name: 'New',
         created_at: new Date(NOW).toISOString(),
         require_second_factor: false,
+        dismissal_role: 'assessment_member',
         user_count: 0,
         assessment_count: 0,
         asset_count: 0,
@@ -101,7 +103,11 @@ describe('Operation 63: create an organization', () => {
     expect(new URL(response.headers.get('location') ?? '').pathname).toBe(`/v1/organizations/${uid}`);
     expect((await read(uid, staff.token)).headers.get('etag')).toBe(response.headers.get('etag'));
     expect(await eventsOf(response.headers.get('x-request-id'))).toEqual([
-      ['organization.create', null, { uid, name: 'New', require_second_factor: false }],
+      [
+        'organization.create',
+        null,
+        { uid, name: 'New', require_second_factor: false, dismissal_role: 'assessment_member' },
+      ],
     ]);
   });
 
@@ -179,6 +185,28 @@ describe('Operation 64: update an organization', () => {
     const { body } = await change({ require_second_factor: true });
     expect(body.require_second_factor).toBe(true);
     expect(await sessions()).toHaveLength(0);
+  });
+
+  it('sets who may dismiss vulnerabilities; null is the default', async () => {
+    const first = await change({ dismissal_role: 'admin' });
+    expect([first.status, first.body.dismissal_role]).toEqual([200, 'admin']);
+    expect(await eventsOf(first.headers.get('x-request-id'))).toEqual([
+      ['organization.update', { dismissal_role: 'assessment_member' }, { dismissal_role: 'admin' }],
+    ]);
+    for (const body of [{ dismissal_role: 'admin' }, {}]) {
+      const repeated = await change(body);
+      expect(repeated.headers.get('etag')).toBe(first.headers.get('etag'));
+      expect(await eventsOf(repeated.headers.get('x-request-id'))).toEqual([]);
+    }
+    for (const dismissal_role of ['rbac_group_admin', '', 'Admin']) {
+      const { status, body } = await change({ dismissal_role });
+      expect([status, body.failedValidation[0].property]).toEqual([422, 'dismissal_role']);
+    }
+    expect((await change({ dismissal_role: null }, user.token)).status).toBe(403);
+    expect((await read(organization.uid, user.token)).body.dismissal_role).toBe('admin');
+    const reset = await change({ dismissal_role: null });
+    expect(reset.body.dismissal_role).toBe('assessment_member');
+    expect(reset.headers.get('etag')?.split('.')[0]).not.toBe(first.headers.get('etag')?.split('.')[0]);
   });
 
   it('supports If-Match', async () => {

@@ -1,6 +1,10 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { ACCESS_ROLES } from '../../auth/roles.ts';
+import type { Caller } from '../../auth/callers.ts';
 import type { Context } from '../../context.ts';
+import { readBatches } from '../../domain/lists/read-batches.ts';
 import {
+  type AssessmentUser,
   requireAdministeredAssessment,
   assessmentUserList,
   updateAssessmentUsers,
@@ -11,27 +15,56 @@ import { operation, operationsOf } from '../../http/operation.ts';
 import { MAX_RESULTS } from '../../http/schemas.ts';
 import { AssessmentParamsSchema } from './assessment-schema.ts';
 import { V1_ACCESS } from '../v1-params.ts';
-import { UserSchema, toUserBody } from '../users/user-schema.ts';
+import { AssessmentUserSchema, toUserBody } from '../users/user-schema.ts';
 
 const path = '/assessments/:id/users';
 const MAX_USERS = 1_000;
 
-const userIdsSchema = (description: string, examples: number[][]) =>
-  Type.Optional(
-    Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
-      maxItems: MAX_USERS,
-      description,
-      examples,
-    }),
-  );
+const UserIdSchema = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [5] });
 
 const UpdateAccessSchema = Type.Object(
   {
-    add: userIdsSchema('Ids of users of the organization to grant access to.', [[5]]),
-    remove: userIdsSchema('Ids of users to revoke access from. A user cannot be in both lists.', [[]]),
+    add: Type.Optional(
+      Type.Array(
+        Type.Union([
+          UserIdSchema,
+          Type.Object(
+            {
+              id: UserIdSchema,
+              role: Type.Optional(
+                Type.Enum(ACCESS_ROLES, { type: 'string', examples: ['assessment_read_only'] }),
+              ),
+            },
+            { title: 'User with a role' },
+          ),
+        ]),
+        {
+          maxItems: MAX_USERS,
+          description:
+            'Ids of users of the organization to grant access by name to, or objects with `id` and `role`. An id alone grants `assessment_member` to users without access by name, and changes nothing for others.',
+          examples: [[5]],
+        },
+      ),
+    ),
+    remove: Type.Optional(
+      Type.Array(UserIdSchema, {
+        maxItems: MAX_USERS,
+        description:
+          'Ids of users to revoke access by name from; access by group stays. A user cannot be in both lists.',
+        examples: [[]],
+      }),
+    ),
   },
   { title: 'Assessment access change' },
 );
+
+function toAssessmentUserBody(
+  context: Context,
+  caller: Caller,
+  user: AssessmentUser,
+): Static<typeof AssessmentUserSchema> {
+  return { ...toUserBody(context, caller, user), role: user.role, via: user.via };
+}
 
 const listAssessmentUsersOperation = (context: Context) =>
   listOperation(context, {
@@ -39,7 +72,7 @@ const listAssessmentUsersOperation = (context: Context) =>
     number: 40,
     summary: 'List users with access to an assessment',
     description:
-      'Lists the client users with access to the assessment, by id. Admins and staff always have access and are not listed. Requires an admin.',
+      'Lists the client users with access to the assessment, by name or by group, in the order of their ids. Admins and staff always have access and are not listed. Requires an admin.',
     path,
     access: V1_ACCESS,
     params: AssessmentParamsSchema,
@@ -47,10 +80,10 @@ const listAssessmentUsersOperation = (context: Context) =>
     list: assessmentUserList,
     defaultSort: { sort: 'id' },
     scope: async ({ db, caller }, { id }) => ({
-      assessment: [await requireAdministeredAssessment(db, caller, id)],
+      assessment: [(await requireAdministeredAssessment(db, caller, id)).id],
     }),
-    schema: UserSchema,
-    toRow: (user, { caller }) => toUserBody(context, caller, user),
+    schema: AssessmentUserSchema,
+    toRow: (user, { caller }) => toAssessmentUserBody(context, caller, user),
   });
 
 const updateAssessmentUsersOperation = (context: Context) =>
@@ -59,7 +92,7 @@ const updateAssessmentUsersOperation = (context: Context) =>
     number: 40,
     summary: 'Grant and revoke access to an assessment',
     description:
-      'Grants and revokes access, and returns all client users who have access afterwards. Requires an admin.',
+      'Grants and revokes access by name, and returns all client users who have access afterwards, by name or by group. Requires an admin.',
     method: 'PATCH',
     path,
     access: V1_ACCESS,
@@ -69,13 +102,19 @@ const updateAssessmentUsersOperation = (context: Context) =>
     responses: {
       200: {
         description: 'The client users with access, by id.',
-        schema: Type.Array(UserSchema, { maxItems: MAX_RESULTS }),
+        schema: Type.Array(AssessmentUserSchema, { maxItems: MAX_RESULTS }),
       },
     },
     async handler({ caller, params: { id }, body, write }) {
       const by = { actor: caller, now: context.clock() };
-      const users = await write((tx) => updateAssessmentUsers(tx, by, id, body));
-      return users.map((user) => toUserBody(context, caller, user));
+      const assessment = await write((tx) => updateAssessmentUsers(tx, by, id, body));
+      // A group can have many members, so they are read in batches, when the transaction has ended.
+      const request = { filters: { assessment: [assessment] }, sort: 'id', descending: false } as const;
+      const listContext = { db: context.db.read, caller, now: by.now };
+      const users = [];
+      for await (const { items } of readBatches(assessmentUserList, listContext, request, 0, Infinity))
+        users.push(...items.map((user) => toAssessmentUserBody(context, caller, user)));
+      return users;
     },
   });
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { DEFAULT_DISMISSAL_ROLE, DISMISSAL_ROLES } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
 import {
   requireVisibleOrganization,
@@ -6,7 +7,11 @@ import {
   type OrganizationProfile,
   requireAdministeredOrganization,
 } from '../../domain/organizations/organization-list.ts';
-import { lockOrganization, renameOrganization } from '../../domain/organizations/organizations.ts';
+import {
+  lockOrganization,
+  renameOrganization,
+  setDismissalRole,
+} from '../../domain/organizations/organizations.ts';
 import { createOrganization } from '../../domain/users/staff-organizations.ts';
 import { requireVersion } from '../../domain/shared/versions.ts';
 import { setSecondFactorRequirement } from '../../domain/sign-in/second-factor-requirement.ts';
@@ -14,7 +19,7 @@ import { formatTimestamp } from '../../domain/shared/time.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation, operationsOf } from '../../http/operation.ts';
-import { DateTimeSchema, MAX_TEXT, nameSchema, textSchema } from '../../http/schemas.ts';
+import { DateTimeSchema, MAX_TEXT, nameSchema, nullable, textSchema } from '../../http/schemas.ts';
 import { ALLOW_UNKNOWN_ID } from '../../http/validation/derived-schemas.ts';
 import { LocationHeader } from '../../http/etags.ts';
 import { versionedResult } from '../../http/operation-result.ts';
@@ -51,6 +56,13 @@ const OrganizationSchema = Type.Object(
     require_second_factor: Type.Boolean({
       description: 'Whether users must have a second factor to sign in.',
     }),
+    dismissal_role: Type.String({
+      enum: [...DISMISSAL_ROLES],
+      maxLength: 32,
+      description:
+        'The role that may dismiss vulnerabilities (statuses 6 to 9), beside admins and staff. `assessment_operator` includes `rbac_group_admin`.',
+      examples: [DEFAULT_DISMISSAL_ROLE],
+    }),
     user_count: countSchema('The number of users, including invited users and excluding banned ones.'),
     assessment_count: countSchema('The number of assessments.'),
     asset_count: countSchema('The number of assets.'),
@@ -59,13 +71,14 @@ const OrganizationSchema = Type.Object(
 );
 
 function toOrganizationBody(profile: OrganizationProfile) {
-  const { id, uid, name, createdAt, requireSecondFactor: required, counts } = profile;
+  const { id, uid, name, createdAt, requireSecondFactor: required, dismissalRole, counts } = profile;
   return {
     id,
     uid,
     name,
     created_at: formatTimestamp(createdAt),
     require_second_factor: required,
+    dismissal_role: dismissalRole,
     user_count: counts?.users ?? null,
     assessment_count: counts?.assessments ?? null,
     asset_count: counts?.assets ?? null,
@@ -166,6 +179,16 @@ const UpdateOrganizationSchema = Type.Object(
         examples: [false],
       }),
     ),
+    dismissal_role: Type.Optional(
+      nullable(
+        Type.Enum(DISMISSAL_ROLES, {
+          type: 'string',
+          description:
+            'The role that may dismiss vulnerabilities (statuses 6 to 9), beside admins and staff. `null` sets the default, `assessment_member`.',
+          examples: ['assessment_operator'],
+        }),
+      ),
+    ),
   },
   { title: 'Organization change' },
 );
@@ -175,7 +198,8 @@ const updateOrganizationOperation = ({ clock }: Context) =>
     id: 'updateOrganization',
     number: 64,
     summary: 'Update an organization',
-    description: 'Changes the name, and whether users must have a second factor. Requires an admin.',
+    description:
+      'Changes the name, whether users must have a second factor, and who may dismiss vulnerabilities. Requires an admin.',
     method: 'PATCH',
     path,
     access: V1_ACCESS,
@@ -188,7 +212,7 @@ const updateOrganizationOperation = ({ clock }: Context) =>
       caller,
       ifMatch,
       params: { uid },
-      body: { name, require_second_factor: required },
+      body: { name, require_second_factor: required, dismissal_role: dismissalRole },
       write,
     }) {
       const by = { actor: caller, now: clock() };
@@ -198,6 +222,8 @@ const updateOrganizationOperation = ({ clock }: Context) =>
         requireVersion(ifMatch, version);
         if (name !== undefined) await renameOrganization(tx, by, uid, name);
         if (required !== undefined) await setSecondFactorRequirement(tx, by, uid, required);
+        if (dismissalRole !== undefined)
+          await setDismissalRole(tx, by, uid, dismissalRole ?? DEFAULT_DISMISSAL_ROLE);
         return requireVisibleOrganization(tx, caller, uid);
       });
       return versionedResult(profile.version, toOrganizationBody(profile));

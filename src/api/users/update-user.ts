@@ -9,7 +9,7 @@ import { operation, operationsOf } from '../../http/operation.ts';
 import { MAX_TEXT } from '../../http/schemas.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { idParams, V1_ACCESS } from '../v1-params.ts';
-import { UserSchema, toUserBody } from './user-schema.ts';
+import { toUserWithAccessBody, UserSchema } from './user-schema.ts';
 
 const MAX_ASSESSMENTS = 1_000;
 
@@ -76,7 +76,7 @@ const updateUserOperation = (context: Context) =>
         return usersById(tx, [id]);
       });
       if (user === undefined) throw notFound('user');
-      return versionedResult(user.version, toUserBody(context, caller, user));
+      return versionedResult(user.version, await toUserWithAccessBody(context, caller, user));
     },
   });
 

@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
 import type { Caller } from '../../auth/callers.ts';
 import { invitationUrl } from '../../auth/account-links.ts';
+import { ROLES } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
-import type { User } from '../../domain/users/user-list.ts';
+import { accessibleAssessmentsOf, type User } from '../../domain/users/user-list.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import {
   DateTimeSchema,
@@ -39,7 +40,7 @@ const DETAIL_FIELDS = {
   assessment_ids: Type.Array(textSchema('acme-web-2026'), {
     maxItems: MAX_RESULTS,
     description:
-      'The assessments that the user has been granted access to. Admins and staff have access to others as well.',
+      'The assessments that the user has been granted access to by name. Members of groups, admins and staff have access to others as well.',
   }),
   banned: Type.Boolean(),
   staff: Type.Boolean(),
@@ -62,9 +63,53 @@ const ADMIN_FIELDS = {
 };
 
 export const UserSchema = Type.Object(
-  { ...NAME_FIELDS, ...DETAIL_FIELDS, ...ADMIN_FIELDS },
+  {
+    ...NAME_FIELDS,
+    ...DETAIL_FIELDS,
+    ...ADMIN_FIELDS,
+    accessible_assessment_ids: Type.Optional(
+      Type.Array(textSchema('acme-web-2026'), {
+        maxItems: MAX_RESULTS,
+        description:
+          'The assessments that the user can access, by name or by group. Absent for admins and staff, who can access all.',
+      }),
+    ),
+  },
   { title: 'User' },
 );
+
+export const AssessmentUserSchema = Type.Object(
+  {
+    ...NAME_FIELDS,
+    role: Type.String({
+      enum: [...ROLES],
+      maxLength: 32,
+      description: 'The role by name; without one, the role in the group of the assessment.',
+      examples: ['assessment_member'],
+    }),
+    via: Type.Array(Type.Unsafe<string | number>({ type: ['string', 'integer'], maxLength: MAX_TEXT }), {
+      maxItems: 2,
+      description: 'What gives the user access: `name`, and the id of the assessment group.',
+      examples: [['name', 1]],
+    }),
+    ...DETAIL_FIELDS,
+    ...ADMIN_FIELDS,
+  },
+  { title: 'Assessment user' },
+);
+
+export async function toUserWithAccessBody(
+  context: Context,
+  caller: Caller,
+  user: User,
+  db: Context['db']['read'] = context.db.read,
+): Promise<Static<typeof UserSchema>> {
+  const accessible = await accessibleAssessmentsOf(db, user);
+  return {
+    ...toUserBody(context, caller, user),
+    ...(accessible === undefined ? {} : { accessible_assessment_ids: accessible }),
+  };
+}
 
 /** A user in a list that is not restricted to admins. */
 export const ListedUserSchema = Type.Object(

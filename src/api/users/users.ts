@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox';
-import type { Caller } from '../../auth/callers.ts';
 import { MAX_EMAIL_LENGTH } from '../../auth/email-addresses.ts';
 import { invitationUrl } from '../../auth/account-links.ts';
 import { ALL_SCOPES } from '../../auth/scopes.ts';
@@ -25,7 +24,14 @@ import { emailSchema, MAX_RESULTS, MAX_TEXT, textSchema } from '../../http/schem
 import { LocationHeader } from '../../http/etags.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import { idParams, V1_ACCESS } from '../v1-params.ts';
-import { InviteUrlSchema, ListedUserSchema, toUserRefBody, UserSchema, toUserBody } from './user-schema.ts';
+import {
+  InviteUrlSchema,
+  ListedUserSchema,
+  toUserBody,
+  toUserRefBody,
+  toUserWithAccessBody,
+  UserSchema,
+} from './user-schema.ts';
 
 const collection = '/users';
 const path = `${collection}/:id`;
@@ -38,7 +44,7 @@ const BannedUserSchema = Type.Object(
     email: emailSchema('spare@acme.example'),
     assessment_ids: Type.Array(textSchema('acme-web-2026'), {
       maxItems: MAX_RESULTS,
-      description: 'The assessments that the user can access.',
+      description: 'The assessments that the user can access, by name or by group; all of them for an admin.',
     }),
     banned: Type.Boolean(),
     admin: Type.Optional(Type.Boolean({ description: 'Returned to admins only.' })),
@@ -100,7 +106,7 @@ const whoAmIOperation = (context: Context) =>
     async handler({ caller }) {
       const user = await requireOwnUser(context.db.read, caller);
       return versionedResult(user.version, {
-        ...toUserBody(context, caller, user),
+        ...(await toUserWithAccessBody(context, caller, user)),
         scopes: ALL_SCOPES.filter((scope) => caller.scopes.has(scope)),
       });
     },
@@ -223,23 +229,16 @@ const inviteUserOperation = (context: Context) =>
         });
         if (invited instanceof DomainError) return invited;
         if (sendsMail) await queueInvitationMail(tx, by, invited);
-        return toInvitedUserResult(context, caller, await usersById(tx, [invited.id]));
+        const [user] = await usersById(tx, [invited.id]);
+        if (user === undefined) throw notFound('user');
+        return versionedResult(user.version, await toUserWithAccessBody(context, caller, user, tx), {
+          location: `${collection}/${user.id}`,
+        });
       });
       if (sendsMail) context.jobs.notify();
       return result;
     },
   });
-
-function toInvitedUserResult(
-  context: Context,
-  caller: Caller,
-  [user]: Awaited<ReturnType<typeof usersById>>,
-) {
-  if (user === undefined) throw notFound('user');
-  return versionedResult(user.version, toUserBody(context, caller, user), {
-    location: `${collection}/${user.id}`,
-  });
-}
 
 const getUserOperation = (context: Context) =>
   operation({
@@ -255,7 +254,7 @@ const getUserOperation = (context: Context) =>
     versioned: true,
     async handler({ caller, params: { id } }) {
       const user = await requireManagedUser(context.db.read, caller, id);
-      return versionedResult(user.version, toUserBody(context, caller, user));
+      return versionedResult(user.version, await toUserWithAccessBody(context, caller, user));
     },
   });
 

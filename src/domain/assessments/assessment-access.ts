@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Principal, ChangeContext } from '../../auth/callers.ts';
-import { type AccessRole, DEFAULT_ACCESS_ROLE, type Role, rolesWith } from '../../auth/roles.ts';
+import { type AccessRole, DEFAULT_ACCESS_ROLE, type Role, ROLES, rolesWith } from '../../auth/roles.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import {
@@ -16,7 +16,7 @@ import { bumpUserVersions } from '../shared/account-rights.ts';
 import { recordEvents } from '../audit/record-event.ts';
 import { type FieldError, invalidInput, notFound } from '../shared/errors.ts';
 import { lockRows } from '../shared/lock-rows.ts';
-import { hasRole } from '../shared/visibility.ts';
+import { assessmentIdsWithRole, hasRole } from '../shared/visibility.ts';
 
 /** Who grants access by name: a person, or a group of the identity provider. Each revokes only its own grants. */
 type GrantSource = 'by_name' | 'by_provider';
@@ -202,6 +202,21 @@ export async function grantedAssessments(
     else uids.push(uid);
   }
   return uidsByUser;
+}
+
+const selectAccessible = prepareQuery<{ user: number }, { uid: string }>((db, p) =>
+  db
+    .selectFrom('assessments')
+    .select('uid')
+    .where(
+      sql<SqlBool>`id in (${assessmentIdsWithRole({ roles: ROLES }, { callerId: p.user, callerOrganizationId: -1 })})`,
+    )
+    .orderBy('uid'),
+);
+
+/** @returns the uids of the assessments in which a user has a role, by name or by group, sorted */
+export async function accessibleAssessments(db: ReadConnection, userId: number): Promise<string[]> {
+  return (await selectAccessible(db, { user: userId })).map(({ uid }) => uid);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import { isAdminOf, isMemberOf, type Caller } from '../../auth/callers.ts';
+import type { DismissalRole } from '../../auth/roles.ts';
 import type { ReadConnection } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import type { Tables } from '../../db/schema.ts';
@@ -14,6 +15,7 @@ export interface OrganizationProfile {
   name: string;
   createdAt: number;
   requireSecondFactor: boolean;
+  dismissalRole: DismissalRole;
   /** `null` unless the caller administers it. */
   counts: { users: number; assessments: number; assets: number } | null;
 }
@@ -21,7 +23,7 @@ export interface OrganizationProfile {
 const selectProfiles = (db: ReadConnection) =>
   db
     .selectFrom('organizations')
-    .select(['id', 'version', 'uid', 'name', 'created_at', 'require_second_factor'])
+    .select(['id', 'version', 'uid', 'name', 'created_at', 'require_second_factor', 'dismissal_role'])
     .where('kind', '=', 'organization');
 
 type ProfileRow = Awaited<ReturnType<ReturnType<typeof selectProfiles>['executeTakeFirstOrThrow']>>;
@@ -83,6 +85,7 @@ async function hydrateProfiles(
     name: row.name,
     createdAt: row.created_at,
     requireSecondFactor: row.require_second_factor === 1,
+    dismissalRole: row.dismissal_role,
     counts: administered.has(row.id)
       ? {
           users: users.get(row.id) ?? 0,

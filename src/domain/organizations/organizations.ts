@@ -1,4 +1,5 @@
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
+import { DEFAULT_DISMISSAL_ROLE, type DismissalRole } from '../../auth/roles.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
@@ -68,6 +69,39 @@ export async function renameOrganization(
   });
 }
 
+/**
+ * Sets who may dismiss vulnerabilities. What is dismissed already stays.
+ * @throws DomainError `not-found` for the organization
+ */
+export async function setDismissalRole(
+  tx: Transaction,
+  by: ChangeContext,
+  uid: string,
+  role: DismissalRole,
+): Promise<void> {
+  await lockOrganization(tx, uid);
+  const organization = await tx
+    .selectFrom('organizations')
+    .select(['id', 'dismissal_role'])
+    .where('uid', '=', uid)
+    .where('kind', '=', 'organization')
+    .executeTakeFirst();
+  if (organization === undefined) throw notFound(`organization ${uid}`);
+  if (organization.dismissal_role === role) return;
+  await tx
+    .updateTable('organizations')
+    .set((eb) => ({ dismissal_role: role, version: eb('version', '+', 1) }))
+    .where('id', '=', organization.id)
+    .execute();
+  await recordEvent(tx, by, {
+    action: 'organization.update',
+    object: ['organization', uid],
+    organizationId: organization.id,
+    before: { dismissal_role: organization.dismissal_role },
+    after: { dismissal_role: role },
+  });
+}
+
 /** Creates an empty group of organizations. Its uid shares the format and the namespace of organizations. */
 export function createOrganizationGroup(
   tx: Transaction,
@@ -108,7 +142,13 @@ async function insertKind(
       : { action: 'organization-group.create', object: ['organization-group', uid] }),
     organizationId: id,
     before: null,
-    after: { uid, name: clean, ...(kind === 'organization' ? { require_second_factor: false } : {}) },
+    after: {
+      uid,
+      name: clean,
+      ...(kind === 'organization'
+        ? { require_second_factor: false, dismissal_role: DEFAULT_DISMISSAL_ROLE }
+        : {}),
+    },
   });
   return { id, uid, name: clean };
 }
@@ -165,13 +205,16 @@ export async function hasOrganizations(db: ReadConnection): Promise<boolean> {
   return (await query.execute()).length > 0;
 }
 
+export interface OrganizationWithSettings extends Organization {
+  requireSecondFactor: boolean;
+  dismissalRole: DismissalRole;
+}
+
 /** @returns all organizations, oldest first */
-export async function listOrganizations(
-  db: ReadConnection,
-): Promise<(Organization & { requireSecondFactor: boolean })[]> {
+export async function listOrganizations(db: ReadConnection): Promise<OrganizationWithSettings[]> {
   const rows = await db
     .selectFrom('organizations')
-    .select(['id', 'uid', 'name', 'require_second_factor'])
+    .select(['id', 'uid', 'name', 'require_second_factor', 'dismissal_role as dismissalRole'])
     .where('kind', '=', 'organization')
     .orderBy('id')
     .execute();

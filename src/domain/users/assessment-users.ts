@@ -1,122 +1,155 @@
 import { sql } from 'kysely';
 import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.ts';
-import { prepareInsert } from '../../db/bulk-insert.ts';
+import type { AccessRole, Role } from '../../auth/roles.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
-import { inList } from '../../db/dialect-sql.ts';
+import { forNoKeyUpdate, inList, inSelected } from '../../db/dialect-sql.ts';
+import { applyGrants, type GrantChange, readGrants } from '../assessments/assessment-access.ts';
 import { type VisibleAssessment, lockAssessment, requireAssessment } from '../assessments/find-assessment.ts';
-import { bumpUserVersions } from '../shared/account-rights.ts';
-import { type AttributedChange, recordEvents } from '../audit/record-event.ts';
 import { DomainError, type FieldError, invalidInput } from '../shared/errors.ts';
+import { lockRows } from '../shared/lock-rows.ts';
 import { defineList } from '../lists/define-list.ts';
 import { hydrateUsers, type User, selectUsers } from './user-list.ts';
 
-const insertAccess = prepareInsert('assessment_access', {
-  organization_id: 'int',
-  assessment_id: 'int',
-  user_id: 'int',
-});
+export interface AssessmentUser extends User {
+  /** The role by name, otherwise the one by group. */
+  role: Role;
+  /** What gives them access: `name`, or the id of a group. */
+  via: ('name' | number)[];
+}
 
-/** Client users with explicit access to an assessment. Admins are excluded, as they can access it anyway. */
-const usersWithAccess = (db: ReadConnection) =>
-  selectUsers(db)
-    .innerJoin('assessment_access', 'assessment_access.user_id', 'users.id')
-    .where('users.admin', '=', 0);
-
-/** Client users with explicit access to an assessment (operation 40). */
+/** Client users with a role in an assessment (operation 40). Admins are excluded, as they need none. */
 export const assessmentUserList = defineList({
   name: 'assessment-users',
-  rows: ({ db }) => usersWithAccess(db),
+  rows: ({ db }) => selectUsers(db).where('users.admin', '=', 0),
   id: 'users.id',
   organization: 'users.organization_id',
   filters: {
     assessment: {
       kind: 'integers',
-      where: ({ db }, ids) => inList(db, sql.ref<number>('assessment_access.assessment_id'), ids),
+      where: ({ db }, ids) =>
+        inSelected(
+          db,
+          sql.ref('users.id'),
+          sql`select access.user_id from assessment_access as access
+            where ${inList(db, sql.ref<number>('access.assessment_id'), ids)}
+          union all select member.user_id from assessments
+            join assessment_group_members as member on member.group_id = assessments.group_id
+            where ${inList(db, sql.ref<number>('assessments.id'), ids)}`,
+        ),
     },
   },
   sorts: { id: { column: 'users.id', type: 'integer' } },
-  hydrate: ({ db }, rows) => hydrateUsers(db, rows),
+  hydrate: ({ db }, rows, { assessment = [] }) => hydrateAssessmentUsers(db, rows, assessment),
 });
 
+/** Leaves out users whose access has ended since the rows were read. */
+async function hydrateAssessmentUsers(
+  db: ReadConnection,
+  rows: Parameters<typeof hydrateUsers>[1],
+  assessmentIds: readonly number[],
+): Promise<AssessmentUser[]> {
+  const userIds = rows.map(({ id }) => id);
+  const [users, grants, memberships] = await Promise.all([
+    hydrateUsers(db, rows),
+    readGrants(db, { assessmentIds, userIds }),
+    db
+      .selectFrom('assessment_group_members as member')
+      .innerJoin('assessments', 'assessments.group_id', 'member.group_id')
+      .select(['member.user_id as userId', 'member.group_id as groupId', 'member.role'])
+      .where(({ ref }) => inList(db, ref('assessments.id'), assessmentIds))
+      .where(({ ref }) => inList(db, ref('member.user_id'), userIds))
+      .execute(),
+  ]);
+  const byName = new Map(grants.map(({ userId, role }) => [userId, role]));
+  const byGroup = new Map(memberships.map((membership) => [membership.userId, membership]));
+  return users.flatMap((user) => {
+    const [named, membership] = [byName.get(user.id), byGroup.get(user.id)];
+    const role = named ?? membership?.role;
+    if (role === undefined) return [];
+    const via = [...(named ? ['name' as const] : []), ...(membership ? [membership.groupId] : [])];
+    return [{ ...user, role, via }];
+  });
+}
+
 /**
- * @returns the id of an assessment whose users the caller may see
+ * @returns an assessment whose users the caller may see
  * @throws DomainError `not-found` without access to it; `forbidden` unless the caller is an admin
  */
 export async function requireAdministeredAssessment(
   db: ReadConnection,
   caller: Caller,
   uid: string,
-): Promise<number> {
+): Promise<VisibleAssessment> {
   const assessment = await requireAssessment(db, caller, uid);
-  requireAdmin(caller, assessment);
-  return assessment.id;
+  if (!isAdminOf(caller, assessment.organizationId)) throw new DomainError('assessment-users-admins-only');
+  return assessment;
 }
 
-function requireAdmin(caller: Caller, { organizationId }: VisibleAssessment): void {
-  if (!isAdminOf(caller, organizationId)) throw new DomainError('assessment-users-admins-only');
-}
+/** The id of a user, or the role that they get. */
+type AddedUser = number | { id: number; role?: AccessRole | undefined };
 
 /**
- * Grants users access to an assessment, and revokes the access of others. Ignores users in `add` who already have
- * access, and users in `remove` who have none.
- * @returns all client users with explicit access afterwards, by id
- * @throws DomainError `invalid` for a user in both lists or outside the organization; `not-found` without access to the
- *   assessment; `forbidden` unless the caller is an admin
+ * Grants users access by name to an assessment, and revokes that of others. Without a role, users who have access by
+ * name keep theirs. Ignores users in `remove` who have none.
+ * @returns the id of the assessment
+ * @throws DomainError `invalid` for a user in both lists, with two roles or outside the organization; `not-found`
+ *   without access to the assessment; `forbidden` unless the caller is an admin
  */
 export async function updateAssessmentUsers(
   tx: Transaction,
   by: ChangeContext<Caller>,
   uid: string,
-  { add = [], remove = [] }: { add?: readonly number[] | undefined; remove?: readonly number[] | undefined },
-): Promise<User[]> {
-  const removing = new Set(remove);
-  const duplicates = add.flatMap((id, index): FieldError[] =>
-    removing.has(id)
-      ? [{ property: `add.${index}`, code: 'also-in', params: { other: 'remove' }, value: id }]
-      : [],
-  );
-  if (duplicates.length > 0) throw invalidInput(duplicates);
+  {
+    add = [],
+    remove = [],
+  }: { add?: readonly AddedUser[] | undefined; remove?: readonly number[] | undefined },
+): Promise<number> {
+  const changes = changesOf(add, remove);
+  const { organizationId } = await requireAdministeredAssessment(tx, by.actor, uid);
+  await requireUsers(tx, organizationId, { add: add.map(idOf), remove });
+  const userIds = [...changes.keys()].sort((one, other) => one - other);
+  await lockRows(tx, 'users', userIds, forNoKeyUpdate);
   const assessment = await lockAssessment(tx, by.actor, uid);
-  requireAdmin(by.actor, assessment);
-  await requireUsers(tx, assessment.organizationId, { add, remove });
-  const rows = await tx
-    .selectFrom('assessment_access')
-    .select('user_id')
-    .where('assessment_id', '=', assessment.id)
-    .where(({ ref }) => inList(tx, ref('user_id'), [...add, ...remove]))
-    .execute();
-  const usersWithGrant = new Set(rows.map(({ user_id }) => user_id));
-  const added = [...new Set(add)].filter((id) => !usersWithGrant.has(id)).sort((one, other) => one - other);
-  const removed = [...removing].filter((id) => usersWithGrant.has(id)).sort((one, other) => one - other);
-  await bumpUserVersions(tx, [...added, ...removed]);
-  await insertAccess(
+  const grants = await readGrants(tx, { assessmentIds: [assessment.id], userIds });
+  const current = new Map(grants.map((grant) => [grant.userId, grant]));
+  await applyGrants(
     tx,
-    added.map((id) => [assessment.organizationId, assessment.id, id]),
-  );
-  if (removed.length > 0)
-    await tx
-      .deleteFrom('assessment_access')
-      .where('assessment_id', '=', assessment.id)
-      .where(({ ref }) => inList(tx, ref('user_id'), removed))
-      .execute();
-  const eventBase = { object: ['assessment', uid], organizationId: assessment.organizationId } as const;
-  await recordEvents(tx, [
-    ...added.map((user): AttributedChange => ({
-      by,
-      change: { action: 'assessment.grant', ...eventBase, before: null, after: { user } },
+    by,
+    'by_name',
+    userIds.map((userId) => ({
+      assessment,
+      userId,
+      current: current.get(userId),
+      role: changes.get(userId) ?? null,
     })),
-    ...removed.map((user): AttributedChange => ({
-      by,
-      change: { action: 'assessment.revoke', ...eventBase, before: { user }, after: null },
-    })),
-  ]);
-  return hydrateUsers(
-    tx,
-    await usersWithAccess(tx)
-      .where('assessment_access.assessment_id', '=', assessment.id)
-      .orderBy('users.id')
-      .execute(),
   );
+  return assessment.id;
+}
+
+const idOf = (user: AddedUser) => (typeof user === 'number' ? user : user.id);
+
+/**
+ * @returns what happens to the access of each user
+ * @throws DomainError `invalid` for a user in both lists or with two roles
+ */
+function changesOf(
+  add: readonly AddedUser[],
+  remove: readonly number[],
+): ReadonlyMap<number, GrantChange['role']> {
+  const changes = new Map<number, GrantChange['role']>(remove.map((id) => [id, 'revoke']));
+  const errors = add.flatMap((user, index): FieldError[] => {
+    const id = idOf(user);
+    const role = (typeof user === 'number' ? undefined : user.role) ?? null;
+    const before = changes.get(id) ?? null;
+    const property = `add.${index}`;
+    if (before === 'revoke') return [{ property, code: 'also-in', params: { other: 'remove' }, value: id }];
+    if (before !== null && role !== null && before !== role)
+      return [{ property, code: 'duplicate', value: id }];
+    changes.set(id, role ?? before);
+    return [];
+  });
+  if (errors.length > 0) throw invalidInput(errors);
+  return changes;
 }
 
 async function requireUsers(

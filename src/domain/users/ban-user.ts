@@ -7,6 +7,7 @@ import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
+import { accessibleAssessments, grantedAssessments } from '../assessments/assessment-access.ts';
 import { removeFromAllGroups } from '../assessments/groups.ts';
 import { bumpCredentialVersion } from '../tokens/credentials.ts';
 import { lockAndCheckLastAdmin } from './last-admin.ts';
@@ -55,15 +56,6 @@ type UserRow = Awaited<ReturnType<typeof userById>>[number];
 
 const assessmentsOfOrganization = prepareQuery<{ organization: number }, { uid: string }>((db, p) =>
   db.selectFrom('assessments').select('uid').where('organization_id', '=', p.organization).orderBy('uid'),
-);
-
-const assessmentsWithAccess = prepareQuery<{ user: number }, { uid: string }>((db, p) =>
-  db
-    .selectFrom('assessment_access')
-    .innerJoin('assessments', 'assessments.id', 'assessment_access.assessment_id')
-    .select('assessments.uid')
-    .where('assessment_access.user_id', '=', p.user)
-    .orderBy('assessments.uid'),
 );
 
 /** Locks the user, so that the expected version is the one that is banned, and nothing new refers to a deleted user. */
@@ -170,7 +162,7 @@ export async function banUser(
     });
     return { ...banned, version };
   }
-  const assessments = await assessmentsWithAccess(tx, { user: user.id });
+  const granted = await grantedAssessments(tx, [user.id]);
   const assignedTo = await findAssignedOrganizations(tx, user.id);
   const groups = await removeFromAllGroups(tx, user.id);
   await tx.deleteFrom('users').where('id', '=', id).execute();
@@ -186,7 +178,7 @@ export async function banUser(
       admin: banned.admin,
       staff: user.staff === 1,
       assigned_to: assignedTo,
-      assessments: assessments.map((assessment) => assessment.uid),
+      assessments: granted.get(user.id) ?? [],
       groups,
     },
     after: null,
@@ -224,10 +216,10 @@ export async function isBannedAddress(
 }
 
 async function loadBannedUser(db: ReadConnection, user: UserRow): Promise<BannedUser> {
-  const assessments =
+  const assessmentIds =
     user.admin === 1 && user.organization_id !== null
-      ? await assessmentsOfOrganization(db, { organization: user.organization_id })
-      : await assessmentsWithAccess(db, { user: user.id });
+      ? (await assessmentsOfOrganization(db, { organization: user.organization_id })).map(({ uid }) => uid)
+      : await accessibleAssessments(db, user.id);
   return {
     id: user.id,
     version: user.version,
@@ -237,6 +229,6 @@ async function loadBannedUser(db: ReadConnection, user: UserRow): Promise<Banned
     accepted: user.accepted_at !== null,
     deleted: false,
     invitedAt: user.invited_at ?? user.created_at,
-    assessmentIds: assessments.map(({ uid }) => uid),
+    assessmentIds,
   };
 }

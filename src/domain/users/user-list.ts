@@ -3,7 +3,7 @@ import { type Principal, type Caller, isAdminOf } from '../../auth/callers.ts';
 import { normalizeEmail } from '../../auth/email-addresses.ts';
 import type { ReadConnection } from '../../db/database.ts';
 import { inList } from '../../db/dialect-sql.ts';
-import { grantedAssessments } from '../assessments/assessment-access.ts';
+import { accessibleAssessments, grantedAssessments } from '../assessments/assessment-access.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import { type ListContext, searchFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
@@ -127,6 +127,14 @@ export async function requireManagedUser(db: ReadConnection, caller: Caller, id:
   if (user === undefined || !(isOwn || (!user.staff && isAdminOf(caller, user.organizationId))))
     throw notFound('user');
   return user;
+}
+
+/** @returns the uids of the assessments that a user can access, sorted; `undefined` for admins and staff */
+export async function accessibleAssessmentsOf(
+  db: ReadConnection,
+  { id, admin, staff }: User,
+): Promise<string[] | undefined> {
+  return admin || staff ? undefined : accessibleAssessments(db, id);
 }
 
 /** A user as the page for a password reset link shows them. */

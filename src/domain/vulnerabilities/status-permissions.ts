@@ -1,7 +1,7 @@
 import { isAdminOf, type Caller } from '../../auth/callers.ts';
+import type { DismissalRole } from '../../auth/roles.ts';
 import type { ReadConnection } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
-import type { Row } from '../../db/schema.ts';
 import { DomainError } from '../shared/errors.ts';
 import { type CallerRoles, isPermitted, requirePermission } from '../shared/permissions.ts';
 import { isClosed, STATUS } from '../shared/statuses-and-severities.ts';
@@ -13,10 +13,6 @@ export interface StatusMove extends CallerRoles {
   from: number | null;
   to: number;
 }
-
-/** The values of an organization's `dismissal_role`: who may dismiss vulnerabilities, beside admins and staff. */
-export const DISMISSAL_ROLES = ['assessment_member', 'assessment_operator', 'admin'] as const;
-export type DismissalRole = Row<'organizations'>['dismissal_role'];
 
 const selectDismissalRole = prepareQuery<{ id: number }, { dismissal_role: DismissalRole }>((db, p) =>
   db.selectFrom('organizations').select('dismissal_role').where('id', '=', p.id),
