@@ -56,7 +56,7 @@ const DISMISSALS: Readonly<Record<string, (token: string) => Promise<TestRespons
   },
   'bulk update (30)': async (token) => {
     const { id } = await fixtures.vulnerability(assessment);
-    return bulk(token, { ids: [id], set: { status_id: ACCEPTED_RISK } });
+    return bulk(token, { ids: [id], set: { status_id: ACCEPTED_RISK }, comment: 'Accepted.' });
   },
   'undo of a bulk update (30)': async (token) => {
     const { id } = await fixtures.vulnerability(assessment, { statusId: ACCEPTED_RISK });

@@ -208,9 +208,7 @@ const selectAccessible = prepareQuery<{ user: number }, { uid: string }>((db, p)
   db
     .selectFrom('assessments')
     .select('uid')
-    .where(
-      sql<SqlBool>`id in (${assessmentIdsWithRole({ roles: ROLES }, { callerId: p.user, callerOrganizationId: -1 })})`,
-    )
+    .where(sql<SqlBool>`id in (${assessmentIdsWithRole(sql`${p.user}`, ROLES)})`)
     .orderBy('uid'),
 );
 

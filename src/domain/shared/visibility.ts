@@ -259,14 +259,19 @@ export async function loadAssessmentIds(
   p: VisibilityParameters,
 ): Promise<readonly number[]> {
   if (kind !== 'client' || rules.every(({ level }) => level !== 'listing')) return [];
-  return selectIds(
-    db,
-    sql`select assessment_access.assessment_id from assessment_access
-        where assessment_access.user_id = ${p.callerId} and ${isOneOf('assessment_access.role', roles)}
-      union select grouped.id from assessment_group_members as membership
-        join assessments as grouped on grouped.group_id = membership.group_id
-        where membership.user_id = ${p.callerId} and ${isOneOf('membership.role', roles)}`,
-  );
+  return selectIds(db, assessmentIdsWithRole(sql`${p.callerId}`, roles));
+}
+
+/** Selects the ids of the assessments in which a user has one of the roles, each once. */
+export function assessmentIdsWithRole(
+  user: RawBuilder<unknown>,
+  roles: readonly Role[],
+): RawBuilder<unknown> {
+  return sql`select assessment_access.assessment_id from assessment_access
+      where assessment_access.user_id = ${user} and ${isOneOf('assessment_access.role', roles)}
+    union select grouped.id from assessment_group_members as membership
+      join assessments as grouped on grouped.group_id = membership.group_id
+      where membership.user_id = ${user} and ${isOneOf('membership.role', roles)}`;
 }
 
 function isOneOf(column: string, roles: readonly Role[]): RawBuilder<SqlBool> {
