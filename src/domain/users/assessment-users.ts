@@ -107,7 +107,11 @@ export async function updateAssessmentUsers(
   const changes = changesOf(add, remove);
   const { organizationId } = await requireAdministeredAssessment(tx, by.actor, uid);
   await requireUsers(tx, organizationId, { add: add.map(idOf), remove });
-  const userIds = [...changes.keys()].sort((one, other) => one - other);
+  const isRevoked = (id: number) => changes.get(id) === 'revoke';
+  // The audit log has what is granted before what is revoked.
+  const userIds = [...changes.keys()].sort(
+    (one, other) => Number(isRevoked(one)) - Number(isRevoked(other)) || one - other,
+  );
   await lockRows(tx, 'users', userIds, forNoKeyUpdate);
   const assessment = await lockAssessment(tx, by.actor, uid);
   const grants = await readGrants(tx, { assessmentIds: [assessment.id], userIds });
