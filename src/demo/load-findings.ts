@@ -154,7 +154,10 @@ function scheduleLifecycle(
           return updateVulnerability(tx, by, vulnerabilityId, { statusId: step.status });
         case 'comment': {
           const { text, internal = false } = step;
-          return createComment(tx, by, vulnerabilityId, { text: fillTemplate(text, values), internal });
+          return createComment(tx, by, vulnerabilityId, {
+            text: fillTemplate(text, values),
+            internal: internal && by.actor.staff,
+          });
         }
         case 'ask':
           ({ id: retest } = await requestRetest(tx, by, vulnerabilityId, fillTemplate(step.text, values)));

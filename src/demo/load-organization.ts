@@ -50,7 +50,7 @@ export async function loadOrganization(
 ): Promise<() => DemoOrganization<CreatedUser>> {
   const start = first + spec.later * DAY;
   const options = { ...restOptions, start };
-  const { tx, by, testers } = options;
+  const { tx, by } = options;
   const random = seededRandom(spec.seed);
   const byAtStart = { ...by, now: start };
   const { id, uid } = await createOrganization(tx, byAtStart, spec.organization);
@@ -75,7 +75,7 @@ export async function loadOrganization(
   const findingsByAssessment = createDemoFindings(spec, scannedHosts(assets));
   const loaded = await loadAssets(
     { ...options, random },
-    testers[0] as DemoUser,
+    options.testers[0] as DemoUser,
     id,
     spec,
     assets,
@@ -84,12 +84,15 @@ export async function loadOrganization(
   );
 
   const { admin, member, spare } = users;
+  const testers = spec.selfTested ? [member, spare] : options.testers;
   const seeded = findingsByAssessment.map(({ assessment: assessmentOfFindings, findings }, index) => {
     const from = start + index * 40 * DAY;
     const isMain = index === 0;
-    if (findings.length > 0) seedSessions(options, assessmentOfFindings, isMain, from, random);
+    if (findings.length > 0)
+      seedSessions({ ...options, testers }, assessmentOfFindings, isMain, from, random);
     return seedFindings({
       ...options,
+      testers,
       random,
       assessment: assessmentOfFindings,
       findings,
@@ -99,8 +102,8 @@ export async function loadOrganization(
       tagIds: [...tags.editable, ...tags.fixed],
       assets: loaded.uids,
       admin,
-      // Only the admin has access to further assessments.
-      team: isMain ? [member, spare, admin] : [admin],
+      // Only the admin has access to further assessments. Who tests is not assigned what they found.
+      team: isMain && !spec.selfTested ? [member, spare, admin] : [admin],
       useFirstLifecycles: isMain,
     });
   });
@@ -129,7 +132,7 @@ function toCreatedUser({ organizationId: _organization, admin: _admin, ...user }
 
 async function loadUsers(
   { tx, by, schedule, secrets, start }: LoadOptions,
-  { organization: { uid: organization }, domain, assessment, colleagues }: DemoOrganizationSpec,
+  { organization: { uid: organization }, domain, assessment, colleagues, selfTested }: DemoOrganizationSpec,
   {
     organizationId,
     groupIds: [groupId = 0, ...furtherGroupIds],
@@ -160,7 +163,11 @@ async function loadUsers(
   await join(users.admin.uid, 'rbac_group_admin', start);
   await join(users.member.uid, 'assessment_member', start);
   await join(users.spare.uid, 'assessment_member', start);
-  for (const further of furtherGroupIds) await join(users.admin.uid, 'rbac_group_admin', start, further);
+  for (const further of furtherGroupIds) {
+    await join(users.admin.uid, 'rbac_group_admin', start, further);
+    if (selfTested)
+      for (const { uid } of [users.member, users.spare]) await join(uid, 'assessment_member', start, further);
+  }
   for (const { id } of [users.member, users.spare])
     await grantAssessmentAccess(tx, { ...by, now: start }, assessment.uid, id);
   const colleagueIds = new Map<number, number>();
@@ -226,8 +233,7 @@ function seedSessions(
 ): void {
   const log = (tester: DemoUser, startedAt: number, endedAt: number | null) => {
     schedule.add(endedAt ?? startedAt, (now) =>
-      createTestingSession(tx, { ...by, now }, assessment, {
-        testerId: tester.id,
+      createTestingSession(tx, personChangeContext(tester, now), assessment, {
         ...(endedAt === null ? {} : { startedAt, endedAt }),
         note: random.pick(labels().sessionNotes),
       }),

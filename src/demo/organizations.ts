@@ -8,6 +8,8 @@ export interface DemoOrganizationSpec {
   seed: number;
   /** Second octet of the organization's IP addresses. */
   network: number;
+  /** Whether its own members test it; otherwise, platform staff do. */
+  selfTested: boolean;
   /** Number of days between the start of the first organization and of this one. */
   later: number;
   group: string;

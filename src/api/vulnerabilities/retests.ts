@@ -109,7 +109,7 @@ const decideRetestOperation = ({ clock }: Context) =>
     number: 29,
     summary: 'Record the result of a retest',
     description:
-      'Records the result of a pending retest: `verified` moves the vulnerability to 5 Fixed, `failed` to 3 Fix In Progress, and `blocked` and `cancelled` back to its previous status. A vulnerability that has left 4 Pending Verification keeps its status. Requires staff, or a user with access who had a testing session on the assessment before; the requester and admins can cancel a retest.',
+      'Records the result of a pending retest: `verified` moves the vulnerability to 5 Fixed, `failed` to 3 Fix In Progress, and `blocked` and `cancelled` back to its previous status. A vulnerability that has left 4 Pending Verification keeps its status. Requires staff or, unless staff reported the vulnerability, a user who may triage it and had entered a testing session of at least a minute of their own on the assessment before. Who requested the retest can only cancel it; admins can cancel it too.',
     method: 'PATCH',
     path,
     access: V1_ACCESS,
