@@ -9,7 +9,12 @@ import { PAGINATION_STYLES } from '../../http/lists/parameters.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation, operationsOf } from '../../http/operation.ts';
 import { V1_ACCESS } from '../v1-params.ts';
-import { DateSchema, toVulnerabilityBody, VulnerabilitySchema } from './vulnerability-schema.ts';
+import {
+  DateSchema,
+  toVulnerabilityBody,
+  VULNERABILITY_FIELD_LIST,
+  VulnerabilitySchema,
+} from './vulnerability-schema.ts';
 
 const collection = '/vulnerabilities';
 
@@ -60,6 +65,7 @@ const listVulnerabilitiesOperation = (context: Context) =>
     defaultSort: { sort: 'resolvedAt' },
     fields: { always: 'id' },
     schema: VulnerabilitySchema,
+    columns: VULNERABILITY_FIELD_LIST,
     toRow: (vulnerability) => toVulnerabilityBody(vulnerability, context),
     download: { action: 'vulnerability.export', filename: 'vulnerabilities' },
   });

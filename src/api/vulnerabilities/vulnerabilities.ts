@@ -56,24 +56,6 @@ const UserIdSchema = Type.Integer({
 
 const SIZE_DESCRIPTION = `The request can have at most ${MAX_VULNERABILITY_BYTES / 1024} KiB.`;
 
-const VulnerabilityWithRightsSchema = Type.Object(
-  {
-    ...VulnerabilitySchema.properties,
-    may: Type.Object(
-      {
-        edit: Type.Boolean({ description: 'Edit it (operation 19).' }),
-        triage: Type.Boolean({ description: 'Set statuses up to Fixed, and tags (operation 5).' }),
-        dismiss: Type.Boolean({ description: 'Set the statuses 6 to 9.' }),
-        comment: Type.Boolean({ description: 'Comment, attach files, request a retest.' }),
-        decide_retest: Type.Boolean({ description: 'Verify the requested retest.' }),
-        delete: Type.Boolean({ description: 'Delete it (operation 20).' }),
-      },
-      { title: 'Rights', description: 'What the caller may do with it now.' },
-    ),
-  },
-  { title: 'Vulnerability with rights' },
-);
-
 const getVulnerabilityOperation = (context: Context) =>
   operation({
     id: 'getVulnerability',
@@ -84,7 +66,7 @@ const getVulnerabilityOperation = (context: Context) =>
     path: VULNERABILITY_PATH,
     access: V1_ACCESS,
     params: idParams('The id of a vulnerability.', 1),
-    responses: { 200: { description: 'The vulnerability.', schema: VulnerabilityWithRightsSchema } },
+    responses: { 200: { description: 'The vulnerability.', schema: VulnerabilitySchema } },
     versioned: true,
     async handler({ caller, params: { id } }) {
       const { read } = context.db;

@@ -50,6 +50,8 @@ interface ListOptions<
   ): Promise<FilterInput<F>> | FilterInput<F>;
   /** Schema of one row. */
   schema: S;
+  /** The properties of a row in an export; absent: all of the schema. */
+  columns?: readonly string[];
   toRow(item: Item, context: ListContext): Static<S>;
   /** Allows `fields`. This field is always included. */
   fields?: { always: string };
@@ -71,7 +73,7 @@ export function listOperation<
 >(context: Context, declared: ListOptions<Item, F, O, P, S>): Operation {
   const { list, defaultSort, sorts = [], cursorOnly = false, download, fields } = declared;
   const style = PAGINATION_STYLES[declared.style];
-  const columns = Object.keys((declared.schema as { properties?: object }).properties ?? {});
+  const { columns = Object.keys((declared.schema as { properties?: object }).properties ?? {}) } = declared;
   const parameters = filterParameters(style, list.filters, {
     ...declared.filters,
     // Elsewhere the path or the caller determines the organization.
