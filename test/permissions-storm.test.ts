@@ -193,8 +193,8 @@ it.each([1, 2, 3])('A storm of changes leaves everyone the reach of their roles 
     const uidsWith = (roles?: readonly Role[]) =>
       assessments.filter((assessment) => has(assessment, roles)).map(({ uid }) => uid);
     expect(listed.body.map(({ uid }: Assessment) => uid).sort()).toEqual(uidsWith().sort());
-    const found = (await get('/v1/vulnerabilities?page[size]=200')).body;
-    expect(found.map((row: { assessment_id: string }) => row.assessment_id).sort()).toEqual(
+    const reported = (await get('/v1/vulnerabilities?page[size]=200')).body;
+    expect(reported.map((row: { assessment_id: string }) => row.assessment_id).sort()).toEqual(
       uidsWith(SEES_ALL).sort(),
     );
     const { accessible_assessment_ids: accessible } = (await get('/v1/users/whoami')).body;

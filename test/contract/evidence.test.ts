@@ -382,14 +382,14 @@ describe('Imports', () => {
 
   it('by others leave what staff found, and say in the timeline what they saw', async () => {
     const first = await run(staff, nuclei('high'));
-    const [found] = await list();
-    expect(found).toMatchObject({ reported_by_staff: true, severity: 'High', title: 'Exposed panel' });
+    const [reported] = await list();
+    expect(reported).toMatchObject({ reported_by_staff: true, severity: 'High', title: 'Exposed panel' });
     await run(member, nuclei('low', 'Panel'));
     const [seen] = await list();
     expect(seen).toMatchObject({ severity: 'High', title: 'Exposed panel', import_id: first.id });
-    expect(Date.parse(seen.last_seen_at)).toBeGreaterThan(Date.parse(found.last_seen_at));
+    expect(Date.parse(seen.last_seen_at)).toBeGreaterThan(Date.parse(reported.last_seen_at));
     const timeline = async () =>
-      ((await send('GET', `/vulnerabilities/${found.id}/timeline`, staff)).body as any[]).filter(
+      ((await send('GET', `/vulnerabilities/${reported.id}/timeline`, staff)).body as any[]).filter(
         ({ kind }) => kind === 'seen',
       );
     expect(await timeline()).toMatchObject([
