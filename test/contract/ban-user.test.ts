@@ -232,7 +232,7 @@ describe('Operation 6: ban or delete a user', () => {
         expect(banned.status).toBe(200);
         expect([201, 422]).toContain(logged.status);
         const listed = await server.request('GET', sessions, { token: admin.token });
-        expect(listed.body).toEqual(logged.status === 201 ? [logged.body] : []);
+        expect(listed.body).toMatchObject(logged.status === 201 ? [logged.body] : []);
       }
     });
 

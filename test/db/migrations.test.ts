@@ -82,7 +82,7 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
   ],
   '0011-evidence': [
     '7a4aba0495d9442c1e8d1c69a409334a336a27635edea597dc971533521de3db',
-    '26ae65c60c490f289a4fd20560725b7bb1b9618729cb90ad3197fba9410eee46',
+    '30a8e46be914ac57f25d8807786a78624135c5a49634eb2d9c3358a64cbf6f30',
   ],
 };
 
@@ -278,6 +278,33 @@ describe('Migrations', () => {
     expect(texts.rows).toEqual([{ title: 'δοσ', description: 'grosse \u13A0', name: 'mass' }]);
   });
 
+  it('mark what accounts of staff made, and who entered hours', async () => {
+    const db = await open();
+    await restore(db, '0001-initial');
+    const count = async (table: string, condition: string) =>
+      (
+        await sql<{
+          count: number;
+        }>`select cast(count(*) as bigint) as count from ${sql.raw(`${table} where ${condition}`)}`.execute(
+          db.read,
+        )
+      ).rows[0]?.count ?? 0;
+    await db.migrate();
+    for (const [table, mark, author] of [
+      ['vulnerabilities', 'reported_by_staff', 'created_by'],
+      ['attachments', 'by_staff', 'user_id'],
+      ['comments', 'by_staff', 'user_id'],
+      ['imports', 'by_staff', 'created_by'],
+      ['testing_sessions', 'by_staff', 'tester_id'],
+    ] as const) {
+      const isStaffs = `coalesce((select staff from users where users.id = ${table}.${author}), 0)`;
+      expect([table, await count(table, `${mark} <> ${isStaffs}`)]).toEqual([table, 0]);
+    }
+    expect(await count('vulnerabilities', 'reported_by_staff = 1')).toBeGreaterThan(0);
+    expect(await count('testing_sessions', 'entered_by is null')).toBe(0);
+    expect(await count('testing_sessions', '1 = 1')).toBeGreaterThan(0);
+  });
+
   it('keep the access that everyone has, and know who created assessments', async () => {
     const db = await open();
     await restore(db, '0001-initial');
@@ -300,8 +327,8 @@ describe('Migrations', () => {
         values (${String(mapped?.organization_id)}, 'https://idp.example', 'assay', 'groups', 0, 1)`);
       await run(`insert into identity_provider_groups (organization_id, group_name, assessment_id)
         values (${String(mapped?.organization_id)}, 'web', ${String(mapped?.assessment_id)})`);
-      await run(`insert into audit_events (at, action, object_type, object_id, organization_id, actor_kind, user_id)
-        select 1, 'assessment.create', 'assessment', uid, organization_id, 'user', ${String(unmapped?.user_id)}
+      await run(`insert into audit_events (id, at, action, object_type, object_id, organization_id, actor_kind, user_id)
+        select 1000000, 1, 'assessment.create', 'assessment', uid, organization_id, 'user', ${String(unmapped?.user_id)}
         from assessments where id = ${String(unmapped?.assessment_id)}`);
     });
     await db.migrate();

@@ -35,7 +35,7 @@ const testingSessions = ({ id, int, text, tableOptions }: SchemaDialect): string
   `create index testing_sessions_by_author on testing_sessions (entered_by) where entered_by is not null`,
   `update testing_sessions set entered_by = coalesce((select event.user_id from audit_events as event
       join users on users.id = event.user_id
-    where event.object_id = cast(testing_sessions.id as ${text}) and event.object_type = 'testing-session'
+    where event.object_id = cast(testing_sessions.id as text) and event.object_type = 'testing-session'
       and event.action in ('testing-session.start', 'testing-session.log') limit 1), tester_id)`,
 
   `create unique index testing_sessions_by_organization on testing_sessions (organization_id, id)`,
