@@ -418,6 +418,17 @@ describe('Operation 21: attach files to a vulnerability', () => {
   it('stores nothing of an upload without access, also with an Idempotency-Key', async () => {
     const denied = await beginUpload(server, pathOf(), outsider, 'Idempotency-Key: one\r\n');
     await expect.poll(denied.status).toBe(404);
+    const reader = await fixtures.user({ organization: organization.uid });
+    await fixtures.access(assessment.uid, reader.id);
+    await server.context.db.write((tx) =>
+      tx
+        .updateTable('assessment_access')
+        .set({ role: 'assessment_read_only' })
+        .where('user_id', '=', reader.id)
+        .execute(),
+    );
+    const refused = await beginUpload(server, pathOf(), reader, 'Idempotency-Key: one\r\n');
+    await expect.poll(refused.status).toBe(403);
     expect(await waiting()).toEqual([]);
   });
 

@@ -109,7 +109,7 @@ const uploadAttachmentsOperation = (context: Context) => {
       const { caller, writeOnce, headers, params } = request;
       const { id } = params;
       // Replays are checked too, as they are recognised only once the body has been stored.
-      await requireVisibleVulnerability(db.read, caller, id);
+      await requireVisibleVulnerability(db.read, caller, id, 'comment');
       const keys: string[] = [];
       try {
         const hash = startRequestHash(request);
