@@ -92,9 +92,17 @@ const ROLE_PERMISSIONS = {
 
 export type Permission = (typeof ROLE_PERMISSIONS)[Role][number];
 
+const rolesByPermission = new Map<Permission, Role[]>();
+for (const role of ROLES)
+  for (const permission of ROLE_PERMISSIONS[role]) {
+    const roles = rolesByPermission.get(permission);
+    if (roles === undefined) rolesByPermission.set(permission, [role]);
+    else roles.push(role);
+  }
+
 /** @returns the roles with a permission */
 export function rolesWith(permission: Permission): readonly Role[] {
-  return ROLES.filter((role) => (ROLE_PERMISSIONS[role] as readonly Permission[]).includes(permission));
+  return rolesByPermission.get(permission) ?? [];
 }
 
 /** @param roles `null` for none */
