@@ -117,7 +117,7 @@ export async function startImport(
   const resolved = await resolveTarget(caller, target, tx, lockAssessment);
   requireFormatPermission(caller, target, resolved, format);
   const { organizationId, assessment } = resolved;
-  if (options.carry) await requireCanDismiss(tx, caller, organizationId, resolved);
+  if (options.carry) await requireCanDismiss(tx, caller, organizationId, [resolved]);
   // Serializes transactions that count queued imports.
   await lockJobKind(tx, IMPORT_JOB);
   const { count } = await tx

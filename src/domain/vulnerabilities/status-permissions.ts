@@ -40,7 +40,7 @@ export async function requireStatusMoves(
     else others.push(move);
   }
   for (const [organizationId, ofOrganization] of dismissals)
-    await requireCanDismiss(db, caller, organizationId, ...ofOrganization);
+    await requireCanDismiss(db, caller, organizationId, ofOrganization);
 }
 
 /** Whether a status dismisses a vulnerability without a fix: 6 to 9. */
@@ -56,9 +56,9 @@ export async function requireCanDismiss(
   db: ReadConnection,
   caller: Caller,
   organizationId: number,
-  ...roles: readonly CallerRoles[]
+  roles: readonly CallerRoles[],
 ): Promise<void> {
-  if (!(await canDismiss(db, caller, organizationId, ...roles)))
+  if (!(await canDismiss(db, caller, organizationId, roles)))
     throw new DomainError('dismissal-role', { role: await dismissalRoleOf(db, organizationId) });
 }
 
@@ -67,7 +67,7 @@ export async function canDismiss(
   db: ReadConnection,
   caller: Caller,
   organizationId: number,
-  ...roles: readonly CallerRoles[]
+  roles: readonly CallerRoles[],
 ): Promise<boolean> {
   if (isAdminOf(caller, organizationId)) return true;
   const role = await dismissalRoleOf(db, organizationId);
