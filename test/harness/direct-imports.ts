@@ -55,6 +55,7 @@ export async function importDirectly(
         organization_id: organizationId,
         assessment_id: assessment?.id ?? null,
         created_by: caller.userId,
+        by_staff: caller.staff ? 1 : 0,
         // The run ignores this flag.
         state: 'succeeded',
         format: name,
