@@ -114,6 +114,7 @@ describeInBrowser('Console: roles', () => {
     await facts(page).getByText('No due date').waitFor();
     await facts(page).getByText('of roles').waitFor();
     await page.getByText('No attachments.').waitFor();
+    expect(await page.getByText('Only staff can edit').count()).toBe(0);
     await page.getByRole('tab', { name: 'Retests' }).click();
     await page.getByText('No retests.').waitFor();
     for (const key of ['s', 'e', 'a', 't', 'c', 'E']) await page.keyboard.press(key);
@@ -181,6 +182,17 @@ describeInBrowser('Console: roles', () => {
     await staff.getByText('Reported by staff').waitFor();
     await staff.getByRole('link', { name: 'Edit', exact: true }).waitFor();
     expect(await staff.getByText('Only staff can edit').count()).toBe(0);
+  });
+
+  it('says why an admin cannot delete a comment of staff', async () => {
+    const page = await assay.enter('admin', `/vulnerabilities/${ofStaff}`, { expectedStatuses: [403] });
+    const comment = page.getByRole('article', { name: /^Comment by/ });
+    await comment.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete comment' }).click();
+    const error = page.getByRole('alert').filter({ hasText: 'Could not delete the comment' });
+    await error.getByText(/staff/).waitFor();
+    await comment.getByText('Seen again.').waitFor();
+    await expectAccessible(page);
   });
 
   it('lets those decide a retest who may, and its author cancel it', async () => {

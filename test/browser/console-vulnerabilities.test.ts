@@ -71,14 +71,16 @@ describeInBrowser('Console: vulnerability list', () => {
 
   it('shows notifications of the latest changes, each with its own undo', async () => {
     const page = await enter(`${LIST}?severity=%5B%22Low%22%5D`);
-    const notices = page.getByRole('alert').filter({ hasText: 'Fixed: ' });
+    const notices = page.getByRole('alert').filter({ hasText: 'Out Of Scope: ' });
     const last = rowsOf(page).nth(4);
     const before = await last.textContent();
     for (let index = 0; index < 5; index += 1) {
       const title = (await rowsOf(page).nth(index).getByRole('link').textContent()) ?? '';
       await page.keyboard.press('j');
       await page.keyboard.press('s');
-      await page.getByRole('menuitem', { name: 'Fixed' }).click();
+      await page.getByRole('menuitem', { name: 'Out Of Scope' }).click();
+      await page.getByRole('dialog').getByLabel('Reason', { exact: true }).fill('Not ours.');
+      await page.getByRole('button', { name: 'Set to Out Of Scope' }).click();
       await notices.filter({ hasText: title }).waitFor();
     }
     await expect.poll(() => notices.count()).toBe(3);

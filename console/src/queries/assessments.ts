@@ -62,18 +62,19 @@ export async function findAssessments(
   signal: AbortSignal,
   { organizationUid, permission }: AssessmentConditions = {},
 ): Promise<Option[]> {
+  const options: Option[] = [];
   const query = {
     ...(search === '' ? {} : { 'filter[search]': search }),
     ...(organizationUid === undefined ? {} : { 'filter[organization_uid][]': [organizationUid] }),
-    // Assessments that do not permit it are skipped, so more are read.
     ...(permission === undefined ? {} : { include_permissions: true }),
     'page[size]': permission === undefined ? MAX_OPTIONS : 5 * MAX_OPTIONS,
   };
-  const { data } = await api.GET('/v1/assessments', { params: { query }, signal });
-  return data
-    .filter(({ permissions }) => permission === undefined || permissions?.[permission] === true)
-    .slice(0, MAX_OPTIONS)
-    .map(({ uid, name }) => ({ value: uid, label: name }));
+  for await (const { uid, name, permissions } of api.rows('/v1/assessments', { params: { query }, signal })) {
+    if (permission === undefined || permissions?.[permission] === true)
+      options.push({ value: uid, label: name });
+    if (options.length === MAX_OPTIONS) break;
+  }
+  return options;
 }
 
 /** Reads the name of an assessment. */

@@ -14,17 +14,19 @@ export const currentUserQuery = queryOptions({
 export type Permission = keyof NonNullable<Assessment['permissions']>;
 
 /** Reads the permissions of users other than admins, by the uid of each assessment that they can read. */
-export const permissionsQuery = queryOptions({
-  queryKey: ['permissions'],
-  async queryFn({ signal }) {
-    const permissions = new Map<string, NonNullable<Assessment['permissions']>>();
-    const query = { include_permissions: true, 'page[size]': 200, 'page[after]': '' };
-    for await (const assessment of api.rows('/v1/assessments', { params: { query }, signal }))
-      if (assessment.permissions !== undefined) permissions.set(assessment.uid, assessment.permissions);
-    return permissions;
-  },
-  staleTime: 60_000,
-});
+const permissionsQuery = (accessibleCount: number | undefined) =>
+  queryOptions({
+    // Access that was given or taken away changes the count.
+    queryKey: ['permissions', accessibleCount],
+    async queryFn({ signal }) {
+      const permissions = new Map<string, NonNullable<Assessment['permissions']>>();
+      const query = { include_permissions: true, 'page[size]': 200, 'page[after]': '' };
+      for await (const assessment of api.rows('/v1/assessments', { params: { query }, signal }))
+        if (assessment.permissions !== undefined) permissions.set(assessment.uid, assessment.permissions);
+      return permissions;
+    },
+    staleTime: 60_000,
+  });
 
 /** Whether a role writes assets and does not even comment, as that of an infrastructure admin, who sees no vulnerabilities. */
 export const isBlind = ({
@@ -34,6 +36,7 @@ export const isBlind = ({
 
 /** Tells what the user may do. Until it is known, nothing. */
 export interface Permissions {
+  isKnown: boolean;
   /** Whether an assessment permits it; without a uid, whether any does. */
   allows(permission: Permission, assessmentUid?: string): boolean;
   /** Whether every one of these assessments permits it; without uids, every one whose vulnerabilities the user reads. */
@@ -46,25 +49,30 @@ export interface Permissions {
 export function usePermissions(): Permissions {
   const { data: user } = useQuery(currentUserQuery);
   const isOrdinary = user !== undefined && user.admin !== true;
-  const { data: permissions } = useQuery({ ...permissionsQuery, enabled: isOrdinary });
+  const { data: permissions } = useQuery({
+    ...permissionsQuery(user?.accessible_assessment_ids?.length),
+    enabled: isOrdinary,
+  });
   if (!isOrdinary)
     return {
+      isKnown: user !== undefined,
       allows: () => user !== undefined,
       allowsAll: () => user !== undefined,
       isWithoutRole: false,
     };
   const all = permissions ?? new Map<string, NonNullable<Assessment['permissions']>>();
   return {
+    isKnown: permissions !== undefined,
     allows: (permission, uid) =>
       uid === undefined
         ? [...all.values()].some((one) => one[permission])
         : all.get(uid)?.[permission] === true,
     allowsAll(permission, uids) {
-      const asked =
+      const considered =
         uids === undefined
           ? [...all.values()].filter((one) => !isBlind(one))
           : uids.map((uid) => all.get(uid));
-      return asked.length > 0 && asked.every((one) => one?.[permission] === true);
+      return considered.length > 0 && considered.every((one) => one?.[permission] === true);
     },
     isWithoutRole: permissions?.size === 0,
   };

@@ -186,25 +186,26 @@ function Members({ id, organizationUid }: { id: number; organizationUid: string 
             <Text size="sm" fw={600}>
               {commonMessages.list.selected(selected.size)}
             </Text>
-            {canAdd && (isAdmin || selectedPeople().every(({ role: held }) => held !== 'infra_admin')) && (
-              <Menu position="bottom-start">
-                <Menu.Target>
-                  <Button size="compact-sm" variant="light">
-                    Role
-                  </Button>
-                </Menu.Target>
-                <Menu.Dropdown>
-                  {assignableRoles(isAdmin).map(({ value, label }) => (
-                    <Menu.Item
-                      key={value}
-                      onClick={() => setBatch({ kind: 'role', role: value, people: selectedPeople() })}
-                    >
-                      {label}
-                    </Menu.Item>
-                  ))}
-                </Menu.Dropdown>
-              </Menu>
-            )}
+            {canAdd &&
+              (isAdmin || selectedPeople().every(({ role: current }) => current !== 'infra_admin')) && (
+                <Menu position="bottom-start">
+                  <Menu.Target>
+                    <Button size="compact-sm" variant="light">
+                      Role
+                    </Button>
+                  </Menu.Target>
+                  <Menu.Dropdown>
+                    {assignableRoles(isAdmin).map(({ value, label }) => (
+                      <Menu.Item
+                        key={value}
+                        onClick={() => setBatch({ kind: 'role', role: value, people: selectedPeople() })}
+                      >
+                        {label}
+                      </Menu.Item>
+                    ))}
+                  </Menu.Dropdown>
+                </Menu>
+              )}
             <Button
               size="compact-sm"
               variant="light"

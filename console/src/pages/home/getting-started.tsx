@@ -28,24 +28,27 @@ export function GettingStarted() {
     importers: useCanImport(),
     admins: user?.admin === true,
   };
+  const steps = STEPS.filter((item) => isFor[item.for]);
   return (
     <Paper component="section" withBorder p="lg" className={classes.card}>
       <Title order={2} size="h4">
         {messages.noFindings}
       </Title>
-      <Text c="dimmed" mb="md">
+      <Text c="dimmed" mb={steps.length > 0 ? 'md' : 0}>
         {user?.admin === true ? messages.startAsAdmin : messages.startAsMember}
       </Text>
-      <ol className={classes.steps}>
-        {STEPS.filter((item) => isFor[item.for]).map(({ to, step }) => (
-          <li key={to}>
-            <Anchor component={Link} to={to} fw={600}>
-              {messages.steps[step][0]}
-            </Anchor>
-            <DimmedText>{messages.steps[step][1]}</DimmedText>
-          </li>
-        ))}
-      </ol>
+      {steps.length > 0 && (
+        <ol className={classes.steps}>
+          {steps.map(({ to, step }) => (
+            <li key={to}>
+              <Anchor component={Link} to={to} fw={600}>
+                {messages.steps[step][0]}
+              </Anchor>
+              <DimmedText>{messages.steps[step][1]}</DimmedText>
+            </li>
+          ))}
+        </ol>
+      )}
     </Paper>
   );
 }
