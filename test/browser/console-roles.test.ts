@@ -22,6 +22,10 @@ describeInBrowser('Console: roles', () => {
   let developer: Account;
   let member: Account;
   let infra: Account;
+  /** A member of the assessment, and a reader of that of the demo. */
+  let mixed: Account;
+  let operator: Account;
+  let group: { id: number };
   /** Reported by staff, and by the organization itself. */
   let ofStaff: number;
   let own: number;
@@ -31,26 +35,33 @@ describeInBrowser('Console: roles', () => {
   beforeAll(async () => {
     const { organization } = assay.demo();
     const make = createFixtures(assay.server());
-    const group = await make.group(organization.uid);
+    group = await make.group(organization.uid);
     uid = await make
       .assessment(organization.uid, 'assessment-of-roles', group.id)
       .then(() => 'assessment-of-roles');
     const account = (name: string) =>
       make.account({ organization: organization.uid, name, email: `${name}@roles.example` });
-    [reader, developer, member, infra] = [
+    [reader, developer, member, infra, mixed, operator] = [
       await account('reader'),
       await account('developer'),
       await account('member'),
       await account('infra'),
+      await account('mixed'),
+      await account('operator'),
     ];
     await assay.call('admin', 'PATCH', `/v1/assessments/${uid}/users`, {
       add: [
         { id: reader.id, role: 'assessment_read_only' },
         { id: developer.id, role: 'assessment_developer' },
         member.id,
+        mixed.id,
       ],
     });
+    await assay.call('admin', 'PATCH', `/v1/assessments/${assay.demo().assessment.uid}/users`, {
+      add: [{ id: mixed.id, role: 'assessment_read_only' }],
+    });
     await make.member(group.id, infra.uid, 'infra_admin');
+    await make.member(group.id, operator.uid, 'assessment_operator');
     const created = await make.asset({ organization: organization.uid });
     asset = created.uid;
     await make.list(uid, asset);
@@ -323,6 +334,46 @@ describeInBrowser('Console: roles', () => {
     ]);
   });
 
+  it('tells assessments apart in lists and pickers', async () => {
+    const page = await assay.enterAs(mixed, '/vulnerabilities');
+    await page.getByRole('checkbox', { name: 'Select Found by ourselves' }).waitFor();
+    expect(await page.getByRole('button', { name: /^Edit all/ }).count()).toBe(0);
+    await page.getByRole('checkbox', { name: 'Select Found by ourselves' }).check();
+    await page.getByRole('button', { name: 'Severity', exact: true }).first().waitFor();
+    // The newest of the demo, below the header and the three of this test.
+    await page.getByRole('row').nth(4).getByRole('checkbox').check();
+    await page.getByText('Your roles do not permit to edit all of these.').waitFor();
+    await expectAccessible(page);
+    await page.goto(`/vulnerabilities?assessment_id=%5B%22${uid}%22%5D`);
+    await page.getByRole('button', { name: /^Edit all 3/ }).waitFor();
+    await page.goto('/vulnerabilities/new');
+    await page.getByRole('combobox', { name: 'Assessment' }).click();
+    await page.getByRole('option').first().waitFor();
+    expect(await page.getByRole('option').allTextContents()).toEqual([`Assessment ${uid}`]);
+  });
+
+  it('offers operators edits of assessments, and infrastructure admins removals from groups', async () => {
+    const page = await assay.enterAs(operator, `/assessments/${uid}`);
+    await page.getByRole('button', { name: 'State: Active' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Delete', exact: true }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    const form = page.getByRole('dialog', { name: 'Edit assessment' });
+    await form.getByLabel('Description').fill('The roles of a programme.');
+    // Moving it to another group takes a group admin.
+    expect(await form.getByRole('combobox', { name: 'Group' }).count()).toBe(0);
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The roles of a programme.').waitFor();
+    await page.getByRole('button', { name: 'Edit', exact: true }).waitFor();
+
+    const infras = await assay.enterAs(infra, `/groups/${group.id}`);
+    await infras.getByRole('checkbox', { name: 'Select operator' }).check();
+    await infras.getByRole('button', { name: 'Remove' }).waitFor();
+    expect(await infras.getByRole('button', { name: /^(Role|Add people)$/ }).count()).toBe(0);
+    const readers = await assay.enterAs(operator, `/groups/${group.id}`);
+    await readers.getByRole('grid', { name: 'Members' }).getByText('infra', { exact: true }).waitFor();
+    expect(await readers.getByRole('checkbox').count()).toBe(0);
+  });
+
   it('shows hours and scope without controls, and what was corrected', async () => {
     const path = `/v1/assessments/${uid}/testing_sessions`;
     const [session] = (await assay.call('admin', 'GET', path)) as { id: number }[];
@@ -377,7 +428,10 @@ describeInBrowser('Console: roles', () => {
     const page = await assay.enter('admin', `/assessments/${uid}?show=people`);
     const grid = page.getByRole('grid', { name: 'People with access' });
     await grid.getByRole('row').filter({ hasText: 'infra' }).getByText('Infrastructure admin').waitFor();
-    await grid.getByText(/^By group Group/).waitFor();
+    await grid
+      .getByText(/^By group Group/)
+      .first()
+      .waitFor();
     const role = grid.getByRole('combobox', { name: 'Role of reader' });
     await role.selectOption('Developer');
     await page.getByText('Role of reader is now Developer').waitFor();

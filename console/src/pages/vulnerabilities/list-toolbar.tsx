@@ -2,6 +2,7 @@ import { Button, Group, Menu, Text } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
 import type { ExportFormat } from '../../queries/export-vulnerabilities.ts';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import { ColumnsMenu } from '../../components/columns-menu.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
 import { ViewsMenu } from '../../components/views-menu.tsx';
@@ -122,6 +123,7 @@ export function SelectionToolbar({ count, kinds, onEdit, onClear }: SelectionToo
       <Text size="sm" fw={600} role="status">
         {messages.selected(count)}
       </Text>
+      {kinds.length === 0 && <DimmedText>{messages.noneEditable}</DimmedText>}
       {kinds.map((kind) => (
         <Button key={kind} size="compact-sm" variant="light" onClick={() => onEdit(kind)}>
           {kind[0]?.toUpperCase() + kind.slice(1)}

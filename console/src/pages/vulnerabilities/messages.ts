@@ -26,6 +26,7 @@ export const vulnerabilityListMessages = {
   editAll: (total: number | undefined) =>
     total === undefined ? 'Edit all…' : `Edit all ${total.toLocaleString()}…`,
   selected: (count: number) => `${count.toLocaleString()} selected`,
+  noneEditable: 'Your roles do not permit to edit all of these.',
 
   editTitles: {
     status: 'Set status',
