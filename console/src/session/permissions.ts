@@ -28,7 +28,7 @@ const permissionsQuery = (accessibleCount: number | undefined) =>
     staleTime: 60_000,
   });
 
-/** Whether a role writes assets and does not even comment, as that of an infrastructure admin, who sees no vulnerabilities. */
+/** Whether roles write assets and do not even comment, like that of infrastructure admins, who see no vulnerabilities. */
 export const isBlind = ({
   comment,
   write_assets,

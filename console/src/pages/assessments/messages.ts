@@ -81,7 +81,7 @@ export const hoursMessages = {
   corrected: 'Corrected',
   showCorrections: (tester: string) => `Corrected: show the changes to the session of ${tester}`,
   editsTitle: 'Changes to the session',
-  editedBy: '{name} {at}',
+  editedBy: '{name}, {at}',
   fieldChange: '{field} changed from {before} to {after}',
   fields: { started_at: 'Start', ended_at: 'End', note: 'Note' },
   running: 'running',
