@@ -111,7 +111,7 @@ describeInBrowser('Console: assessments', () => {
     expect(await page.getByRole('tab', { name: 'People' }).count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
     await expectAccessible(page);
-    await page.getByRole('link', { name: 'Filter, triage and export' }).click();
+    await page.getByRole('link', { name: 'Filter and export' }).click();
     await page.waitForURL(/\/vulnerabilities\?assessment_id=/);
     await page.getByRole('button', { name: 'Assessment: Web programme 2026' }).waitFor();
   });

@@ -126,7 +126,7 @@ describeInBrowser('Console: groups', () => {
     await grid.getByRole('checkbox', { name: 'Select all loaded rows' }).check();
     await page.getByText('3 selected').waitFor();
     await page.getByRole('button', { name: 'Remove' }).click();
-    await page.getByRole('dialog').getByText('keep their access to assessments').waitFor();
+    await page.getByRole('dialog').getByText('Access by name stays').waitFor();
     await page.getByRole('button', { name: 'Remove 3 people' }).click();
     await page.getByRole('dialog').getByText('Removed: 3').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();

@@ -120,7 +120,10 @@ describeInBrowser('Console: imports', () => {
     await row('It accepted').getByText('Gone', { exact: true }).waitFor();
     await row('It accepted').getByRole('checkbox').check();
     await page.keyboard.press('s');
-    await page.getByRole('dialog', { name: 'Set status' }).getByText('Accepted Risk').click();
+    const editor = page.getByRole('dialog', { name: 'Set status' });
+    await editor.getByText('Accepted Risk').click();
+    await editor.getByLabel('Reason', { exact: true }).fill('Retired in May.');
+    await editor.getByRole('button', { name: 'Set to Accepted Risk' }).click();
     await row('It accepted').getByText('Accepted Risk').waitFor();
     expect(await row('It accepted').getByText('Gone', { exact: true }).count()).toBe(0);
     await row('It accepted').getByRole('checkbox').uncheck();

@@ -79,6 +79,8 @@ describeInBrowser('Console: vulnerability list', () => {
       await page.keyboard.press('j');
       await page.keyboard.press('s');
       await page.getByRole('menuitem', { name: 'Out Of Scope' }).click();
+      await page.getByRole('dialog').getByLabel('Reason', { exact: true }).fill('Not ours.');
+      await page.getByRole('button', { name: 'Set to Out Of Scope' }).click();
       await notices.filter({ hasText: title }).waitFor();
     }
     await expect.poll(() => notices.count()).toBe(3);

@@ -9,12 +9,19 @@ import { serve, startTestServer, type TestServer } from './server.ts';
 
 type DemoUser = Exclude<keyof DemoManifest['users'], 'invited'>;
 
+interface Credentials {
+  email: string;
+  password: string;
+}
+
 export interface ConsoleUnderTest {
   /** The server of the console, with the demo data. */
   server(): TestServer;
   demo(): DemoManifest;
   /** Opens a path of the console, signed in as an account of the demo. */
   enter(user: DemoUser, path: string, options?: OpenOptions): Promise<Page>;
+  /** Like `enter`, as an account that the test has made. */
+  enterAs(account: Credentials, path: string, options?: OpenOptions): Promise<Page>;
   /** Sends a request to the API as an account of the demo. Returns the body; throws unless the request succeeds. */
   call(user: DemoUser, method: string, path: string, body?: unknown): Promise<any>;
 }
@@ -44,19 +51,20 @@ function createConsole(start: () => Promise<TestServer>, isShared: boolean): Con
     demo = demoManifest(server.context.config.dataDirectory);
   });
   afterAll(() => server?.close());
+  const enter = async (person: string, account: Credentials, path: string, options?: OpenOptions) => {
+    const page = await open(server.origin, { ...options, person });
+    if ((await page.context().cookies()).length === 0) await addSession(page, server, account);
+    await page.goto(path);
+    // An earlier test ended the session.
+    if (new URL(page.url()).pathname === '/sign-in') await signIn(page, account);
+    await page.waitForURL((url) => url.pathname + url.search === path);
+    return page;
+  };
   return {
     server: () => server,
     demo: () => demo,
-    async enter(user, path, options) {
-      const page = await open(server.origin, { ...options, person: user });
-      const account = demo.users[user] as Required<DemoAccount>;
-      if ((await page.context().cookies()).length === 0) await addSession(page, server, account);
-      await page.goto(path);
-      // An earlier test ended the session.
-      if (new URL(page.url()).pathname === '/sign-in') await signIn(page, account);
-      await page.waitForURL((url) => url.pathname + url.search === path);
-      return page;
-    },
+    enter: (user, path, options) => enter(user, demo.users[user] as Required<DemoAccount>, path, options),
+    enterAs: (account, path, options) => enter(account.email, account, path, options),
     async call(user, method, path, body) {
       const { token } = demo.users[user];
       const response = await server.request(method, path, { token, body });
@@ -70,7 +78,7 @@ function createConsole(start: () => Promise<TestServer>, isShared: boolean): Con
 export async function addSession(
   page: Page,
   server: TestServer,
-  { email, password }: { email: string; password: string },
+  { email, password }: Credentials,
 ): Promise<void> {
   const client = createFormClient(server);
   await client.signIn(email, password);

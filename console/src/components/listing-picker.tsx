@@ -18,7 +18,7 @@ interface ListingPickerProps {
   autoFocus?: boolean;
 }
 
-/** Selects an assessment, which is also the listing of its assets. */
+/** Selects an assessment whose listing the user may change. */
 export function ListingPicker({
   description = LISTING_DESCRIPTION,
   value,
@@ -31,7 +31,7 @@ export function ListingPicker({
       {...rest}
       description={description}
       optionsKey={['listings']}
-      loadOptions={(search, signal) => findAssessments(search, signal)}
+      loadOptions={(search, signal) => findAssessments(search, signal, { permission: 'write_assets' })}
       value={value === null ? null : selected?.value === value ? selected : { value, label: value }}
       onChange={(option) => {
         setSelected(option);

@@ -66,6 +66,13 @@ export const commonMessages = {
     loadFailed: 'Could not load the current version',
   },
 
+  dismissal: {
+    title: (status: string) => `Set status to ${status}`,
+    submit: (status: string) => `Set to ${status}`,
+    reason: 'Reason',
+    reasonHint: 'Posted as a comment. Markdown supported.',
+  },
+
   notSet: 'Not set',
   overdue: (days: number) => `Overdue by ${pluralize(days, 'day')}`,
   gone: 'The latest scan no longer detects this. Mark it as fixed?',

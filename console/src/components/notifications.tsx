@@ -62,7 +62,12 @@ export function notifyError(title: string, error: unknown): void {
     withBorder: true,
     autoClose: 12_000,
     title,
-    message: errorText(error),
+    // Mantine's grey below a title has too little contrast.
+    message: (
+      <Text size="sm" c="var(--mantine-color-text)" style={{ overflowWrap: 'anywhere' }}>
+        {errorText(error)}
+      </Text>
+    ),
   });
 }
 

@@ -1,10 +1,11 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import type { AssessmentChange, NewAssessment, User } from '../../../client/src/openapi-types.ts';
+import type { AssessmentChange, AssessmentUser, NewAssessment } from '../../../client/src/openapi-types.ts';
 import type { Option } from '../components/filter-definition.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
 import { api, type Assessment, parsePage } from './client.ts';
 import { type PagedList, usePagedList, v1Pages, PAGE_SIZE } from './paged-list.ts';
 import { commonMessages } from '../components/messages.ts';
+import { GROUP_ROLE_LABELS } from './groups.ts';
 import { queryMessages } from './messages.ts';
 
 /** Filters and order of operation 36. */
@@ -19,6 +20,16 @@ export interface AssessmentSearch {
 
 /** An assessment with its ETag. */
 export type VersionedAssessment = Assessment & { version: string };
+
+/** The roles of access by name, from most to fewest permissions. */
+export const ACCESS_ROLES = ['assessment_member', 'assessment_developer', 'assessment_read_only'] as const;
+export type AccessRole = (typeof ACCESS_ROLES)[number];
+
+/** The roles in an assessment. */
+export const ROLE_LABELS: Readonly<Record<AssessmentUser['role'], string>> = {
+  ...GROUP_ROLE_LABELS,
+  assessment_developer: 'Developer',
+};
 
 const ASSESSMENTS_KEY = ['assessments'] as const;
 
@@ -36,23 +47,34 @@ function toQuery(search: AssessmentSearch): Record<string, unknown> {
   };
 }
 
+interface AssessmentConditions {
+  organizationUid?: string | undefined;
+  /** What the assessments permit the user. */
+  permission?: keyof NonNullable<Assessment['permissions']>;
+}
+
+/** The number of options that a select shows. */
+const MAX_OPTIONS = 20;
+
 /** Searches assessments by name or uid, as options of a select. */
 export async function findAssessments(
   search: string,
   signal: AbortSignal,
-  organizationUid?: string,
+  { organizationUid, permission }: AssessmentConditions = {},
 ): Promise<Option[]> {
-  const { data } = await api.GET('/v1/assessments', {
-    params: {
-      query: {
-        ...(search === '' ? {} : { 'filter[search]': search }),
-        'page[size]': 20,
-        ...(organizationUid === undefined ? {} : { 'filter[organization_uid][]': [organizationUid] }),
-      },
-    },
-    signal,
-  });
-  return data.map(({ uid, name }) => ({ value: uid, label: name }));
+  const options: Option[] = [];
+  const query = {
+    ...(search === '' ? {} : { 'filter[search]': search }),
+    ...(organizationUid === undefined ? {} : { 'filter[organization_uid][]': [organizationUid] }),
+    ...(permission === undefined ? {} : { include_permissions: true }),
+    'page[size]': permission === undefined ? MAX_OPTIONS : 5 * MAX_OPTIONS,
+  };
+  for await (const { uid, name, permissions } of api.rows('/v1/assessments', { params: { query }, signal })) {
+    if (permission === undefined || permissions?.[permission] === true)
+      options.push({ value: uid, label: name });
+    if (options.length === MAX_OPTIONS) break;
+  }
+  return options;
 }
 
 /** Reads the name of an assessment. */
@@ -75,7 +97,12 @@ export const assessmentQuery = (uid: string) =>
   queryOptions({
     queryKey: ['assessment', uid],
     queryFn: async ({ signal }): Promise<VersionedAssessment> =>
-      withVersion(await api.GET('/v1/assessments/{id}', { params: { path: { id: uid } }, signal })),
+      withVersion(
+        await api.GET('/v1/assessments/{id}', {
+          params: { path: { id: uid }, query: { include_permissions: true } },
+          signal,
+        }),
+      ),
   });
 
 const withVersion = ({ data, response }: { data: Assessment; response: Response }): VersionedAssessment => ({
@@ -90,6 +117,7 @@ export function useCreateAssessment() {
     mutationFn: async (body: NewAssessment) => (await api.POST('/v1/assessments', { body })).data,
     onSuccess({ name }) {
       void client.resetQueries({ queryKey: ASSESSMENTS_KEY });
+      void client.invalidateQueries({ queryKey: ['permissions'] });
       notify(queryMessages.created(name));
     },
   });
@@ -112,7 +140,10 @@ export function useUpdateAssessment(uid: string) {
       params: { path: { id: uid }, ...(version === undefined ? {} : { header: { 'If-Match': version } }) },
       body: set,
     });
-    client.setQueryData(queryKey, withVersion(result));
+    client.setQueryData(queryKey, (previous) => ({
+      ...withVersion(result),
+      ...(previous?.permissions === undefined ? {} : { permissions: previous.permissions }),
+    }));
     void client.invalidateQueries({ queryKey: ASSESSMENTS_KEY });
     void client.invalidateQueries({ queryKey: ['sessions', uid] });
   };
@@ -172,12 +203,12 @@ export function useDeleteAssessment(uid: string) {
 
 const accessKey = (uid: string) => ['assessment', uid, 'access'] as const;
 
-/** Lists the users with direct access to an assessment (operation 40). */
-export function useAccess(uid: string): PagedList<User> {
-  return usePagedList<User>({
+/** Lists the users with access to an assessment, by name or by group (operation 40). */
+export function useAccess(uid: string): PagedList<AssessmentUser> {
+  return usePagedList<AssessmentUser>({
     key: accessKey(uid),
     fetchPage: async (cursor, signal) =>
-      parsePage<User>(
+      parsePage<AssessmentUser>(
         await api.GET('/v1/assessments/{id}/users', {
           params: { path: { id: uid }, query: { 'page[size]': PAGE_SIZE, 'page[after]': cursor } },
           signal,
@@ -188,23 +219,26 @@ export function useAccess(uid: string): PagedList<User> {
 
 interface AccessChange {
   person: { id: number; name?: string | null; email: string };
-  hasAccess: boolean;
+  /** The role by name; `null` for none. */
+  role: AccessRole | null;
+  /** The role by name before. */
+  previous: AccessRole | null;
 }
 
-/** Gives or removes access (operation 40), with undo. */
+/** Gives a role by name, or takes it away (operation 40), with undo. */
 export function useUpdateAccess(uid: string) {
   const client = useQueryClient();
-  const send = async ({ person, hasAccess }: AccessChange) => {
+  const send = async ({ person: { id }, role }: AccessChange) => {
     await api.PATCH('/v1/assessments/{id}/users', {
       params: { path: { id: uid } },
-      body: hasAccess ? { add: [person.id] } : { remove: [person.id] },
+      body: role === null ? { remove: [id] } : { add: [{ id, role }] },
     });
     await client.invalidateQueries({ queryKey: accessKey(uid) });
-    void client.invalidateQueries({ queryKey: ['person', person.id] });
+    void client.invalidateQueries({ queryKey: ['person', id] });
   };
   const undo = async (change: AccessChange) => {
     try {
-      await send({ ...change, hasAccess: !change.hasAccess });
+      await send({ ...change, role: change.previous, previous: change.role });
       notify(commonMessages.undone);
     } catch (error) {
       notifyError(commonMessages.undoFailed, error);
@@ -214,9 +248,12 @@ export function useUpdateAccess(uid: string) {
     mutationFn: send,
     onError: (error) => notifyError(queryMessages.access.failed, error),
     onSuccess(_none, change) {
-      const { person, hasAccess } = change;
+      const { person, role, previous } = change;
       const name = person.name ?? person.email;
-      notify(hasAccess ? queryMessages.access.given(name) : queryMessages.access.removed(name), {
+      const { given, changed, removed } = queryMessages.access;
+      const message =
+        role === null ? removed(name) : previous === null ? given(name) : changed(name, ROLE_LABELS[role]);
+      notify(message, {
         undo: () => void undo(change),
       });
     },

@@ -15,6 +15,7 @@ import { fetchIds } from './export-vulnerabilities.ts';
 import { commonMessages } from '../components/messages.ts';
 import { queryMessages } from './messages.ts';
 import { chunk } from './chunk.ts';
+import { isDismissal } from './statuses.ts';
 
 /** Limit of vulnerabilities per request. */
 export const MAX_BULK_UPDATE = 10_000;
@@ -54,7 +55,12 @@ export async function previewBulkUpdate(
   const sum = { matched: 0, changed: 0 };
   for (const body of await toRequests(change)) {
     const { data } = await api.POST('/v1/vulnerabilities/bulk_update', {
-      body: { ...body, dry_run: true },
+      body: {
+        ...body,
+        // A dry run of a dismissal needs a reason, and posts none.
+        ...(isDismissal(change.set.status_id ?? 0) ? { comment: change.label } : {}),
+        dry_run: true,
+      },
       ...(signal === undefined ? {} : { signal }),
     });
     sum.matched += data.matched_count;

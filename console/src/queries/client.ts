@@ -16,6 +16,7 @@ export type {
   TestingSession,
   TimelineEntry,
   Vulnerability,
+  VulnerabilityWithRights,
 } from '../../../client/src/openapi-types.ts';
 export { AssayError };
 

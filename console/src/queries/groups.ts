@@ -113,12 +113,12 @@ export const GROUP_ROLE_LABELS: Readonly<Record<GroupRole, string>> = {
 };
 
 export const GROUP_ROLE_DESCRIPTIONS: Readonly<Record<GroupRole, string>> = {
-  rbac_group_admin: 'Manages members and all assessments of the group.',
-  infra_admin: 'Manages members, except admins.',
-  assessment_creator: 'Creates assessments in the group.',
-  assessment_operator: 'Edits the assessments they have access to.',
-  assessment_member: 'Belongs to the group, without further permissions.',
-  assessment_read_only: 'Sees the members of the group.',
+  rbac_group_admin: 'May do everything in the assessments of the group, and manages members.',
+  infra_admin: 'Sees and changes assets, without vulnerabilities, and removes members.',
+  assessment_creator: 'Is a member who creates assessments in the group.',
+  assessment_operator: 'Is a member who edits the assessments of the group.',
+  assessment_member: 'Reports and triages in the assessments of the group.',
+  assessment_read_only: 'Reads the assessments of the group.',
 };
 
 const membersKey = (id: number) => ['group', id, 'members'] as const;

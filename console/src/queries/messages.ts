@@ -15,7 +15,8 @@ export const queryMessages = {
 
   access: {
     given: (name: string) => `${name} now has access`,
-    removed: (name: string) => `${name} no longer has access`,
+    changed: (name: string, role: string) => `Role of ${name} is now ${role}`,
+    removed: (name: string) => `${name} no longer has access by name`,
     failed: 'Could not change the access',
   },
 

@@ -20,21 +20,6 @@ export const retestsQuery = (id: number) =>
     },
   });
 
-/** Reads when a tester's first testing session on an assessment began; `null` if there is none (operation 48). */
-export const firstTestingSessionQuery = (assessmentUid: string, testerId: number) =>
-  queryOptions({
-    queryKey: ['first-session', assessmentUid, testerId],
-    async queryFn({ signal }) {
-      const query = { 'filter[tester_id][]': [testerId], 'page[size]': 200 };
-      const { data } = await api.GET('/v1/assessments/{id}/testing_sessions', {
-        params: { path: { id: assessmentUid }, query },
-        signal,
-      });
-      return data.at(-1)?.started_at ?? null;
-    },
-    staleTime: 60_000,
-  });
-
 /** Requests a retest (operation 28). */
 export function useRequestRetest(id: number) {
   const refresh = useRefreshVulnerability(id);

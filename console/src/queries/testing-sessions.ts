@@ -1,5 +1,9 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import type { NewTestingSession, TestingSessionChange } from '../../../client/src/openapi-types.ts';
+import type {
+  NewTestingSession,
+  TestingSessionChange,
+  TestingSessionWithEdits,
+} from '../../../client/src/openapi-types.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
 import { api, type TestingSession } from './client.ts';
 import { type PagedList, usePagedList, v1Pages } from './paged-list.ts';
@@ -9,9 +13,9 @@ import { queryMessages } from './messages.ts';
 const sessionsKey = (uid: string) => ['sessions', uid] as const;
 
 /** Lists the testing sessions of an assessment, newest first (operation 48). */
-export function useTestingSessions(uid: string): PagedList<TestingSession> {
+export function useTestingSessions(uid: string): PagedList<TestingSessionWithEdits> {
   const path = { id: uid };
-  return usePagedList<TestingSession>({
+  return usePagedList<TestingSessionWithEdits>({
     key: sessionsKey(uid),
     ...v1Pages((page, signal) =>
       api.GET('/v1/assessments/{id}/testing_sessions', { params: { path, query: { ...page } }, signal }),

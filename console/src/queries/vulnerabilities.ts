@@ -23,6 +23,7 @@ const ROW_FIELDS = [
   'resolved_at',
   'updated_at',
   'gone_at',
+  'reported_by_staff',
 ] as const;
 
 export type VulnerabilityRow = Pick<Vulnerability, (typeof ROW_FIELDS)[number]>;

@@ -1,80 +1,224 @@
 import { useQuery, queryOptions } from '@tanstack/react-query';
-import { api } from '../queries/client.ts';
+import type { Vulnerability, VulnerabilityWithRights } from '../../../client/src/openapi-types.ts';
+import { api, type Assessment } from '../queries/client.ts';
+import { organizationsQuery } from '../queries/organizations.ts';
 
-const WRITE_SCOPE = /^asset_(gw|boss_ow|client_ow|boss_lw|client_lw)$/;
+/** Reads the signed-in user. */
+export const currentUserQuery = queryOptions({
+  queryKey: ['who-am-i'],
+  queryFn: async ({ signal }) => (await api.GET('/v1/users/whoami', { signal })).data,
+  staleTime: Infinity,
+});
 
-/** The asset permissions of the user, derived from their scopes. */
-export function useAssetPermissions() {
-  const { data } = useQuery(currentUserQuery);
-  const scopes = data?.scopes ?? [];
+/** What a role in an assessment can permit (operation 36). */
+export type Permission = keyof NonNullable<Assessment['permissions']>;
+
+/** Reads the permissions of users other than admins, by the uid of each assessment that they can read. */
+const permissionsQuery = (accessibleCount: number | undefined) =>
+  queryOptions({
+    // Access that was given or taken away changes the count.
+    queryKey: ['permissions', accessibleCount],
+    async queryFn({ signal }) {
+      const permissions = new Map<string, NonNullable<Assessment['permissions']>>();
+      const query = { include_permissions: true, 'page[size]': 200, 'page[after]': '' };
+      for await (const assessment of api.rows('/v1/assessments', { params: { query }, signal }))
+        if (assessment.permissions !== undefined) permissions.set(assessment.uid, assessment.permissions);
+      return permissions;
+    },
+    staleTime: 60_000,
+  });
+
+/** Whether roles write assets and do not even comment, like that of infrastructure admins, who see no vulnerabilities. */
+export const isBlind = ({
+  comment,
+  write_assets,
+}: Pick<Record<Permission, boolean>, 'comment' | 'write_assets'>) => write_assets && !comment;
+
+/** Tells what the user may do. Until it is known, nothing. */
+export interface Permissions {
+  isKnown: boolean;
+  /** Whether an assessment permits it; without a uid, whether any does. */
+  allows(permission: Permission, assessmentUid?: string): boolean;
+  /** Whether every one of these assessments permits it; without uids, every one whose vulnerabilities the user reads. */
+  allowsAll(permission: Permission, assessmentUids?: readonly string[]): boolean;
+  /** Whether the user is known to have no role in any assessment. */
+  isWithoutRole: boolean;
+}
+
+/** What the user's roles in assessments permit. Admins and staff may do everything. */
+export function usePermissions(): Permissions {
+  const { data: user } = useQuery(currentUserQuery);
+  const isOrdinary = user !== undefined && user.admin !== true;
+  const { data: permissions } = useQuery({
+    ...permissionsQuery(user?.accessible_assessment_ids?.length),
+    enabled: isOrdinary,
+  });
+  if (!isOrdinary)
+    return {
+      isKnown: user !== undefined,
+      allows: () => user !== undefined,
+      allowsAll: () => user !== undefined,
+      isWithoutRole: false,
+    };
+  const all = permissions ?? new Map<string, NonNullable<Assessment['permissions']>>();
   return {
-    /** May create and edit assets, including their listings. */
-    write: scopes.some((scope) => WRITE_SCOPE.test(scope)),
-    /** May delete assets, and create them without a listing; needs a scope for the organization. */
-    organizationWide: scopes.some((scope) => WRITE_SCOPE.test(scope) && !scope.endsWith('_lw')),
-    tag: scopes.some((scope) => /^tag_[gol]w$/.test(scope)),
+    isKnown: permissions !== undefined,
+    allows: (permission, uid) =>
+      uid === undefined
+        ? [...all.values()].some((one) => one[permission])
+        : all.get(uid)?.[permission] === true,
+    allowsAll(permission, uids) {
+      const considered =
+        uids === undefined
+          ? [...all.values()].filter((one) => !isBlind(one))
+          : uids.map((uid) => all.get(uid));
+      return considered.length > 0 && considered.every((one) => one?.[permission] === true);
+    },
+    isWithoutRole: permissions?.size === 0,
   };
 }
 
-const CREATOR_ROLES = ['assessment_creator', 'rbac_group_admin'] as const;
-const OPERATOR_ROLES = ['assessment_operator', 'rbac_group_admin'] as const;
+/** What the user may do with a vulnerability, in a list or on its page. */
+export type VulnerabilityRights = Pick<
+  VulnerabilityWithRights['may'],
+  'edit' | 'triage' | 'dismiss' | 'comment'
+>;
 
-/** Whether a user has one of these roles in a group. */
-async function hasGroupRole(
-  roles: readonly ((typeof CREATOR_ROLES)[number] | (typeof OPERATOR_ROLES)[number])[],
-  userUid: string,
-  id: number,
-  signal: AbortSignal,
-): Promise<boolean> {
-  for (const role of roles)
-    for (let page = 1, pages = 1; page <= pages; page += 1) {
-      const { data } = await api.GET('/api/assessment/v1/assessment-groups/{assessmentGroupId}/members', {
-        params: { path: { assessmentGroupId: id }, query: { role, page, perPage: 200 } },
-        signal,
-      });
-      if (data.members.some((member) => member.userUid === userUid)) return true;
-      pages = data.metadata.pagination.totalPages;
-    }
-  return false;
+type RatedVulnerability = Pick<Vulnerability, 'assessment_id' | 'reported_by_staff'>;
+
+/**
+ * Returns a function that derives what the user may do with vulnerabilities of a list. A vulnerability read by itself
+ * knows better (`may`): operators of a group may dismiss where creators, who also edit assessments, may not.
+ */
+export function useListRights(): (vulnerability: RatedVulnerability) => VulnerabilityRights {
+  const { data: user } = useQuery(currentUserQuery);
+  const permissions = usePermissions();
+  const dismisses = useDismisses();
+  return ({ assessment_id: uid, reported_by_staff: byStaff }) => ({
+    edit: permissions.allows('report', uid) && (!byStaff || user?.staff === true),
+    triage: permissions.allows('triage', uid),
+    comment: permissions.allows('comment', uid),
+    dismiss: dismisses([uid]),
+  });
 }
 
-/** Whether the user may edit the assessments of a group. */
-export function useCanEditAssessments(groupId: number | null | undefined): boolean {
+/**
+ * Returns a function that tells whether the user may dismiss vulnerabilities of each of these assessments; without
+ * uids, of every one that they can read.
+ */
+export function useDismisses(): (assessmentUids?: readonly string[]) => boolean {
   const { data: user } = useQuery(currentUserQuery);
-  const dependsOnGroups = user !== undefined && user.admin !== true && typeof groupId === 'number';
-  const { data = false } = useQuery({
-    queryKey: ['group', groupId, 'operates'],
-    queryFn: async ({ signal }) => {
-      // Only members can list the members of a group.
-      const { data: ownGroups } = await api.GET('/v1/assessment_groups', {
-        params: { query: { 'page[size]': 200 } },
-        signal,
-      });
-      const isMember = ownGroups.some(({ id }) => id === groupId);
-      return isMember && hasGroupRole(OPERATOR_ROLES, user?.uid ?? '', groupId ?? 0, signal);
+  const permissions = usePermissions();
+  const isOrdinary = user !== undefined && user.admin !== true;
+  const { data: organizations } = useQuery({ ...organizationsQuery, enabled: isOrdinary });
+  if (!isOrdinary) return () => user !== undefined;
+  // Users other than staff belong to one organization.
+  const role = organizations?.[0]?.dismissal_role ?? 'admin';
+  return (uids) =>
+    role !== 'admin' &&
+    permissions.allowsAll('triage', uids) &&
+    (role === 'assessment_member' || permissions.allowsAll('edit', uids));
+}
+
+/** Whether the user may import reports: findings, or at least hosts and ports. */
+export const useCanImport = (): boolean => usePermissions().allows('write_assets');
+
+const WRITE_SCOPE = /^asset_(gw|boss_ow|client_ow|boss_lw|client_lw)$/;
+
+type ListedAsset = { listings: readonly { listingUid: string }[] };
+
+/** What the user may do with assets: by their scopes, and by their roles in the assessments that list an asset. */
+export function useAssetPermissions() {
+  const { data } = useQuery(currentUserQuery);
+  const permissions = usePermissions();
+  const scopes = data?.scopes ?? [];
+  const hasScope = scopes.some((scope) => WRITE_SCOPE.test(scope));
+  const isOrganizationWide = scopes.some((scope) => WRITE_SCOPE.test(scope) && !scope.endsWith('_lw'));
+  const tagsAll = scopes.some((scope) => /^tag_[go]w$/.test(scope));
+  const tagsListed = scopes.includes('tag_lw');
+  const isListed = ({ listings }: ListedAsset) =>
+    listings.some(({ listingUid }) => permissions.allows('write_assets', listingUid));
+  const writesAny = permissions.allows('write_assets');
+  return {
+    /** May create assets. */
+    write: isOrganizationWide || (hasScope && writesAny),
+    /** May delete assets, and create them without a listing; needs a scope for the organization. */
+    organizationWide: isOrganizationWide,
+    /** Has a scope that writes assets. */
+    hasScope,
+    /** May create, rename and delete tags. */
+    tag: tagsAll || (tagsListed && writesAny),
+    /** May edit an asset. */
+    writeTo: (asset: ListedAsset) => isOrganizationWide || (hasScope && isListed(asset)),
+    /** May change the tags of an asset. */
+    tagOf: (asset: ListedAsset) => tagsAll || (tagsListed && isListed(asset)),
+    /** May change the listing of an assessment; without a uid, of any. */
+    list: (uid?: string) => hasScope && permissions.allows('write_assets', uid),
+  };
+}
+
+/** A group of the user, with what they may do in it. */
+interface OwnGroup {
+  id: number;
+  name: string;
+  /** Creates assessments in the group. */
+  creates: boolean;
+  /** Manages members, and moves assessments. */
+  manages: boolean;
+}
+
+/** Reads the groups of a user who is no admin. */
+export const ownGroupsQuery = (userUid: string) =>
+  queryOptions({
+    queryKey: ['own-groups', userUid],
+    async queryFn({ signal }) {
+      const groups: OwnGroup[] = [];
+      const query = { 'page[size]': 200 };
+      for await (const { id, name } of api.rows('/v1/assessment_groups', { params: { query }, signal }))
+        groups.push({ id, name, ...(await readGroupRights(id, userUid, signal)) });
+      return groups;
     },
-    enabled: dependsOnGroups,
     staleTime: 60_000,
   });
-  return user?.admin === true || (dependsOnGroups && data);
+
+async function readGroupRights(
+  id: number,
+  userUid: string,
+  signal: AbortSignal,
+): Promise<Pick<OwnGroup, 'creates' | 'manages'>> {
+  for (let page = 1, pages = 1; page <= pages; page += 1) {
+    const { data } = await api.GET('/api/assessment/v1/assessment-groups/{assessmentGroupId}/members', {
+      params: {
+        path: { assessmentGroupId: id },
+        query: { role: 'assessment_creator', page, perPage: 200 },
+      },
+      signal,
+    });
+    const { actions, pagination } = data.metadata;
+    // Only group admins add members.
+    const manages = actions.some(({ name }) => name === 'batchAdd');
+    if (manages || data.members.some((member) => member.userUid === userUid))
+      return { creates: true, manages };
+    pages = pagination.totalPages;
+  }
+  return { creates: false, manages: false };
+}
+
+/** The groups of a user who is no admin; undefined for admins, and until they are known. */
+export function useOwnGroups(): readonly OwnGroup[] | undefined {
+  const { data: user } = useQuery(currentUserQuery);
+  const { data } = useQuery({
+    ...ownGroupsQuery(user?.uid ?? ''),
+    enabled: user !== undefined && user.admin !== true,
+  });
+  return data;
 }
 
 /** Whether the user may create assessments, as an admin or by a role in a group; undefined until it is known. */
 function useCanCreate(): boolean | undefined {
   const { data: user } = useQuery(currentUserQuery);
-  const dependsOnGroups = user !== undefined && user.admin !== true;
-  const { data } = useQuery({
-    queryKey: ['groups-to-create-in'],
-    async queryFn({ signal }) {
-      const query = { 'page[size]': 200 };
-      for await (const { id } of api.rows('/v1/assessment_groups', { params: { query }, signal }))
-        if (await hasGroupRole(CREATOR_ROLES, user?.uid ?? '', id, signal)) return true;
-      return false;
-    },
-    enabled: dependsOnGroups,
-    staleTime: 60_000,
-  });
-  return dependsOnGroups ? data : user?.admin;
+  const groups = useOwnGroups();
+  return user?.admin === true ? true : groups?.some(({ creates }) => creates);
 }
 
 /** Whether the user may create assessments; false until it is known. */
@@ -84,12 +228,5 @@ export const useCanCreateAssessments = (): boolean => useCanCreate() === true;
 export function useHasNoAccess(): boolean {
   const { data: user } = useQuery(currentUserQuery);
   const canCreate = useCanCreate();
-  return user !== undefined && user.admin !== true && user.assessment_ids.length === 0 && canCreate === false;
+  return user?.accessible_assessment_ids?.length === 0 && canCreate === false;
 }
-
-/** Reads the signed-in user. */
-export const currentUserQuery = queryOptions({
-  queryKey: ['who-am-i'],
-  queryFn: async ({ signal }) => (await api.GET('/v1/users/whoami', { signal })).data,
-  staleTime: Infinity,
-});

@@ -13,6 +13,7 @@ import { ASSESSMENT_STATES, type AssessmentState, type AssessmentType } from '..
 import { findGroups, groupQuery } from '../../queries/groups.ts';
 import { useApiForm } from '../../components/field-errors.ts';
 import { ConflictAlert, FormDialog } from '../../components/form-dialog.tsx';
+import { currentUserQuery, useOwnGroups } from '../../session/permissions.ts';
 import { OrganizationSelect } from '../../components/organization-select.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
 import { type Option, toOptions } from '../../components/filter-definition.ts';
@@ -40,6 +41,17 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
   const currentGroup =
     groupId === null ? null : { value: String(groupId), label: present?.name ?? String(groupId) };
   const group = values.assessment_group_id === undefined ? currentGroup : values.assessment_group_id;
+  const { data: user } = useQuery(currentUserQuery);
+  const ownGroups = useOwnGroups();
+  const isAdmin = user?.admin === true;
+  // Users other than admins create assessments in their groups, and move them between those that they manage.
+  const targetGroups = ownGroups
+    ?.filter(({ creates, manages }) => (assessment === undefined ? creates : manages))
+    .map(({ id, name }) => ({ value: String(id), label: name }));
+  const canMove =
+    isAdmin ||
+    assessment === undefined ||
+    (groupId !== null && targetGroups?.some(({ value }) => value === String(groupId)) === true);
   const resolve = (side: 'mine' | 'theirs') => async () => {
     if (assessment === undefined) return;
     const latest = await client.fetchQuery({ ...assessmentQuery(assessment.uid), staleTime: 0 });
@@ -112,14 +124,31 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
         <TextInput type="date" label={messages.startDate} {...field('starts_on')} />
         <TextInput type="date" label={messages.endDate} {...field('ends_on')} />
       </Group>
-      <AsyncSelect
-        label="Group"
-        optionsKey={['groups']}
-        loadOptions={findGroups}
-        clearable
-        {...field('assessment_group_id')}
-        value={group}
-      />
+      {canMove &&
+        (isAdmin ? (
+          <AsyncSelect
+            label="Group"
+            optionsKey={['groups']}
+            loadOptions={findGroups}
+            clearable
+            {...field('assessment_group_id')}
+            value={group}
+          />
+        ) : (
+          <Select
+            label="Group"
+            required
+            allowDeselect={false}
+            data={targetGroups ?? []}
+            {...field('assessment_group_id')}
+            value={group?.value ?? null}
+            onChange={(value) =>
+              field('assessment_group_id').onChange(
+                targetGroups?.find((option) => option.value === value) ?? null,
+              )
+            }
+          />
+        ))}
       <AssessmentTags {...field('tag_list')} />
     </FormDialog>
   );

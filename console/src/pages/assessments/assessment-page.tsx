@@ -9,7 +9,7 @@ import { DescriptionItem, DescriptionList } from '../../components/description-l
 import { DeleteButton, EditButton } from '../../components/page-actions.tsx';
 import { PageFallback, PageLayout } from '../../components/page.tsx';
 import { Day, Time } from '../../components/time.tsx';
-import { currentUserQuery, useCanEditAssessments } from '../../session/permissions.ts';
+import { currentUserQuery, isBlind, useOwnGroups } from '../../session/permissions.ts';
 import { AccessTab } from './access-tab.tsx';
 import { AssessmentForm } from './assessment-form.tsx';
 import classes from './assessment-page.module.css';
@@ -25,6 +25,7 @@ import { AssayError } from '../../queries/client.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { useVulnerabilities } from '../../queries/vulnerabilities.ts';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { VULNERABILITY_TABLE_COLUMNS } from '../vulnerabilities/columns.tsx';
@@ -41,7 +42,7 @@ export function AssessmentPage() {
 function AssessmentDetail({ assessment }: { assessment: VersionedAssessment }) {
   const { uid, name, description } = assessment;
   const { data: user } = useQuery(currentUserQuery);
-  const canEdit = useCanEditAssessments(assessment.assessment_group_id);
+  const canEdit = assessment.permissions?.edit === true;
   const [dialog, setDialog] = useState<'edit' | 'delete'>();
   const isAdmin = user?.admin === true;
   return (
@@ -111,8 +112,11 @@ function AssessmentDescriptionList({ assessment }: { assessment: VersionedAssess
 
 /** Links to a group by name; only its ID if the user has no access to it. */
 function GroupLink({ id }: { id: number }) {
-  const { data, error } = useQuery(groupQuery(id));
-  if (error !== null) return messages.groupOf(id);
+  const { data: user } = useQuery(currentUserQuery);
+  const ownGroups = useOwnGroups();
+  const isVisible = user?.admin === true || ownGroups?.some((group) => group.id === id) === true;
+  const { data, error } = useQuery({ ...groupQuery(id), enabled: isVisible });
+  if (!isVisible || error !== null) return messages.groupOf(id);
   return (
     <Anchor component={Link} to={`/groups/${id}`} size="sm">
       {data?.name ?? messages.groupOf(id)}
@@ -128,50 +132,61 @@ function Period({ start, end }: { start: string | null; end: string | null }) {
 }
 
 function AssessmentTabs({ assessment }: { assessment: VersionedAssessment }) {
-  const { uid, vulnerability_count, asset_count } = assessment;
-  const { show = 'vulnerabilities' } = useSearch({ from: '/assessments/$uid' });
+  const { uid, vulnerability_count, asset_count, permissions } = assessment;
+  // With vulnerabilities, another role of the user shows them.
+  const seesFindings = permissions === undefined || !isBlind(permissions) || vulnerability_count > 0;
+  const firstTab: AssessmentTab = seesFindings ? 'vulnerabilities' : 'assets';
+  const { show = firstTab } = useSearch({ from: '/assessments/$uid' });
   const navigate = useNavigate({ from: '/assessments/$uid' });
   const { data: user } = useQuery(currentUserQuery);
   const isAdmin = user?.admin === true;
   const all: readonly { value: AssessmentTab; label: string; count?: number; isShown?: boolean }[] = [
-    { value: 'vulnerabilities', label: 'Vulnerabilities', count: vulnerability_count },
+    {
+      value: 'vulnerabilities',
+      label: 'Vulnerabilities',
+      count: vulnerability_count,
+      isShown: seesFindings,
+    },
     { value: 'assets', label: 'Scope', count: asset_count },
-    { value: 'hours', label: 'Hours' },
+    { value: 'hours', label: 'Hours', isShown: seesFindings },
     { value: 'people', label: 'People', isShown: isAdmin },
   ];
   const tabs = all.filter(({ isShown = true }) => isShown);
   // Links of admins may lead other users to a tab that they do not have.
   const isAvailable = user === undefined || tabs.some(({ value }) => value === show);
   return (
-    <Tabs
-      value={isAvailable ? show : 'vulnerabilities'}
-      keepMounted={false}
-      onChange={(value) =>
-        void navigate({ search: parseAssessmentTab({ show: value }), params: { uid }, replace: true })
-      }
-    >
-      <Tabs.List mb="sm">
-        {tabs.map(({ value, label, count }) => (
-          <Tabs.Tab key={value} value={value}>
-            {label} {count !== undefined && <span className={classes.count}>{messages.count(count)}</span>}
-          </Tabs.Tab>
-        ))}
-      </Tabs.List>
-      <Tabs.Panel value="vulnerabilities">
-        <VulnerabilitiesTab uid={uid} />
-      </Tabs.Panel>
-      <Tabs.Panel value="assets">
-        <ScopeTab assessment={assessment} />
-      </Tabs.Panel>
-      <Tabs.Panel value="hours">
-        <HoursTab assessment={assessment} />
-      </Tabs.Panel>
-      {isAdmin && (
-        <Tabs.Panel value="people">
-          <AccessTab assessment={assessment} />
+    <>
+      {!seesFindings && <DimmedText>{messages.findingsHidden}</DimmedText>}
+      <Tabs
+        value={isAvailable ? show : firstTab}
+        keepMounted={false}
+        onChange={(value) =>
+          void navigate({ search: parseAssessmentTab({ show: value }), params: { uid }, replace: true })
+        }
+      >
+        <Tabs.List mb="sm">
+          {tabs.map(({ value, label, count }) => (
+            <Tabs.Tab key={value} value={value}>
+              {label} {count !== undefined && <span className={classes.count}>{messages.count(count)}</span>}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="vulnerabilities">
+          <VulnerabilitiesTab uid={uid} canReport={permissions?.report === true} />
         </Tabs.Panel>
-      )}
-    </Tabs>
+        <Tabs.Panel value="assets">
+          <ScopeTab assessment={assessment} />
+        </Tabs.Panel>
+        <Tabs.Panel value="hours">
+          <HoursTab assessment={assessment} />
+        </Tabs.Panel>
+        {isAdmin && (
+          <Tabs.Panel value="people">
+            <AccessTab assessment={assessment} />
+          </Tabs.Panel>
+        )}
+      </Tabs>
+    </>
   );
 }
 
@@ -212,7 +227,7 @@ function deletionErrorText(error: Error): string {
 const TAB_COLUMNS = VULNERABILITY_TABLE_COLUMNS.filter(({ id }) => id !== 'assessment');
 
 /** The vulnerabilities of an assessment. */
-function VulnerabilitiesTab({ uid }: { uid: string }) {
+function VulnerabilitiesTab({ uid, canReport }: { uid: string; canReport: boolean }) {
   const [sort, setSort] = useState('-severity');
   const list = useVulnerabilities({ assessment_id: [uid], sort });
   const navigate = useNavigate();
@@ -241,7 +256,11 @@ function VulnerabilitiesTab({ uid }: { uid: string }) {
           }
           sort={sort}
           onSort={setSort}
-          empty={<EmptyState title={messages.noVulnerabilities}>{messages.noVulnerabilitiesHint}</EmptyState>}
+          empty={
+            <EmptyState title={messages.noVulnerabilities}>
+              {canReport && messages.noVulnerabilitiesHint}
+            </EmptyState>
+          }
         />
       </div>
     </>

@@ -1,8 +1,10 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { IconPencil, IconPlayerPlay, IconPlayerStop, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
-import type { Assessment, TestingSession } from '../../queries/client.ts';
+import type { TestingSessionWithEdits } from '../../../../client/src/openapi-types.ts';
+import type { VersionedAssessment } from '../../queries/assessments.ts';
+import type { TestingSession } from '../../queries/client.ts';
 import { findLoadedIndex } from '../../queries/paged-list.ts';
 import {
   runningSessionsQuery,
@@ -21,14 +23,19 @@ import { Time } from '../../components/time.tsx';
 import { currentUserQuery } from '../../session/permissions.ts';
 import classes from './assessment-page.module.css';
 import { hoursMessages as messages } from './messages.ts';
+import { SessionEditsDialog } from './session-edits-dialog.tsx';
 import { SessionForm } from './session-form.tsx';
 import { pluralizeHours } from '../../components/pluralize.ts';
 
-type OpenDialog = { kind: 'log' } | { kind: 'edit' | 'delete'; session: TestingSession };
+type OpenDialog =
+  | { kind: 'log' }
+  | { kind: 'edit' | 'delete'; session: TestingSession }
+  | { kind: 'edits'; session: TestingSessionWithEdits };
 
 /** The testing hours of an assessment: a timer and the logged sessions (operations 7 and 48 to 51). */
-export function HoursTab({ assessment }: { assessment: Assessment }) {
+export function HoursTab({ assessment }: { assessment: VersionedAssessment }) {
   const { uid, state } = assessment;
+  const canLog = assessment.permissions?.report === true;
   const { data: user } = useQuery(currentUserQuery);
   const { data: hours } = useQuery(testingHoursQuery(uid));
   const { data: running = [] } = useQuery(runningSessionsQuery(uid));
@@ -37,19 +44,29 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
   const { start, stop, remove } = useTestingSessionMutations(uid);
   const ownSession = running.find(({ tester }) => tester.id === user?.id);
   const { mutate: stopSession } = stop;
-  // Shows the column if the user may edit one of the sessions.
+  const rights = useMemo((): SessionRights => {
+    const isAdmin = user?.admin === true;
+    const isOwn = ({ tester }: TestingSession) => tester.id === user?.id;
+    return {
+      // With any role, testers stop their own clock.
+      canStop: (session) => session.ended_at === null && (isAdmin || isOwn(session)),
+      canEdit: (session) => isAdmin || (canLog && isOwn(session)),
+    };
+  }, [user, canLog]);
+  // Shows the column if one of the sessions has an action.
   const hasActions = useMemo(
-    () => findLoadedIndex(list, ({ tester }) => user?.admin === true || tester.id === user?.id) >= 0,
-    [list, user],
+    () => findLoadedIndex(list, (session) => rights.canStop(session) || rights.canEdit(session)) >= 0,
+    [list, rights],
   );
   const columns = useMemo(() => {
-    const all = sessionColumns((session) => user?.admin === true || session.tester.id === user?.id, {
+    const all = sessionColumns(rights, {
       onStop: stopSession,
       onEdit: (session) => setDialog({ kind: 'edit', session }),
       onDelete: (session) => setDialog({ kind: 'delete', session }),
+      onShowEdits: (session) => setDialog({ kind: 'edits', session }),
     });
     return hasActions ? all : all.filter(({ id }) => id !== 'actions');
-  }, [user, stopSession, hasActions]);
+  }, [rights, stopSession, hasActions]);
   return (
     <Stack gap="sm">
       <Group justify="space-between">
@@ -61,6 +78,7 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
         </Text>
         <Group gap="xs">
           {ownSession === undefined ? (
+            canLog &&
             state === 'active' && (
               <Button
                 size="xs"
@@ -82,14 +100,16 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
               <Stopwatch since={ownSession.started_at} />
             </Button>
           )}
-          <Button
-            size="xs"
-            variant="default"
-            leftSection={<IconPlus size={14} aria-hidden />}
-            onClick={() => setDialog({ kind: 'log' })}
-          >
-            {messages.logHours}
-          </Button>
+          {canLog && (
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<IconPlus size={14} aria-hidden />}
+              onClick={() => setDialog({ kind: 'log' })}
+            >
+              {messages.logHours}
+            </Button>
+          )}
         </Group>
       </Group>
       <div className={classes.table}>
@@ -101,7 +121,11 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
           rowName={nameOf}
           empty={
             <EmptyState title={messages.emptyTitle}>
-              {state === 'active' ? messages.emptyHint : messages.emptyHintInactive(state)}
+              {!canLog
+                ? messages.emptyHintReadOnly
+                : state === 'active'
+                  ? messages.emptyHint
+                  : messages.emptyHintInactive(state)}
             </EmptyState>
           }
         />
@@ -109,6 +133,9 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
       {dialog?.kind === 'log' && <SessionForm assessment={assessment} onClose={() => setDialog(undefined)} />}
       {dialog?.kind === 'edit' && (
         <SessionForm assessment={assessment} session={dialog.session} onClose={() => setDialog(undefined)} />
+      )}
+      {dialog?.kind === 'edits' && (
+        <SessionEditsDialog session={dialog.session} onClose={() => setDialog(undefined)} />
       )}
       {dialog?.kind === 'delete' && (
         <FormDialog
@@ -147,25 +174,55 @@ function Stopwatch({ since }: { since: string }) {
 
 const nameOf = ({ tester }: TestingSession) => tester.name ?? tester.email;
 
+interface SessionRights {
+  canStop: (session: TestingSession) => boolean;
+  canEdit: (session: TestingSession) => boolean;
+}
+
 interface SessionActions {
+  onShowEdits: (session: TestingSessionWithEdits) => void;
   onStop: (session: TestingSession) => void;
   onEdit: (session: TestingSession) => void;
   onDelete: (session: TestingSession) => void;
 }
 
 function sessionColumns(
-  canEdit: (session: TestingSession) => boolean,
-  { onStop, onEdit, onDelete }: SessionActions,
-): readonly Column<TestingSession>[] {
+  { canStop, canEdit }: SessionRights,
+  { onStop, onEdit, onDelete, onShowEdits }: SessionActions,
+): readonly Column<TestingSessionWithEdits>[] {
+  const editedMark = (session: TestingSessionWithEdits) =>
+    session.edited && (
+      <>
+        {' '}
+        <Anchor
+          component="button"
+          type="button"
+          size="xs"
+          underline="always"
+          aria-label={messages.showCorrections(nameOf(session))}
+          onClick={() => onShowEdits(session)}
+        >
+          {messages.corrected}
+        </Anchor>
+      </>
+    );
   return [
     {
       id: 'tester',
       header: 'Tester',
       width: 'minmax(80px, 1fr)',
-      cell: ({ tester }) => <span title={tester.email}>{tester.name ?? tester.email}</span>,
+      cell: (session) => (
+        <span title={session.tester.email}>
+          {nameOf(session)}
+          {editedMark(session)}
+        </span>
+      ),
       narrow: {
-        cell: ({ tester, started_at }) => (
-          <StackedCell secondary={<Time at={started_at} exact />}>{tester.name ?? tester.email}</StackedCell>
+        cell: (session) => (
+          <StackedCell secondary={<Time at={session.started_at} exact />}>
+            {nameOf(session)}
+            {editedMark(session)}
+          </StackedCell>
         ),
       },
     },
@@ -200,28 +257,31 @@ function sessionColumns(
       id: 'actions',
       header: 'Actions',
       width: '96px',
-      cell: (session) =>
-        canEdit(session) && (
-          <Group gap={4} wrap="nowrap">
-            {session.ended_at === null && (
+      cell: (session) => (
+        <Group gap={4} wrap="nowrap">
+          {canStop(session) && (
+            <IconAction
+              label={messages.stopSession(nameOf(session))}
+              icon={IconPlayerStop}
+              onClick={() => onStop(session)}
+            />
+          )}
+          {canEdit(session) && (
+            <>
               <IconAction
-                label={messages.stopSession(nameOf(session))}
-                icon={IconPlayerStop}
-                onClick={() => onStop(session)}
+                label={messages.editSession(nameOf(session))}
+                icon={IconPencil}
+                onClick={() => onEdit(session)}
               />
-            )}
-            <IconAction
-              label={messages.editSession(nameOf(session))}
-              icon={IconPencil}
-              onClick={() => onEdit(session)}
-            />
-            <IconAction
-              label={messages.deleteSession(nameOf(session))}
-              icon={IconTrash}
-              onClick={() => onDelete(session)}
-            />
-          </Group>
-        ),
+              <IconAction
+                label={messages.deleteSession(nameOf(session))}
+                icon={IconTrash}
+                onClick={() => onDelete(session)}
+              />
+            </>
+          )}
+        </Group>
+      ),
     },
   ];
 }

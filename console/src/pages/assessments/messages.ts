@@ -35,7 +35,10 @@ export const assessmentMessages = {
   deleteConflict: (message: string) =>
     `${message} Delete those first, or complete the assessment instead, which hides it from active assessments.`,
 
-  openInList: 'Filter, triage and export',
+  findingsHidden:
+    'Your role in this assessment shows its assets, but not its vulnerabilities and testing hours.',
+
+  openInList: 'Filter and export',
   vulnerabilitiesLabel: 'Vulnerabilities of the assessment',
   noVulnerabilities: 'No vulnerabilities yet',
   noVulnerabilitiesHint: 'Import a scanner report into this assessment, or create a vulnerability.',
@@ -65,6 +68,7 @@ export const hoursMessages = {
   tableLabel: 'Testing sessions',
   emptyTitle: 'No hours yet',
   emptyHint: 'Start the timer when you begin testing, or log hours afterwards.',
+  emptyHintReadOnly: 'The hours of testers appear here.',
   emptyHintInactive: (state: string) =>
     `The timer runs only on active assessments, and this one is ${state}. You can still log hours.`,
   stopSession: (tester: string) => `Stop the session of ${tester}`,
@@ -73,6 +77,15 @@ export const hoursMessages = {
   deleteTitle: 'Delete session',
   deleteHint: (hours: string, tester: string) =>
     `This removes ${hours} of ${tester} from the total. This cannot be undone.`,
+
+  corrected: 'Corrected',
+  showCorrections: (tester: string) => `Corrected: show the changes to the session of ${tester}`,
+  editsTitle: 'Changes to the session',
+  editedBy: '{name}, {at}',
+  fieldChange: '{field} changed from {before} to {after}',
+  fields: { started_at: 'Start', ended_at: 'End', note: 'Note' },
+  running: 'running',
+  noNote: 'none',
 
   logTitle: 'Log hours',
   editTitle: 'Edit session',
@@ -87,6 +100,7 @@ export const scopeMessages = {
   tableLabel: 'Assets in scope',
   emptyTitle: 'Nothing is in scope yet',
   emptyHint: 'Add the hosts and web applications to test, each with its rules.',
+  emptyHintReadOnly: 'The hosts and web applications to test appear here.',
   noResults: 'No results',
   removeFailed: 'Could not remove the asset from the scope',
   editRulesOf: (location: string) => `Edit rules of ${location}`,
@@ -125,7 +139,14 @@ export const scopeMessages = {
 export const accessMessages = {
   grant: 'Grant access to',
   placeholder: 'Name or email address',
-  hint: 'Admins of the organization and staff always have access and are not listed.',
+  role: 'Role',
+  newRole: 'With role',
+  roleOf: (name: string) => `Role of ${name}`,
+  byName: 'By name',
+  byGroups: (groups: readonly string[]) => `By group ${groups.join(', ')}`,
+  byNameAndGroups: (groups: readonly string[]) => `By name, and by group ${groups.join(', ')}`,
+  group: (id: number) => `${id}`,
+  hint: 'Admins of the organization and staff always have access and are not listed. Access by group is changed in the group.',
   tableLabel: 'People with access',
   removeAccess: (name: string) => `Remove access of ${name}`,
   emptyTitle: 'No one was granted access',

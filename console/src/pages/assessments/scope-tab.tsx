@@ -1,9 +1,8 @@
 import { Button, Code, Group, Stack, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconPencil, IconPlus, IconX } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import type { Assessment } from '../../queries/client.ts';
+import type { VersionedAssessment } from '../../queries/assessments.ts';
 import { ASSET_TYPE_LABELS } from '../../queries/assets.ts';
 import { type ScopeAsset, useUpdateScope, useScope } from '../../queries/assessment-scope.ts';
 import { IconAction } from '../../components/page-actions.tsx';
@@ -13,28 +12,19 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText, notifyError } from '../../components/notifications.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { type Column, RowLink } from '../../components/table-column.tsx';
-import { currentUserQuery } from '../../session/permissions.ts';
+import { useAssetPermissions } from '../../session/permissions.ts';
 import { parseScopeRules as rulesIn } from '../assets/pasted-assets.ts';
 import { AddToScopeDialog } from './add-to-scope-dialog.tsx';
 import { scopeMessages as messages } from './messages.ts';
 import classes from './assessment-page.module.css';
 
-/** The token scopes of operation 11. */
-const WRITE_SCOPES = new Set([
-  'asset_gw',
-  'asset_client_ow',
-  'asset_boss_ow',
-  'asset_client_lw',
-  'asset_boss_lw',
-]);
-
 /** The assets in scope of an assessment, with their rules (operations 79 and 11). */
-export function ScopeTab({ assessment: { uid, organization_uid } }: { assessment: Assessment }) {
+export function ScopeTab({ assessment }: { assessment: VersionedAssessment }) {
+  const { uid, organization_uid, permissions } = assessment;
   const [typed, setTyped] = useState('');
   const [search] = useDebouncedValue(typed, 120);
   const list = useScope(uid, search);
-  const { data: user } = useQuery(currentUserQuery);
-  const canWrite = user?.scopes.some((scope) => WRITE_SCOPES.has(scope)) === true;
+  const canWrite = useAssetPermissions().hasScope && permissions?.write_assets === true;
   const [dialog, setDialog] = useState<'add' | ScopeAsset>();
   const { mutate } = useUpdateScope(uid);
   const columns = useMemo(
@@ -83,7 +73,9 @@ export function ScopeTab({ assessment: { uid, organization_uid } }: { assessment
           rowName={({ location }) => location}
           empty={
             search === '' ? (
-              <EmptyState title={messages.emptyTitle}>{messages.emptyHint}</EmptyState>
+              <EmptyState title={messages.emptyTitle}>
+                {canWrite ? messages.emptyHint : messages.emptyHintReadOnly}
+              </EmptyState>
             ) : (
               <EmptyState title={messages.noResults} />
             )

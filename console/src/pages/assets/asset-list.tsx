@@ -23,11 +23,11 @@ const DEFAULT_SORT = 'location';
 const uidOf = ({ uid }: AssetRow) => uid;
 const locationOf = ({ location }: AssetRow) => location;
 
-/** The edits of selected assets, each with the permission that it takes and its shortcut. */
+/** The edits of selected assets, each with its shortcut. */
 const EDITS = [
-  { kind: 'criticality', right: 'write', key: 'e', label: 'Criticality' },
-  { kind: 'tags', right: 'tag', key: 't', label: 'Tags' },
-  { kind: 'listing', right: 'write', key: 'l', label: 'Listing' },
+  { kind: 'criticality', key: 'e', label: 'Criticality' },
+  { kind: 'tags', key: 't', label: 'Tags' },
+  { kind: 'listing', key: 'l', label: 'Listing' },
 ] as const;
 
 type AssetSearchChange = { [Name in keyof AssetSearch]?: AssetSearch[Name] | undefined };
@@ -57,15 +57,25 @@ export function AssetList() {
   const openEditor = (kind: AssetEditKind) => () => targets.length > 0 && setEditKind(kind);
   const openRow = ({ uid }: AssetRow) => void navigate({ to: `/assets/${uid}` });
 
-  const changes = EDITS.filter(({ right }) => rights[right]);
+  const isPermitted: Record<AssetEditKind, boolean> = {
+    criticality: rights.write && targets.every(rights.writeTo),
+    tags: rights.tag && targets.every(rights.tagOf),
+    listing: rights.list(),
+  };
+  const changes = EDITS.filter(({ kind }) => isPermitted[kind]);
+  const canSelect = rights.write || rights.tag;
   useRowShortcuts(rows, {
     itemName: 'asset',
     open: { run: openRow },
     shortcuts: {
-      x: {
-        label: messages.shortcuts.select,
-        run: () => row !== undefined && setSelected(toggleId(selected, row.uid)),
-      },
+      ...(canSelect
+        ? {
+            x: {
+              label: messages.shortcuts.select,
+              run: () => row !== undefined && setSelected(toggleId(selected, row.uid)),
+            },
+          }
+        : {}),
       ...Object.fromEntries(
         changes.map(({ kind, key }) => [key, { label: messages.shortcuts[kind], run: openEditor(kind) }]),
       ),
@@ -118,7 +128,7 @@ export function AssetList() {
           current={current}
           onCurrent={setCurrent}
           onOpen={openRow}
-          {...(changes.length === 0 ? {} : { selection: { selected, onChange: setSelected } })}
+          {...(!canSelect ? {} : { selection: { selected, onChange: setSelected } })}
           sort={search.sort ?? DEFAULT_SORT}
           onSort={(sort) => filter({ sort })}
           empty={
@@ -126,7 +136,7 @@ export function AssetList() {
               <NoResults onClear={() => void navigate({ search: {} })} />
             ) : (
               <EmptyState title={messages.emptyTitle} action={addButton}>
-                {messages.emptyHint}
+                {rights.write ? messages.emptyHint : messages.emptyHintReadOnly}
               </EmptyState>
             )
           }

@@ -18,7 +18,7 @@ interface AssetListingsProps {
 
 /** The listings of an asset with their scope rules, edited in place. */
 export function AssetListings({ asset, onAdd }: AssetListingsProps) {
-  const { write } = useAssetPermissions();
+  const { list: canList } = useAssetPermissions();
   const [edited, setEdited] = useState<string>();
   const [removed, setRemoved] = useState<string>();
   const change = useEditListing();
@@ -32,7 +32,7 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
             <Anchor component={Link} to={`/assessments/${listingUid}`} size="sm" fw={600}>
               {listingUid}
             </Anchor>
-            {write && (
+            {canList(listingUid) && (
               <>
                 <Button
                   size="compact-xs"
@@ -74,7 +74,7 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
           )}
         </div>
       ))}
-      {write && (
+      {canList() && (
         <Group>
           <Button size="compact-sm" variant="light" onClick={onAdd}>
             {messages.addToListing}

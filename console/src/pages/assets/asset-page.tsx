@@ -31,18 +31,22 @@ type OpenDialog = AssetEditKind | 'edit' | 'delete';
 export function AssetPage() {
   const { uid } = useParams({ from: '/assets/$uid' });
   const { data, error } = useQuery(assetQuery(uid));
-  const rights = useAssetPermissions();
+  const permissions = useAssetPermissions();
   const navigate = useNavigate();
   const [dialog, setDialog] = useState<OpenDialog>();
+  const canWrite = data !== undefined && permissions.writeTo(data);
+  const canTag = data !== undefined && permissions.tagOf(data);
   useShortcuts({
-    ...(rights.write
+    ...(canWrite
       ? {
           e: { label: messages.shortcuts.criticality, run: () => setDialog('criticality') },
-          l: { label: messages.shortcuts.listing, run: () => setDialog('listing') },
           w: { label: messages.shortcuts.edit, run: () => setDialog('edit') },
         }
       : {}),
-    ...(rights.tag ? { t: { label: messages.shortcuts.tags, run: () => setDialog('tags') } } : {}),
+    ...(permissions.list()
+      ? { l: { label: messages.shortcuts.listing, run: () => setDialog('listing') } }
+      : {}),
+    ...(canTag ? { t: { label: messages.shortcuts.tags, run: () => setDialog('tags') } } : {}),
   });
   if (error instanceof AssayError && error.status === 404)
     return <EmptyState title={messages.notFound}>{messages.notFoundHint}</EmptyState>;
@@ -54,8 +58,8 @@ export function AssetPage() {
       title={data.location}
       actions={
         <>
-          {rights.write && <EditButton onClick={() => setDialog('edit')} />}
-          {rights.organizationWide && <DeleteButton onClick={() => setDialog('delete')} />}
+          {canWrite && <EditButton onClick={() => setDialog('edit')} />}
+          {permissions.organizationWide && <DeleteButton onClick={() => setDialog('delete')} />}
         </>
       }
       toolbar={
@@ -68,7 +72,7 @@ export function AssetPage() {
       }
     >
       <Stack gap="md" className={classes.page}>
-        <AssetDetails asset={data} onOpen={setDialog} />
+        <AssetDetails asset={data} canWrite={canWrite} canTag={canTag} onOpen={setDialog} />
         <Section title="Listings">
           <AssetListings asset={data} onAdd={() => setDialog('listing')} />
         </Section>
@@ -94,11 +98,12 @@ export function AssetPage() {
 
 interface AssetDetailsProps {
   asset: Asset;
+  canWrite: boolean;
+  canTag: boolean;
   onOpen: (dialog: OpenDialog) => void;
 }
 
-function AssetDetails({ asset, onOpen }: AssetDetailsProps) {
-  const rights = useAssetPermissions();
+function AssetDetails({ asset, canWrite, canTag, onOpen }: AssetDetailsProps) {
   return (
     <section className={classes.sheet} aria-label={messages.details}>
       <Stack gap="md">
@@ -109,7 +114,7 @@ function AssetDetails({ asset, onOpen }: AssetDetailsProps) {
             </DescriptionItem>
           )}
           <DescriptionItem name="Criticality">
-            {rights.write ? (
+            {canWrite ? (
               <Button
                 size="compact-sm"
                 variant="default"
@@ -139,7 +144,7 @@ function AssetDetails({ asset, onOpen }: AssetDetailsProps) {
               {name}
             </Badge>
           ))}
-          {rights.tag && (
+          {canTag && (
             <Button
               size="compact-xs"
               variant="subtle"

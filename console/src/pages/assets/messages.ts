@@ -6,6 +6,7 @@ export const assetMessages = {
   searchLabel: 'Search names and addresses',
   selected: (count: number) => `${count.toLocaleString()} selected`,
   emptyTitle: 'No assets yet',
+  emptyHintReadOnly: 'Assets in the scope of the assessments that you have access to appear here.',
   emptyHint: 'Paste a list of hosts and URLs, or import a scanner report, which adds the assets it contains.',
   shortcuts: {
     select: 'Select',

@@ -9,7 +9,7 @@ import {
   useUpdateMembers,
 } from '../../queries/groups.ts';
 import { findPeople, findPersonByEmail, personLabel } from '../../queries/people.ts';
-import { toOptions } from '../../components/filter-definition.ts';
+import { assignableRoles } from './assignable-roles.ts';
 import { SelectedPills } from '../../components/selected-pills.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText, notify } from '../../components/notifications.tsx';
@@ -115,7 +115,7 @@ export function AddMembersDialog({ id, organizationUid, onClose }: AddMembersPro
       )}
       <Select
         label="Role"
-        data={toOptions(GROUP_ROLE_LABELS)}
+        data={assignableRoles(user?.admin === true)}
         allowDeselect={false}
         description={messages.roleHint(GROUP_ROLE_LABELS[role], GROUP_ROLE_DESCRIPTIONS[role])}
         value={role}

@@ -17,6 +17,8 @@ export type MemberUpdate =
 interface BulkMemberDialogProps {
   id: number;
   update: MemberUpdate;
+  /** Who may only remove members cannot add them again. */
+  canUndo: boolean;
   onDone: () => void;
   onClose: () => void;
 }
@@ -24,7 +26,7 @@ interface BulkMemberDialogProps {
 const messages = groupMessages.bulk;
 
 /** Removes members or changes their role after a confirmation, with a result for each (operations 13 and 47). */
-export function BulkMemberDialog({ id, update, onDone, onClose }: BulkMemberDialogProps) {
+export function BulkMemberDialog({ id, update, canUndo, onDone, onClose }: BulkMemberDialogProps) {
   const { add, remove } = useUpdateMembers(id);
   const { kind, people } = update;
   const run = useMutation({
@@ -36,9 +38,10 @@ export function BulkMemberDialog({ id, update, onDone, onClose }: BulkMemberDial
       onDone();
       const changed = people.filter((_person, index) => results[index]?.status === 'done');
       if (changed.length > 0)
-        notify((kind === 'remove' ? messages.removed : messages.changed)(changed.length), {
-          undo: () => void undo(changed),
-        });
+        notify(
+          (kind === 'remove' ? messages.removed : messages.changed)(changed.length),
+          canUndo ? { undo: () => void undo(changed) } : {},
+        );
     },
   });
   /** Restores the previous role of removed and changed members. */

@@ -17,6 +17,7 @@ import type { GroupRole } from '../../queries/enums.ts';
 import { loadedRows } from '../../queries/paged-list.ts';
 import { fillSentence } from '../../components/fill-sentence.ts';
 import { pluralize } from '../../components/pluralize.ts';
+import { assignableRoles } from './assignable-roles.ts';
 import { toOptions } from '../../components/filter-definition.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
@@ -155,12 +156,15 @@ function DeleteGroupDialog({ group, onClose }: { group: AssessmentGroup; onClose
 function Members({ id, organizationUid }: { id: number; organizationUid: string }) {
   const { role } = useSearch({ from: '/groups/$id' });
   const navigate = useNavigate({ from: '/groups/$id' });
+  const { data: user } = useQuery(currentUserQuery);
   const list = useGroupMembers(id, role);
   const { data: counts } = useQuery(memberCountsQuery(id));
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [isAdding, setAdding] = useState(false);
   const [batch, setBatch] = useState<MemberUpdate>();
   const canEdit = counts?.mayRemove === true;
+  const canAdd = counts?.mayAdd === true;
+  const isAdmin = user?.admin === true;
   const selectedPeople = () =>
     loadedRows(list)
       .filter(({ userUid }) => selected.has(userUid))
@@ -169,7 +173,7 @@ function Members({ id, organizationUid }: { id: number; organizationUid: string 
     setSelected(new Set());
     void navigate({ search: parseGroupRole({ role: next }), params: { id: String(id) }, replace: true });
   };
-  const add = counts?.mayAdd === true && (
+  const add = canAdd && (
     <Button size="xs" leftSection={<IconUserPlus size={14} aria-hidden />} onClick={() => setAdding(true)}>
       {messages.add}
     </Button>
@@ -182,23 +186,26 @@ function Members({ id, organizationUid }: { id: number; organizationUid: string 
             <Text size="sm" fw={600}>
               {commonMessages.list.selected(selected.size)}
             </Text>
-            <Menu position="bottom-start">
-              <Menu.Target>
-                <Button size="compact-sm" variant="light">
-                  Role
-                </Button>
-              </Menu.Target>
-              <Menu.Dropdown>
-                {toOptions(GROUP_ROLE_LABELS).map(({ value, label }) => (
-                  <Menu.Item
-                    key={value}
-                    onClick={() => setBatch({ kind: 'role', role: value, people: selectedPeople() })}
-                  >
-                    {label}
-                  </Menu.Item>
-                ))}
-              </Menu.Dropdown>
-            </Menu>
+            {canAdd &&
+              (isAdmin || selectedPeople().every(({ role: current }) => current !== 'infra_admin')) && (
+                <Menu position="bottom-start">
+                  <Menu.Target>
+                    <Button size="compact-sm" variant="light">
+                      Role
+                    </Button>
+                  </Menu.Target>
+                  <Menu.Dropdown>
+                    {assignableRoles(isAdmin).map(({ value, label }) => (
+                      <Menu.Item
+                        key={value}
+                        onClick={() => setBatch({ kind: 'role', role: value, people: selectedPeople() })}
+                      >
+                        {label}
+                      </Menu.Item>
+                    ))}
+                  </Menu.Dropdown>
+                </Menu>
+              )}
             <Button
               size="compact-sm"
               variant="light"
@@ -244,7 +251,7 @@ function Members({ id, organizationUid }: { id: number; organizationUid: string 
           {...(canEdit ? { selection: { selected, onChange: setSelected } } : {})}
           empty={
             <EmptyState title={role === undefined ? messages.none : messages.noneWithRole} action={add}>
-              {counts?.mayAdd === true ? messages.noneHint : messages.noneHintForMembers}
+              {canAdd ? messages.noneHint : messages.noneHintForMembers}
             </EmptyState>
           }
         />
@@ -256,6 +263,7 @@ function Members({ id, organizationUid }: { id: number; organizationUid: string 
         <BulkMemberDialog
           id={id}
           update={batch}
+          canUndo={canAdd}
           onDone={() => setSelected(new Set())}
           onClose={() => setBatch(undefined)}
         />

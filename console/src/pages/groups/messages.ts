@@ -52,7 +52,7 @@ export const groupMessages = {
     setRole: (role: string) => `Change role to ${role}`,
     submitRemove: (count: number) => `Remove ${pluralizePeople(count)}`,
     submitRole: (count: number) => `Change ${pluralizePeople(count)}`,
-    removeWarning: 'They lose their role in this group, but keep their access to assessments.',
+    removeWarning: 'They lose their role in the assessments of this group. Access by name stays.',
     removedAlready: 'Not a member',
     hadRole: 'Already has this role',
     removed: (count: number) => `${pluralizePeople(count)} removed`,

@@ -16,7 +16,7 @@ import { SEVERITIES } from '../../queries/enums.ts';
 import { SeverityBadge } from '../../components/vulnerability-badges.tsx';
 import { Time } from '../../components/time.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
-import { currentUserQuery } from '../../session/permissions.ts';
+import { currentUserQuery, useCanImport } from '../../session/permissions.ts';
 import { GettingStarted } from './getting-started.tsx';
 import { homeMessages as messages } from './messages.ts';
 import classes from './home-page.module.css';
@@ -201,6 +201,7 @@ function HoursCard() {
 
 function ImportsCard() {
   const { data, error, refetch } = useQuery(runningImportsQuery);
+  const canImport = useCanImport();
   return (
     <Card title={messages.imports}>
       {error !== null && <LoadError error={error} onRetry={refetch} />}
@@ -208,9 +209,11 @@ function ImportsCard() {
       {data?.length === 0 && (
         <>
           <DimmedText>{messages.noImports}</DimmedText>
-          <Anchor component={Link} to="/imports" size="sm">
-            {messages.importReport}
-          </Anchor>
+          {canImport && (
+            <Anchor component={Link} to="/imports" size="sm">
+              {messages.importReport}
+            </Anchor>
+          )}
         </>
       )}
       <Stack gap={6}>

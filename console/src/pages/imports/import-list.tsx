@@ -10,6 +10,7 @@ import { FilterBar } from '../../components/filter-bar.tsx';
 import { type FilterDefinition, toOptions } from '../../components/filter-definition.ts';
 import { ResultCount, PageLayout } from '../../components/page.tsx';
 import { DataTable } from '../../components/data-table.tsx';
+import { useCanImport } from '../../session/permissions.ts';
 import { IMPORT_COLUMNS } from './columns.tsx';
 import { DropZone } from './drop-zone.tsx';
 import { parseImportSearch } from '../../app/search-params.ts';
@@ -39,6 +40,7 @@ export function ImportList() {
   const search = useSearch({ from: '/imports' });
   const navigate = useNavigate({ from: '/imports' });
   const list = useImports(search);
+  const canImport = useCanImport();
   const rows = useCurrentRow(list);
   const { current, setCurrent } = rows;
   const [files, setFiles] = useState<readonly DroppedFile[]>([]);
@@ -55,18 +57,20 @@ export function ImportList() {
   return (
     <PageLayout title="Imports" fillsHeight actions={<ResultCount list={list} />}>
       <div className={classes.scrolls}>
-        <DropZone
-          isLarge={files.length === 0 && list.total === 0}
-          onFiles={(dropped) =>
-            setFiles((previous) => [
-              ...previous,
-              ...dropped.map((file) => {
-                last.current += 1;
-                return { id: last.current, file };
-              }),
-            ])
-          }
-        />
+        {canImport && (
+          <DropZone
+            isLarge={files.length === 0 && list.total === 0}
+            onFiles={(dropped) =>
+              setFiles((previous) => [
+                ...previous,
+                ...dropped.map((file) => {
+                  last.current += 1;
+                  return { id: last.current, file };
+                }),
+              ])
+            }
+          />
+        )}
         {files.length > 0 && (
           <NewImports
             files={files}
@@ -95,7 +99,9 @@ export function ImportList() {
               isFiltered ? (
                 <NoResults onClear={() => void navigate({ search: {} })} />
               ) : (
-                <EmptyState title={importMessages.noImports}>{importMessages.noImportsHint}</EmptyState>
+                <EmptyState title={importMessages.noImports}>
+                  {canImport ? importMessages.noImportsHint : importMessages.noImportsHintReadOnly}
+                </EmptyState>
               )
             }
           />

@@ -8,7 +8,7 @@ import { organizationsQuery } from '../../queries/organizations.ts';
 import { tagSuggestionsQuery } from '../../queries/tags.ts';
 import { ListingPicker } from '../../components/listing-picker.tsx';
 import { SEVERITIES, type Severity } from '../../queries/enums.ts';
-import { currentUserQuery } from '../../session/permissions.ts';
+import { currentUserQuery, useDismisses } from '../../session/permissions.ts';
 import classes from './imports.module.css';
 import { importMessages } from './messages.ts';
 
@@ -101,6 +101,7 @@ interface MoreOptionsProps {
 /** Options that most imports leave as they are. */
 function MoreOptions({ settings, set, isOpen }: MoreOptionsProps) {
   const [search, setSearch] = useState('');
+  const dismisses = useDismisses();
   const { data: suggestions = [] } = useQuery({ ...tagSuggestionsQuery(search), enabled: isOpen });
   return (
     <div className={classes.options}>
@@ -148,13 +149,15 @@ function MoreOptions({ settings, set, isOpen }: MoreOptionsProps) {
         onChange={(order) => set({ dateOrder: order as ImportSettings['dateOrder'] })}
         clearable
       />
-      <Switch
-        mt="sm"
-        label={messages.carry}
-        description={messages.carryHint}
-        checked={settings.carry}
-        onChange={(event) => set({ carry: event.currentTarget.checked })}
-      />
+      {dismisses(settings.assessmentUid === null ? undefined : [settings.assessmentUid]) && (
+        <Switch
+          mt="sm"
+          label={messages.carry}
+          description={messages.carryHint}
+          checked={settings.carry}
+          onChange={(event) => set({ carry: event.currentTarget.checked })}
+        />
+      )}
     </div>
   );
 }

@@ -11,7 +11,7 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { PageLayout } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
-import { currentUserQuery } from '../../session/permissions.ts';
+import { currentUserQuery, usePermissions } from '../../session/permissions.ts';
 import { formatLabel, formatSize } from './formats.ts';
 import { ImportSummary, ImportPreview, ImportProgress, ImportErrors } from './import-result.tsx';
 import { ImportStateBadge } from './import-state-badge.tsx';
@@ -27,14 +27,20 @@ export function ImportPage() {
   const id = Number(useParams({ from: '/imports/$id' }).id);
   const { data: job, error } = useImport(id);
   const { data: user } = useQuery(currentUserQuery);
+  const permissions = usePermissions();
   const [isUndoOpen, setUndoOpen] = useState(false);
   const cancel = useCancelImport();
   if (error instanceof AssayError && (error.status === 404 || error.status === 400))
     return <EmptyState title={messages.notFound}>{messages.notFoundHint}</EmptyState>;
   if (error !== null) return <Alert color="red">{errorText(error)}</Alert>;
   if (job === undefined) return <Loader m="md" size="sm" aria-label="Loading" />;
-  // Only admins and the user who started the import may cancel or undo it.
-  const canCancelOrUndo = user?.admin === true || (user !== undefined && job.created_by?.id === user.id);
+  // Only admins and, as long as their role permits imports, the user who started it may cancel or undo it.
+  const canCancelOrUndo =
+    user?.admin === true ||
+    (job.created_by !== null &&
+      job.created_by.id === user?.id &&
+      job.assessment_id !== null &&
+      permissions.allows('write_assets', job.assessment_id));
   return (
     <PageLayout
       title={job.file.filename === '' ? importMessages.importName(job.id) : job.file.filename}

@@ -10,6 +10,7 @@ export const importMessages = {
   showDryRuns: 'Show dry runs',
   noImports: 'No imports yet',
   noImportsHint: 'Drop a scanner report above, or run: assay import FILE',
+  noImportsHintReadOnly: 'Imports into the assessments that you have access to appear here.',
   dryRun: 'Dry run',
   commandLine: 'Command line',
   importName: (id: number) => `Import ${id}`,

@@ -72,7 +72,9 @@ export function InvitePersonDialog({ onClose }: { onClose: () => void }) {
           <AsyncSelect
             label={messages.assessments}
             optionsKey={['assessments', organizationOf ?? '']}
-            loadOptions={(search, signal) => findAssessments(search, signal, organizationOf)}
+            loadOptions={(search, signal) =>
+              findAssessments(search, signal, { organizationUid: organizationOf })
+            }
             value={null}
             clearsOnSelect
             disabled={user?.staff === true && organization_uid === null}

@@ -34,9 +34,9 @@ export function PersonAssessments({ person, canEdit }: PersonAssessmentsProps) {
           label={messages.give}
           optionsKey={['assessments', person.organization_uid ?? '']}
           loadOptions={async (search, signal) =>
-            (await findAssessments(search, signal, person.organization_uid ?? undefined)).filter(
-              ({ value }) => !assignedUids.includes(value),
-            )
+            (
+              await findAssessments(search, signal, { organizationUid: person.organization_uid ?? undefined })
+            ).filter(({ value }) => !assignedUids.includes(value))
           }
           value={null}
           clearsOnSelect

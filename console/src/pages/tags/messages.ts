@@ -20,10 +20,10 @@ export const tagMessages = {
   builtIn: 'Built in',
   builtInHint: 'Built-in tags cannot be renamed or deleted.',
   readOnly: {
-    vulnerability: undefined,
+    vulnerability: 'Your roles do not permit to create, rename and delete tags of vulnerabilities.',
     assessment: 'Only admins can create, rename and delete tags of assessments.',
     asset: 'You do not have permission to create, rename and delete tags of assets.',
-  } satisfies Record<TagKind, string | undefined>,
+  } satisfies Record<TagKind, string>,
   noTags: 'No tags yet',
   noTagsHint: {
     vulnerability:

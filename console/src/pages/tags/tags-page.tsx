@@ -13,7 +13,7 @@ import { FilterBar } from '../../components/filter-bar.tsx';
 import { ResultCount, PageLayout } from '../../components/page.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/table-column.tsx';
-import { currentUserQuery } from '../../session/permissions.ts';
+import { currentUserQuery, useAssetPermissions, usePermissions } from '../../session/permissions.ts';
 import { CreateTagDialog, DeleteTagDialog, RenameTagDialog } from './tag-dialogs.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { type TagsSearch, parseTagsSearch } from '../../app/search-params.ts';
@@ -31,6 +31,8 @@ export function TagsPage() {
   const { kind = 'vulnerability', search = '', ...params } = useSearch({ from: '/tags' });
   const navigate = useNavigate({ from: '/tags' });
   const { data: user } = useQuery(currentUserQuery);
+  const permissions = usePermissions();
+  const { tag } = useAssetPermissions();
   const { data: visibleOrganizations = [] } = useQuery({
     ...organizationsQuery,
     enabled: user?.staff === true,
@@ -73,15 +75,18 @@ export function TagsPage() {
           organizationId={visibleOrganizations.find(({ uid }) => uid === organization)?.id}
           search={search}
           onSearch={(text) => changeSearch({ search: text })}
-          canEdit={kind === 'vulnerability' || (kind === 'asset' ? canTag(user.scopes) : user.admin === true)}
+          canEdit={
+            kind === 'vulnerability'
+              ? permissions.allows('triage') || permissions.isWithoutRole
+              : kind === 'asset'
+                ? tag
+                : user.admin === true
+          }
         />
       )}
     </PageLayout>
   );
 }
-
-/** Whether a scope allows editing tags of assets. */
-const canTag = (scopes: readonly string[]) => scopes.some((scope) => /^tag_[gol]w$/.test(scope));
 
 interface TagTableProps {
   scope: TagScope;

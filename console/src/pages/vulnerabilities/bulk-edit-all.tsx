@@ -1,4 +1,4 @@
-import { Alert, NativeSelect, Text, Textarea, TextInput } from '@mantine/core';
+import { Alert, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -10,7 +10,10 @@ import {
   previewBulkUpdate,
   useBulkUpdate,
 } from '../../queries/bulk-update.ts';
+import { isDismissal, maySetStatus } from '../../queries/statuses.ts';
 import { commonMessages } from '../../components/messages.ts';
+import { MarkdownField } from '../../components/markdown-field.tsx';
+import { useDismisses, usePermissions } from '../../session/permissions.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { type Person, PersonPicker } from '../../components/person-picker.tsx';
@@ -29,12 +32,18 @@ type PendingEdit = Pick<BulkUpdateRequest, 'set' | 'label' | 'assignee'>;
 
 const EDITABLE_FIELDS = ['Status', 'Severity', 'Add tags', 'Remove tags', 'Assignee', 'Due date'] as const;
 type EditableField = (typeof EDITABLE_FIELDS)[number];
+/** Fields that roles without triage may edit as well. */
+const WORKFLOW_FIELDS: readonly EditableField[] = ['Status', 'Assignee', 'Due date'];
 
 /** Edits all matches of a search, loaded or not. A dry run shows first how many will change. */
 export default function BulkEditAll({ filter, total, onClose }: BulkEditAllProps) {
   const [field, setField] = useState<EditableField>('Status');
   const [edit, setEdit] = useState<PendingEdit>();
   const [comment, setComment] = useState('');
+  const canTriage = usePermissions().allowsAll('triage', filter.assessment_id);
+  const canDismiss = useDismisses()(filter.assessment_id);
+  const isDismissed = isDismissal(edit?.set.status_id ?? 0);
+  const isReasonMissing = isDismissed && comment.trim() === '';
   const change = useBulkUpdate();
   const [settled] = useDebouncedValue(edit, 200);
   const preview = useQuery({
@@ -54,7 +63,7 @@ export default function BulkEditAll({ filter, total, onClose }: BulkEditAllProps
     <FormDialog
       title={bulkEditMessages.title(total)}
       submitLabel={bulkEditMessages.submit(count?.changed)}
-      isDisabled={edit === undefined || count === undefined || count.changed === 0}
+      isDisabled={edit === undefined || count === undefined || count.changed === 0 || isReasonMissing}
       onClose={onClose}
       onSubmit={() => {
         if (edit === undefined || count === undefined) return;
@@ -65,22 +74,29 @@ export default function BulkEditAll({ filter, total, onClose }: BulkEditAllProps
       <NativeSelect
         label="Field"
         data-autofocus
-        data={[...EDITABLE_FIELDS]}
+        data={EDITABLE_FIELDS.filter((name) => canTriage || WORKFLOW_FIELDS.includes(name))}
         value={field}
         onChange={(event) => {
           setField(event.currentTarget.value as EditableField);
           setEdit(undefined);
         }}
       />
-      <ValueField key={field} field={field} onChange={setEdit} />
-      <Textarea
-        label={bulkEditMessages.comment}
+      <ValueField
+        key={field}
+        field={field}
+        // The preview says so if one of the matches has another status.
+        allowsStatus={(to) =>
+          maySetStatus({ comment: true, triage: canTriage, dismiss: canDismiss }, { from: 1, to })
+        }
+        onChange={setEdit}
+      />
+      <MarkdownField
+        label={isDismissed ? bulkEditMessages.reason : bulkEditMessages.comment}
         description={bulkEditMessages.commentHint}
-        autosize
+        required={isDismissed}
         minRows={2}
-        maxRows={8}
         value={comment}
-        onChange={(event) => setComment(event.currentTarget.value)}
+        onChange={setComment}
       />
       {preview.error !== null && settled === edit && (
         <Alert color="red" title={bulkEditMessages.previewFailed}>
@@ -93,6 +109,7 @@ export default function BulkEditAll({ filter, total, onClose }: BulkEditAllProps
           : count === undefined
             ? bulkEditMessages.counting
             : bulkEditMessages.preview(count.matched, count.changed)}
+        {isReasonMissing && count !== undefined && ` ${bulkEditMessages.reasonMissing}`}
         {total > MAX_BULK_UPDATE && ` ${bulkEditMessages.batches(MAX_BULK_UPDATE)}`}
       </Text>
     </FormDialog>
@@ -101,10 +118,11 @@ export default function BulkEditAll({ filter, total, onClose }: BulkEditAllProps
 
 interface ValueFieldProps {
   field: EditableField;
+  allowsStatus: (statusId: number) => boolean;
   onChange: (edit: PendingEdit | undefined) => void;
 }
 
-function ValueField({ field, onChange }: ValueFieldProps) {
+function ValueField({ field, allowsStatus, onChange }: ValueFieldProps) {
   const { data: statuses = [] } = useQuery(statusesQuery);
   const set = (change: ChangeOfEachVulnerability | undefined, label: string, assignee?: Person | null) =>
     onChange(change && { set: change, label, ...(assignee === undefined ? {} : { assignee }) });
@@ -115,7 +133,9 @@ function ValueField({ field, onChange }: ValueFieldProps) {
           label="Status"
           data={[
             { value: '', label: bulkEditMessages.choose },
-            ...statuses.map(({ id, name }) => ({ value: String(id), label: name })),
+            ...statuses
+              .filter(({ id }) => allowsStatus(id))
+              .map(({ id, name }) => ({ value: String(id), label: name })),
           ]}
           onChange={({ currentTarget: { value } }) =>
             set(

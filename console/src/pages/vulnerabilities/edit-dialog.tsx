@@ -2,10 +2,12 @@ import { Button, Checkbox, Group, Loader, Stack, Text, Textarea, UnstyledButton 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { api } from '../../queries/client.ts';
+import { isDismissal, maySetStatus } from '../../queries/statuses.ts';
 import { statusesQuery } from '../../queries/vulnerabilities.ts';
 import { useBulkUpdate } from '../../queries/bulk-update.ts';
 import { commonMessages } from '../../components/messages.ts';
 import { Dialog } from '../../components/dialog.tsx';
+import { ReasonField } from '../../components/dismissal-form.tsx';
 import { useCommentDraft } from '../../components/local-draft.ts';
 import { pluralizeVulnerabilities } from '../../components/pluralize.ts';
 import { errorText, notify } from '../../components/notifications.tsx';
@@ -14,47 +16,70 @@ import { SeverityBadge } from '../../components/vulnerability-badges.tsx';
 import { PersonPicker } from '../../components/person-picker.tsx';
 import { currentUserQuery } from '../../session/permissions.ts';
 import { vulnerabilityListMessages as messages } from './messages.ts';
+import type { EditKind, EditTarget } from './edit-targets.ts';
 import { TagNamesInput } from './tag-names-input.tsx';
 import classes from './edit-dialog.module.css';
 
-export type EditKind = 'status' | 'severity' | 'tags' | 'assignee' | 'comment';
-
 interface EditDialogProps {
   kind: EditKind;
-  vulnerabilityIds: readonly number[];
+  targets: readonly EditTarget[];
   onClose: () => void;
 }
 
 /** Edits one field of one or many vulnerabilities. */
-export function EditDialog({ kind, vulnerabilityIds, onClose }: EditDialogProps) {
-  // The selection may change while the dialog is open.
-  const [ids] = useState(vulnerabilityIds);
+export function EditDialog({ kind, targets, onClose }: EditDialogProps) {
+  // A change of the rows would reset the forms.
+  const [ids] = useState(() => targets.map(({ id }) => id));
   const Form = FORMS[kind];
   return (
     <Dialog onClose={onClose} title={messages.editTitles[kind]} size="sm">
       <Stack gap="sm">
         {ids.length > 1 && <Text size="sm">{pluralizeVulnerabilities(ids.length)}</Text>}
-        <Form vulnerabilityIds={ids} onClose={onClose} />
+        <Form vulnerabilityIds={ids} targets={targets} onClose={onClose} />
       </Stack>
     </Dialog>
   );
 }
 
-type FormProps = Omit<EditDialogProps, 'kind'>;
+interface FormProps extends Omit<EditDialogProps, 'kind'> {
+  vulnerabilityIds: readonly number[];
+}
 
-function StatusForm({ vulnerabilityIds, onClose }: FormProps) {
+function StatusForm({ vulnerabilityIds, targets, onClose }: FormProps) {
   const { data: statuses = [] } = useQuery(statusesQuery);
+  const [dismissal, setDismissal] = useState<{ id: number; name: string }>();
+  const [reason, setReason] = useState('');
   const change = useBulkUpdate();
+  const set = (status: { id: number; name: string }, comment?: string) => {
+    change.mutate({
+      ids: vulnerabilityIds,
+      set: { status_id: status.id },
+      label: status.name,
+      ...(comment === undefined ? {} : { comment }),
+    });
+    onClose();
+  };
+  if (dismissal !== undefined)
+    return (
+      <SubmitForm
+        label={commonMessages.dismissal.submit(dismissal.name)}
+        disabled={reason.trim() === ''}
+        onSubmit={() => set(dismissal, reason)}
+      >
+        <ReasonField autoFocus value={reason} onChange={setReason} />
+      </SubmitForm>
+    );
   return (
     <OptionMenu
-      options={statuses.map(({ id, name }) => ({
-        shortcut: String(id),
-        label: name,
-        choose() {
-          change.mutate({ ids: vulnerabilityIds, set: { status_id: id }, label: name });
-          onClose();
-        },
-      }))}
+      options={statuses
+        .filter(({ id: to }) =>
+          targets.every(({ rights, status_id: from }) => maySetStatus(rights, { from, to })),
+        )
+        .map((status) => ({
+          shortcut: String(status.id),
+          label: status.name,
+          choose: () => (isDismissal(status.id) ? setDismissal(status) : set(status)),
+        }))}
     />
   );
 }
@@ -119,7 +144,7 @@ function CommentEditor({
   vulnerabilityIds,
   user,
   onClose,
-}: FormProps & { user: { id: number; staff: boolean } }) {
+}: Omit<FormProps, 'targets'> & { user: { id: number; staff: boolean } }) {
   const { text, internal, isRestored, setText, setInternal, clear } = useCommentDraft(
     user.id,
     vulnerabilityIds,

@@ -2,6 +2,7 @@ import { Button, Group, Menu, Text } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
 import type { ExportFormat } from '../../queries/export-vulnerabilities.ts';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import { ColumnsMenu } from '../../components/columns-menu.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
 import { ViewsMenu } from '../../components/views-menu.tsx';
@@ -14,7 +15,8 @@ import {
 } from '../../app/search-params.ts';
 import { VULNERABILITY_TABLE_COLUMNS } from './columns.tsx';
 import { useVulnerabilityFilters } from './filters.ts';
-import type { EditKind } from './edit-dialog.tsx';
+import type { EditKind } from './edit-targets.ts';
+import { usePermissions } from '../../session/permissions.ts';
 import { vulnerabilityListMessages as messages } from './messages.ts';
 import classes from './vulnerability-list.module.css';
 
@@ -34,6 +36,8 @@ interface ListToolbarProps {
 /** Search, filters, views, columns, export and bulk edit of all matches. */
 export function ListToolbar({ params, total, onFilter, onParams }: ListToolbarProps) {
   const filters = useVulnerabilityFilters();
+  // An edit of all fails if one of the matches may not be edited.
+  const canEditAll = usePermissions().allowsAll('comment', params.assessment_id);
   const [format, setFormat] = useState<ExportFormat>();
   /** The number of matches when the bulk edit was opened. */
   const [editedTotal, setEditedTotal] = useState<number>();
@@ -78,16 +82,18 @@ export function ListToolbar({ params, total, onFilter, onParams }: ListToolbarPr
               <Menu.Item onClick={() => setFormat('ndjson')}>{messages.exportNdjson}</Menu.Item>
             </Menu.Dropdown>
           </Menu>
-          <Button
-            size="compact-sm"
-            variant="default"
-            radius="xl"
-            // The server compares the number that the user saw with the number of matches.
-            disabled={total === undefined || total === 0}
-            onClick={() => setEditedTotal(total)}
-          >
-            {messages.editAll(total)}
-          </Button>
+          {canEditAll && (
+            <Button
+              size="compact-sm"
+              variant="default"
+              radius="xl"
+              // The server compares the number that the user saw with the number of matches.
+              disabled={total === undefined || total === 0}
+              onClick={() => setEditedTotal(total)}
+            >
+              {messages.editAll(total)}
+            </Button>
+          )}
         </div>
       </FilterBar>
       <Suspense>
@@ -104,18 +110,21 @@ export function ListToolbar({ params, total, onFilter, onParams }: ListToolbarPr
 
 interface SelectionToolbarProps {
   count: number;
+  /** The fields that may be edited of all selected ones. */
+  kinds: readonly EditKind[];
   onEdit: (kind: EditKind) => void;
   onClear: () => void;
 }
 
 /** Edits the selected vulnerabilities. */
-export function SelectionToolbar({ count, onEdit, onClear }: SelectionToolbarProps) {
+export function SelectionToolbar({ count, kinds, onEdit, onClear }: SelectionToolbarProps) {
   return (
     <Group gap="xs" className={classes.selection}>
       <Text size="sm" fw={600} role="status">
         {messages.selected(count)}
       </Text>
-      {(['status', 'severity', 'tags', 'assignee', 'comment'] as const).map((kind) => (
+      {kinds.length === 0 && <DimmedText>{messages.noneEditable}</DimmedText>}
+      {kinds.map((kind) => (
         <Button key={kind} size="compact-sm" variant="light" onClick={() => onEdit(kind)}>
           {kind[0]?.toUpperCase() + kind.slice(1)}
         </Button>

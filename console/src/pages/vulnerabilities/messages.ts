@@ -5,6 +5,7 @@ export const vulnerabilityListMessages = {
   title: 'Vulnerabilities',
   emptyTitle: 'No vulnerabilities yet',
   emptyHint: 'Import a scanner report, or create a vulnerability in an assessment.',
+  emptyHintReadOnly: 'Vulnerabilities of the assessments that you have access to appear here.',
   importReport: 'Import a report',
 
   shortcuts: {
@@ -25,6 +26,7 @@ export const vulnerabilityListMessages = {
   editAll: (total: number | undefined) =>
     total === undefined ? 'Edit all…' : `Edit all ${total.toLocaleString()}…`,
   selected: (count: number) => `${count.toLocaleString()} selected`,
+  noneEditable: 'Your roles do not permit to edit all of these.',
 
   editTitles: {
     status: 'Set status',
@@ -66,7 +68,9 @@ export const bulkEditMessages = {
   dueDate: 'Due date',
   choose: 'Choose…',
   comment: 'Comment (optional)',
-  commentHint: 'Posted on each vulnerability. Markdown is supported.',
+  reason: 'Reason',
+  reasonMissing: 'Give a reason, which is posted on each of them.',
+  commentHint: 'Posted on each vulnerability. Markdown supported.',
   previewFailed: 'Preview failed',
   unconfirmed: 'Nothing changes until you confirm.',
   counting: 'Counting…',

@@ -1,7 +1,21 @@
-import { Alert, Anchor, Badge, Button, Code, Group, Loader, ScrollArea, Stack, Title } from '@mantine/core';
+import {
+  Alert,
+  Anchor,
+  Badge,
+  Button,
+  Code,
+  Group,
+  Loader,
+  ScrollArea,
+  Stack,
+  Text,
+  Title,
+} from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { VulnerabilityWithRights } from '../../queries/client.ts';
 import { vulnerabilityQuery } from '../../queries/vulnerabilities.ts';
 import { commonMessages } from '../../components/messages.ts';
 import { IconAction } from '../../components/page-actions.tsx';
@@ -22,14 +36,14 @@ import {
   LatestRetest,
   TextSections,
 } from './preview-sections.tsx';
-import type { EditKind } from './edit-dialog.tsx';
+import { type EditKind, type EditTarget, mayEdit } from './edit-targets.ts';
 import { previewMessages } from './messages.ts';
 import classes from './preview-pane.module.css';
 
 interface VulnerabilityPreviewProps {
   id: number;
   onClose: () => void;
-  onEdit: (kind: EditKind) => void;
+  onEdit: (kind: EditKind, target: EditTarget) => void;
 }
 
 /** A vulnerability beside the list, with enough detail to triage it. */
@@ -53,18 +67,20 @@ export function PreviewPane({ id, onClose, onEdit }: VulnerabilityPreviewProps) 
             </Title>
             <GoneNote vulnerability={data} />
             <Group gap="xs">
-              <Button size="compact-sm" variant="default" onClick={() => onEdit('severity')}>
+              <PreviewField kind="severity" data={data} onEdit={onEdit}>
                 <SeverityBadge severity={data.severity} />
-              </Button>
-              <Button size="compact-sm" variant="default" onClick={() => onEdit('status')}>
+              </PreviewField>
+              <PreviewField kind="status" data={data} onEdit={onEdit}>
                 <StatusBadge name={data.status} flow={data.vulnerability_status.flow_type} />
-              </Button>
-              <Button size="compact-sm" variant="default" onClick={() => onEdit('assignee')}>
+              </PreviewField>
+              <PreviewField kind="assignee" data={data} onEdit={onEdit}>
                 {commonMessages.person.assignee(data.assignee)}
-              </Button>
-              <Button size="compact-sm" variant="default" onClick={() => onEdit('comment')}>
-                {data.comment_count === 0 ? 'Comment' : pluralize(data.comment_count, 'comment')}
-              </Button>
+              </PreviewField>
+              {(data.may.comment || data.comment_count > 0) && (
+                <PreviewField kind="comment" data={data} onEdit={onEdit}>
+                  {data.comment_count === 0 ? 'Comment' : pluralize(data.comment_count, 'comment')}
+                </PreviewField>
+              )}
             </Group>
             <Group gap={4}>
               {data.tags.map(({ name }) => (
@@ -72,14 +88,16 @@ export function PreviewPane({ id, onClose, onEdit }: VulnerabilityPreviewProps) 
                   {name}
                 </Badge>
               ))}
-              <Button
-                size="compact-xs"
-                variant="subtle"
-                ml={data.tags.length === 0 ? -8 : 0}
-                onClick={() => onEdit('tags')}
-              >
-                {previewMessages.addTags}
-              </Button>
+              {data.may.triage && (
+                <Button
+                  size="compact-xs"
+                  variant="subtle"
+                  ml={data.tags.length === 0 ? -8 : 0}
+                  onClick={() => onEdit('tags', toTarget(data))}
+                >
+                  {previewMessages.addTags}
+                </Button>
+              )}
             </Group>
             <DescriptionList>
               <DescriptionItem name="Assessment">{data.listing.codename}</DescriptionItem>
@@ -112,5 +130,30 @@ export function PreviewPane({ id, onClose, onEdit }: VulnerabilityPreviewProps) 
         </ScrollArea>
       )}
     </aside>
+  );
+}
+
+const toTarget = (data: VulnerabilityWithRights): EditTarget => ({ ...data, rights: data.may });
+
+interface PreviewFieldProps {
+  kind: EditKind;
+  data: VulnerabilityWithRights;
+  onEdit: VulnerabilityPreviewProps['onEdit'];
+  children: ReactNode;
+}
+
+/** A value, as a button if the user may edit it. */
+function PreviewField({ kind, data, onEdit, children }: PreviewFieldProps) {
+  const target = toTarget(data);
+  if (!mayEdit(kind, target))
+    return (
+      <Text size="sm" component="span">
+        {children}
+      </Text>
+    );
+  return (
+    <Button size="compact-sm" variant="default" onClick={() => onEdit(kind, target)}>
+      {children}
+    </Button>
   );
 }
