@@ -976,9 +976,11 @@ describe.each(ACTORS)('$name', (actor) => {
     expect((await get(`${path}?include_permissions=true`)).permissions).toEqual(
       permits(ALL)
         ? {
+            read_vulnerabilities: permits(SEES_FINDINGS),
             comment: permits(COMMENTS),
             report: permits(MEMBERS),
             triage: permits(MEMBERS),
+            dismiss: permits(MEMBERS),
             write_assets: permits(WRITES_ASSETS),
             edit: permits(['assessment_operator', 'rbac_group_admin']),
           }

@@ -1,4 +1,4 @@
-import type { paths } from '../../../client/src/openapi-types.ts';
+import type { paths, Vulnerability, VulnerabilityRights } from '../../../client/src/openapi-types.ts';
 import { AssayError, createTypedClient } from '../../../client/src/client.ts';
 import { nextPageQuery } from '../../../client/src/pagination.ts';
 import { sendWithToken } from '../session/access-token.ts';
@@ -16,9 +16,12 @@ export type {
   TestingSession,
   TimelineEntry,
   Vulnerability,
-  VulnerabilityWithRights,
+  VulnerabilityRights,
 } from '../../../client/src/openapi-types.ts';
 export { AssayError };
+
+/** A vulnerability as operation 16 returns it. */
+export type VulnerabilityWithRights = Vulnerability & { may: VulnerabilityRights };
 
 /** API client with the session's access token. */
 export const api = createTypedClient<paths>({

@@ -1,6 +1,13 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { SummaryOfVulnerabilities, VulnerabilityFilter } from '../../../client/src/openapi-types.ts';
-import { api, parsePage, parseTotal, type TimelineEntry, type Vulnerability } from './client.ts';
+import {
+  api,
+  parsePage,
+  parseTotal,
+  type TimelineEntry,
+  type Vulnerability,
+  type VulnerabilityRights,
+} from './client.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
 /** Fields that the table shows and that edits need. */
@@ -81,7 +88,9 @@ export const vulnerabilityQuery = (id: number) =>
         params: { path: { id } },
         signal,
       });
-      return { ...data, version: response.headers.get('etag') ?? '*' };
+      // Operation 16 always has it.
+      const may = data.may as VulnerabilityRights;
+      return { ...data, may, version: response.headers.get('etag') ?? '*' };
     },
   });
 

@@ -1,7 +1,5 @@
 import { useQuery, queryOptions } from '@tanstack/react-query';
-import type { Vulnerability, VulnerabilityWithRights } from '../../../client/src/openapi-types.ts';
-import { api, type Assessment } from '../queries/client.ts';
-import { organizationsQuery } from '../queries/organizations.ts';
+import { api, type Assessment, type Vulnerability, type VulnerabilityWithRights } from '../queries/client.ts';
 
 /** Reads the signed-in user. */
 export const currentUserQuery = queryOptions({
@@ -27,12 +25,6 @@ const permissionsQuery = (accessibleCount: number | undefined) =>
     },
     staleTime: 60_000,
   });
-
-/** Whether roles write assets and do not even comment, like that of infrastructure admins, who see no vulnerabilities. */
-export const isBlind = ({
-  comment,
-  write_assets,
-}: Pick<Record<Permission, boolean>, 'comment' | 'write_assets'>) => write_assets && !comment;
 
 /** Tells what the user may do. Until it is known, nothing. */
 export interface Permissions {
@@ -70,7 +62,7 @@ export function usePermissions(): Permissions {
     allowsAll(permission, uids) {
       const considered =
         uids === undefined
-          ? [...all.values()].filter((one) => !isBlind(one))
+          ? [...all.values()].filter((one) => one.read_vulnerabilities)
           : uids.map((uid) => all.get(uid));
       return considered.length > 0 && considered.every((one) => one?.[permission] === true);
     },
@@ -86,38 +78,16 @@ export type VulnerabilityRights = Pick<
 
 type RatedVulnerability = Pick<Vulnerability, 'assessment_id' | 'reported_by_staff'>;
 
-/**
- * Returns a function that derives what the user may do with vulnerabilities of a list. A vulnerability read by itself
- * knows better (`may`): operators of a group may dismiss where creators, who also edit assessments, may not.
- */
+/** Returns a function that derives what the user may do with vulnerabilities of a list. */
 export function useListRights(): (vulnerability: RatedVulnerability) => VulnerabilityRights {
   const { data: user } = useQuery(currentUserQuery);
   const permissions = usePermissions();
-  const dismisses = useDismisses();
   return ({ assessment_id: uid, reported_by_staff: byStaff }) => ({
     edit: permissions.allows('report', uid) && (!byStaff || user?.staff === true),
     triage: permissions.allows('triage', uid),
     comment: permissions.allows('comment', uid),
-    dismiss: dismisses([uid]),
+    dismiss: permissions.allows('dismiss', uid),
   });
-}
-
-/**
- * Returns a function that tells whether the user may dismiss vulnerabilities of each of these assessments; without
- * uids, of every one that they can read.
- */
-export function useDismisses(): (assessmentUids?: readonly string[]) => boolean {
-  const { data: user } = useQuery(currentUserQuery);
-  const permissions = usePermissions();
-  const isOrdinary = user !== undefined && user.admin !== true;
-  const { data: organizations } = useQuery({ ...organizationsQuery, enabled: isOrdinary });
-  if (!isOrdinary) return () => user !== undefined;
-  // Users other than staff belong to one organization.
-  const role = organizations?.[0]?.dismissal_role ?? 'admin';
-  return (uids) =>
-    role !== 'admin' &&
-    permissions.allowsAll('triage', uids) &&
-    (role === 'assessment_member' || permissions.allowsAll('edit', uids));
 }
 
 /** Whether the user may import reports: findings, or at least hosts and ports. */

@@ -77,6 +77,7 @@ export const AssessmentSchema = Type.Object(
     permissions: Type.Optional(
       Type.Object(
         {
+          read_vulnerabilities: Type.Boolean({ description: 'See its vulnerabilities and testing hours.' }),
           comment: Type.Boolean({
             description: 'Comment, attach files, request retests, set open statuses.',
           }),
@@ -84,6 +85,7 @@ export const AssessmentSchema = Type.Object(
             description: 'Create and edit vulnerabilities, import, log testing hours.',
           }),
           triage: Type.Boolean({ description: 'Set every status and tags, decide retests.' }),
+          dismiss: Type.Boolean({ description: 'Set the statuses 6 to 9.' }),
           write_assets: Type.Boolean({
             description:
               'Change its assets, their tags and its listing, as far as the scopes of the token allow.',
@@ -214,9 +216,11 @@ export function toAssessmentBody(
     ...(withPermissions
       ? {
           permissions: {
+            read_vulnerabilities: permissions.readVulnerabilities,
             comment: permissions.comment,
             report: permissions.report,
             triage: permissions.triage,
+            dismiss: permissions.dismiss,
             write_assets: permissions.writeAssets,
             edit: permissions.edit,
           },

@@ -6,7 +6,7 @@ import { inList } from '../../db/dialect-sql.ts';
 import { notFound } from '../shared/errors.ts';
 import { type Filter, integerFilter, searchFilter, textFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
-import { callerRoles, isPermitted } from '../shared/permissions.ts';
+import { callerRoles, isPermitted, mayDismiss } from '../shared/permissions.ts';
 import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 import { readCounters } from '../shared/counters.ts';
 import { type AssessmentTagRef, loadAssessmentTags } from './tag-assessment.ts';
@@ -51,6 +51,7 @@ const selectAssessments = (db: ReadConnection, caller: Caller) =>
       'assessments.state',
       'assessments.group_id',
       'organizations.uid as organization_uid',
+      'organizations.dismissal_role',
       'assessments.starts_on',
       'assessments.ends_on',
       'assessments.created_at',
@@ -166,9 +167,11 @@ async function hydrateAssessments(
 
 /** Asked by clients, to offer only what the caller may do. */
 export interface AssessmentPermissions {
+  readVulnerabilities: boolean;
   comment: boolean;
   report: boolean;
   triage: boolean;
+  dismiss: boolean;
   writeAssets: boolean;
   edit: boolean;
 }
@@ -176,9 +179,11 @@ export interface AssessmentPermissions {
 function permissionsOf(caller: Caller, row: AssessmentRow): AssessmentPermissions {
   const permits = (permission: Permission) => isPermitted(caller, row.organization_id, row, permission);
   return {
+    readVulnerabilities: permits('read_vulnerabilities'),
     comment: permits('comment'),
     report: permits('report'),
     triage: permits('triage'),
+    dismiss: mayDismiss(caller, row.organization_id, row.dismissal_role, row),
     writeAssets: permits('write_assets'),
     edit: canEdit(caller, row),
   };

@@ -1,6 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Caller, isAdminOf, type Principal } from '../../auth/callers.ts';
-import { hasPermission, type Permission, type Role, ROLES, rolesWith } from '../../auth/roles.ts';
+import {
+  type DismissalRole,
+  hasPermission,
+  type Permission,
+  type Role,
+  ROLES,
+  rolesWith,
+} from '../../auth/roles.ts';
 import type { ReadConnection } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { DomainError } from './errors.ts';
@@ -136,6 +143,18 @@ export function requirePermission(
   permission: Permission,
 ): void {
   if (!isPermitted(caller, organizationId, roles, permission)) throw permissionError(permission);
+}
+
+/** @returns whether the caller may dismiss vulnerabilities where an organization has this `dismissal_role` */
+export function mayDismiss(
+  caller: Principal,
+  organizationId: number,
+  dismissalRole: DismissalRole,
+  roles: CallerRoles,
+): boolean {
+  if (isAdminOf(caller, organizationId)) return true;
+  const permission = dismissalRole === 'assessment_operator' ? 'dismiss_restricted' : 'triage';
+  return dismissalRole !== 'admin' && isPermitted(caller, organizationId, roles, permission);
 }
 
 /** @returns the error for a right that the roles of the caller do not give */

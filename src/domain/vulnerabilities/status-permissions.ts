@@ -3,7 +3,7 @@ import type { DismissalRole } from '../../auth/roles.ts';
 import type { ReadConnection } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { DomainError } from '../shared/errors.ts';
-import { type CallerRoles, isPermitted, requirePermission } from '../shared/permissions.ts';
+import { type CallerRoles, mayDismiss, requirePermission } from '../shared/permissions.ts';
 import { isClosed, STATUS } from '../shared/statuses-and-severities.ts';
 
 /** A move of a vulnerability from one status to another. */
@@ -70,9 +70,8 @@ export async function canDismiss(
   roles: readonly CallerRoles[],
 ): Promise<boolean> {
   if (isAdminOf(caller, organizationId)) return true;
-  const role = await dismissalRoleOf(db, organizationId);
-  const permission = role === 'assessment_operator' ? 'dismiss_restricted' : 'triage';
-  return role !== 'admin' && roles.every((held) => isPermitted(caller, organizationId, held, permission));
+  const dismissalRole = await dismissalRoleOf(db, organizationId);
+  return roles.every((held) => mayDismiss(caller, organizationId, dismissalRole, held));
 }
 
 async function dismissalRoleOf(db: ReadConnection, id: number): Promise<DismissalRole> {

@@ -9,7 +9,7 @@ import { DescriptionItem, DescriptionList } from '../../components/description-l
 import { DeleteButton, EditButton } from '../../components/page-actions.tsx';
 import { PageFallback, PageLayout } from '../../components/page.tsx';
 import { Day, Time } from '../../components/time.tsx';
-import { currentUserQuery, isBlind, useOwnGroups } from '../../session/permissions.ts';
+import { currentUserQuery, useOwnGroups } from '../../session/permissions.ts';
 import { AccessTab } from './access-tab.tsx';
 import { AssessmentForm } from './assessment-form.tsx';
 import classes from './assessment-page.module.css';
@@ -133,8 +133,7 @@ function Period({ start, end }: { start: string | null; end: string | null }) {
 
 function AssessmentTabs({ assessment }: { assessment: VersionedAssessment }) {
   const { uid, vulnerability_count, asset_count, permissions } = assessment;
-  // With vulnerabilities, another role of the user shows them.
-  const seesFindings = permissions === undefined || !isBlind(permissions) || vulnerability_count > 0;
+  const seesFindings = permissions?.read_vulnerabilities !== false;
   const firstTab: AssessmentTab = seesFindings ? 'vulnerabilities' : 'assets';
   const { show = firstTab } = useSearch({ from: '/assessments/$uid' });
   const navigate = useNavigate({ from: '/assessments/$uid' });

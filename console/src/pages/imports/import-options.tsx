@@ -8,7 +8,7 @@ import { organizationsQuery } from '../../queries/organizations.ts';
 import { tagSuggestionsQuery } from '../../queries/tags.ts';
 import { ListingPicker } from '../../components/listing-picker.tsx';
 import { SEVERITIES, type Severity } from '../../queries/enums.ts';
-import { currentUserQuery, useDismisses } from '../../session/permissions.ts';
+import { currentUserQuery, usePermissions } from '../../session/permissions.ts';
 import classes from './imports.module.css';
 import { importMessages } from './messages.ts';
 
@@ -101,7 +101,7 @@ interface MoreOptionsProps {
 /** Options that most imports leave as they are. */
 function MoreOptions({ settings, set, isOpen }: MoreOptionsProps) {
   const [search, setSearch] = useState('');
-  const dismisses = useDismisses();
+  const permissions = usePermissions();
   const { data: suggestions = [] } = useQuery({ ...tagSuggestionsQuery(search), enabled: isOpen });
   return (
     <div className={classes.options}>
@@ -149,7 +149,7 @@ function MoreOptions({ settings, set, isOpen }: MoreOptionsProps) {
         onChange={(order) => set({ dateOrder: order as ImportSettings['dateOrder'] })}
         clearable
       />
-      {dismisses(settings.assessmentUid === null ? undefined : [settings.assessmentUid]) && (
+      {permissions.allows('dismiss', settings.assessmentUid ?? undefined) && (
         <Switch
           mt="sm"
           label={messages.carry}

@@ -13,7 +13,7 @@ import {
 import { isDismissal, maySetStatus } from '../../queries/statuses.ts';
 import { commonMessages } from '../../components/messages.ts';
 import { MarkdownField } from '../../components/markdown-field.tsx';
-import { useDismisses, usePermissions } from '../../session/permissions.ts';
+import { usePermissions } from '../../session/permissions.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { type Person, PersonPicker } from '../../components/person-picker.tsx';
@@ -40,8 +40,9 @@ export default function BulkEditAll({ filter, total, onClose }: BulkEditAllProps
   const [field, setField] = useState<EditableField>('Status');
   const [edit, setEdit] = useState<PendingEdit>();
   const [comment, setComment] = useState('');
-  const canTriage = usePermissions().allowsAll('triage', filter.assessment_id);
-  const canDismiss = useDismisses()(filter.assessment_id);
+  const permissions = usePermissions();
+  const canTriage = permissions.allowsAll('triage', filter.assessment_id);
+  const canDismiss = permissions.allowsAll('dismiss', filter.assessment_id);
   const isDismissed = isDismissal(edit?.set.status_id ?? 0);
   const isReasonMissing = isDismissed && comment.trim() === '';
   const change = useBulkUpdate();
