@@ -351,6 +351,41 @@ describe('Retests', () => {
     await log(member, now - 2 * HOUR, now - HOUR);
     expectForbidden(await decide(retest, member, 'verified'), /testers/);
   });
+
+  it.each<[string, () => Promise<TestResponse>, object]>([
+    ['began earlier', () => send('POST', sessions(), member, {}), { started_at: -2 }],
+    ['ended later', () => log(member, now - 2 * HOUR, now - 2 * HOUR + 1_000), { ended_at: -1 }],
+    ['goes on', () => log(member, now - 2 * HOUR, now - 2 * HOUR + 1_000), { ended_at: null }],
+  ])('are not decided by a session that was corrected later, so that it %s', async (_what, test, hours) => {
+    const session = `/testing_sessions/${(await test()).body.id}`;
+    const path = await report(admin);
+    const retest = await request(path, admin);
+    const change = Object.fromEntries(
+      Object.entries(hours).map(([name, hour]) => [
+        name,
+        hour === null ? null : new Date(now + hour * HOUR).toISOString(),
+      ]),
+    );
+    expect((await send('PATCH', session, member, change)).status).toBe(200);
+    expect((await send('GET', path, member)).body.may.decide_retest).toBe(false);
+    expectForbidden(await decide(retest, member, 'verified'), /testers/);
+  });
+
+  it('are decided by a session that was stopped later, or whose note was corrected', async () => {
+    const { body } = await log(member, now - 2 * HOUR, now - HOUR);
+    const retest = await request(await report(admin), admin);
+    const note = { note: 'The "started_at": of the scan' };
+    expect((await send('PATCH', `/testing_sessions/${body.id}`, member, note)).status).toBe(200);
+    expect((await decide(retest, member, 'verified')).status).toBe(200);
+
+    const running = await send('POST', sessions(), member, {});
+    await send('DELETE', `/testing_sessions/${body.id}`, member);
+    now += HOUR;
+    const second = await request(await report(admin), admin);
+    const stop = { ended_at: new Date(now).toISOString() };
+    expect((await send('PATCH', `/testing_sessions/${running.body.id}`, member, stop)).status).toBe(200);
+    expect((await decide(second, member, 'verified')).status).toBe(200);
+  });
 });
 
 describe('Imports', () => {
