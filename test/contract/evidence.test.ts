@@ -437,6 +437,21 @@ describe('Imports', () => {
     expect((await list())[0]).toMatchObject({ severity: 'Low', title: 'Panel' });
   });
 
+  it('by others of the same file do not move the time of staff, and so bring back what staff reported before', async () => {
+    const withoutTime = (severity: string) => nuclei(severity).replace(/,"timestamp":"[^"]*"/, '');
+    const file = withoutTime('high');
+    await run(staff, withoutTime('low'));
+    await run(staff, file);
+    const earlier = { scanned_at: '2020-01-01T00:00:00Z' };
+    const { id } = await run(member, file, earlier);
+    expect(await list()).toMatchObject([{ severity: 'High', first_seen_at: '2020-01-01T00:00:00.000Z' }]);
+    await undo(id, member);
+    expect(await list()).toMatchObject([{ severity: 'High' }]);
+    // Staff may do it.
+    await run(staff, file, earlier);
+    expect(await list()).toMatchObject([{ severity: 'Low' }]);
+  });
+
   it('by others change what they made themselves, also after staff saw it', async () => {
     await run(member, nuclei('high'));
     await run(staff, nuclei('medium'));
