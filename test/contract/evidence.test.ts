@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Caller } from '../../src/auth/callers.ts';
+import { testingSessionList } from '../../src/domain/assessments/testing-session-list.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
 import { createFixtures, type TestUser } from '../harness/fixtures.ts';
 import { formOf, uploadReport, waitForImport } from '../harness/imports.ts';
@@ -280,6 +282,28 @@ describe('Hours', () => {
     ]);
     const [all] = (await send('GET', '/testing_sessions', admin)).body;
     expect([all.edited, 'edits' in all]).toEqual([true, false]);
+  });
+
+  it('are read a few at a time if their corrections are long', async () => {
+    const ids = [(await log(member)).body.id, (await log(member)).body.id, (await log(member)).body.id];
+    for (const id of ids)
+      for (let index = 0; index < 5; index += 1)
+        expect(
+          (await send('PATCH', `/testing_sessions/${id}`, member, { note: `${index}`.repeat(65_536) }))
+            .status,
+        ).toBe(200);
+    const listed = await send('GET', sessions(), member);
+    expect(listed.body.map((session: any) => session.edits.length)).toEqual([5, 5, 5]);
+    const { db } = server.context;
+    const { uid } = member;
+    const caller = { userId: member.id, uid, organizationId: null, staff: true, assignedOrganizations: null };
+    const page = await testingSessionList.read(
+      { db: db.read, caller: caller as unknown as Caller, now },
+      { filters: { assessmentId: [assessment] }, sort: 'startedAt', descending: true },
+      0,
+      20,
+    );
+    expect([page.rows, page.hasMore]).toEqual([1, true]);
   });
 
   it('can be corrected fifty times', async () => {
