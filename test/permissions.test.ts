@@ -1013,6 +1013,44 @@ describe.each(ACTORS)('$name', (actor) => {
   });
 });
 
+it('An import by others does not tell infra_admin how many findings it skipped, or an undo of it kept', async () => {
+  const actor = ACTORS.find(({ role }) => role === 'infra_admin') as Actor;
+  const [estate, user] = await makeEstate(actor);
+  const id = await newImport(estate, estate.colleague, 'succeeded');
+  const progress = {
+    bytesRead: 1,
+    bytesTotal: 1,
+    hosts: 1,
+    ports: 0,
+    findings: 3,
+    skipped: 2,
+    secondsLeft: null,
+  };
+  await write((tx) =>
+    tx
+      .updateTable('imports')
+      .set({
+        progress: JSON.stringify(progress),
+        skips: JSON.stringify([{ reason: 'below minimum severity', count: 2 }]),
+        undone: JSON.stringify({ at: 3, findings: 0, assets: 1, statuses: 0, kept: 1 }),
+      })
+      .where('id', '=', id)
+      .execute(),
+  );
+  const shown = async (by: TestUser) => {
+    const { body } = await ask(estate, { method: 'GET', path: `/v1/imports/${id}` }, by);
+    return [
+      body.progress.hosts,
+      body.progress.findings,
+      body.progress.skipped,
+      body.skips.length,
+      body.undone.kept,
+    ];
+  };
+  expect(await shown(estate.admin)).toEqual([1, 3, 2, 1, 1]);
+  expect(await shown(user)).toEqual([1, 0, 0, 0, 0]);
+});
+
 it('The table has every operation', async () => {
   const operations: RoutedOperation[] = await operationsOf(server);
   const names = new Set(Object.keys(TABLE).map((name) => name.split(':', 1)[0]));

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Caller } from '../../src/auth/callers.ts';
+import { testingSessionList } from '../../src/domain/assessments/testing-session-list.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
 import { createFixtures, type TestUser } from '../harness/fixtures.ts';
 import { formOf, uploadReport, waitForImport } from '../harness/imports.ts';
@@ -282,6 +284,28 @@ describe('Hours', () => {
     expect([all.edited, 'edits' in all]).toEqual([true, false]);
   });
 
+  it('are read a few at a time if their corrections are long', async () => {
+    const ids = [(await log(member)).body.id, (await log(member)).body.id, (await log(member)).body.id];
+    for (const id of ids)
+      for (let index = 0; index < 5; index += 1)
+        expect(
+          (await send('PATCH', `/testing_sessions/${id}`, member, { note: `${index}`.repeat(65_536) }))
+            .status,
+        ).toBe(200);
+    const listed = await send('GET', sessions(), member);
+    expect(listed.body.map((session: any) => session.edits.length)).toEqual([5, 5, 5]);
+    const { db } = server.context;
+    const { uid } = member;
+    const caller = { userId: member.id, uid, organizationId: null, staff: true, assignedOrganizations: null };
+    const page = await testingSessionList.read(
+      { db: db.read, caller: caller as unknown as Caller, now },
+      { filters: { assessmentId: [assessment] }, sort: 'startedAt', descending: true },
+      0,
+      20,
+    );
+    expect([page.rows, page.hasMore]).toEqual([1, true]);
+  });
+
   it('can be corrected fifty times', async () => {
     const path = `/testing_sessions/${(await log(member)).body.id}`;
     for (let index = 0; index < 50; index += 1)
@@ -351,6 +375,41 @@ describe('Retests', () => {
     await log(member, now - 2 * HOUR, now - HOUR);
     expectForbidden(await decide(retest, member, 'verified'), /testers/);
   });
+
+  it.each<[string, () => Promise<TestResponse>, object]>([
+    ['began earlier', () => send('POST', sessions(), member, {}), { started_at: -2 }],
+    ['ended later', () => log(member, now - 2 * HOUR, now - 2 * HOUR + 1_000), { ended_at: -1 }],
+    ['goes on', () => log(member, now - 2 * HOUR, now - 2 * HOUR + 1_000), { ended_at: null }],
+  ])('are not decided by a session that was corrected later, so that it %s', async (_what, test, hours) => {
+    const session = `/testing_sessions/${(await test()).body.id}`;
+    const path = await report(admin);
+    const retest = await request(path, admin);
+    const change = Object.fromEntries(
+      Object.entries(hours).map(([name, hour]) => [
+        name,
+        hour === null ? null : new Date(now + hour * HOUR).toISOString(),
+      ]),
+    );
+    expect((await send('PATCH', session, member, change)).status).toBe(200);
+    expect((await send('GET', path, member)).body.may.decide_retest).toBe(false);
+    expectForbidden(await decide(retest, member, 'verified'), /testers/);
+  });
+
+  it('are decided by a session that was stopped later, or whose note was corrected', async () => {
+    const { body } = await log(member, now - 2 * HOUR, now - HOUR);
+    const retest = await request(await report(admin), admin);
+    const note = { note: 'The "started_at": of the scan' };
+    expect((await send('PATCH', `/testing_sessions/${body.id}`, member, note)).status).toBe(200);
+    expect((await decide(retest, member, 'verified')).status).toBe(200);
+
+    const running = await send('POST', sessions(), member, {});
+    await send('DELETE', `/testing_sessions/${body.id}`, member);
+    now += HOUR;
+    const second = await request(await report(admin), admin);
+    const stop = { ended_at: new Date(now).toISOString() };
+    expect((await send('PATCH', `/testing_sessions/${running.body.id}`, member, stop)).status).toBe(200);
+    expect((await decide(second, member, 'verified')).status).toBe(200);
+  });
 });
 
 describe('Imports', () => {
@@ -400,6 +459,21 @@ describe('Imports', () => {
     expect(await timeline()).toHaveLength(1);
     await run(staff, nuclei('low', 'Panel'));
     expect((await list())[0]).toMatchObject({ severity: 'Low', title: 'Panel' });
+  });
+
+  it('by others of the same file do not move the time of staff, and so bring back what staff reported before', async () => {
+    const withoutTime = (severity: string) => nuclei(severity).replace(/,"timestamp":"[^"]*"/, '');
+    const file = withoutTime('high');
+    await run(staff, withoutTime('low'));
+    await run(staff, file);
+    const earlier = { scanned_at: '2020-01-01T00:00:00Z' };
+    const { id } = await run(member, file, earlier);
+    expect(await list()).toMatchObject([{ severity: 'High', first_seen_at: '2020-01-01T00:00:00.000Z' }]);
+    await undo(id, member);
+    expect(await list()).toMatchObject([{ severity: 'High' }]);
+    // Staff may do it.
+    await run(staff, file, earlier);
+    expect(await list()).toMatchObject([{ severity: 'Low' }]);
   });
 
   it('by others change what they made themselves, also after staff saw it', async () => {

@@ -103,6 +103,26 @@ describe('Lists of large rows', () => {
   });
 });
 
+it('Lists that waited for memory show only what their caller can see then', async () => {
+  const member = await fixtures.user({ organization: uid });
+  const { uid: own } = await fixtures.assessment(uid);
+  await fixtures.access(own, member.id);
+  const path = `/v1/vulnerabilities/${(await fixtures.vulnerability(own)).id}`;
+  const comment = { token: admin.token, body: { text: 'Text' } };
+  expect((await server.request('POST', `${path}/comments`, comment)).status).toBe(201);
+  const budget = memoryBudgetOf(server.context);
+  const owner = { account: `account ${member.id}`, organization: `organization ${organization}` };
+  const held = await budget.acquire(owner, Infinity);
+  const listed = server.request('GET', '/v1/vulnerabilities', member);
+  const comments = server.request('GET', `${path}/comments`, member);
+  await eventually(() => expect(budget.waiting).toBe(2));
+  const change = { token: admin.token, body: { remove: [member.id] } };
+  expect((await server.request('PATCH', `/v1/assessments/${own}/users`, change)).status).toBe(200);
+  held?.release();
+  expect((await listed).body).toEqual([]);
+  expect((await comments).status).toBe(404);
+});
+
 it('Large bodies wait for the memory of their account', async () => {
   const sibling = await startSecondServer(server, { requestMemory: 64 });
   onTestFinished(() => sibling.close());

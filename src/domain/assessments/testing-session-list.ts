@@ -69,11 +69,11 @@ const visibleSessions = (db: ReadConnection, caller: Caller) => {
         'testing_sessions.ended_at',
         'testing_sessions.note',
       ])
+      // Does not read the notes themselves.
       .select(
-        sql<
-          number | boolean
-        >`exists (select 1 from testing_session_edits as edit where edit.session_id = testing_sessions.id)`.as(
-          'edited',
+        sql<number>`coalesce((select sum(octet_length(edit.before) + octet_length(edit.after))
+          from testing_session_edits as edit where edit.session_id = testing_sessions.id), 0)`.as(
+          'edit_bytes',
         ),
       )
       // Repeated on the sessions, so that an index yields those of an organization in order.
@@ -107,8 +107,9 @@ export const testingSessionList = defineList({
     withEdits: { kind: 'flag' } as Filter<'flag'>,
   },
   sorts: { startedAt: { column: 'testing_sessions.started_at', type: 'integer' } },
-  // Each edit can have two notes.
+  // Each edit can have two notes, and a session many edits.
   batchSize: 20,
+  bytesOf: ({ edit_bytes: bytes }) => bytes,
   async hydrate({ db, now }, rows, { withEdits = false }) {
     const views = rows.map((row) => toView(row, now));
     if (!withEdits) return views;
@@ -146,7 +147,7 @@ function toView(row: SessionRow, now: number): TestingSessionView {
     endedAt,
     hours: Math.round(milliseconds / 36_000) / 100,
     note: row.note,
-    edited: Boolean(row.edited),
+    edited: row.edit_bytes > 0,
   };
 }
 

@@ -208,12 +208,17 @@ async function toViews(
   });
 }
 
-/** What is left of an import for a caller who may not see vulnerabilities. */
+/**
+ * What is left of an import for a caller who may not see vulnerabilities. If it read findings, its skipped records and
+ * what an undo kept would tell how many there are.
+ */
 function withoutFindings(view: ImportView): ImportView {
-  const { progress, result, preview, undone } = view;
+  const { progress, skips, result, preview, undone } = view;
+  const hasFindings = progress.findings > 0;
   return {
     ...view,
-    progress: { ...progress, findings: 0 },
+    progress: { ...progress, findings: 0, skipped: hasFindings ? 0 : progress.skipped },
+    skips: hasFindings ? [] : skips,
     result: result && {
       ...result,
       findings_created: 0,
@@ -222,7 +227,7 @@ function withoutFindings(view: ImportView): ImportView {
       findings_gone: 0,
     },
     preview: preview && { new: [], again: [], reopened: [], gone: [] },
-    undone: undone && { ...undone, findings: 0, statuses: 0 },
+    undone: undone && { ...undone, findings: 0, statuses: 0, kept: hasFindings ? 0 : undone.kept },
   };
 }
 

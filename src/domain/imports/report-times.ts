@@ -20,7 +20,12 @@ interface DatedImport {
   id: number;
   reportAt: number;
   fallbackAt: number;
+  byStaff: boolean;
 }
+
+/** What others upload, and the time that they give it, does not move what staff imported to another time. */
+const givesTimeTo = (other: Pick<DatedImport, 'byStaff'>, isStaffs: boolean): boolean =>
+  other.byStaff || !isStaffs;
 
 /** @returns the imports of a report without a time of its own, except those undone */
 async function importsWithoutOwnTime(
@@ -29,14 +34,14 @@ async function importsWithoutOwnTime(
 ): Promise<DatedImport[]> {
   const rows = await db
     .selectFrom('imports')
-    .select(['id', 'report_at', 'fallback_report_at'])
+    .select(['id', 'report_at', 'fallback_report_at', 'by_staff'])
     .where('organization_id', '=', organizationId)
     .where('sha256', '=', sha256)
     .where('assessment_id', assessmentId === null ? 'is' : '=', assessmentId)
     .where('undone', 'is', null)
     .execute();
-  return rows.flatMap(({ id, report_at: reportAt, fallback_report_at: fallbackAt }) =>
-    reportAt === null || fallbackAt === null ? [] : [{ id, reportAt, fallbackAt }],
+  return rows.flatMap(({ id, report_at: reportAt, fallback_report_at: fallbackAt, by_staff: byStaff }) =>
+    reportAt === null || fallbackAt === null ? [] : [{ id, reportAt, fallbackAt, byStaff: byStaff === 1 }],
   );
 }
 
@@ -52,7 +57,9 @@ const sameReportAs = (job: ImportJob): SameReport => ({
  */
 export async function earliestReportTime(db: ReadConnection, job: ImportJob): Promise<number | undefined> {
   const imports = await importsWithoutOwnTime(db, sameReportAs(job));
-  const times = imports.flatMap(({ id, fallbackAt }) => (id === job.id ? [] : [fallbackAt]));
+  const times = imports.flatMap((other) =>
+    other.id !== job.id && givesTimeTo(other, job.caller.staff) ? [other.fallbackAt] : [],
+  );
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
@@ -74,8 +81,8 @@ export async function saveReportTime(
 }
 
 /**
- * Gives all standing imports of a report without a time of its own the earliest of their times, after one of them was
- * added or undone.
+ * Gives all standing imports of a report without a time of its own the earliest of their times, those of staff the
+ * earliest of staff's, after one of them was added or undone.
  * @param undoneImportId an import that is being undone
  */
 export async function alignReportTimes(
@@ -85,9 +92,12 @@ export async function alignReportTimes(
 ): Promise<void> {
   const sameReports = await importsWithoutOwnTime(run.db.read, report);
   const imports = sameReports.filter(({ id }) => id !== undoneImportId);
-  const earliest = Math.min(...imports.map(({ fallbackAt }) => fallbackAt));
-  for (const { id, reportAt } of imports)
+  for (const { id, reportAt, byStaff } of imports) {
+    const earliest = Math.min(
+      ...imports.flatMap((other) => (givesTimeTo(other, byStaff) ? [other.fallbackAt] : [])),
+    );
     if (reportAt !== earliest) await retimeImport(run, { ...report, id }, earliest);
+  }
 }
 
 /**

@@ -235,7 +235,7 @@ async function requireDecisionRight(
 /** The least duration of a testing session that counts, in milliseconds. */
 const MIN_SESSION_DURATION = 60_000;
 
-/** @returns whether the caller entered a session of their own before, which had lasted a minute by then */
+/** @returns whether the caller entered a session of their own before, which had lasted a minute by then; corrected times do not count */
 async function hasTestedBefore(
   db: ReadConnection,
   caller: Caller,
@@ -255,6 +255,20 @@ async function hasTestedBefore(
         eb('ended_at', 'is', null),
         eb('ended_at', '>=', sql<number>`started_at + ${sql.lit(MIN_SESSION_DURATION)}`),
       ]),
+    )
+    // Other times since then would say that it had lasted longer. In a note, the quotes are escaped.
+    .where(({ not, exists, selectFrom, or }) =>
+      not(
+        exists(
+          selectFrom('testing_session_edits as edit')
+            .select('edit.id')
+            .whereRef('edit.session_id', '=', 'testing_sessions.id')
+            .where('edit.edited_at', '>=', requestedAt)
+            .where(({ eb }) =>
+              or([eb('edit.before', 'like', '%"started_at":%'), eb('edit.before', 'like', '%"ended_at":%')]),
+            ),
+        ),
+      ),
     )
     .limit(1)
     .executeTakeFirst();

@@ -3,6 +3,7 @@ import type { ExportAction } from '../../domain/audit/actions.ts';
 import type { List, ListRequest } from '../../domain/lists/define-list.ts';
 import type { FilterInput, Filters, ListContext } from '../../domain/lists/filters.ts';
 import type { Context } from '../../context.ts';
+import { reserveMemory } from '../account-limits.ts';
 import { type Operation, operation, type OperationAccess } from '../operation.ts';
 import {
   IGNORED_HEADER,
@@ -10,7 +11,7 @@ import {
   listUnknownParameters,
 } from '../validation/unknown-properties.ts';
 import { LIST_MEDIA_TYPES, negotiateMediaType, sendDownload } from './download.ts';
-import { pageHeaders, pageParameters, sendPage } from './page.ts';
+import { PAGE_MEMORY, pageHeaders, pageParameters, sendPage } from './page.ts';
 import { type FilterDescription, filterParameters, parseFilters } from './filter-parameters.ts';
 import {
   fieldsParameter,
@@ -121,21 +122,26 @@ export function listOperation<
       if (ignored !== '') reply.header(IGNORED_HEADER, ignored);
       const selectedFields = parseFields(values['fields'], columns, fields?.always);
       const filters = parseFilters(parameters, values) as FilterInput<F>;
-      // The schema of the path validated the parameters.
-      const scope = await declared.scope?.(listContext, request.params as never);
-      const listRequest: ListRequest<F, O> = {
-        filters: { ...filters, ...scope },
-        ...parseSort(style, defaultSort, sorts, values),
-      };
       const toRow = (item: Item): object =>
         pickFields(declared.toRow(item, listContext) as object, selectedFields);
-      const selection = { list, listContext, listRequest, toRow };
+      const select = async () => {
+        // The schema of the path validated the parameters.
+        const scope = await declared.scope?.(listContext, request.params as never);
+        const listRequest: ListRequest<F, O> = {
+          filters: { ...filters, ...scope },
+          ...parseSort(style, defaultSort, sorts, values),
+        };
+        return { list, listContext, listRequest, toRow };
+      };
 
       const type = download === undefined ? 'application/json' : negotiateMediaType(request.headers.accept);
-      if (download === undefined || type === 'application/json')
-        return sendPage(context, request, reply, { ...selection, style, values, cursorOnly });
+      if (download === undefined || type === 'application/json') {
+        // It may take long to get, so the rights of the caller are read afterwards.
+        const memory = await reserveMemory(context, request, reply, PAGE_MEMORY);
+        return sendPage(context, request, reply, { ...(await select()), style, values, cursorOnly, memory });
+      }
       return sendDownload(context, request, reply, {
-        ...selection,
+        ...(await select()),
         ...download,
         type,
         columns: selectedFields ?? columns,

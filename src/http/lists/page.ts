@@ -6,7 +6,7 @@ import type { List, ListRequest, RowBatch, RowPosition, SortColumn } from '../..
 import type { Filters, ListContext } from '../../domain/lists/filters.ts';
 import { readBatches } from '../../domain/lists/read-batches.ts';
 import type { Context } from '../../context.ts';
-import { reserveMemory } from '../account-limits.ts';
+import type { Reservation } from '../../lib/memory-budget.ts';
 import { OperationResult } from '../operation-result.ts';
 import { Problem } from '../problems.ts';
 import { streamResponse, watchRights } from '../streams.ts';
@@ -18,7 +18,7 @@ const MAX_CURSOR_LENGTH = 8_192;
 /** Bytes of large columns above which a page is streamed in pieces. */
 const MAX_TEXT_BYTES = 256 * 1024;
 /** Bytes that a page takes while it is read: a batch as rows, as items and as text, and the next one. */
-const PAGE_MEMORY = 8 * 1024 * 1024;
+export const PAGE_MEMORY = 8 * 1024 * 1024;
 
 export function pageParameters(style: PaginationStyle, cursorOnly: boolean): Record<string, TSchema> {
   const { default: defaultSize, max } = style.pageSize;
@@ -96,6 +96,8 @@ interface PageRequest<Item, F extends Filters, O extends string> {
   values: Readonly<Record<string, unknown>>;
   cursorOnly: boolean;
   toRow(item: Item): object;
+  /** A reservation of `PAGE_MEMORY`. */
+  memory: Pick<Reservation, 'shrinkTo'>;
 }
 
 /** Where a page starts, and its headers. */
@@ -113,12 +115,12 @@ interface PageWindow<Item> {
 /** Reads a page by number or by cursor. A page of several batches or of large rows is streamed. */
 export async function sendPage<Item, F extends Filters, O extends string>(
   context: Context,
-  request: Pick<FastifyRequest, 'abortState' | 'caller' | 'isLive' | 'method' | 'url'>,
+  request: Pick<FastifyRequest, 'isLive' | 'method' | 'url'>,
   reply: FastifyReply,
   requested: PageRequest<Item, F, O>,
 ): Promise<OperationResult<never> | Readable> {
   const page = { ...requested, listContext: await requested.list.prepare(requested.listContext) };
-  const { style, list, listContext, listRequest, values, cursorOnly, toRow } = page;
+  const { style, list, listContext, listRequest, values, cursorOnly, toRow, memory } = page;
   const { method, url, isLive } = request;
   const base = context.addresses.clientBaseUrl;
   const window =
@@ -126,7 +128,6 @@ export async function sendPage<Item, F extends Filters, O extends string>(
       ? cursorWindow(page, base, url)
       : await numberedWindow(page, base, url);
   reply.headers(window.headers).type('application/json; charset=utf-8');
-  const memory = await reserveMemory(context, request, reply, PAGE_MEMORY);
   const batches = readBatches(list, listContext, listRequest, window.start, window.limit);
   const first = await batches.next();
   // Most pages are read in one batch.
