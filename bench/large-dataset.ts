@@ -78,7 +78,9 @@ export type Numbers = ((from: number, count: number) => RawBuilder<unknown>) & {
   padded: RawBuilder<unknown>;
 };
 
-/** Adds an organization with an admin, whose vulnerabilities are spread over its assessments, tags and assets in turn. */
+/**
+ * Adds an organization with an admin, whose vulnerabilities are spread over its assessments, tags and assets in turn.
+ */
 export async function fillOrganization(
   db: Database,
   keys: Keys,

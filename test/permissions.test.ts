@@ -5,7 +5,9 @@ import { type FormPart, formOf, insertImport } from './harness/imports.ts';
 import { operationsOf, type RoutedOperation } from './harness/operations.ts';
 import { type RequestOptions, useSharedServer } from './harness/server.ts';
 
-/** Every operation with what each role may do with it (docs/roles.md). An operation without a row fails the last test. */
+/**
+ * Every operation with what each role may do with it (docs/roles.md). An operation without a row fails the last test.
+ */
 
 /** What requests refer to. Everything was made by an admin. */
 interface Estate {

@@ -31,7 +31,9 @@ export interface Permissions {
   isKnown: boolean;
   /** Whether an assessment permits it; without a uid, whether any does. */
   allows(permission: Permission, assessmentUid?: string): boolean;
-  /** Whether every one of these assessments permits it; without uids, every one whose vulnerabilities the user reads. */
+  /**
+   * Whether every one of these assessments permits it; without uids, every one whose vulnerabilities the user reads.
+   */
   allowsAll(permission: Permission, assessmentUids?: readonly string[]): boolean;
   /** Whether the user is known to have no role in any assessment. */
   isWithoutRole: boolean;

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts';
 
 /**
- * The role and the source of access by name, who created an assessment, and who may dismiss vulnerabilities. Access that was given before has the role
- * that may do what it could do until now.
+ * The role and the source of access by name, who created an assessment, and who may dismiss vulnerabilities. Access
+ * that was given before has the role that may do what it could do until now.
  */
 export const roles: Migration = {
   name: '0010-roles',

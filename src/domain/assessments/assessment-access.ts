@@ -22,8 +22,8 @@ import { assessmentIdsWithRole, hasRole } from '../shared/visibility.ts';
 type GrantSource = 'by_name' | 'by_provider';
 
 /**
- * Grants a client user access by name to an assessment of their organization, with the default role unless they have one.
- * Does nothing when the source has granted it already.
+ * Grants a client user access by name to an assessment of their organization, with the default role unless they have
+ * one. Does nothing when the source has granted it already.
  * @throws DomainError `not-found` for either
  */
 export async function grantAssessmentAccess(

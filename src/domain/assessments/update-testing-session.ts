@@ -30,7 +30,8 @@ export interface TestingSessionInput {
 /**
  * Starts a session, or logs a completed one (operation 49).
  * @throws DomainError `invalid` for invalid times and a tester without access, `not-found` for the assessment,
- *   `forbidden` without the role, and for another tester unless the caller is an admin, `conflict` when a session cannot start now
+ *   `forbidden` without the role, and for another tester unless the caller is an admin, `conflict` when a session
+ *   cannot start now
  */
 export async function createTestingSession(
   tx: Transaction,
@@ -148,8 +149,8 @@ export interface TestingSessionUpdate {
 /**
  * Stops or corrects a session (operation 50).
  * @throws DomainError `not-found`, `forbidden` unless the caller is the tester or an admin and may correct it,
- *   `version-mismatch`, `invalid` for invalid times, `limit-exceeded` for too many corrections, `conflict` when it cannot
- *   resume
+ *   `version-mismatch`, `invalid` for invalid times, `limit-exceeded` for too many corrections, `conflict` when it
+ *   cannot resume
  */
 export async function updateTestingSession(
   tx: Transaction,

@@ -47,7 +47,8 @@ interface ResolvedAsset {
  * @param uids the uids of the assets, in order
  * @returns the assets in the order of the input, or the `conflict` of `findHiddenConflict`
  * @throws DomainError `invalid` for invalid fields, an organization or listing that the caller cannot see, an asset
- *   that the caller could not change, and two at one location; `forbidden` for a listing that they can only read; `conflict` for a location that is taken, `rate-limited`
+ *   that the caller could not change, and two at one location; `forbidden` for a listing that they can only read;
+ *   `conflict` for a location that is taken, `rate-limited`
  */
 export async function createAssets(
   tx: Transaction,

@@ -211,8 +211,8 @@ export async function deleteAssetTags(
 }
 
 /**
- * @returns the owner; `requireVisibleMembers` throws `forbidden` for an owner in which the caller may only read, and for a
- *   group with an organization that the caller cannot see
+ * @returns the owner; `requireVisibleMembers` throws `forbidden` for an owner in which the caller may only read, and
+ *   for a group with an organization that the caller cannot see
  * @throws DomainError `not-found`
  */
 async function findOwnerToChange(

@@ -251,7 +251,8 @@ export function hasRole(user: RawBuilder<unknown>, roles: readonly Role[]): RawB
 /**
  * Reads the assessments that limit a list. Given as a list, they tell PostgreSQL's planner how many they are; from a
  * subselect it expects as many in every group.
- * @returns the ids of the assessments in which a client user has one of the roles; none where no rule is limited to listings
+ * @returns the ids of the assessments in which a client user has one of the roles; none where no rule is limited to
+ *   listings
  */
 export async function loadAssessmentIds(
   db: ReadConnection,

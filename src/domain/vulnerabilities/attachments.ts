@@ -92,7 +92,8 @@ export async function loadAttachments(
  * Attaches files to a vulnerability, all or none (operation 21).
  * @param max the most attachments of a vulnerability
  * @returns the attachments in the order of the files
- * @throws DomainError `not-found`, `forbidden` without the role, `limit-exceeded` when the vulnerability would have more than `max`
+ * @throws DomainError `not-found`, `forbidden` without the role, `limit-exceeded` when the vulnerability would have
+ *   more than `max`
  */
 export async function attachFiles(
   tx: Transaction,

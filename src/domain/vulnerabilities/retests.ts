@@ -67,7 +67,8 @@ export const retestList = defineList({
 
 /**
  * Requests a retest and sets the status to "Pending Verification".
- * @throws DomainError `not-found`, `forbidden` without the role, `conflict` when the vulnerability is closed or a retest is requested already
+ * @throws DomainError `not-found`, `forbidden` without the role, `conflict` when the vulnerability is closed or a
+ *   retest is requested already
  */
 export async function requestRetest(
   tx: Transaction,
@@ -235,7 +236,10 @@ async function requireDecisionRight(
 /** The least duration of a testing session that counts, in milliseconds. */
 const MIN_SESSION_DURATION = 60_000;
 
-/** @returns whether the caller entered a session of their own before, which had lasted a minute by then; corrected times do not count */
+/**
+ * @returns whether the caller entered a session of their own before, which had lasted a minute by then; times that were
+ *   corrected since do not count
+ */
 async function hasTestedBefore(
   db: ReadConnection,
   caller: Caller,
