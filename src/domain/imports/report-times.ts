@@ -56,9 +56,12 @@ const sameReportAs = (job: ImportJob): SameReport => ({
  *   if there are none or the report has a time of its own
  */
 export async function earliestReportTime(db: ReadConnection, job: ImportJob): Promise<number | undefined> {
-  const imports = await importsWithoutOwnTime(db, sameReportAs(job));
+  const [imports, own] = await Promise.all([
+    importsWithoutOwnTime(db, sameReportAs(job)),
+    db.selectFrom('imports').select('by_staff').where('id', '=', job.id).executeTakeFirst(),
+  ]);
   const times = imports.flatMap((other) =>
-    other.id !== job.id && givesTimeTo(other, job.caller.staff) ? [other.fallbackAt] : [],
+    other.id !== job.id && givesTimeTo(other, own?.by_staff === 1) ? [other.fallbackAt] : [],
   );
   return times.length === 0 ? undefined : Math.min(...times);
 }
