@@ -192,6 +192,7 @@ const downloadAttachmentOperation = (context: Context) => {
     },
     extraErrorStatuses: [416],
     async handler({ caller, headers, isLive, method, params: { id, attachment_id: attachmentId } }, reply) {
+      const mayGoOn = await watchRights(db.read, caller, isLive);
       const { filename, contentType, sha256, size, key } = await findAttachment(db.read, caller, {
         vulnerabilityId: id,
         id: attachmentId,
@@ -212,7 +213,6 @@ const downloadAttachmentOperation = (context: Context) => {
         });
       const { start, end } = range ?? { start: 0, end: size - 1 };
       const hasBody = method !== 'HEAD' && size > 0;
-      const mayGoOn = await watchRights(db.read, caller, isLive);
       const onEnd = hasBody ? acquireSlot(context, caller, 'attachment') : undefined;
       if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`);
       reply
