@@ -102,7 +102,7 @@ export async function loadOrganization(
       tagIds: [...tags.editable, ...tags.fixed],
       assets: loaded.uids,
       admin,
-      // Only the admin has access to further assessments. Who tests is not assigned what they found.
+      // Only the admin has access to further assessments. Testers are not assigned what they reported.
       team: isMain && !spec.selfTested ? [member, spare, admin] : [admin],
       useFirstLifecycles: isMain,
     });

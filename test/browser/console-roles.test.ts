@@ -6,6 +6,7 @@ import { useConsole } from '../harness/console.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const HOUR = 3_600_000;
+const START = Date.UTC(2026, 0, 12, 9);
 
 describeInBrowser('Console: roles', () => {
   const assay = useConsole();
@@ -83,7 +84,7 @@ describeInBrowser('Console: roles', () => {
     await assay.call('admin', 'POST', `/v1/vulnerabilities/${retested}/patch_verifications`, {
       message: 'Build 7.',
     });
-    await make.testingSession(uid, member.id, Date.now() - 2 * HOUR, Date.now() - HOUR);
+    await make.testingSession(uid, member.id, START, START + HOUR);
   });
 
   const facts = (page: Page) => page.getByRole('complementary', { name: 'Details' });

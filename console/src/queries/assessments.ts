@@ -49,7 +49,7 @@ function toQuery(search: AssessmentSearch): Record<string, unknown> {
 
 interface AssessmentConditions {
   organizationUid?: string | undefined;
-  /** What the assessments permit the user. */
+  /** Only assessments in which the user has this permission. */
   permission?: keyof NonNullable<Assessment['permissions']>;
 }
 

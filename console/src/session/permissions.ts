@@ -26,7 +26,7 @@ const permissionsQuery = (accessibleCount: number | undefined) =>
     staleTime: 60_000,
   });
 
-/** Tells what the user may do. Until it is known, nothing. */
+/** The user's permissions. While they load, none. */
 export interface Permissions {
   isKnown: boolean;
   /** Whether an assessment permits it; without a uid, whether any does. */
@@ -39,7 +39,7 @@ export interface Permissions {
   isWithoutRole: boolean;
 }
 
-/** What the user's roles in assessments permit. Admins and staff may do everything. */
+/** The user's permissions in assessments. Admins and staff have all of them. */
 export function usePermissions(): Permissions {
   const { data: user } = useQuery(currentUserQuery);
   const isOrdinary = user !== undefined && user.admin !== true;
@@ -72,7 +72,7 @@ export function usePermissions(): Permissions {
   };
 }
 
-/** What the user may do with a vulnerability, in a list or on its page. */
+/** The user's permissions on a vulnerability. */
 export type VulnerabilityRights = Pick<
   VulnerabilityWithRights['may'],
   'edit' | 'triage' | 'dismiss' | 'comment'
@@ -80,7 +80,7 @@ export type VulnerabilityRights = Pick<
 
 type RatedVulnerability = Pick<Vulnerability, 'assessment_id' | 'reported_by_staff'>;
 
-/** Returns a function that derives what the user may do with vulnerabilities of a list. */
+/** Returns a function that derives the user's permissions on a vulnerability of a list. */
 export function useListRights(): (vulnerability: RatedVulnerability) => VulnerabilityRights {
   const { data: user } = useQuery(currentUserQuery);
   const permissions = usePermissions();
@@ -99,7 +99,7 @@ const WRITE_SCOPE = /^asset_(gw|boss_ow|client_ow|boss_lw|client_lw)$/;
 
 type ListedAsset = { listings: readonly { listingUid: string }[] };
 
-/** What the user may do with assets: by their scopes, and by their roles in the assessments that list an asset. */
+/** The user's permissions on assets, from their scopes and their roles in the assessments that list the asset. */
 export function useAssetPermissions() {
   const { data } = useQuery(currentUserQuery);
   const permissions = usePermissions();
@@ -129,7 +129,7 @@ export function useAssetPermissions() {
   };
 }
 
-/** A group of the user, with what they may do in it. */
+/** A group of the user, with their permissions in it. */
 interface OwnGroup {
   id: number;
   name: string;

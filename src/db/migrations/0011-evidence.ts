@@ -30,7 +30,7 @@ const markedTable = ({ int }: SchemaDialect, table: string, author: string): str
 ];
 
 const testingSessions = ({ id, int, text, tableOptions }: SchemaDialect): string[] => [
-  // Who entered it: a retest counts only what the tester entered.
+  // The user who created the session. Only sessions that testers created themselves let them decide retests.
   `alter table testing_sessions add column entered_by ${int} references users (id) on delete set null`,
   `create index testing_sessions_by_author on testing_sessions (entered_by) where entered_by is not null`,
   `update testing_sessions set entered_by = coalesce((select event.user_id from audit_events as event

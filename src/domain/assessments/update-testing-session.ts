@@ -1,4 +1,4 @@
-import { loadNameableCheck } from './assessment-access.ts';
+import { loadNameableCheck } from './nameable-users.ts';
 import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';

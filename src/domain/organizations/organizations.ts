@@ -2,6 +2,7 @@ import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { DEFAULT_DISMISSAL_ROLE, type DismissalRole } from '../../auth/roles.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import type { Row } from '../../db/schema.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
 import { requireName } from '../shared/names.ts';
@@ -55,18 +56,7 @@ export async function renameOrganization(
   const organization = await findOrganization(tx, { uid });
   if (organization === undefined) throw notFound(`organization ${uid}`);
   if (organization.name === clean) return;
-  await tx
-    .updateTable('organizations')
-    .set((eb) => ({ name: clean, version: eb('version', '+', 1) }))
-    .where('id', '=', organization.id)
-    .execute();
-  await recordEvent(tx, by, {
-    action: 'organization.update',
-    object: ['organization', uid],
-    organizationId: organization.id,
-    before: { name: organization.name },
-    after: { name: clean },
-  });
+  await writeSettings(tx, by, organization, { name: organization.name }, { name: clean });
 }
 
 /**
@@ -88,17 +78,31 @@ export async function setDismissalRole(
     .executeTakeFirst();
   if (organization === undefined) throw notFound(`organization ${uid}`);
   if (organization.dismissal_role === role) return;
+  const { dismissal_role } = organization;
+  await writeSettings(tx, by, { id: organization.id, uid }, { dismissal_role }, { dismissal_role: role });
+}
+
+type Settings = Partial<Pick<Row<'organizations'>, 'name' | 'dismissal_role'>>;
+
+/** Writes and audits a change of an organization. */
+async function writeSettings(
+  tx: Transaction,
+  by: ChangeContext,
+  { id, uid }: Pick<Organization, 'id' | 'uid'>,
+  before: Settings,
+  after: Settings,
+): Promise<void> {
   await tx
     .updateTable('organizations')
-    .set((eb) => ({ dismissal_role: role, version: eb('version', '+', 1) }))
-    .where('id', '=', organization.id)
+    .set((eb) => ({ ...after, version: eb('version', '+', 1) }))
+    .where('id', '=', id)
     .execute();
   await recordEvent(tx, by, {
     action: 'organization.update',
     object: ['organization', uid],
-    organizationId: organization.id,
-    before: { dismissal_role: organization.dismissal_role },
-    after: { dismissal_role: role },
+    organizationId: id,
+    before,
+    after,
   });
 }
 

@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { inList, withoutIndex } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
-import { loadNameableCheck } from '../assessments/assessment-access.ts';
+import { loadNameableCheck } from '../assessments/nameable-users.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
 import { type CallerRoles, callerRoles } from '../shared/permissions.ts';
 import {

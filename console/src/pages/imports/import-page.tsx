@@ -34,7 +34,7 @@ export function ImportPage() {
     return <EmptyState title={messages.notFound}>{messages.notFoundHint}</EmptyState>;
   if (error !== null) return <Alert color="red">{errorText(error)}</Alert>;
   if (job === undefined) return <Loader m="md" size="sm" aria-label="Loading" />;
-  // Only admins and, as long as their role permits imports, the user who started it may cancel or undo it.
+  // Admins may cancel or undo it, and so may the user who started it while their role permits imports.
   const canCancelOrUndo =
     user?.admin === true ||
     (job.created_by !== null &&

@@ -5,7 +5,7 @@ export type EditKind = 'status' | 'severity' | 'tags' | 'assignee' | 'comment';
 
 export const EDIT_KINDS: readonly EditKind[] = ['status', 'severity', 'tags', 'assignee', 'comment'];
 
-/** A vulnerability to edit, with what the user may do with it. */
+/** A vulnerability to edit, with the user's permissions on it. */
 export interface EditTarget {
   id: number;
   status_id: number;

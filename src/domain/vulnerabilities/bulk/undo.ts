@@ -3,7 +3,7 @@ import type { Transaction } from '../../../db/database.ts';
 import { inList } from '../../../db/dialect-sql.ts';
 import type { Severity } from '../../shared/statuses-and-severities.ts';
 import { invalidInput } from '../../shared/errors.ts';
-import { permissionByPair } from '../../assessments/assessment-access.ts';
+import { permissionByPair } from '../../assessments/nameable-users.ts';
 import { lockVulnerabilities, type MutableFields } from '../lock-vulnerability.ts';
 import { type FieldChange, hasChanges } from './field-changes.ts';
 

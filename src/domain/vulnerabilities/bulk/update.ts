@@ -20,7 +20,7 @@ import { type FieldChange, hasChanges } from './field-changes.ts';
 import { writeFieldChanges } from './write.ts';
 import type { LockedVulnerability, MutableFields } from '../lock-vulnerability.ts';
 import { closedAt, type Severity, validateStatus } from '../../shared/statuses-and-severities.ts';
-import { loadNameableCheck } from '../../assessments/assessment-access.ts';
+import { loadNameableCheck } from '../../assessments/nameable-users.ts';
 import { findMatches, lockMatches, type Match, type VulnerabilityFilters } from './matches.ts';
 
 /** Vulnerabilities times the tags that the update names. */
