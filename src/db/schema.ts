@@ -72,6 +72,8 @@ export interface Tables {
     updated_at: Generated<number>;
     version: Generated<number>;
     created_by: number | null;
+    /** Whether what staff report begins as a draft. */
+    drafts: Generated<'off' | 'on' | 'second_person'>;
   };
   /** When an import saw an asset. */
   asset_detections: {
@@ -164,6 +166,8 @@ export interface Tables {
     count: Generated<number>;
     /** The minute, action and network shared by the denied attempts of the row; `null` for a change. */
     denied_key: string | null;
+    /** 1 for a change of a draft, which only staff see. The same in `timeline_entries`. */
+    internal: Generated<number>;
   };
   authorization_codes: {
     /** SHA-256, in hexadecimal. */
@@ -349,6 +353,8 @@ export interface Tables {
     /** The given time, or that of the upload, for a report without a time of its own; else `null`. */
     fallback_report_at: number | null;
     by_staff: Generated<number>;
+    /** 1 if it found drafts, so that only staff see its counts of findings. */
+    hides_findings: Generated<number>;
   };
   job_queues: { kind: string };
   /** Queued and recurring jobs. One instance runs each. */
@@ -724,6 +730,12 @@ export interface Tables {
     search_description: Generated<string>;
     /** 1 if staff made it; never changes. */
     reported_by_staff: Generated<number>;
+    /** 1 until staff publish it; only staff see it until then. */
+    draft: Generated<number>;
+    /** The user who published the draft; `null` if it was none. */
+    published_by: number | null;
+    /** The import of a client user that published the draft. */
+    published_import_id: number | null;
   };
   vulnerability_assets: { organization_id: number; vulnerability_id: number; asset_id: number };
   vulnerability_taggings: { organization_id: number; vulnerability_id: number; tag_id: number };

@@ -182,6 +182,7 @@ describe('Operation 3: create an assessment tag', () => {
       after: JSON.stringify({ name: 'Logged', assessment: assessment.uid }),
       count: 1,
       denied_key: null,
+      internal: 0,
     });
   });
 });

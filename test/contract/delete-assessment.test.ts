@@ -44,6 +44,7 @@ describe('Operation 84: delete an assessment', () => {
       description: '',
       type: 'web',
       state: 'active',
+      drafts: 'off',
       group_id: null,
       starts_on: null,
       ends_on: null,

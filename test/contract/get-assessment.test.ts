@@ -43,6 +43,7 @@ describe('Operation 37: get an assessment', () => {
       description: '',
       type: 'web',
       state: 'active',
+      drafts: 'off',
       assessment_group_id: expect.any(Number),
       organization_uid: organization,
       tags: [{ id: tag.id, name: 'external' }],

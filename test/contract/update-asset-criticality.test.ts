@@ -93,6 +93,7 @@ describe('Operation 10: update the criticality of many assets', () => {
         user_id: admin.id,
         count: 1,
         denied_key: null,
+        internal: 0,
         credential_id: expect.any(String),
         address: '127.0.0.1',
         request_id: response.headers.get('x-request-id'),

@@ -84,6 +84,10 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     '7a4aba0495d9442c1e8d1c69a409334a336a27635edea597dc971533521de3db',
     '30a8e46be914ac57f25d8807786a78624135c5a49634eb2d9c3358a64cbf6f30',
   ],
+  '0012-drafts': [
+    '4e403206a07797f97e27e552c8a44257a868fd7a3ef0f6c7f756cd2d6174860e',
+    'e257aaf445b130614aa638c9647c87a2a9b5f9d6312de7547854396cac326cf4',
+  ],
 };
 
 /** Tables that later migrations drop. */

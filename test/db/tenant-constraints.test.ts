@@ -316,6 +316,7 @@ const KEYS_WITHOUT_ORGANIZATION = [
   'staff_organizations.user_id',
   'vulnerabilities.created_by',
   'vulnerabilities.assignee_id',
+  'vulnerabilities.published_by',
   'timeline_entries.user_id',
   'attachments.user_id',
   'imports.created_by',

@@ -310,6 +310,7 @@ export const columnsOfRequest = ({ id }: Pick<TestUser, 'id'>, { headers }: Test
   user_id: id,
   count: 1,
   denied_key: null,
+  internal: 0,
   credential_id: expect.any(String),
   address: '127.0.0.1',
   request_id: headers.get('x-request-id'),

@@ -141,6 +141,7 @@ describe('the first scan of a host', () => {
         user_id: null,
         count: 1,
         denied_key: null,
+        internal: 0,
         credential_id: null,
         address: null,
         request_id: expect.any(String),

@@ -37,6 +37,7 @@ async function affected(assessment: string, assetId: number, statusIds: number[]
         assessmentId: row.assessment_id,
         statusId,
         severity: row.severity,
+        draft: 0,
         tags: [],
       };
       await addDeltas(tx, counterDeltas({ ...counted, assets: [] }, { ...counted, assets: [assetId] }));

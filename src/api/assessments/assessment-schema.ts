@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import type { AssessmentView } from '../../domain/assessments/assessment-list.ts';
 import {
   ASSESSMENT_STATES,
+  DRAFT_POLICIES,
   ASSESSMENT_TYPES,
   ASSESSMENT_UID,
   MAX_DESCRIPTION,
@@ -42,6 +43,12 @@ export const DeleteAssessmentParamsSchema = assessmentParamsSchema('acme-interna
 const DateSchema = Type.String({ format: 'date', maxLength: 10, examples: ['2026-11-21'] });
 const AssessmentTypeSchema = Type.Enum(ASSESSMENT_TYPES, { type: 'string', examples: ['api'] });
 const AssessmentStateSchema = Type.Enum(ASSESSMENT_STATES, { type: 'string', examples: ['active'] });
+const DraftPolicySchema = Type.Enum(DRAFT_POLICIES, {
+  type: 'string',
+  description:
+    'Whether what staff report or import begins as a draft, which only staff see: `off`, `on`, or `second_person` if another member of staff has to publish it. Only staff can change it.',
+  examples: ['off'],
+});
 const GroupIdSchema = Type.Integer({
   minimum: 1,
   maximum: Number.MAX_SAFE_INTEGER,
@@ -59,6 +66,7 @@ export const AssessmentSchema = Type.Object(
     description: textSchema('The API that partners book with, and its sandbox.'),
     type: Type.String({ ...AssessmentTypeSchema, maxLength: 16 }),
     state: Type.String({ ...AssessmentStateSchema, maxLength: 16 }),
+    drafts: Type.String({ ...DraftPolicySchema, maxLength: 16 }),
     assessment_group_id: nullable(GroupIdSchema),
     organization_uid: textSchema('acme'),
     tags: Type.Array(AssessmentTagSchema, { maxItems: MAX_RESULTS }),
@@ -151,6 +159,7 @@ export const NewAssessmentSchema = Type.Object(
     description: Type.Optional(DescriptionSchema),
     type: Type.Optional({ ...AssessmentTypeSchema, default: 'web' }),
     state: Type.Optional({ ...AssessmentStateSchema, default: 'active' }),
+    drafts: Type.Optional({ ...DraftPolicySchema, default: 'off' }),
     assessment_group_id: Type.Optional(GroupIdSchema),
     starts_on: Type.Optional(DateSchema),
     ends_on: Type.Optional({ ...DateSchema, examples: ['2026-12-18'] }),
@@ -173,6 +182,7 @@ export const UpdateAssessmentSchema = Type.Object(
     description: Type.Optional(nullable(DescriptionSchema)),
     type: Type.Optional(nullable({ ...AssessmentTypeSchema, examples: ['web'] })),
     state: Type.Optional(nullable(AssessmentStateSchema)),
+    drafts: Type.Optional(DraftPolicySchema),
     assessment_group_id: Type.Optional(nullable(GroupIdSchema)),
     starts_on: Type.Optional(nullable(DateSchema)),
     ends_on: Type.Optional(nullable({ ...DateSchema, examples: ['2026-12-18'] })),
@@ -201,6 +211,7 @@ export function toAssessmentBody(
     description: assessment.description,
     type: assessment.type,
     state: assessment.state,
+    drafts: assessment.drafts,
     assessment_group_id: assessment.groupId,
     organization_uid: assessment.organizationUid,
     tags: tags.map(({ id, name }) => ({ id, name })),

@@ -91,6 +91,12 @@ export const importFieldsSchema = (maxSize: number) =>
           description: 'Names of tags to add to new vulnerabilities.',
         }),
       ),
+      draft: Type.Optional(
+        Type.Boolean({
+          description: 'For staff. Whether new findings begin as drafts. By default, as the assessment says.',
+          examples: [true],
+        }),
+      ),
       carry: flagField('Copy decisions about the same finding from other assessments.'),
       mapping: Type.Optional(
         Type.String({
@@ -188,6 +194,7 @@ export function parseImportFields(fields: PresentFields, now: number): ParsedImp
       if (error !== undefined) errors.push(error);
       return name.trim();
     }),
+    draft: all('draft').length === 0 ? undefined : isOn('draft'),
     carry: isOn('carry'),
     mapping: parseMapping(singleValue('mapping'), addError),
     dryRun: isOn('dry_run'),

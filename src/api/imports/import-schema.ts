@@ -48,6 +48,9 @@ export const ImportSchema = Type.Object(
         minimum_severity: nullable(Type.String({ enum: [...SEVERITIES], maxLength: 16 })),
         tags: Type.Array(textSchema('nightly'), { maxItems: MAX_ITEMS }),
         carry: Type.Boolean(),
+        draft: Type.Optional(
+          Type.Boolean({ description: 'Whether new findings begin as drafts. Present for staff.' }),
+        ),
         mapping: nullable(Type.Record(Type.String({ maxLength: 1_024 }), textSchema('Name'))),
         dry_run: Type.Boolean(),
       },
@@ -149,6 +152,7 @@ export function toImportBody(view: ImportView): Static<typeof ImportSchema> {
       minimum_severity: options.minimumSeverity,
       tags: [...options.tags],
       carry: options.carry,
+      ...(options.draft === undefined ? {} : { draft: options.draft }),
       mapping: options.mapping ?? null,
       dry_run: options.dryRun,
     },

@@ -1,4 +1,5 @@
 import type { Caller } from '../../auth/callers.ts';
+import { requireDraftRight } from '../../domain/vulnerabilities/drafts.ts';
 import type { Context } from '../../context.ts';
 import { IMPORT_VERSION, requireImportPermission, startImport } from '../../domain/imports/start-import.ts';
 import { invalidInput } from '../../domain/shared/errors.ts';
@@ -80,6 +81,7 @@ const startImportOperation = (context: Context) => {
             continue;
           }
           const form = parseImportFields(fields, clock());
+          requireDraftRight(caller, form.options.draft);
           target = form.target;
           // `assessment_id` may follow the file. The error for its position comes before the one for a caller who may
           // not omit it.

@@ -18,6 +18,7 @@ import { filterBodySchema } from '../../http/lists/filter-parameters.ts';
 import { operation, operationsOf } from '../../http/operation.ts';
 import { nameSchema, nullable } from '../../http/schemas.ts';
 import { VULNERABILITY_FILTER_DESCRIPTIONS } from './list-vulnerabilities.ts';
+import { draftField } from './vulnerability-fields.ts';
 import { V1_ACCESS } from '../v1-params.ts';
 import { markdownSchema } from '../common-schemas.ts';
 import { TAG_FIELDS, toTagsInput } from './tag-fields.ts';
@@ -67,6 +68,7 @@ const SetFieldsSchema = Type.Object(
         }),
       ),
     ),
+    draft: draftField('`false` publishes drafts. What is published never becomes a draft again.'),
     ...TAG_FIELDS,
     add_tags: Type.Optional(
       Type.Array(nameSchema('triaged'), {
@@ -169,6 +171,7 @@ const bulkUpdateVulnerabilitiesOperation = ({ clock, db }: Context) =>
       'set.statusId': 'set.status_id',
       'set.assigneeId': 'set.assignee_id',
       'set.dueOn': 'set.due_on',
+      'set.draft': 'set.draft',
       'set.tagIds': 'set.tags',
       'set.tagNames': 'set.tag_list',
       'set.addTags': 'set.add_tags',
@@ -198,6 +201,7 @@ const bulkUpdateVulnerabilitiesOperation = ({ clock, db }: Context) =>
           severity: set.severity,
           assigneeId: set.assignee_id,
           dueOn: set.due_on,
+          draft: set.draft,
           ...toTagsInput(set),
           addTags: set.add_tags,
           removeTags: set.remove_tags,

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
 import { PHASES, SEVERITIES } from '../../domain/shared/statuses-and-severities.ts';
+import { requireDraftRight } from '../../domain/vulnerabilities/drafts.ts';
 import { vulnerabilityList } from '../../domain/vulnerabilities/vulnerability-list.ts';
 import { summarizeVulnerabilities } from '../../domain/vulnerabilities/vulnerability-summary.ts';
 import type { FilterInput } from '../../domain/lists/filters.ts';
@@ -40,6 +41,7 @@ export const VULNERABILITY_FILTER_DESCRIPTIONS = {
   assigneeId: 'Return only vulnerabilities assigned to these users.',
   dueUntil: 'Return only vulnerabilities due before this date.',
   retest: 'Return only vulnerabilities whose latest retest has one of these statuses.',
+  draft: 'For staff: return only drafts, or exclude them.',
   id: 'Return only vulnerabilities with these ids.',
   updatedSince: 'Return only vulnerabilities updated at or after this time.',
   updatedWithin: 'Return only vulnerabilities updated within this many seconds.',
@@ -60,6 +62,10 @@ const listVulnerabilitiesOperation = (context: Context) =>
     filters: {
       ...VULNERABILITY_FILTER_DESCRIPTIONS,
       includeAttachments: 'Include `attachments`. If false, the array is empty.',
+    },
+    scope({ caller }, _params, { draft }) {
+      requireDraftRight(caller, draft);
+      return {};
     },
     sorts: ['resolvedAt', 'updatedAt', 'severity', 'cvssScore', 'statusId', 'title', 'dueOn'],
     defaultSort: { sort: 'resolvedAt' },
@@ -121,6 +127,7 @@ const summarizeVulnerabilitiesOperation = ({ db, clock }: Context) => {
     responses: { 200: { description: 'The counts of all matching vulnerabilities.', schema: SummarySchema } },
     async handler({ abortState, caller, query }) {
       const filters = parseFilters(parameters, query) as FilterInput<typeof vulnerabilityList.filters>;
+      requireDraftRight(caller, filters.draft);
       const summary = await summarizeVulnerabilities(
         { db: db.abortableRead(abortState), caller, now: clock() },
         filters,

@@ -6,6 +6,7 @@ import {
   MAX_VULNERABILITY_BYTES,
   validateVulnerability,
 } from '../../domain/vulnerabilities/vulnerability-fields.ts';
+import { requireDraftRight } from '../../domain/vulnerabilities/drafts.ts';
 import { deleteVulnerability } from '../../domain/vulnerabilities/delete-vulnerability.ts';
 import { replaceVulnerability } from '../../domain/vulnerabilities/replace-vulnerability.ts';
 import {
@@ -18,6 +19,7 @@ import { operation, operationsOf } from '../../http/operation.ts';
 import { nullable, textSchema } from '../../http/schemas.ts';
 import { versionedResult } from '../../http/operation-result.ts';
 import {
+  draftField,
   reasonField,
   VULNERABILITY_FIELDS,
   VULNERABILITY_FIELD_NAMES,
@@ -136,6 +138,7 @@ const createVulnerabilityOperation = (context: Context) => {
         status_id: Type.Optional(StatusIdSchema),
         assignee_id: Type.Optional(UserIdSchema),
         due_on: Type.Optional(DateSchema),
+        draft: draftField('Whether it begins as a draft. By default, as the assessment says.'),
       },
       { title: 'New vulnerability' },
     ),
@@ -157,11 +160,13 @@ const createVulnerabilityOperation = (context: Context) => {
     versioned: true,
     idempotency: true,
     handler({ abortState, caller, writeOnce, body }) {
+      requireDraftRight(caller, body.draft);
       const by = { actor: caller, now: context.clock() };
       const input = {
         ...toVulnerabilityInput(body),
         assessment: body.assessment_id,
         assigneeId: body.assignee_id,
+        draft: body.draft,
       };
       const toResult = (vulnerability: Vulnerability) =>
         versionedResult(vulnerability.version, toVulnerabilityBody(vulnerability, context), {
@@ -192,6 +197,7 @@ const replaceVulnerabilityOperation = (context: Context) =>
         assignee_id: Type.Optional(nullable(UserIdSchema)),
         due_on: Type.Optional(nullable(DateSchema)),
         comment: reasonField,
+        draft: draftField('`false` publishes a draft. What is published never becomes a draft again.'),
       },
       { title: 'Vulnerability replacement' },
     ),
@@ -207,6 +213,7 @@ const replaceVulnerabilityOperation = (context: Context) =>
         assessment: body.assessment_id,
         assigneeId: body.assignee_id,
         comment: body.comment,
+        draft: body.draft,
       };
       const vulnerability = await write((tx) => replaceVulnerability(tx, by, id, edit, ifMatch));
       return versionedResult(vulnerability.version, toVulnerabilityBody(vulnerability, context));

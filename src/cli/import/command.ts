@@ -29,6 +29,7 @@ interface ImportCommandOptions extends TargetFlags, MappingFlags {
   minimumSeverity?: string;
   tag?: string[];
   carry?: boolean;
+  draft?: boolean;
   dryRun?: boolean;
   watch?: boolean;
 }
@@ -101,6 +102,8 @@ export function registerImportCommand(program: Command): void {
     )
     .option('--tag <name>', 'Add this tag to new vulnerabilities (repeatable).', collect)
     .option('--carry', 'Carry over decisions on the same finding from other assessments.')
+    .option('--draft', 'For staff: make new findings drafts. By default, the assessment decides.')
+    .option('--no-draft', 'For staff: make no drafts.')
     .option('--watch', 'Import new and changed files in the folders until Ctrl-C.')
     .option('--json', 'Output JSON Lines, one line per report.');
   addMappingOptions(command);
@@ -241,6 +244,7 @@ function uploadFields(
     date_order: flags.dateOrder,
     minimum_severity: flags.minimumSeverity,
     carry: flags.carry,
+    draft: flags.draft,
     dry_run: flags.dryRun,
     mapping: mapping && JSON.stringify(mapping),
   };

@@ -8,10 +8,10 @@ import { type Filter, integerFilter, searchFilter, textFilter } from '../lists/f
 import { defineList } from '../lists/define-list.ts';
 import { callerRoles, isPermitted, mayDismiss } from '../shared/permissions.ts';
 import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
-import { readCounters } from '../shared/counters.ts';
+import { parseStatusBucket, readCounters } from '../shared/counters.ts';
 import { type AssessmentTagRef, loadAssessmentTags } from './tag-assessment.ts';
 import { canEdit } from './assessment-permissions.ts';
-import { ASSESSMENT_STATES, ASSESSMENT_UID } from './assessments.ts';
+import { ASSESSMENT_STATES, ASSESSMENT_UID, type DraftPolicy } from './assessments.ts';
 import { isClosed } from '../shared/statuses-and-severities.ts';
 
 export interface AssessmentView {
@@ -22,6 +22,7 @@ export interface AssessmentView {
   description: string;
   type: string;
   state: string;
+  drafts: DraftPolicy;
   groupId: number | null;
   organizationUid: string;
   tags: readonly AssessmentTagRef[];
@@ -49,6 +50,7 @@ const selectAssessments = (db: ReadConnection, caller: Caller) =>
       'assessments.description',
       'assessments.type',
       'assessments.state',
+      'assessments.drafts',
       'assessments.group_id',
       'organizations.uid as organization_uid',
       'organizations.dismissal_role',
@@ -145,6 +147,7 @@ async function hydrateAssessments(
       isPermitted(caller, row.organization_id, row, 'read_vulnerabilities')
         ? vulnerabilities.get(row.id)
         : undefined,
+      caller,
     ),
     permissions: permissionsOf(caller, row),
     id: row.id,
@@ -154,6 +157,7 @@ async function hydrateAssessments(
     description: row.description,
     type: row.type,
     state: row.state,
+    drafts: row.drafts,
     groupId: row.group_id,
     organizationUid: row.organization_uid,
     tags: tags.get(row.id) ?? [],
@@ -189,12 +193,14 @@ function permissionsOf(caller: Caller, row: AssessmentRow): AssessmentPermission
   };
 }
 
-/** @param counter counts by `statusId:severityRank` */
-function countsOf(counter: ReadonlyMap<string, number> = new Map()) {
+/** @param counter counts by `statusBucket` */
+function countsOf(counter: ReadonlyMap<string, number> = new Map(), { staff }: Pick<Caller, 'staff'>) {
   let [vulnerabilityCount, openVulnerabilityCount] = [0, 0];
   for (const [bucket, amount] of counter) {
+    const { statusId, isDraft } = parseStatusBucket(bucket);
+    if (isDraft && !staff) continue;
     vulnerabilityCount += amount;
-    if (!isClosed(Number.parseInt(bucket, 10))) openVulnerabilityCount += amount;
+    if (!isClosed(statusId)) openVulnerabilityCount += amount;
   }
   return { vulnerabilityCount, openVulnerabilityCount };
 }

@@ -2,8 +2,9 @@ import { isAdminOf, type Caller } from '../../auth/callers.ts';
 import { hasPermission, type GroupRole, type Permission } from '../../auth/roles.ts';
 import type { ReadConnection } from '../../db/database.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
-import { invalidInput } from '../shared/errors.ts';
+import { DomainError, invalidInput } from '../shared/errors.ts';
 import { type CallerRoles, isPermitted, permissionError, requirePermission } from '../shared/permissions.ts';
+import type { DraftPolicy } from './assessments.ts';
 
 /** `role` is `null` unless the caller is a member. */
 const selectGroupForCaller = prepareQuery((db, p: { group: number; caller: number }) =>
@@ -45,6 +46,15 @@ async function requireGroupPermission(
   if (group === undefined || group.organization_id !== organizationId || (!isAdmin && group.role === null))
     throw invalidInput({ property: 'groupId', code: 'unknown-assessment-group', value: groupId });
   if (!isAdmin && !hasPermission([group.role as GroupRole], permission)) throw permissionError(permission);
+}
+
+/** @throws DomainError `forbidden` for others than staff who would change whether reports of staff begin as drafts */
+export function requireDraftPolicyRight(
+  { staff }: Caller,
+  before: DraftPolicy,
+  after: DraftPolicy = before,
+): void {
+  if (!staff && after !== before) throw new DomainError('draft-policy-staff-only');
 }
 
 type EditedAssessment = CallerRoles & {

@@ -9,6 +9,10 @@ export type AssessmentType = (typeof ASSESSMENT_TYPES)[number];
 export const ASSESSMENT_STATES = ['pending', 'active', 'paused', 'completed'] as const;
 export type AssessmentState = (typeof ASSESSMENT_STATES)[number];
 
+/** Whether what staff report in an assessment begins as a draft, and whether somebody else has to publish it. */
+export const DRAFT_POLICIES = ['off', 'on', 'second_person'] as const;
+export type DraftPolicy = (typeof DRAFT_POLICIES)[number];
+
 export const MAX_DESCRIPTION = 65_536;
 
 /** Absent fields get their default in a new assessment, and stay in an existing one. */
@@ -16,6 +20,8 @@ export interface AssessmentFields {
   description?: string | undefined;
   type?: AssessmentType | undefined;
   state?: AssessmentState | undefined;
+  /** Changed by staff alone. */
+  drafts?: DraftPolicy | undefined;
   groupId?: number | null | undefined;
   /** Days, as `2026-11-22`. */
   startsOn?: string | null | undefined;

@@ -5,7 +5,7 @@ import { insertWithUniqueUid, randomUid } from '../organizations/unique-uids.ts'
 import { DomainError, type FieldError, invalidInput } from '../shared/errors.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { validateName } from '../shared/names.ts';
-import { requireCanCreate } from './assessment-permissions.ts';
+import { requireCanCreate, requireDraftPolicyRight } from './assessment-permissions.ts';
 import { type AssessmentView, readAssessment } from './assessment-list.ts';
 import {
   resolveAssessmentTags,
@@ -39,6 +39,7 @@ export async function createAssessment(
   requireValidAssessment(input);
   const { organization: organizationUid, groupId = null, tagNames, ...fields } = input;
   const isAdmin = caller.admin || caller.staff;
+  requireDraftPolicyRight(caller, 'off', fields.drafts);
   if (!isAdmin && groupId === null) throw new DomainError('assessment-create');
   const organization = await selectOrganization(tx, caller, { uid: organizationUid });
   if (groupId !== null) await requireCanCreate(tx, caller, organization.id, groupId);
@@ -65,7 +66,7 @@ async function insertAssessment(
   },
 ): Promise<{ id: number; uid: string }> {
   const { uid: requestedUid = randomUid(10), organizationId, tags } = input;
-  const { type = 'web', state = 'active', startsOn = null, endsOn = null } = input;
+  const { type = 'web', state = 'active', drafts = 'off', startsOn = null, endsOn = null } = input;
   if (!ASSESSMENT_UID.test(requestedUid)) {
     throw invalidInput({ property: 'uid', code: 'bad-assessment-uid', value: requestedUid });
   }
@@ -75,6 +76,7 @@ async function insertAssessment(
     description: input.description ?? '',
     type,
     state,
+    drafts,
     group_id: input.groupId ?? null,
     starts_on: startsOn,
     ends_on: endsOn,

@@ -5,13 +5,14 @@ import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { notFound } from '../shared/errors.ts';
 import { type CallerRoles, callerRoles } from '../shared/permissions.ts';
 import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
-import { ASSESSMENT_UID } from './assessments.ts';
+import { ASSESSMENT_UID, type DraftPolicy } from './assessments.ts';
 
 export interface VisibleAssessment extends CallerRoles {
   id: number;
   uid: string;
   organizationId: number;
   state: string;
+  drafts: DraftPolicy;
 }
 
 const selectVisible = (
@@ -23,7 +24,7 @@ const selectVisible = (
   const [visibility, p] = [visibilityOf(caller, permission), visibilityParameters(caller)];
   return db
     .selectFrom('assessments')
-    .select(['id', 'uid', 'organization_id as organizationId', 'state'])
+    .select(['id', 'uid', 'organization_id as organizationId', 'state', 'drafts'])
     .select(callerRoles(visibility, p, sql.ref('assessments.id')))
     .where('uid', '=', ASSESSMENT_UID.test(uid) ? uid : '')
     .where(assessmentIsVisible(visibility, p));

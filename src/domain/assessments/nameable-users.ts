@@ -42,7 +42,7 @@ const LATEST_REPORTED = 1_000;
 
 const hasReported = (organization: number) =>
   sql`(select 1 from (select organization_id from vulnerabilities as reported
-    where reported.created_by = known.id order by reported.id desc limit ${sql.lit(LATEST_REPORTED)}) as latest
+    where reported.created_by = known.id and reported.draft = 0 order by reported.id desc limit ${sql.lit(LATEST_REPORTED)}) as latest
     where latest.organization_id = ${organization} limit 1) is not null`;
 
 /**
@@ -63,7 +63,7 @@ const selectNameablePairs = forEachPermission((permission) =>
         where known.id in (select named.other from ${pairsTable(db, p.pairs)} as named) and (known.staff = 0
           or ${isNamed('staff_organizations', 'user_id')}
           or ${isNamed('testing_sessions', 'tester_id')}
-          or ${isNamed('vulnerabilities', 'assignee_id')}
+          or ${isNamed('vulnerabilities', 'assignee_id', sql`named.draft = 0`)}
           or ${isNamed('comments', 'user_id', sql`named.internal = 0`)}
           or ${isNamed('imports', 'created_by')}
           or ${hasReported(p.organization)}))`,

@@ -1,6 +1,6 @@
 import { type ChangeContext, isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/database.ts';
-import { sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import { prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, invalidInput, notFound, type FieldError } from '../shared/errors.ts';
@@ -8,6 +8,7 @@ import { requireNewName } from '../shared/names.ts';
 import { type CallerRoles, callerRoles, permissionError } from '../shared/permissions.ts';
 import {
   assessmentIsVisible,
+  isDraftVisible,
   memoizeByVisibility,
   visibilityOf,
   type VisibilityParameters,
@@ -15,7 +16,7 @@ import {
 } from '../shared/visibility.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { requireValidAssessment } from './create-assessment.ts';
-import { canEdit, requireCanMove } from './assessment-permissions.ts';
+import { canEdit, requireCanMove, requireDraftPolicyRight } from './assessment-permissions.ts';
 import { type AssessmentView, readChangedAssessment } from './assessment-list.ts';
 import {
   resolveAssessmentTags,
@@ -49,6 +50,7 @@ const selectLocked = memoizeByLock((lock) =>
           'description',
           'type',
           'state',
+          'drafts',
           'group_id',
           'starts_on',
           'ends_on',
@@ -90,6 +92,7 @@ export async function updateAssessment(
   const errors = validateDates({ startsOn, endsOn });
   if (errors.length > 0)
     throw invalidInput(change.endsOn === undefined ? errors.map(asStartsOnError) : errors);
+  requireDraftPolicyRight(caller, row.drafts, change.drafts);
   if (groupId !== row.group_id) await requireCanMove(tx, caller, row, groupId);
   const tagsBefore = (await loadAssessmentTags(tx, [row.id])).get(row.id) ?? [];
   const tagsAfter = (await resolveAssessmentTags(tx, by, organizationId, change, isAdmin)) ?? tagsBefore;
@@ -99,6 +102,7 @@ export async function updateAssessment(
     description: change.description ?? row.description,
     type: change.type ?? row.type,
     state: change.state ?? row.state,
+    drafts: change.drafts ?? row.drafts,
     group_id: groupId,
     starts_on: startsOn,
     ends_on: endsOn,
@@ -165,7 +169,8 @@ function diffFields<W extends Fields>(
 /**
  * Deletes an assessment that has no vulnerabilities, no testing sessions, and only undone imports (operation 84).
  * @throws DomainError `not-found`, `forbidden` unless the caller is an admin, `version-mismatch`, `conflict` while it
- *   has a vulnerability, a testing session or an import that is not undone
+ *   has a vulnerability, a testing session or an import that is not undone; also `forbidden` for others than staff while
+ *   it has drafts
  */
 export async function deleteAssessment(
   tx: Transaction,
@@ -184,18 +189,19 @@ export async function deleteAssessment(
   } = await lockVisibleRow(tx, by.actor, uid, forUpdate);
   if (!isAdminOf(by.actor, organizationId)) throw new DomainError('assessment-delete-admins-only');
   requireVersion(expected, version);
-  for (const [table, label] of [
-    ['vulnerabilities', 'vulnerabilities'],
-    ['testing_sessions', 'testing sessions'],
-  ] as const) {
-    const row = await tx
+  const hasRow = async (table: 'vulnerabilities' | 'testing_sessions', condition = sql<SqlBool>`1 = 1`) =>
+    (await tx
       .selectFrom(table)
       .select('id')
       .where('assessment_id', '=', id)
+      .where(condition)
       .limit(1)
-      .executeTakeFirst();
-    if (row !== undefined) throw new DomainError('assessment-not-empty', { things: label });
-  }
+      .executeTakeFirst()) !== undefined;
+  if (await hasRow('vulnerabilities', isDraftVisible(visibilityOf(by.actor))))
+    throw new DomainError('assessment-not-empty', { things: 'vulnerabilities' });
+  if (await hasRow('testing_sessions'))
+    throw new DomainError('assessment-not-empty', { things: 'testing sessions' });
+  if (await hasRow('vulnerabilities')) throw new DomainError('assessment-drafts-staff-only');
   const imported = await tx
     .selectFrom('imports')
     .select('id')

@@ -230,7 +230,7 @@ function openVulnerabilities(caller: Caller): RawBuilder<unknown> {
   return sql`from vulnerability_assets
     join vulnerabilities on vulnerabilities.id = vulnerability_assets.vulnerability_id
     join assessments on assessments.id = vulnerabilities.assessment_id
-    where vulnerabilities.closed_at is null
+    where vulnerabilities.closed_at is null and vulnerabilities.draft = 0
       and ${assessmentIsVisible(visibilityOf(caller), visibilityParameters(caller))}`;
 }
 

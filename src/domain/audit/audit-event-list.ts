@@ -68,7 +68,12 @@ export const auditEventList = defineList({
                 eb('audit_events.organization_id', 'is not', null),
                 eb('audit_events.actor_kind', '<>', 'stranger'),
               ]),
-          ...(caller.staff ? [] : [eb('audit_events.object_type', 'not in', STAFF_OBJECT_TYPES)]),
+          ...(caller.staff
+            ? []
+            : [
+                eb('audit_events.object_type', 'not in', STAFF_OBJECT_TYPES),
+                eb('audit_events.internal', '=', 0),
+              ]),
         ]),
       ),
   id: 'audit_events.id',

@@ -27,7 +27,7 @@ export interface DatabaseWithDenials {
   deniedAttempts: DeniedAttempts;
 }
 
-type PendingRow = Omit<Row<'audit_events'>, 'id' | 'before' | 'denied_key'>;
+type PendingRow = Omit<Row<'audit_events'>, 'id' | 'before' | 'internal' | 'denied_key'>;
 
 /** The attempts of a minute that are not written yet. */
 interface MinuteBuffer {

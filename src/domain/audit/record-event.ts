@@ -14,6 +14,8 @@ export type AuditedChange = (ChangedObject | ExportedObject) & {
   before: unknown;
   /** The state after the change; `null` for a deletion. */
   after: unknown;
+  /** Whether only staff may see it, as it is of a draft. */
+  internal?: boolean;
 };
 
 type EventRow = Omit<Row<'audit_events'>, 'id' | 'count' | 'denied_key'>;
@@ -32,6 +34,7 @@ const insertEvent = preparePipelined<EventRow>((tx, p) =>
     request_id: p.request_id,
     before: p.before,
     after: p.after,
+    internal: p.internal,
   }),
 );
 
@@ -50,7 +53,10 @@ export const EVENT_COLUMNS = {
   after: 'text',
 } as const;
 
-const COLUMNS = { ...EVENT_COLUMNS, before: 'text' } as const satisfies Record<keyof EventRow, ColumnKind>;
+const COLUMNS = { ...EVENT_COLUMNS, before: 'text', internal: 'int' } as const satisfies Record<
+  keyof EventRow,
+  ColumnKind
+>;
 const NAMES = Object.keys(COLUMNS) as (keyof EventRow)[];
 const insertEvents = prepareInsert('audit_events', COLUMNS);
 
@@ -115,7 +121,7 @@ export async function recordEventForEach(
 }
 
 function toRow({ by: { actor, now }, change }: AttributedChange): EventRow {
-  const { action, object, organizationId, before, after } = change;
+  const { action, object, organizationId, before, after, internal = false } = change;
   return {
     at: now,
     action,
@@ -129,6 +135,7 @@ function toRow({ by: { actor, now }, change }: AttributedChange): EventRow {
     request_id: actor.requestId,
     before: auditJson(before),
     after: auditJson(after),
+    internal: internal ? 1 : 0,
   };
 }
 

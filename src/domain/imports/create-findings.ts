@@ -7,7 +7,12 @@ import { foldName } from '../../lib/fold-case.ts';
 import { portSetKey } from '../assets/port-sets.ts';
 import type { DeltaAccumulator } from '../shared/counters.ts';
 import { isClosed, STATUS } from '../shared/statuses-and-severities.ts';
-import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
+import {
+  assessmentIsVisible,
+  isDraftVisible,
+  visibilityOf,
+  visibilityParameters,
+} from '../shared/visibility.ts';
 import { statusTimelineEntry } from '../vulnerabilities/change-status.ts';
 import {
   buildVulnerabilityRow,
@@ -65,6 +70,7 @@ export async function createFindings(
 ): Promise<void> {
   if (findings.length === 0) return;
   const { organizationId, assessment, id: importId, caller } = job;
+  const isDraft = job.options.draft === true;
   const created = await deriveNewFindings(tx, job, findings, now);
   const vulnerabilities = created.filter(
     (entry): entry is CreatedVulnerability => entry.derived !== undefined,
@@ -79,6 +85,7 @@ export async function createFindings(
           assessment: { id: assessment.id, organization_id: organizationId },
           statusId,
           reporter: caller,
+          isDraft,
           now,
         },
       ),
@@ -130,7 +137,7 @@ export async function createFindings(
     vulnerabilities.flatMap(({ id, tags }) => tags.map((tag) => [organizationId, id, tag])),
   );
   const entries = vulnerabilities.flatMap(({ id, derived: { statusId, goneAt } }): TimelineEntry[] => {
-    const target = { organizationId, vulnerabilityId: id, importId };
+    const target = { organizationId, vulnerabilityId: id, importId, internal: isDraft };
     return [
       ...(goneAt === null ? [] : [{ ...target, kind: 'gone' as const }]),
       ...(isClosed(statusId) ? [statusTimelineEntry(target, STATUS.pendingReview, statusId)] : []),
@@ -144,6 +151,7 @@ export async function createFindings(
         assessmentId: assessment.id,
         statusId: derived.statusId,
         severity: detection.severity,
+        draft: isDraft ? 1 : 0,
         tags,
         assets: asset === undefined ? [] : [asset],
       }),
@@ -264,6 +272,7 @@ export async function findCarriedDecisions(
     .where('finding.assessment_id', '<>', assessment.id)
     .where('vulnerabilities.status_id', 'in', CARRIED_STATUSES)
     .where(sql<SqlBool>`${assessmentIsVisible(visibilityOf(caller), visibilityParameters(caller))}`)
+    .where(isDraftVisible(visibilityOf(caller)))
     .orderBy('vulnerabilities.status_set_at')
     .orderBy('vulnerabilities.id')
     .execute();

@@ -33,10 +33,12 @@ export interface FindingFacts {
   decisions: readonly StatusDecision[];
   /** When a person first changed the vulnerability; `null` for never. */
   firstEditedAt: number | null;
+  /** The import that published the draft, if it stands: the finding counts as created by it. */
+  publishedBy?: number | undefined;
 }
 
 export interface DerivedFinding {
-  /** The earliest remaining import that created it; `null` if there is none. */
+  /** The import that published it, or the earliest remaining one that created it; `null` if there is none. */
   importId: number | null;
   firstSeenAt: number | null;
   goneAt: number | null;
@@ -100,7 +102,7 @@ export function deriveFinding(facts: FindingFacts): DerivedFinding | undefined {
   // If a report fixed it, that report marks it as gone, even if an earlier one already lacked it.
   const goneScope = firstScope === undefined ? undefined : (fixedBy ?? firstScope);
   return {
-    importId: creator?.importId ?? null,
+    importId: facts.publishedBy ?? creator?.importId ?? null,
     firstSeenAt: counted.length === 0 ? null : Math.min(...counted.map(({ firstSeenAt }) => firstSeenAt)),
     goneAt: goneScope?.coveredAt ?? null,
     goneImportId: goneScope?.importId ?? null,

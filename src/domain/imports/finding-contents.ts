@@ -57,6 +57,7 @@ export type LockedVulnerabilityRow = Pick<
   | 'import_id'
   | 'first_seen_at'
   | 'reported_by_staff'
+  | 'draft'
 >;
 
 export const lockVulnerabilityRows = memoizeByLock((lock: RowLock) =>
@@ -72,6 +73,7 @@ export const lockVulnerabilityRows = memoizeByLock((lock: RowLock) =>
         'import_id',
         'first_seen_at',
         'reported_by_staff',
+        'draft',
       ])
       .where((eb) => inList(tx, eb.ref('id'), p.ids))
       .orderBy('id')

@@ -4,6 +4,7 @@ import type { Transaction } from '../../db/database.ts';
 import type { Row } from '../../db/schema.ts';
 import { groupBy } from '../shared/group-by.ts';
 import { STATUS } from '../shared/statuses-and-severities.ts';
+import { PUBLICATION_ENTRY } from '../vulnerabilities/drafts.ts';
 import type { Retest } from '../vulnerabilities/retests.ts';
 import {
   countedDetections,
@@ -12,6 +13,8 @@ import {
   type StatusDecision,
   type StoredDetection,
 } from './derive-finding.ts';
+import type { ScannerColumns } from './finding-detections.ts';
+import type { ImportOptions } from './import-types.ts';
 import { findCoveringScopes } from './scan-scopes.ts';
 
 /** The assessment of findings, and the imports that count. */
@@ -24,6 +27,13 @@ export interface FactsOf {
   undoneImportId?: number | undefined;
   /** A scope that covers all of the findings and may not be stored yet. */
   scope?: CoveringScope | undefined;
+  publication?: Publication | undefined;
+}
+
+/** The drafts that an import of a client user reports too, and so publishes: each with what the report says. */
+export interface Publication {
+  importId: number;
+  columns: ReadonlyMap<number, ScannerColumns>;
 }
 
 /** A scanner's content of a finding, without its columns. */
@@ -65,7 +75,7 @@ export interface UserEdits {
  */
 export async function loadFindingFacts(
   tx: Transaction,
-  { organizationId, assessmentId, by, undoneImportId, scope }: FactsOf,
+  { organizationId, assessmentId, by, undoneImportId, scope, publication }: FactsOf,
   ids: readonly number[],
 ): Promise<FindingWithFacts[]> {
   if (ids.length === 0) return [];
@@ -73,7 +83,7 @@ export async function loadFindingFacts(
     .selectFrom('scanner_findings')
     .leftJoin('vulnerabilities', 'vulnerabilities.id', 'scanner_findings.vulnerability_id')
     .selectAll('scanner_findings')
-    .select('vulnerabilities.reported_by_staff')
+    .select(['vulnerabilities.reported_by_staff', 'vulnerabilities.published_import_id'])
     .where((eb) => inList(tx, eb.ref('scanner_findings.vulnerability_id'), ids))
     .orderBy('scanner_findings.vulnerability_id')
     .execute();
@@ -104,14 +114,23 @@ export async function loadFindingFacts(
         ? current
         : contents.get(row.vulnerability_id)?.find((content) => content.number === number);
     const counted = countedDetections(remaining);
-    const ofStaff = counted.filter(({ importId }) => staffImports.has(importId));
-    // What staff reported changes with the reports of staff alone.
+    const publisher = publication?.columns.has(row.vulnerability_id)
+      ? publication.importId
+      : row.published_import_id;
+    const publishedBy = remaining.find(({ importId }) => importId === publisher)?.importId;
+    // What staff reported changes with the reports of staff alone. A draft that others published shows their report
+    // until staff report it again.
+    const ofStaff = counted.filter(
+      ({ importId }) =>
+        importId === publishedBy || (staffImports.has(importId) && importId > (publishedBy ?? 0)),
+    );
     const shown = (row.reported_by_staff === 1 && ofStaff.length > 0 ? ofStaff : counted).at(-1);
     const [previous, last] = counted.slice(-2).length === 2 ? counted.slice(-2) : [undefined, counted.at(-1)];
     return {
       row,
       all,
       remaining,
+      publishedBy,
       current,
       latest: contentAt(shown?.content) ?? current,
       overruled:
@@ -132,7 +151,7 @@ export async function loadFindingFacts(
     assessmentId,
     rows.flatMap(({ identity_hash }, index) => (coveringScopes[index]?.length === 0 ? [] : [identity_hash])),
   );
-  return findings.map(({ row, remaining, current, latest, overruled, contentOf }, index) => {
+  return findings.map(({ row, remaining, publishedBy, current, latest, overruled, contentOf }, index) => {
     const { vulnerability_id: id, identity_hash: identity, source, gone_at, gone_import_id } = row;
     const excluded = new Set([
       ...remaining.map(({ importId }) => importId),
@@ -161,24 +180,27 @@ export async function loadFindingFacts(
         scopes,
         decisions: edits.decisions,
         firstEditedAt: edits.firstAt ?? (isHeld ? Infinity : null),
+        publishedBy,
       },
     };
   });
 }
 
-/** @returns the ids of the imports that staff started */
+/** @returns by id, the imports that staff started, and whether their findings begin as drafts */
 export async function loadStaffImports(
   tx: Transaction,
   importIds: readonly number[],
-): Promise<ReadonlySet<number>> {
-  if (importIds.length === 0) return new Set();
+): Promise<ReadonlyMap<number, { isDraft: boolean }>> {
+  if (importIds.length === 0) return new Map();
   const rows = await tx
     .selectFrom('imports')
-    .select('id')
+    .select(['id', 'options'])
     .where((eb) => inList(tx, eb.ref('id'), [...new Set(importIds)]))
     .where('by_staff', '=', 1)
     .execute();
-  return new Set(rows.map(({ id }) => id));
+  return new Map(
+    rows.map(({ id, options }) => [id, { isDraft: parse<ImportOptions>(options).draft === true }]),
+  );
 }
 
 async function loadDetections(
@@ -243,6 +265,9 @@ export async function loadUntested(
   );
 }
 
+/** The entry that staff get of the publication of a draft. */
+const PUBLICATION_JSON = JSON.stringify(PUBLICATION_ENTRY.after);
+
 const NO_USER_EDITS: UserEdits = { firstAt: null, decisions: [], fields: new Set(), tags: new Set() };
 
 interface StatusSnapshot {
@@ -268,6 +293,8 @@ async function loadUserEdits(tx: Transaction, ids: readonly number[]): Promise<M
     .execute();
   const editsById = new Map<number, UserEdits & { fields: Set<string>; tags: Set<number> }>();
   for (const { vulnerability_id: id, at, kind, before, after } of rows) {
+    // It says nothing about the finding.
+    if (kind === 'edited' && after === PUBLICATION_JSON) continue;
     let edits = editsById.get(id);
     if (edits === undefined)
       editsById.set(id, (edits = { firstAt: at, decisions: [], fields: new Set(), tags: new Set() }));

@@ -23,6 +23,8 @@ export interface StatePlan extends FindingWithFacts {
   derived: DerivedFinding | undefined;
   /** The vulnerability; the steps keep it up to date. */
   row: LockedVulnerabilityRow | undefined;
+  /** Whether it was a draft before, so that only staff see these changes. */
+  isInternal: boolean;
 }
 
 /** Attributes timeline entries to no person. */
@@ -61,11 +63,12 @@ export async function applyStatuses(
   await changeStatuses(
     tx,
     authorOf(context),
-    changed.map(({ row, derived }) => ({
+    changed.map(({ plan, row, derived }) => ({
       id: row.id,
       organizationId,
       assessmentId,
       severity: row.severity,
+      draft: plan.isInternal ? 1 : 0,
       before: row.status_id,
       after: derived.statusId,
       statusSetAt: derived.decidedAt ?? by.now,

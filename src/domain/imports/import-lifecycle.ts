@@ -7,7 +7,12 @@ import { recordEvent } from '../audit/record-event.ts';
 import { isPermitted, loadCallerRoles } from '../shared/permissions.ts';
 import { releaseBlobs } from '../shared/files.ts';
 import { addJob, lockJobKind, type Job, type TakeJob } from '../shared/jobs.ts';
-import type { ImportJob, ImportOptions, ImportOutcome } from './import-types.ts';
+import {
+  type ImportJob,
+  type ImportOptions,
+  type ImportOutcome,
+  withoutFindingCounts,
+} from './import-types.ts';
 import type { ImportUndone, ImportProgress } from './import-list.ts';
 import { currentRights, findLostPermission, importAssetScopes } from './import-permissions.ts';
 
@@ -231,16 +236,25 @@ export async function finishRun(
   const { state, result, skips, preview, error, progress, reportAt } = end;
   const row = await tx
     .selectFrom('imports')
-    .select(['organization_id', 'blob_key', 'started_by_caller'])
+    .select([
+      'organization_id',
+      'assessment_id',
+      'blob_key',
+      'started_by_caller',
+      'by_staff',
+      'hides_findings',
+    ])
     .where('id', '=', id)
     .where('state', 'in', ['queued', 'running'])
     .modifyEnd(forNoKeyUpdate(tx))
     .executeTakeFirst();
   if (row === undefined) return [];
+  const hidesFindings = row.hides_findings === 1 || (row.by_staff === 1 && (await hasDrafts(tx, row)));
   await tx
     .updateTable('imports')
     .set({
       state,
+      hides_findings: hidesFindings ? 1 : 0,
       blob_key: null,
       finished_at: now,
       result: result === undefined ? null : JSON.stringify(result),
@@ -257,6 +271,7 @@ export async function finishRun(
   await queueIndexing(tx, now);
   const unused = row.blob_key === null ? [] : [row.blob_key];
   await releaseBlobs(tx, unused);
+  const shownResult = result && hidesFindings ? withoutFindingCounts(result) : result;
   await recordEvent(
     tx,
     { actor: deserializeCaller(row.started_by_caller), now },
@@ -265,10 +280,28 @@ export async function finishRun(
       object: ['import', id],
       organizationId: row.organization_id,
       before: null,
-      after: { state, ...(result === undefined ? {} : { result }), ...(error === null ? {} : { error }) },
+      after: {
+        state,
+        ...(shownResult === undefined ? {} : { result: shownResult }),
+        ...(error === null ? {} : { error }),
+      },
     },
   );
   return unused;
+}
+
+/** Whether an import can have found drafts, which its counts would tell to others than staff. */
+async function hasDrafts(
+  db: ReadConnection,
+  { assessment_id: assessmentId }: { assessment_id: number | null },
+): Promise<boolean> {
+  if (assessmentId === null) return false;
+  const drafts = db
+    .selectFrom('vulnerabilities')
+    .select('id')
+    .where('assessment_id', '=', assessmentId)
+    .where(sql<SqlBool>`draft = 1`);
+  return (await drafts.limit(1).execute()).length > 0;
 }
 
 /** Stores the result of an undo. */
@@ -284,7 +317,7 @@ export async function finishUndo(
     .set({ undone: JSON.stringify(undoResult) })
     .where('id', '=', id)
     .where('undone', 'is', null)
-    .returning('organization_id')
+    .returning(['organization_id', 'hides_findings'])
     .executeTakeFirst();
   if (row === undefined) return;
   await recordEvent(
@@ -295,7 +328,7 @@ export async function finishUndo(
       object: ['import', id],
       organizationId: row.organization_id,
       before: null,
-      after: counts,
+      after: row.hides_findings === 1 ? { assets: counts.assets } : counts,
     },
   );
 }

@@ -15,12 +15,13 @@ import {
   visibilityOf,
   visibilityParameters,
 } from '../shared/visibility.ts';
-import type {
-  ImportError,
-  ImportOptions,
-  ImportPreview,
-  ImportResult,
-  SkippedRecords,
+import {
+  type ImportError,
+  type ImportOptions,
+  type ImportPreview,
+  type ImportResult,
+  type SkippedRecords,
+  withoutFindingCounts,
 } from './import-types.ts';
 
 type ImportState = Row<'imports'>['state'];
@@ -93,7 +94,7 @@ export interface ImportView {
 
 /**
  * An import is visible to everyone with access to its assessment; one without an assessment only to admins. Without the
- * permission to see vulnerabilities, its findings are not counted.
+ * permission to see vulnerabilities, or if they are drafts, its findings are not counted.
  */
 const visibleImports = (db: ReadConnection, caller: Caller) => {
   const [visibility, parameters] = [visibilityOf(caller, 'read'), visibilityParameters(caller)];
@@ -120,6 +121,7 @@ const visibleImports = (db: ReadConnection, caller: Caller) => {
       'imports.undone',
       'imports.created_by',
       'imports.by_staff',
+      'imports.hides_findings',
       'imports.created_at',
       'imports.started_at',
       'imports.finished_at',
@@ -184,7 +186,7 @@ async function toViews(
     organizationId: row.organization_id,
     organizationUid: row.organization_uid,
     assessment: row.assessment,
-    options: JSON.parse(row.options) as ImportOptions,
+    options: visibleOptions(caller, JSON.parse(row.options) as ImportOptions),
     progress: { ...initialProgress(row.size), ...(JSON.parse(row.progress) as Partial<ImportProgress>) },
     skips: JSON.parse(row.skips) as SkippedRecords[],
     result: parseNullable(row.result) as ImportResult | null,
@@ -204,12 +206,17 @@ async function toViews(
       ...view,
       isPermitted: permits('report') || (permits('import_hosts') && view.progress.findings === 0),
     };
-    return permits('read_vulnerabilities') ? complete : withoutFindings(complete);
+    const seesFindings = permits('read_vulnerabilities') && (caller.staff || row.hides_findings === 0);
+    return seesFindings ? complete : withoutFindings(complete);
   });
 }
 
+/** Only staff learn of drafts. */
+const visibleOptions = ({ staff }: Caller, options: ImportOptions): ImportOptions =>
+  staff ? { ...options, draft: options.draft ?? false } : { ...options, draft: undefined };
+
 /**
- * What is left of an import for a caller who may not see vulnerabilities. If it read findings, its skipped records and
+ * What is left of an import for a caller who may not see its vulnerabilities. If it read findings, its skipped records and
  * what an undo kept would tell how many there are.
  */
 function withoutFindings(view: ImportView): ImportView {
@@ -219,13 +226,7 @@ function withoutFindings(view: ImportView): ImportView {
     ...view,
     progress: { ...progress, findings: 0, skipped: hasFindings ? 0 : progress.skipped },
     skips: hasFindings ? [] : skips,
-    result: result && {
-      ...result,
-      findings_created: 0,
-      findings_seen_again: 0,
-      findings_reopened: 0,
-      findings_gone: 0,
-    },
+    result: result && withoutFindingCounts(result),
     preview: preview && { new: [], again: [], reopened: [], gone: [] },
     undone: undone && { ...undone, findings: 0, statuses: 0, kept: hasFindings ? 0 : undone.kept },
   };

@@ -13,6 +13,8 @@ export interface ImportOptions {
   tags: readonly string[];
   /** Whether to carry over decisions on the same finding from other assessments. */
   carry: boolean;
+  /** Whether new findings begin as drafts. Imports from before it existed lack it. */
+  draft?: boolean | undefined;
   /** Whether dates such as `3/4/2024` begin with the day or the month. Imports from before it existed lack it. */
   dateOrder?: 'dmy' | 'mdy' | null | undefined;
   /** The report's column by our field, for CSV. */
@@ -83,6 +85,11 @@ export const EMPTY_RESULT: Readonly<ImportResult> = {
   findings_reopened: 0,
   findings_gone: 0,
 };
+
+/** @returns the result without what it tells about findings */
+export function withoutFindingCounts(result: ImportResult): ImportResult {
+  return { ...result, findings_created: 0, findings_seen_again: 0, findings_reopened: 0, findings_gone: 0 };
+}
 
 export interface PreviewedFinding {
   title: string;

@@ -10,6 +10,7 @@ import {
   insertVulnerabilityAssets,
   loadLinkedIds,
 } from '../vulnerabilities/insert-vulnerabilities.ts';
+import { PUBLICATION_ENTRY } from '../vulnerabilities/drafts.ts';
 import { recordTimelineEntries, type TimelineEntry } from '../vulnerabilities/timeline.ts';
 import { counterDeltas } from '../vulnerabilities/counter-deltas.ts';
 import { deriveFinding, type DerivedFinding } from './derive-finding.ts';
@@ -52,6 +53,8 @@ export interface FindingChange {
    * since.
    */
   isKept: boolean;
+  /** Whether it was a draft before, of which only staff learn. */
+  isDraft: boolean;
   before: FindingState | null;
   after: DerivedState | null;
 }
@@ -95,6 +98,7 @@ export async function reconcileFindings(
     derived: deriveFinding(finding.facts),
     row: rows.get(finding.id),
     isEdited: false,
+    isInternal: rows.get(finding.id)?.draft === 1,
     assets: assets.get(finding.id) ?? [],
     tags: tags.get(finding.id) ?? [],
     // Last: V8 takes ten times as long to add properties to a copy.
@@ -105,29 +109,50 @@ export async function reconcileFindings(
   await changeCreatorTags(tx, context, plans);
   const entries = await showLatestContents(tx, context, plans);
   await recordOverruled(tx, context, plans, entries);
+  await publishDetected(tx, context, plans);
   await createMissing(tx, context, plans);
   await changeLinks(tx, context, plans);
   await applyOrigins(tx, plans);
   const goneEntries = await applyGoneMarks(tx, context, plans, entries);
-  await recordTimelineEntries(tx, authorOf(context), [...entries.values(), ...goneEntries]);
+  const internalIds = new Set(plans.flatMap(({ id, isInternal }) => (isInternal ? [id] : [])));
+  await recordTimelineEntries(
+    tx,
+    authorOf(context),
+    [...entries.values(), ...goneEntries].map((entry) => ({
+      ...entry,
+      internal: internalIds.has(entry.vulnerabilityId),
+    })),
+  );
   const keptStatuses = await applyStatuses(tx, context, plans);
   for (const [index, plan] of plans.entries())
     context.sums.add(counterDeltas(before[index] ?? null, countedFields(context, plan)));
-  return plans.map(({ id, row, derived, isEdited, gone_at: goneAt, gone_import_id: goneImportId }) => {
-    const statusId = rows.get(id)?.status_id;
-    const isOwn = context.undoneImportId !== undefined && rows.get(id)?.import_id === context.undoneImportId;
-    return {
-      id,
-      isKept: row !== undefined && (isOwn || isEdited || keptStatuses.has(id)),
-      before: statusId === undefined ? null : { statusId, goneAt, goneImportId },
-      after: row === undefined || derived === undefined ? null : derived,
-    };
-  });
+  return plans.map(
+    ({ id, row, derived, isEdited, isInternal, gone_at: goneAt, gone_import_id: goneImportId }) => {
+      const statusId = rows.get(id)?.status_id;
+      const isOwn =
+        context.undoneImportId !== undefined && rows.get(id)?.import_id === context.undoneImportId;
+      return {
+        id,
+        isDraft: isInternal,
+        isKept: row !== undefined && (isOwn || isEdited || keptStatuses.has(id)),
+        before: statusId === undefined ? null : { statusId, goneAt, goneImportId },
+        after: row === undefined || derived === undefined ? null : derived,
+      };
+    },
+  );
 }
 
 function countedFields({ organizationId, assessmentId }: Omit<FactsOf, 'by'>, { row, tags, assets }: Plan) {
   if (row === undefined) return null;
-  return { organizationId, assessmentId, statusId: row.status_id, severity: row.severity, tags, assets };
+  return {
+    organizationId,
+    assessmentId,
+    statusId: row.status_id,
+    severity: row.severity,
+    draft: row.draft,
+    tags,
+    assets,
+  };
 }
 
 /**
@@ -257,6 +282,38 @@ async function recordOverruled(
   }
 }
 
+/** Publishes the drafts that an import of a client user reports too, with what its report says. */
+async function publishDetected(
+  tx: Transaction,
+  { organizationId, publication, by }: Reconciling,
+  plans: readonly Plan[],
+): Promise<void> {
+  if (publication === undefined) return;
+  const published = plans.flatMap((plan) => {
+    const columns = publication.columns.get(plan.id);
+    return plan.row === undefined || columns === undefined ? [] : [{ plan, row: plan.row, columns }];
+  });
+  if (published.length === 0) return;
+  const ids = published.map(({ plan }) => plan.id);
+  const { importId } = publication;
+  await overwriteColumns(
+    tx,
+    published.map(({ plan, columns }) => ({ id: plan.id, columns })),
+    by.now,
+  );
+  await tx
+    .updateTable('vulnerabilities')
+    .set({ draft: 0, created_at: by.now, published_by: by.actor.userId, published_import_id: importId })
+    .where((eb) => inList(tx, eb.ref('id'), ids))
+    .execute();
+  await recordTimelineEntries(
+    tx,
+    by,
+    ids.map((id) => ({ organizationId, vulnerabilityId: id, importId, ...PUBLICATION_ENTRY })),
+  );
+  for (const { plan, row, columns } of published) plan.row = { ...row, severity: columns.severity, draft: 0 };
+}
+
 /** @returns the timeline entry of what differs between two contents; the timeline does not show evidence */
 function seenEntry(
   organizationId: number,
@@ -318,6 +375,7 @@ async function createMissing(tx: Transaction, context: Reconciling, plans: reado
           assessment: { id: assessmentId, organization_id: organizationId },
           statusId: STATUS.pendingReview,
           reporter: { userId: by.actor.userId, staff: staffImports.has(derived.importId ?? 0) },
+          isDraft: staffImports.get(derived.importId ?? 0)?.isDraft === true,
           now: by.now,
         },
       ),
@@ -335,6 +393,7 @@ async function createMissing(tx: Transaction, context: Reconciling, plans: reado
       // `applyOrigins` sets it. The trigger of the search index skips rows with an import.
       import_id: null,
       reported_by_staff: staffImports.has(derived.importId ?? 0) ? 1 : 0,
+      draft: staffImports.get(derived.importId ?? 0)?.isDraft === true ? 1 : 0,
       first_seen_at: derived.firstSeenAt ?? by.now,
     };
   await addTags(
@@ -347,7 +406,7 @@ async function createMissing(tx: Transaction, context: Reconciling, plans: reado
 /** Links the asset of the latest content, unless a person changed the links. */
 async function changeLinks(
   tx: Transaction,
-  { organizationId, assets: resolved, by }: Reconciling,
+  { organizationId, assets: resolved, publication, by }: Reconciling,
   plans: readonly Plan[],
 ): Promise<void> {
   const free = plans.filter(({ row, userEdits }) => row !== undefined && !userEdits.fields.has('asset_uids'));
@@ -358,7 +417,9 @@ async function changeLinks(
   const candidates = free.flatMap((plan) => {
     const asset =
       switched.get(plan.id)?.asset ??
-      (plan.assets.length === 0 && !belongsToStaff(by.actor, plan.row?.reported_by_staff ?? 0)
+      (plan.assets.length === 0 &&
+      (publication?.columns.has(plan.id) === true ||
+        !belongsToStaff(by.actor, plan.row?.reported_by_staff ?? 0))
         ? resolved?.get(plan.id)
         : undefined);
     return asset === undefined || plan.assets.includes(asset) ? [] : [{ plan, asset }];

@@ -81,8 +81,8 @@ function portEventsAfter(db: ReadConnection, importId: number, last: { asset_id:
 
 /** A finding that an import detected again, and the last import that did. */
 interface RepeatedFinding {
-  /** `import_id`: the import that created the vulnerability. */
-  finding: { id: number; import_id: number | null };
+  /** `import_id`: the import that created the vulnerability. `published_import_id`: the one that published it. */
+  finding: { id: number; import_id: number | null; published_import_id: number | null };
   last: { importId: number } | undefined;
 }
 
@@ -118,5 +118,7 @@ export async function earlierOutcomes(
     .execute();
   for (const { vulnerability_id: id } of otherDetections) createdIds.delete(id);
   for (const id of createdIds) outcomes.set(id, 'new');
+  for (const { finding } of repeated)
+    if (finding.published_import_id === job.id) outcomes.set(finding.id, 'new');
   return outcomes;
 }

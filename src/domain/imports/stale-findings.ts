@@ -16,6 +16,8 @@ export interface StaleFinding {
   identity: string;
   /** Whether an interrupted run of this import has already marked it. */
   isGone: boolean;
+  /** Whether it is a draft that the importer does not see: it becomes gone, and is not counted. */
+  isHidden: boolean;
 }
 
 /** Findings, or scan scope keys, per query. */
@@ -134,6 +136,7 @@ async function staleFindingsAfter(
       'vulnerabilities.status_id',
       'vulnerabilities.closed_at',
       'vulnerabilities.first_seen_at',
+      'vulnerabilities.draft',
       lastDetection.as('last'),
       sql<SqlBool>`case when vulnerabilities.status_id = ${sql.lit(STATUS.fixed)} and gone_at is not null
         then ${isFixedBy(job.id)} end`.as('is_fixed'),
@@ -165,7 +168,9 @@ async function staleFindingsAfter(
     const becomesGone = isLast && (row.gone_at === null || row.gone_at >= reportAt);
     // A later report may have reopened it, or a person decided then or later, so that it was Fixed in between.
     const becomesFixed = isFixing && (row.closed_at === null || row.closed_at >= reportAt);
-    return isGone || becomesGone || becomesFixed ? [{ id: row.id, identity: row.identity, isGone }] : [];
+    return isGone || becomesGone || becomesFixed
+      ? [{ id: row.id, identity: row.identity, isGone, isHidden: row.draft === 1 && !job.caller.staff }]
+      : [];
   });
   return { findings, next: rows.length < PAGE_SIZE ? null : (rows.at(-1)?.id ?? null) };
 }
@@ -174,7 +179,7 @@ async function staleFindingsAfter(
  * Marks findings as gone that this report covered without containing them and, with `whenGone: 'fix'`, sets open ones
  * to Fixed, unless a later report saw them or a person decided otherwise.
  * @param reportAt the report's time, in milliseconds since 1970
- * @returns the ids of those that became gone or Fixed
+ * @returns the ids of those that became gone or Fixed, without drafts that the importer does not see
  */
 export async function markStale(
   tx: Transaction,
@@ -198,8 +203,8 @@ export async function markStale(
     ids,
   );
   await insertDeltas(tx, sums.rows());
-  return changes.flatMap(({ id, before, after }) => {
-    if (before === null || after === null) return [];
+  return changes.flatMap(({ id, isDraft, before, after }) => {
+    if (before === null || after === null || (isDraft && !actor.staff)) return [];
     const isGone = after.goneImportId === importId && before.goneImportId !== importId;
     const isFixed = after.statusId === STATUS.fixed && before.statusId !== STATUS.fixed;
     return isGone || isFixed ? [id] : [];

@@ -4,6 +4,8 @@ import { lockAssessment, type VisibleAssessment, requireAssessment } from '../as
 import { selectOrganization } from '../organizations/select-organization.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { type CallerRoles, requirePermission } from '../shared/permissions.ts';
+import type { DraftPolicy } from '../assessments/assessments.ts';
+import { beginsAsDraft } from '../vulnerabilities/drafts.ts';
 import { requireCanDismiss } from '../vulnerabilities/status-permissions.ts';
 import { DomainError, invalidInput } from '../shared/errors.ts';
 import { retainBlob, type StoredBlob } from '../shared/files.ts';
@@ -28,7 +30,7 @@ export interface ImportTarget {
 
 interface ResolvedTarget extends CallerRoles {
   organizationId: number;
-  assessment: { id: number; uid: string } | null;
+  assessment: { id: number; uid: string; drafts: DraftPolicy } | null;
 }
 
 export interface NewImport extends ImportTarget {
@@ -99,14 +101,15 @@ async function resolveTarget<D extends ReadConnection>(
   }
   const { id, roleByName, roleByGroup } = assessment;
   requirePermission(caller, organizationId, assessment, 'import_hosts');
-  return { organizationId, assessment: { id, uid: assessment.uid }, roleByName, roleByGroup };
+  const { drafts } = assessment;
+  return { organizationId, assessment: { id, uid: assessment.uid, drafts }, roleByName, roleByGroup };
 }
 
 /**
  * Queues an import of a stored file (operation 65).
  * @throws DomainError as `requireImportPermission` and its check do, `forbidden` for carried decisions that the caller
- *   may not make, `conflict` if the organization has
- *   too many queued imports; the file is not retained then
+ *   may not make, and for a `draft` that the caller may not ask for, `conflict` if the organization has too many queued
+ *   imports; the file is not retained then
  */
 export async function startImport(
   tx: Transaction,
@@ -117,6 +120,7 @@ export async function startImport(
   const resolved = await resolveTarget(caller, target, tx, lockAssessment);
   requireFormatPermission(caller, target, resolved, format);
   const { organizationId, assessment } = resolved;
+  const draft = beginsAsDraft(caller, assessment?.drafts ?? 'off', options.draft) && assessment !== null;
   if (options.carry) await requireCanDismiss(tx, caller, organizationId, [resolved]);
   // Serializes transactions that count queued imports.
   await lockJobKind(tx, IMPORT_JOB);
@@ -139,7 +143,8 @@ export async function startImport(
       size: content.size,
       sha256: content.sha256,
       blob_key: content.key,
-      options: JSON.stringify(options),
+      options: JSON.stringify({ ...options, draft }),
+      hides_findings: draft ? 1 : 0,
       started_by_caller: serializeCaller(caller),
       result: null,
       preview: null,
@@ -161,7 +166,13 @@ export async function startImport(
     object: ['import', id],
     organizationId,
     before: null,
-    after: { assessment: uid, format: format.name, file: { filename: name, size, sha256 }, options },
+    // Customers read this too, and do not learn of drafts.
+    after: {
+      assessment: uid,
+      format: format.name,
+      file: { filename: name, size, sha256 },
+      options: { ...options, draft: undefined },
+    },
   });
   return view;
 }

@@ -127,12 +127,13 @@ async function undoFindings(
     .execute();
   await deleteUnusedContents(tx, ids);
   await insertDeltas(tx, sums.rows());
+  const counted = changes.filter(({ isDraft }) => by.actor.staff || !isDraft);
   return {
-    findings: changes.filter(({ before, after }) => before !== null && after === null).length,
-    statuses: changes.filter(
+    findings: counted.filter(({ before, after }) => before !== null && after === null).length,
+    statuses: counted.filter(
       ({ before, after }) => before !== null && after !== null && before.statusId !== after.statusId,
     ).length,
-    kept: changes.filter(({ isKept }) => isKept).length,
+    kept: counted.filter(({ isKept }) => isKept).length,
   };
 }
 

@@ -48,6 +48,10 @@ interface ExistingFinding {
   closed_at: number | null;
   first_seen_at: number | null;
   import_id: number | null;
+  /** 1 for a draft. */
+  draft: number | null;
+  /** The import that published the draft. */
+  published_import_id: number | null;
   /** An asset that it links. */
   asset_id: number | null;
 }
@@ -66,6 +70,8 @@ const EXISTING_COLUMNS = [
   'closed_at',
   'first_seen_at',
   'import_id',
+  'draft',
+  'published_import_id',
   'asset_id',
 ] as const satisfies readonly (keyof ExistingFinding)[];
 
@@ -90,6 +96,8 @@ const selectExisting = prepareQuery<{ assessment: number; identities: readonly s
             'vulnerabilities.closed_at',
             'vulnerabilities.first_seen_at',
             'vulnerabilities.import_id',
+            'vulnerabilities.draft',
+            'vulnerabilities.published_import_id',
             sql<number | null>`(select min(asset_id) from vulnerability_assets as link
               where link.vulnerability_id = finding.vulnerability_id)`.as('asset_id'),
           ])
@@ -155,7 +163,10 @@ export async function upsertFindings(
   const settled = new Set(unchanged.map(({ detection }) => detection));
   const onAssets = read
     // A detection below the minimum severity counts only for an existing vulnerability.
-    .filter(({ createsVulnerability, finding }) => createsVulnerability || finding?.status_id != null)
+    .filter(
+      ({ createsVulnerability, finding }) =>
+        createsVulnerability || (finding?.status_id != null && !isHidden(job, finding)),
+    )
     .map(({ detection, createsVulnerability }) => ({
       detection,
       createsVulnerability,
@@ -192,7 +203,7 @@ export async function upsertFindings(
   await insertDeltas(tx, sums.rows());
   const earlier = await earlierOutcomes(tx, job, repeated);
   const outcomes = read.map(({ finding, createsVulnerability }): DetectionOutcome => {
-    if (finding === undefined) return createsVulnerability ? 'new' : 'below';
+    if (finding === undefined || isHidden(job, finding)) return createsVulnerability ? 'new' : 'below';
     return earlier.get(finding.id) ?? changes.get(finding.id) ?? 'again';
   });
   return { outcomes, assetsCreated: assets.created };
@@ -212,9 +223,14 @@ function isUnchanged(job: FindingsJob, { detection, finding, last }: RepeatedDet
     finding.import_id !== null &&
     detection.firstSeenAt >= (finding.first_seen_at ?? Infinity) &&
     !(statusId === STATUS.fixed && seenAt > (closedAt ?? Infinity)) &&
-    (finding.asset_id !== null || detection.asset === null)
+    (finding.asset_id !== null || detection.asset === null) &&
+    !isHidden(job, finding)
   );
 }
+
+/** Whether the finding is a draft that the importer does not see: their report publishes it, as if it created it. */
+const isHidden = ({ caller }: FindingsJob, { draft }: ExistingFinding): boolean =>
+  draft === 1 && !caller.staff;
 
 /** Whether a detection has the same content as a stored one. */
 function hasContent(
@@ -278,6 +294,14 @@ async function applyChanging(
       importId,
       sums,
       assets: links,
+      publication: {
+        importId,
+        columns: new Map(
+          changing.flatMap(({ detection, finding, createsVulnerability }) =>
+            createsVulnerability && isHidden(job, finding) ? [[finding.id, detection.columns()]] : [],
+          ),
+        ),
+      },
     },
     ids,
   );

@@ -6,14 +6,44 @@ import { preparePipelined } from '../../db/prepared-queries.ts';
 import { lockRows } from './lock-rows.ts';
 
 /**
- * Counters that many transactions change at once (ADR 37), and their buckets:
- * - `organization`, `assessment`: vulnerabilities, by `statusId:severityRank`
- * - `vulnerability-tag`: vulnerabilities with the tag, in the bucket `all`
- * - `asset`: vulnerabilities of the asset, `open` and `closed`
+ * Counters that many transactions change at once (ADR 37), and their buckets. Drafts are counted apart, as only staff
+ * see them:
+ * - `organization`, `assessment`: vulnerabilities, by `statusId:severityRank` and `statusId:severityRank:draft`
+ * - `vulnerability-tag`: vulnerabilities with the tag, `all` and `draft`
+ * - `asset`: vulnerabilities of the asset, `open`, `closed` and `draft`
  * - `organization-ports`: hosts with the port, by `state:number/protocol`, with the number in five digits
  */
 export type CounterKind =
   'organization-ports' | 'organization' | 'assessment' | 'vulnerability-tag' | 'asset';
+
+/** The bucket of drafts, and the end of a status bucket of drafts. */
+export const DRAFT = 'draft';
+
+export interface StatusBucket {
+  statusId: number;
+  /** By `severityRank`. */
+  rank: number;
+  isDraft: boolean;
+}
+
+export function statusBucket({ statusId, rank, isDraft }: StatusBucket): string {
+  return `${statusId}:${rank}${isDraft ? `:${DRAFT}` : ''}`;
+}
+
+export function parseStatusBucket(bucket: string): StatusBucket {
+  const [statusId = '', rank = '', draft] = bucket.split(':');
+  return { statusId: Number(statusId), rank: Number(rank), isDraft: draft === DRAFT };
+}
+
+/** @returns the sum of a counter for a caller, of whom only staff see drafts */
+export function visibleTotal(
+  buckets: ReadonlyMap<string, number> | undefined,
+  { staff }: { staff: boolean },
+): number {
+  let sum = 0;
+  for (const [bucket, amount] of buckets ?? []) if (staff || bucket !== DRAFT) sum += amount;
+  return sum;
+}
 
 export interface CounterDelta {
   kind: CounterKind;

@@ -15,6 +15,7 @@ export const FIELD_ERRORS = {
   after: ({ other }: { other: string }) => `must not be after ${other}`,
   'after-file': 'must precede the file',
   'already-exists': 'already exists',
+  'already-published': 'cannot be true: what is published never becomes a draft again',
   'also-in': ({ other }: { other: string }) => `must not be in ${other} as well`,
   'always-true-for-staff': 'is always true for platform staff',
   'ambiguous-format': ({ formats }: { formats: readonly string[] }) =>
@@ -202,6 +203,12 @@ export const ERRORS = {
       `Importing a report of hosts creates assets, which needs one of the scopes ${scopes.join(', ')}.`,
     'import-starter-or-admin-only': 'Only the user who started an import and admins can cancel or undo it.',
     'import-without-assessment-admins-only': 'Only admins can import reports without an assessment.',
+    'assessment-drafts-staff-only':
+      'Platform staff have unfinished work in this assessment, so that only they can delete it.',
+    'draft-policy-staff-only': 'Only platform staff can change whether their reports begin as drafts.',
+    'draft-second-person':
+      'In this assessment, another member of staff publishes a draft than who reported it.',
+    'draft-staff-only': 'Only platform staff work with drafts. Leave out draft.',
     'internal-comment-staff-only': 'Only platform staff can write internal comments.',
     'renew-accepted-invitation': 'This user has already accepted the invitation.',
     'last-admin':

@@ -209,6 +209,17 @@ export function assessmentIsVisible(visibility: Visibility, p: VisibilityParamet
   );
 }
 
+/** The condition that a row of `vulnerabilities` is visible: its assessment is, and only staff see drafts. */
+export function vulnerabilityIsVisible(visibility: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(${isDraftVisible(visibility)} and exists (select 1 from assessments
+    where assessments.id = vulnerabilities.assessment_id and ${assessmentIsVisible(visibility, p)}))`;
+}
+
+/** The condition that a row of `vulnerabilities` is no draft, unless staff read it. */
+export function isDraftVisible({ kind }: Pick<Visibility, 'kind'>): RawBuilder<SqlBool> {
+  return kind === 'client' ? sql<SqlBool>`vulnerabilities.draft = 0` : TRUE;
+}
+
 const TRUE = sql<SqlBool>`1 = 1`;
 
 function anyOf(conditions: readonly RawBuilder<SqlBool>[]): RawBuilder<SqlBool> {

@@ -85,6 +85,7 @@ export const REFERENCES_BY_ACTIONS = [
   ['audit_events', 'user_id'],
   ['vulnerabilities', 'created_by'],
   ['vulnerabilities', 'assignee_id'],
+  ['vulnerabilities', 'published_by'],
   ['timeline_entries', 'user_id'],
   ['attachments', 'user_id'],
   ['comments', 'user_id'],

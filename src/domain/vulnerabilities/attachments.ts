@@ -16,6 +16,7 @@ import {
   lockVulnerability,
   requireVulnerabilityPermission,
   touchVulnerability,
+  type VisibleVulnerability,
 } from './lock-vulnerability.ts';
 import { recordTimeline } from './timeline.ts';
 
@@ -102,12 +103,7 @@ export async function attachFiles(
   files: readonly NewAttachment[],
   max: number,
 ): Promise<Attachment[]> {
-  const { organization_id: organizationId } = await lockVulnerability(
-    tx,
-    by.actor,
-    vulnerabilityId,
-    'comment',
-  );
+  const vulnerability = await lockVulnerability(tx, by.actor, vulnerabilityId, 'comment');
   const { count } = await tx
     .selectFrom('attachments')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -115,13 +111,13 @@ export async function attachFiles(
     .executeTakeFirstOrThrow();
   if (count + files.length > max)
     throw limitExceeded({ property: 'file', code: 'too-many-attachments', params: { max, count } });
-  return insertAttachments(tx, by, { organizationId, vulnerabilityId }, files);
+  return insertAttachments(tx, by, vulnerability, files);
 }
 
 async function insertAttachments(
   tx: Transaction,
   by: ChangeContext<Caller>,
-  { organizationId, vulnerabilityId }: { organizationId: number; vulnerabilityId: number },
+  { id: vulnerabilityId, organization_id: organizationId, draft }: VisibleVulnerability,
   files: readonly NewAttachment[],
 ): Promise<Attachment[]> {
   const userOf = await loadUserRefs(tx, [by.actor.userId]);
@@ -155,6 +151,7 @@ async function insertAttachments(
       organizationId,
       before: null,
       after: attachmentSnapshot(vulnerabilityId, { ...values, sha256 }),
+      internal: draft === 1,
     });
   }
   await touchVulnerability(tx, { id: vulnerabilityId, now: by.now });
@@ -163,6 +160,7 @@ async function insertAttachments(
     vulnerabilityId,
     kind: 'attachment',
     after: { attachments: attachments.map(timelineSnapshot) },
+    internal: draft === 1,
   });
   return attachments;
 }
@@ -215,7 +213,7 @@ export async function deleteAttachment(
 ): Promise<void> {
   const { actor: caller, now } = by;
   const vulnerability = await lockVulnerability(tx, caller, vulnerabilityId, undefined);
-  const { organization_id: organizationId } = vulnerability;
+  const { organization_id: organizationId, draft } = vulnerability;
   const attachment = (await loadAttachments(tx, [vulnerabilityId]))
     .get(vulnerabilityId)
     ?.find((file) => file.id === id);
@@ -233,6 +231,7 @@ export async function deleteAttachment(
     vulnerabilityId,
     kind: 'attachment',
     before: { attachments: [timelineSnapshot(attachment)] },
+    internal: draft === 1,
   });
   await recordEvent(tx, by, {
     action: 'attachment.delete',
@@ -240,6 +239,7 @@ export async function deleteAttachment(
     organizationId,
     before: attachmentSnapshot(vulnerabilityId, attachment),
     after: null,
+    internal: draft === 1,
   });
 }
 

@@ -17,7 +17,7 @@ const SNAPSHOTS: ReadonlyMap<number, object> = new Map(
 
 /** @returns the timeline entry of a status change */
 export function statusTimelineEntry(
-  target: Pick<TimelineEntry, 'organizationId' | 'vulnerabilityId' | 'importId'>,
+  target: Pick<TimelineEntry, 'organizationId' | 'vulnerabilityId' | 'importId' | 'internal'>,
   before: number,
   after: number,
 ): TimelineEntry {
@@ -54,21 +54,31 @@ const selectAssetIds = prepareQuery<{ id: number }, { asset_id: number }>((db, p
 export async function changeStatus(
   tx: Transaction,
   by: ChangeContext,
-  row: Pick<VisibleVulnerability, 'id' | 'organization_id' | 'assessment_id' | 'severity' | 'status_id'>,
+  row: Pick<
+    VisibleVulnerability,
+    'id' | 'organization_id' | 'assessment_id' | 'severity' | 'status_id' | 'draft'
+  >,
   statusId: number,
 ): Promise<void> {
   if (statusId === row.status_id) return;
-  const { id, organization_id: organizationId, assessment_id: assessmentId, severity } = row;
+  const { id, organization_id: organizationId, assessment_id: assessmentId, severity, draft } = row;
   const assets = (await selectAssetIds(tx, { id })).map(({ asset_id }) => asset_id);
   await updateStatus(tx, { id, status: statusId, now: by.now, closed: closedAt(statusId, by.now) });
   await addDeltas(
     tx,
-    statusDeltas({ organizationId, assessmentId, severity, before: row.status_id, after: statusId }, assets),
+    statusDeltas(
+      { organizationId, assessmentId, severity, draft, before: row.status_id, after: statusId },
+      assets,
+    ),
   );
   await recordTimeline(
     tx,
     by,
-    statusTimelineEntry({ organizationId, vulnerabilityId: id }, row.status_id, statusId),
+    statusTimelineEntry(
+      { organizationId, vulnerabilityId: id, internal: draft === 1 },
+      row.status_id,
+      statusId,
+    ),
   );
 }
 
@@ -78,6 +88,8 @@ export interface StatusTransition {
   organizationId: number;
   assessmentId: number;
   severity: string;
+  /** 1 for a draft. */
+  draft: number;
   /** Ids of statuses. */
   before: number;
   after: number;
@@ -111,9 +123,14 @@ export async function changeStatuses(
   await recordTimelineEntries(
     tx,
     by,
-    transitions.map(({ id, organizationId, before, after }) =>
+    transitions.map(({ id, organizationId, draft, before, after }) =>
       statusTimelineEntry(
-        { organizationId, vulnerabilityId: id, ...(importId === undefined ? {} : { importId }) },
+        {
+          organizationId,
+          vulnerabilityId: id,
+          internal: draft === 1,
+          ...(importId === undefined ? {} : { importId }),
+        },
         before,
         after,
       ),
@@ -127,9 +144,10 @@ function statusDeltas(
     organizationId,
     assessmentId,
     severity,
+    draft,
     before,
     after,
-  }: Pick<StatusTransition, 'organizationId' | 'assessmentId' | 'severity' | 'before' | 'after'>,
+  }: Pick<StatusTransition, 'organizationId' | 'assessmentId' | 'severity' | 'draft' | 'before' | 'after'>,
   assets: readonly number[],
 ): CounterDelta[] {
   const counted = (statusId: number) => ({
@@ -137,6 +155,7 @@ function statusDeltas(
     assessmentId,
     statusId,
     severity,
+    draft,
     tags: [],
     assets,
   });

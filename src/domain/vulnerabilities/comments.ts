@@ -77,21 +77,24 @@ export async function createComment(
 ): Promise<Comment> {
   const vulnerability = await lockVulnerability(tx, by.actor, vulnerabilityId, 'comment');
   requireStaff(by.actor, internal);
-  const organizationId = vulnerability.organization_id;
-  return insertComment(tx, by, { organizationId, vulnerabilityId, text, internal });
+  return insertComment(tx, by, vulnerability, { text, internal });
 }
 
-/** Inserts a comment on a locked vulnerability. An internal one leaves `updated_at`, which every reader sees. */
+/**
+ * Inserts a comment on a locked vulnerability. An internal one leaves `updated_at`, which every reader sees. Comments on
+ * a draft are internal, and stay so.
+ */
 export async function insertComment(
   tx: Transaction,
   by: ChangeContext<Caller>,
   {
-    organizationId,
-    vulnerabilityId,
-    text,
-    internal,
-  }: { organizationId: number; vulnerabilityId: number; text: string; internal: boolean },
+    id: vulnerabilityId,
+    organization_id: organizationId,
+    draft,
+  }: Pick<VisibleVulnerability, 'id' | 'organization_id' | 'draft'>,
+  { text, ...comment }: { text: string; internal: boolean },
 ): Promise<Comment> {
+  const internal = comment.internal || draft === 1;
   const row = await tx
     .insertInto('comments')
     .values({
@@ -115,7 +118,7 @@ export async function insertComment(
     internal,
   });
   await recordEvent(tx, by, {
-    ...auditTarget('create', internal, row.id),
+    ...commentTarget('create', internal, row.id),
     organizationId,
     before: null,
     after: { vulnerability: vulnerabilityId, text, internal },
@@ -141,7 +144,7 @@ export async function updateComment(
   if (row.user_id === null || row.user_id !== caller.userId) throw new DomainError('comment-author-only');
   requireVulnerabilityPermission(caller, vulnerability, 'comment');
   const text = change.text ?? row.text;
-  const internal = change.internal ?? row.internal === 1;
+  const internal = vulnerability.draft === 1 || (change.internal ?? row.internal === 1);
   requireStaff(caller, internal);
   requireVersion(expected, row.version);
   const userOf = await loadUserRefs(tx, [row.user_id]);
@@ -164,7 +167,7 @@ export async function updateComment(
     ...(internalDiffers ? { internal: state.internal === 1 } : {}),
   });
   await recordEvent(tx, by, {
-    ...auditTarget('update', internal || row.internal === 1, id),
+    ...commentTarget('update', internal || row.internal === 1, id),
     organizationId: row.organization_id,
     before: snapshot(row),
     after: snapshot(after),
@@ -193,7 +196,7 @@ export async function deleteComment(
   await tx.deleteFrom('comments').where('id', '=', id).execute();
   if (row.internal === 0) await touchVulnerability(tx, { id: vulnerabilityId, now });
   await recordEvent(tx, by, {
-    ...auditTarget('delete', row.internal === 1, id),
+    ...commentTarget('delete', row.internal === 1, id),
     organizationId: row.organization_id,
     before: { vulnerability: vulnerabilityId, text: row.text, internal: row.internal === 1 },
     after: null,
@@ -225,8 +228,8 @@ function requireStaff(caller: Caller, internal: boolean): void {
     ]);
 }
 
-/** Internal comments have audit actions of their own, visible to staff only. */
-function auditTarget(change: 'create' | 'update' | 'delete', internal: boolean, id: number) {
+/** @returns action and object of an audit event. Internal comments have their own, visible to staff only */
+export function commentTarget(change: 'create' | 'update' | 'delete', internal: boolean, id: number) {
   return internal
     ? ({ action: `internal-comment.${change}`, object: ['internal-comment', id] } as const)
     : ({ action: `comment.${change}`, object: ['comment', id] } as const);

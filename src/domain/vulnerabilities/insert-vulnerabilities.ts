@@ -23,6 +23,7 @@ const COLUMNS = {
   updated_at: 'int',
   created_by: 'int',
   reported_by_staff: 'int',
+  draft: 'int',
   assignee_id: 'int',
   due_on: 'text',
   source: 'text',
@@ -57,6 +58,7 @@ export function buildVulnerabilityRow(
     assessment,
     statusId,
     reporter,
+    isDraft,
     now,
   }: {
     id: number;
@@ -64,6 +66,7 @@ export function buildVulnerabilityRow(
     statusId: number;
     /** The user, if any, and whether they are staff. */
     reporter: { userId: number | null; staff: boolean };
+    isDraft: boolean;
     now: number;
   },
 ): VulnerabilityInsertRow {
@@ -79,6 +82,8 @@ export function buildVulnerabilityRow(
     updated_at: now,
     created_by: reporter.userId,
     reported_by_staff: reporter.staff ? 1 : 0,
+    draft: isDraft ? 1 : 0,
+    published_by: null,
     assignee_id: null,
     due_on: null,
     source: 'manual',

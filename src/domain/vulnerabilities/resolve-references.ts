@@ -3,6 +3,7 @@ import type { Caller } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { inList, withoutIndex } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
+import type { DraftPolicy } from '../assessments/assessments.ts';
 import { loadNameableCheck } from '../assessments/nameable-users.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
 import { type CallerRoles, callerRoles } from '../shared/permissions.ts';
@@ -21,6 +22,7 @@ export interface AssessmentRef extends CallerRoles {
   id: number;
   uid: string;
   organization_id: number;
+  drafts: DraftPolicy;
 }
 
 /** Selects a visible assessment by uid. */
@@ -28,7 +30,7 @@ export const selectAssessmentRef = memoizeByVisibility((visibility) =>
   prepareWrite<VisibilityParameters & { uid: string }, AssessmentRef>((tx, p) =>
     tx
       .selectFrom('assessments')
-      .select(['id', 'uid', 'organization_id'])
+      .select(['id', 'uid', 'organization_id', 'drafts'])
       .select(callerRoles(visibility, p, sql.ref('assessments.id')))
       .where('uid', '=', p.uid)
       .where(assessmentIsVisible(visibility, p)),

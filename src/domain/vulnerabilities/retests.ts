@@ -79,6 +79,7 @@ export async function requestRetest(
   const { actor: caller, now } = by;
   const vulnerability = await lockVulnerability(tx, caller, vulnerabilityId, 'comment');
   const organizationId = vulnerability.organization_id;
+  const internal = vulnerability.draft === 1;
   if (vulnerability.retest_status === 'requested') throw new DomainError('retest-pending');
   if (isClosed(vulnerability.status_id)) throw new DomainError('vulnerability-closed');
   const row = await tx
@@ -103,6 +104,7 @@ export async function requestRetest(
     vulnerabilityId,
     kind: 'retest',
     after: { id: row.id, status: 'requested', message },
+    internal,
   });
   await recordEvent(tx, by, {
     action: 'retest.create',
@@ -110,6 +112,7 @@ export async function requestRetest(
     organizationId,
     before: null,
     after: { vulnerability: vulnerabilityId, message, status: 'requested' },
+    internal,
   });
   await changeStatusAudited(tx, by, vulnerability, STATUS.pendingVerification);
   const [retest] = await hydrateRetests(tx, [row]);
@@ -155,6 +158,7 @@ export async function decideRetest(
     .where('id', '=', vulnerabilityId)
     .execute();
   const organizationId = vulnerability.organization_id;
+  const internal = vulnerability.draft === 1;
   const after = { status, ...(message === undefined ? {} : { message }) };
   await recordTimeline(tx, by, {
     organizationId,
@@ -162,6 +166,7 @@ export async function decideRetest(
     kind: 'retest',
     before: { id, status: 'requested' },
     after: { id, ...after },
+    internal,
   });
   await recordEvent(tx, by, {
     action: 'retest.decide',
@@ -169,6 +174,7 @@ export async function decideRetest(
     organizationId,
     before: { status: 'requested', ...(message === undefined ? {} : { decision_message: null }) },
     after: { status, ...(message === undefined ? {} : { decision_message: message }) },
+    internal,
   });
   if (vulnerability.status_id === STATUS.pendingVerification)
     await changeStatusAudited(tx, by, vulnerability, statusAfter(status, vulnerability));
@@ -205,6 +211,7 @@ async function changeStatusAudited(
     organizationId: vulnerability.organization_id,
     before: { status_id: vulnerability.status_id },
     after: { status_id: statusId },
+    internal: vulnerability.draft === 1,
   });
 }
 

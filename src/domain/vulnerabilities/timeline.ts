@@ -83,7 +83,15 @@ export async function recordTimelineEntries(
 
 const insertForEach = prepareBatchInsert(
   'timeline_entries',
-  { organization_id: 'int', at: 'int', kind: 'text', user_id: 'int', before: 'text', after: 'text' },
+  {
+    organization_id: 'int',
+    at: 'int',
+    kind: 'text',
+    user_id: 'int',
+    before: 'text',
+    after: 'text',
+    internal: 'int',
+  },
   { column: 'vulnerability_id', kind: 'int' },
 );
 
@@ -96,12 +104,13 @@ export async function recordTimelineForEach(
     kind,
     before,
     after,
-  }: Pick<TimelineEntry, 'organizationId' | 'kind' | 'before' | 'after'>,
+    internal = false,
+  }: Pick<TimelineEntry, 'organizationId' | 'kind' | 'before' | 'after' | 'internal'>,
   vulnerabilityIds: readonly number[],
 ): Promise<void> {
   const textOf = (snapshot: object | null | undefined) =>
     snapshot == null ? null : JSON.stringify(snapshot);
-  const common = [organizationId, now, kind, actor.userId, textOf(before), textOf(after)];
+  const common = [organizationId, now, kind, actor.userId, textOf(before), textOf(after), internal ? 1 : 0];
   await insertForEach(tx, common, vulnerabilityIds);
 }
 

@@ -44,10 +44,11 @@ interface ListOptions<
   /** The sort columns that the query may choose. Defaults to none. */
   sorts?: readonly O[];
   defaultSort: { sort: O; descending?: boolean };
-  /** Filters that follow from the path. Throws if the caller cannot see its object. */
+  /** Filters that follow from the path. Throws if the caller cannot see its object, or may not use a filter. */
   scope?(
     context: ListContext,
     params: P extends TSchema ? Static<P> : undefined,
+    filters: FilterInput<F>,
   ): Promise<FilterInput<F>> | FilterInput<F>;
   /** Schema of one row. */
   schema: S;
@@ -126,7 +127,7 @@ export function listOperation<
         pickFields(declared.toRow(item, listContext) as object, selectedFields);
       const select = async () => {
         // The schema of the path validated the parameters.
-        const scope = await declared.scope?.(listContext, request.params as never);
+        const scope = await declared.scope?.(listContext, request.params as never, filters);
         const listRequest: ListRequest<F, O> = {
           filters: { ...filters, ...scope },
           ...parseSort(style, defaultSort, sorts, values),

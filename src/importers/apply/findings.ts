@@ -137,7 +137,7 @@ async function markMissing(run: ApplyContext, writer: AdaptiveWriter, scanScope:
     const missing = staleFindings.filter(
       ({ identity }) => !spool.findings.has(identity) && !spool.isUntested(identity),
     );
-    result.findings_gone += missing.filter(({ isGone }) => isGone).length;
+    result.findings_gone += missing.filter(({ isGone, isHidden }) => isGone && !isHidden).length;
     const ids = missing.flatMap(({ id, isGone }) => (isGone ? [] : [id]));
     for (let start = 0; start < ids.length;) {
       const batch = ids.slice(start, start + writer.batchSize);

@@ -43,7 +43,7 @@ export function memoizeTagSnapshots(tagNames: ReadonlyMap<number, string>): TagS
 /** @returns one entry for the status, one for the tags and one for the other fields, if they differ */
 export function timelineEntriesOf({ locked, after }: FieldChange, tagsOf: TagSnapshots): TimelineEntry[] {
   const { id, organizationId, fields } = locked;
-  const target = { organizationId, vulnerabilityId: id };
+  const target = { organizationId, vulnerabilityId: id, internal: locked.draft === 1 };
   const entries: TimelineEntry[] = [];
   const edited = editedSides(fields, after);
   if (edited !== undefined) entries.push({ ...target, kind: 'edited', before: edited[0], after: edited[1] });
@@ -82,5 +82,6 @@ export function auditedChange(change: FieldChange): AuditedChange {
     organizationId,
     before: auditSide(change, fields),
     after: auditSide(change, change.after),
+    internal: change.locked.draft === 1,
   };
 }

@@ -23,23 +23,30 @@ type UndoRecord = readonly [
   tags: readonly number[],
 ];
 
-/** Stores the replaced values of a bulk update, in its transaction. */
+/**
+ * Stores the replaced values of a bulk update, in its transaction.
+ * @param drafts ids of those that it publishes, which raises their version once more. An undo leaves them published
+ */
 export async function storeUndo(
   tx: Transaction,
   { actor, now }: ChangeContext,
   changes: readonly FieldChange[],
+  drafts: ReadonlySet<number>,
 ): Promise<void> {
-  const replaced = changes.map(({ locked: { id, version, fields } }): UndoRecord => [
-    id,
-    version + 1,
-    fields.statusId,
-    fields.statusSetAt,
-    fields.closedAt,
-    fields.severity,
-    fields.assigneeId,
-    fields.dueOn,
-    fields.tags,
-  ]);
+  const replaced = changes.map((change): UndoRecord => {
+    const { id, version, fields } = change.locked;
+    return [
+      id,
+      version + (hasChanges(change) ? 1 : 0) + (drafts.has(id) ? 1 : 0),
+      fields.statusId,
+      fields.statusSetAt,
+      fields.closedAt,
+      fields.severity,
+      fields.assigneeId,
+      fields.dueOn,
+      fields.tags,
+    ];
+  });
   await tx
     .insertInto('bulk_changes')
     .values({

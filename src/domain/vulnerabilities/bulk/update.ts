@@ -7,6 +7,7 @@ import { belongsToStaff, requirePermission } from '../../shared/permissions.ts';
 import { isDismissed, requireStatusMoves } from '../status-permissions.ts';
 import type { ListContext } from '../../lists/filters.ts';
 import { isCalendarDate } from '../../shared/time.ts';
+import { publishDrafts, requireDraftRight, requirePublisher } from '../drafts.ts';
 import { bulkComment } from './comment.ts';
 import {
   buildTagTransforms,
@@ -37,6 +38,8 @@ export interface BulkUpdateFields extends TagUpdate {
   assigneeId?: number | null | undefined;
   /** A day: `2026-11-22`. */
   dueOn?: string | null | undefined;
+  /** For staff: `false` publishes drafts. */
+  draft?: boolean | undefined;
 }
 
 /** Either `ids` or `filter`, or `undo` alone. */
@@ -81,13 +84,15 @@ export async function countUnsearchable(
 /**
  * Checks a bulk update, and reads what its filter selects. A separate step, because the transaction that follows keeps
  * others from writing.
- * @throws DomainError `invalid` for a bad form, `too-many` beyond a limit
+ * @throws DomainError `invalid` for a bad form, `too-many` beyond a limit, `forbidden` for others than staff who name
+ *   `draft`
  */
 export async function prepareBulkUpdate(
   listContext: ListContext,
   change: BulkUpdate,
 ): Promise<PreparedBulkUpdate> {
   const { ids, filter, undo } = change;
+  for (const { draft } of [change.set ?? {}, filter ?? {}]) requireDraftRight(listContext.caller, draft);
   if (undo === undefined) requireBoundedSize(new Set(ids).size, change);
   const errors = undo === undefined ? validateForm(change) : validateUndo(change);
   if (errors.length > 0) throw invalidInput(errors);
@@ -129,14 +134,17 @@ export async function bulkUpdateVulnerabilities(
         value: expectedCount,
       },
     ]);
+  const drafts = requirePublishable(locked, set.draft);
+  await requirePublisher(tx, by.actor, [...drafts]);
   const changes = locked
     .map((row) => ({ locked: row, after: fieldsAfter(row, set, by.now, tagRules.get(row.organizationId)) }))
-    .filter(hasChanges);
+    .filter((changed) => hasChanges(changed) || drafts.has(changed.locked.id));
   requireOwnSeverities(by.actor, changes);
   requireAtMost('tag changes', MAX_BULK_TAG_CHANGES, countTagChanges(changes));
   if (!dryRun) {
-    await writeChanges(tx, by, changes);
-    if (comment !== undefined) await bulkComment(tx, by, locked, comment);
+    await writeChanges(tx, by, changes, drafts);
+    const commented = locked.map((row) => (drafts.has(row.id) ? { ...row, draft: 0 } : row));
+    if (comment !== undefined) await bulkComment(tx, by, commented, comment);
   }
   return { matched: locked.length, changed: changes.map(({ locked: row }) => row.id) };
 }
@@ -210,17 +218,32 @@ async function undoBulkUpdate(
 
 async function writeChanges(
   tx: Transaction,
-  by: ChangeContext,
+  by: ChangeContext<Caller>,
   changes: readonly FieldChange[],
+  drafts: ReadonlySet<number> = new Set(),
 ): Promise<void> {
-  await storeUndo(tx, by, changes);
+  await storeUndo(tx, by, changes, drafts);
   if (changes.length === 0) return;
   const tags = new Set<number>();
   for (const { locked, after } of changes) {
     for (const tag of locked.fields.tags) tags.add(tag);
     for (const tag of after.tags) tags.add(tag);
   }
-  await writeFieldChanges(tx, by, changes, await tagNamesById(tx, tags));
+  await writeFieldChanges(tx, by, changes.filter(hasChanges), await tagNamesById(tx, tags));
+  if (drafts.size > 0) await publishDrafts(tx, by, [...drafts]);
+}
+
+/**
+ * @returns the ids of the drafts to publish, ascending
+ * @throws DomainError `invalid` if a published vulnerability would become a draft
+ */
+function requirePublishable(
+  locked: readonly LockedVulnerability[],
+  draft: boolean | undefined,
+): ReadonlySet<number> {
+  if (draft === true && locked.some((row) => row.draft === 0))
+    throw invalidInput({ property: 'set.draft', code: 'already-published', value: true });
+  return new Set(draft === false ? locked.flatMap((row) => (row.draft === 1 ? [row.id] : [])) : []);
 }
 
 function fieldsAfter(

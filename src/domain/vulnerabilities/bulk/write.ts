@@ -77,8 +77,8 @@ function groupEqualChanges(changes: readonly FieldChange[]): {
 }
 
 /** @returns a key that equal changes share */
-function changeKey({ locked: { organizationId, fields }, after }: FieldChange): string {
-  let text = String(organizationId);
+function changeKey({ locked: { organizationId, draft, fields }, after }: FieldChange): string {
+  let text = `${organizationId} ${draft}`;
   if (fields.statusId !== after.statusId)
     text += ` status ${fields.statusId} ${after.statusId} ${after.statusSetAt} ${after.closedAt}`;
   for (const [name, member] of EDITED_FIELDS)
@@ -194,7 +194,7 @@ async function accumulateDeltas(
   for (const change of changes) {
     const { locked, after } = change;
     const { fields } = locked;
-    const key = `${locked.assessmentId} ${fields.statusId} ${after.statusId} ${fields.severity} ${after.severity} ${String(fields.tags)} ${String(after.tags)}`;
+    const key = `${locked.assessmentId} ${locked.draft} ${fields.statusId} ${after.statusId} ${fields.severity} ${after.severity} ${String(fields.tags)} ${String(after.tags)}`;
     const group = groups.get(key) ?? { change, times: 0, assets: [] };
     groups.set(key, group);
     group.times += 1;
@@ -208,10 +208,12 @@ async function accumulateDeltas(
       assessmentId: locked.assessmentId,
       statusId,
       severity,
+      draft: locked.draft,
       tags: tags.filter((tag) => !otherTags.includes(tag)),
       assets: [],
     });
     sums.add(counterDeltas(counted(fields, after.tags), counted(after, fields.tags)), times);
-    sums.add(assetCounterDeltas(ofAll, fields.statusId, after.statusId));
+    const countedAssets = ({ statusId }: MutableFields) => ({ statusId, draft: locked.draft, assets: ofAll });
+    sums.add(assetCounterDeltas(countedAssets(fields), countedAssets(after)));
   }
 }

@@ -1,0 +1,189 @@
+import { sql } from 'kysely';
+import type { Caller, ChangeContext, Principal } from '../../auth/callers.ts';
+import { chunked } from '../../db/chunks.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import type { DraftPolicy } from '../assessments/assessments.ts';
+import { recordEvents } from '../audit/record-event.ts';
+import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
+import { DomainError } from '../shared/errors.ts';
+import { groupBy } from '../shared/group-by.ts';
+import { counterDeltas } from './counter-deltas.ts';
+import { loadLinkedIds } from './insert-vulnerabilities.ts';
+import type { AssetRef } from './resolve-references.ts';
+import { recordTimelineForEach } from './timeline.ts';
+import { auditSnapshot, VULNERABILITY_COLUMNS, type VulnerabilityRow } from './vulnerability-row.ts';
+
+// Staff look over what they found before the customer reads it: nobody else sees a draft (docs/roles.md). Changes of a
+// draft are internal in the timeline and the audit log, and stay so when it is published.
+
+/**
+ * Only staff may name drafts, whatever the value.
+ * @throws DomainError `forbidden`
+ */
+export function requireDraftRight(caller: Pick<Principal, 'staff'>, value: boolean | undefined): void {
+  if (value !== undefined && !caller.staff) throw new DomainError('draft-staff-only');
+}
+
+/**
+ * @param requested what the request says, if it does
+ * @returns whether what the caller reports in an assessment begins as a draft
+ * @throws DomainError `forbidden` for others than staff who request anything, and for staff who would publish what they
+ *   report where a second person has to
+ */
+export function beginsAsDraft(
+  caller: Pick<Principal, 'staff'>,
+  policy: DraftPolicy,
+  requested: boolean | undefined,
+): boolean {
+  requireDraftRight(caller, requested);
+  if (requested === false && policy === 'second_person') throw new DomainError('draft-second-person');
+  return requested ?? (caller.staff && policy !== 'off');
+}
+
+/** Rows per statement: each gets an audit event with its state. */
+const CHUNK_ROWS = 100;
+
+/** @throws DomainError `forbidden` where another member of staff has to publish what the caller reported */
+export async function requirePublisher(
+  db: ReadConnection,
+  { userId }: Pick<Caller, 'userId'>,
+  ids: readonly number[],
+): Promise<void> {
+  for (const chunk of chunked(ids, CHUNK_ROWS)) {
+    const own = await db
+      .selectFrom('vulnerabilities')
+      .innerJoin('assessments', 'assessments.id', 'vulnerabilities.assessment_id')
+      .select('vulnerabilities.id')
+      .where((eb) => inList(db, eb.ref('vulnerabilities.id'), chunk))
+      .where('assessments.drafts', '=', 'second_person')
+      // Without an account, nobody can tell that it is a second person.
+      .where((eb) => (userId === null ? eb.lit(true) : eb('vulnerabilities.created_by', '=', userId)))
+      .limit(1)
+      .executeTakeFirst();
+    if (own !== undefined) throw new DomainError('draft-second-person');
+  }
+}
+
+/**
+ * Publishes drafts: they count as reported now, and the audit log tells that they were created.
+ * @param ids of locked drafts, ascending
+ * @throws DomainError as `requirePublisher`
+ */
+export async function publishDrafts(
+  tx: Transaction,
+  by: ChangeContext<Caller>,
+  ids: readonly number[],
+): Promise<void> {
+  const { actor, now } = by;
+  await requirePublisher(tx, actor, ids);
+  const sums = new DeltaAccumulator();
+  for (const chunk of chunked(ids, CHUNK_ROWS)) {
+    const drafts = await loadDrafts(tx, chunk);
+    await tx
+      .updateTable('vulnerabilities')
+      .set((eb) => ({
+        draft: 0,
+        created_at: now,
+        first_seen_at: sql<number>`case when source = 'manual' then ${now} else first_seen_at end`,
+        published_by: actor.userId,
+        updated_at: now,
+        version: eb('version', '+', eb.lit(1)),
+      }))
+      .where((eb) => inList(tx, eb.ref('id'), chunk))
+      .execute();
+    for (const draft of drafts) sums.add(countersOfPublication(draft));
+    await recordPublications(tx, by, drafts);
+  }
+  await insertDeltas(tx, sums.rows());
+}
+
+interface Draft {
+  row: VulnerabilityRow;
+  assessment: string;
+  /** Ids. */
+  tags: readonly number[];
+  assets: readonly AssetRef[];
+}
+
+async function loadDrafts(db: ReadConnection, ids: readonly number[]): Promise<Draft[]> {
+  const rows = await db
+    .selectFrom('vulnerabilities')
+    .innerJoin('assessments', 'assessments.id', 'vulnerabilities.assessment_id')
+    .select(VULNERABILITY_COLUMNS)
+    .select('assessments.uid as assessment')
+    .where((eb) => inList(db, eb.ref('vulnerabilities.id'), ids))
+    .orderBy('vulnerabilities.id')
+    .execute();
+  const assets = await db
+    .selectFrom('vulnerability_assets as link')
+    .innerJoin('assets', 'assets.id', 'link.asset_id')
+    .select(['link.vulnerability_id', 'assets.id', 'assets.uid'])
+    .where((eb) => inList(db, eb.ref('link.vulnerability_id'), ids))
+    .orderBy('assets.id')
+    .execute();
+  const assetsOf = groupBy(
+    assets,
+    (asset) => asset.vulnerability_id,
+    ({ id, uid }) => ({ id, uid }),
+  );
+  const tagsOf = await loadLinkedIds(db, 'tags', ids);
+  return rows.map(({ assessment, ...row }) => ({
+    row,
+    assessment,
+    tags: tagsOf.get(row.id) ?? [],
+    assets: assetsOf.get(row.id) ?? [],
+  }));
+}
+
+function countersOfPublication({ row, tags, assets }: Draft) {
+  const counted = (draft: number) => ({
+    organizationId: row.organization_id,
+    assessmentId: row.assessment_id,
+    statusId: row.status_id,
+    severity: row.severity,
+    draft,
+    tags,
+    assets: assets.map(({ id }) => id),
+  });
+  return counterDeltas(counted(1), counted(0));
+}
+
+/** Tells everyone that vulnerabilities were created, and staff that they were drafts. */
+async function recordPublications(
+  tx: Transaction,
+  by: ChangeContext,
+  drafts: readonly Draft[],
+): Promise<void> {
+  await recordEvents(
+    tx,
+    drafts.map(({ row, assessment, tags, assets }) => ({
+      by,
+      change: {
+        action: 'vulnerability.create' as const,
+        object: ['vulnerability', row.id] as const,
+        organizationId: row.organization_id,
+        before: null,
+        after: auditSnapshot(
+          { ...row, draft: 0 },
+          { assessment, tags, assets: assets.map(({ uid }) => uid) },
+        ),
+      },
+    })),
+  );
+  const idsByOrganization = groupBy(
+    drafts,
+    ({ row }) => row.organization_id,
+    ({ row }) => row.id,
+  );
+  for (const [organizationId, ids] of idsByOrganization)
+    await recordTimelineForEach(tx, by, { organizationId, ...PUBLICATION_ENTRY }, ids);
+}
+
+/** The timeline entry of a publication. */
+export const PUBLICATION_ENTRY = {
+  kind: 'edited',
+  before: { draft: true },
+  after: { draft: false },
+  internal: true,
+} as const;
