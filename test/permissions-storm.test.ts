@@ -32,6 +32,9 @@ interface Assessment {
   id: number;
   organizationId: number;
   vulnerability: number;
+  draft: number;
+  /** How many vulnerabilities are no drafts. */
+  published: number;
   group: number | null;
 }
 
@@ -51,6 +54,7 @@ it.each([1, 2, 3])('A storm of changes leaves everyone the reach of their roles 
   const pick = <T>(list: readonly T[]): T => list[random.between(0, list.length - 1)] as T;
   const organization = await fixtures.organization();
   const owner = await fixtures.user({ organization: organization.uid, admin: true });
+  const staff = await fixtures.user({ assignedTo: [organization.uid] });
   const groups: number[] = [];
   const addGroup = async () => {
     const { id } = await fixtures.group(organization.uid);
@@ -64,7 +68,8 @@ it.each([1, 2, 3])('A storm of changes leaves everyone the reach of their roles 
     const group = index % 2 === 0 ? pick(groups) : null;
     const { uid, id } = await fixtures.assessment(organization.uid, undefined, group ?? undefined);
     const vulnerability = (await fixtures.vulnerability(uid)).id;
-    assessments.push({ uid, id, organizationId: organization.id, vulnerability, group });
+    const draft = (await fixtures.vulnerability(uid, { draft: true })).id;
+    assessments.push({ uid, id, organizationId: organization.id, vulnerability, draft, published: 1, group });
   }
   const people: Person[] = [];
   for (let index = 0; index < 6; index += 1)
@@ -77,8 +82,8 @@ it.each([1, 2, 3])('A storm of changes leaves everyone the reach of their roles 
       byGroup: new Map(),
     });
 
-  const call = async (method: string, path: string, body?: unknown) => {
-    const response = await server.request(method, path, { token: owner.token, body });
+  const call = async (method: string, path: string, body?: unknown, { token } = owner) => {
+    const response = await server.request(method, path, { token, body });
     expect([method, path, response.status]).toEqual([
       method,
       path,
@@ -157,6 +162,13 @@ it.each([1, 2, 3])('A storm of changes leaves everyone the reach of their roles 
       await call('PATCH', `/v1/assessments/${assessment.uid}`, { assessment_group_id: group });
       assessment.group = group;
     },
+    async 'publish a draft, and report another'() {
+      const assessment = pick(assessments);
+      const change = { ids: [assessment.draft], set: { draft: false } };
+      await call('POST', '/v1/vulnerabilities/bulk_update', change, staff);
+      assessment.published += 1;
+      assessment.draft = (await fixtures.vulnerability(assessment.uid, { draft: true })).id;
+    },
     async 'replace a group'() {
       const group = pick(groups);
       await call('DELETE', `/v1/assessment_groups/${group}`);
@@ -195,15 +207,21 @@ it.each([1, 2, 3])('A storm of changes leaves everyone the reach of their roles 
     expect(listed.body.map(({ uid }: Assessment) => uid).sort()).toEqual(uidsWith().sort());
     const reported = (await get('/v1/vulnerabilities?page[size]=200')).body;
     expect(reported.map((row: { assessment_id: string }) => row.assessment_id).sort()).toEqual(
-      uidsWith(SEES_ALL).sort(),
+      assessments
+        .filter((assessment) => has(assessment, SEES_ALL))
+        .flatMap(({ uid, published }) => Array.from({ length: published }, () => uid))
+        .sort(),
     );
     const { accessible_assessment_ids: accessible } = (await get('/v1/users/whoami')).body;
     expect(accessible).toEqual(person.isAdmin ? undefined : uidsWith().sort());
     for (const assessment of assessments) {
-      const { status } = await server.request('POST', '/v1/vulnerabilities/bulk_update', {
-        token,
-        body: { ids: [assessment.vulnerability], set: { severity: 'Low' }, dry_run: true },
-      });
+      const bulkUpdate = async (id: number) =>
+        server.request('POST', '/v1/vulnerabilities/bulk_update', {
+          token,
+          body: { ids: [id], set: { severity: 'Low' }, dry_run: true },
+        });
+      expect((await bulkUpdate(assessment.draft)).status).toBe(422);
+      const { status } = await bulkUpdate(assessment.vulnerability);
       const expected = has(assessment, TRIAGES) ? 200 : has(assessment, SEES_ALL) ? 403 : 422;
       expect([assessment.uid, rolesIn(person, assessment), status]).toEqual([
         assessment.uid,

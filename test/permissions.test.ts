@@ -892,10 +892,11 @@ function expectedStatus(row: Row, actor: Actor): number | string {
   return actor.role === 'infra_admin' ? infra : denied;
 }
 
-/** What lists and counts show of an assessment with one vulnerability on one of its two assets. */
+/** What lists and counts show of an assessment with a vulnerability and a draft on one of its two assets. */
 async function seen(e: Estate, user: TestUser) {
   const tag = await fixtures.vulnerabilityTag(e.organization.uid);
-  await fixtures.vulnerability(e.assessment, { assetUids: [e.asset], tagIds: [tag.id] });
+  for (const draft of [false, true])
+    await fixtures.vulnerability(e.assessment, { assetUids: [e.asset], tagIds: [tag.id], draft });
   await ask(e, { method: 'DELETE', path: `/v1/vulnerabilities/${e.vulnerability}` });
   await newSession(e, e.colleague, false);
   await newImport(e, e.colleague, 'succeeded');
@@ -943,9 +944,19 @@ const SEEN_BY_OTHERS = {
   sessions: 1,
 };
 
+// An asset counts no drafts as open vulnerabilities.
+const SEEN_BY_STAFF = {
+  ...SEEN_BY_OTHERS,
+  vulnerabilities: 2,
+  summarized: 2,
+  taggedVulnerabilities: 2,
+  assessmentCounts: [2, 2, 2],
+};
+
 function expectedToBeSeen(actor: Actor): typeof SEEN_BY_OTHERS | typeof SEEN_BY_NOBODY {
   if (actor.role === 'infra_admin') return SEEN_BY_INFRA_ADMIN;
-  return actor.role === undefined && actor.kind === 'none' ? SEEN_BY_NOBODY : SEEN_BY_OTHERS;
+  if (actor.role !== undefined) return SEEN_BY_OTHERS;
+  return { none: SEEN_BY_NOBODY, admin: SEEN_BY_OTHERS, staff: SEEN_BY_STAFF }[actor.kind];
 }
 
 describe.each(ACTORS)('$name', (actor) => {
@@ -1012,6 +1023,27 @@ describe.each(ACTORS)('$name', (actor) => {
       Object.fromEntries(Object.entries(TABLE).map(([name, row]) => [name, expectedStatus(row, actor)])),
     );
     expect(changed).toEqual([]);
+  });
+
+  it('finds a draft in no operation, unless they are staff', async () => {
+    const [estate, user] = await makeEstate(actor);
+    const isStaff = actor.role === undefined && actor.kind === 'staff';
+    const statuses: Record<string, number | string> = {};
+    const expected: typeof statuses = {};
+    for (const [name, row] of Object.entries(TABLE)) {
+      const attempt = await row.send(estate, user);
+      const { ids } = (attempt.body ?? {}) as { ids?: readonly number[] };
+      const inPath = Number(/^\/v1\/vulnerabilities\/(\d+)/.exec(attempt.path)?.[1] ?? 0);
+      const id = inPath || (name.startsWith('bulkUpdate') ? ids?.[0] : undefined);
+      if (id === undefined) continue;
+      await write((tx) => tx.updateTable('vulnerabilities').set({ draft: 1 }).where('id', '=', id).execute());
+      const { status } = await ask(estate, attempt, user);
+      statuses[name] = status < 300 ? SUCCESS : status;
+      expected[name] = isStaff ? expectedStatus(row, actor) : inPath > 0 ? 404 : 422;
+      await write((tx) => tx.updateTable('vulnerabilities').set({ draft: 0 }).where('id', '=', id).execute());
+    }
+    expect(statuses).toEqual(expected);
+    expect(Object.keys(statuses).length).toBeGreaterThan(15);
   });
 });
 
