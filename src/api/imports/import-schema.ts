@@ -48,6 +48,7 @@ export const ImportSchema = Type.Object(
         minimum_severity: nullable(Type.String({ enum: [...SEVERITIES], maxLength: 16 })),
         tags: Type.Array(textSchema('nightly'), { maxItems: MAX_ITEMS }),
         carry: Type.Boolean(),
+        list_assets: Type.Boolean(),
         mapping: nullable(Type.Record(Type.String({ maxLength: 1_024 }), textSchema('Name'))),
         dry_run: Type.Boolean(),
       },
@@ -85,6 +86,9 @@ export const ImportSchema = Type.Object(
         {
           assets_created: countSchema('Assets created.'),
           assets_updated: countSchema('Assets whose ports changed.'),
+          assets_outside_scope: countSchema(
+            'Assets of the report that the assessment does not list; 0 without an assessment.',
+          ),
           ports_opened: countSchema('Ports that opened.'),
           ports_closed: countSchema('Ports that closed.'),
           findings_created: countSchema('Vulnerabilities created.'),
@@ -149,6 +153,7 @@ export function toImportBody(view: ImportView): Static<typeof ImportSchema> {
       minimum_severity: options.minimumSeverity,
       tags: [...options.tags],
       carry: options.carry,
+      list_assets: options.listAssets ?? false,
       mapping: options.mapping ?? null,
       dry_run: options.dryRun,
     },

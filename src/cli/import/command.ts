@@ -29,6 +29,7 @@ interface ImportCommandOptions extends TargetFlags, MappingFlags {
   minimumSeverity?: string;
   tag?: string[];
   carry?: boolean;
+  listAssets?: boolean;
   dryRun?: boolean;
   watch?: boolean;
 }
@@ -101,6 +102,7 @@ export function registerImportCommand(program: Command): void {
     )
     .option('--tag <name>', 'Add this tag to new vulnerabilities (repeatable).', collect)
     .option('--carry', 'Carry over decisions on the same finding from other assessments.')
+    .option('--list-assets', 'Add the assets of the report to the scope of the assessment.')
     .option('--watch', 'Import new and changed files in the folders until Ctrl-C.')
     .option('--json', 'Output JSON Lines, one line per report.');
   addMappingOptions(command);
@@ -123,6 +125,7 @@ const INPUTS = {
   minimum_severity: 'minimumSeverity',
   tags: 'tag',
   dry_run: 'dryRun',
+  list_assets: 'listAssets',
   mapping: 'map',
 };
 
@@ -241,6 +244,7 @@ function uploadFields(
     date_order: flags.dateOrder,
     minimum_severity: flags.minimumSeverity,
     carry: flags.carry,
+    list_assets: flags.listAssets,
     dry_run: flags.dryRun,
     mapping: mapping && JSON.stringify(mapping),
   };

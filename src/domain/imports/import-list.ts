@@ -15,12 +15,13 @@ import {
   visibilityOf,
   visibilityParameters,
 } from '../shared/visibility.ts';
-import type {
-  ImportError,
-  ImportOptions,
-  ImportPreview,
-  ImportResult,
-  SkippedRecords,
+import {
+  EMPTY_RESULT,
+  type ImportError,
+  type ImportOptions,
+  type ImportPreview,
+  type ImportResult,
+  type SkippedRecords,
 } from './import-types.ts';
 
 type ImportState = Row<'imports'>['state'];
@@ -187,7 +188,8 @@ async function toViews(
     options: JSON.parse(row.options) as ImportOptions,
     progress: { ...initialProgress(row.size), ...(JSON.parse(row.progress) as Partial<ImportProgress>) },
     skips: JSON.parse(row.skips) as SkippedRecords[],
-    result: parseNullable(row.result) as ImportResult | null,
+    // Older results have fewer counts.
+    result: row.result === null ? null : { ...EMPTY_RESULT, ...(JSON.parse(row.result) as object) },
     preview: parseNullable(row.preview) as ImportPreview | null,
     error: parseNullable(row.error) as ImportError | null,
     undone: parseNullable(row.undone) as ImportUndone | null,

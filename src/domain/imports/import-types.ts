@@ -13,6 +13,8 @@ export interface ImportOptions {
   tags: readonly string[];
   /** Whether to carry over decisions on the same finding from other assessments. */
   carry: boolean;
+  /** Whether to put the assets of the report on the listing. Imports from before it existed lack it. */
+  listAssets?: boolean | undefined;
   /** Whether dates such as `3/4/2024` begin with the day or the month. Imports from before it existed lack it. */
   dateOrder?: 'dmy' | 'mdy' | null | undefined;
   /** The report's column by our field, for CSV. */
@@ -65,6 +67,8 @@ export interface SkippedRecords {
 export interface ImportResult {
   assets_created: number;
   assets_updated: number;
+  /** The assets of the report that the assessment does not list. */
+  assets_outside_scope: number;
   ports_opened: number;
   ports_closed: number;
   findings_created: number;
@@ -76,6 +80,7 @@ export interface ImportResult {
 export const EMPTY_RESULT: Readonly<ImportResult> = {
   assets_created: 0,
   assets_updated: 0,
+  assets_outside_scope: 0,
   ports_opened: 0,
   ports_closed: 0,
   findings_created: 0,
