@@ -34,6 +34,7 @@ export const SCHEMA_COMMENTS: Readonly<Record<string, string>> = {
   'asset_taggings.group_id':
     "A group that the asset's organization belongs to; `null` for the organization's own tag.",
   'listing_assets.scope_rules': 'JSON list of texts.',
+  'listing_assets.import_id': 'The import that listed the asset; `null` if a person did.',
   host_detections: 'The observation of a host by a scan, in the format of `host-detections.ts`.',
   'host_detections.import_id': '0 for a scan without an import.',
   asset_detections: 'When an import saw an asset.',

@@ -384,6 +384,8 @@ export interface Tables {
     asset_id: number;
     /** JSON list of texts. */
     scope_rules: Generated<string>;
+    /** The import that listed the asset; `null` if a person did. */
+    import_id: number | null;
   };
   oauth_clients: {
     id: string;

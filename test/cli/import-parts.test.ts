@@ -14,7 +14,13 @@ import { withStreams } from '../../src/cli/streams.ts';
 import { temporaryFolder } from '../harness/temporary.ts';
 
 function job(changes: Partial<RemoteImport> = {}): RemoteImport {
-  const counts = { assets_created: 2, assets_updated: 0, ports_opened: 0, ports_closed: 0 };
+  const counts = {
+    assets_created: 2,
+    assets_updated: 0,
+    assets_outside_scope: 1,
+    ports_opened: 0,
+    ports_closed: 0,
+  };
   const findings = {
     findings_created: 3,
     findings_seen_again: 1,
@@ -142,7 +148,7 @@ describe('The result of an import', () => {
     expect(lines.split('\n')).toEqual([
       'IMPORT  FORMAT     STATE      NEW  AGAIN  REOPENED  GONE  SKIPPED  FILE',
       '12      zap        succeeded  3    1      0         1     2        zap.xml',
-      '  assets new: 2',
+      '  assets new: 2, assets outside the scope: 1',
       '  skipped 2: false positive (first at line 12)',
       '-       -          refused    -    -      -         -     -        a-longer-name.json',
       '',

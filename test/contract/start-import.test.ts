@@ -83,6 +83,7 @@ describe('Operation 65: import a report', () => {
         minimum_severity: null,
         tags: [],
         carry: false,
+        list_assets: false,
         mapping: null,
         dry_run: false,
       },
@@ -146,6 +147,7 @@ describe('Operation 65: import a report', () => {
       ['tags', ' nightly '],
       ['tags', 'wide'],
       ['carry', 'true'],
+      ['list_assets', 'true'],
       ['mapping', ''],
       ['dry_run', '1'],
       ['file', hosts('192.0.2.9'), '../x/nmap\u202e.xml'],
@@ -160,6 +162,7 @@ describe('Operation 65: import a report', () => {
       minimum_severity: 'Low',
       tags: ['nightly', 'wide'],
       carry: true,
+      list_assets: true,
       mapping: null,
       dry_run: true,
     });

@@ -88,6 +88,10 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     '4e403206a07797f97e27e552c8a44257a868fd7a3ef0f6c7f756cd2d6174860e',
     'e257aaf445b130614aa638c9647c87a2a9b5f9d6312de7547854396cac326cf4',
   ],
+  '0013-listing-imports': [
+    'fb9ea010cb67e3c8ea2781a6149381244078406bb878f3f96b76d7c27104507b',
+    '9a83534432620b385dc0e79b6e5a9113c4db3a5ed355ee44552b398d2cdc7a55',
+  ],
 };
 
 /** Tables that later migrations drop. */
@@ -307,6 +311,38 @@ describe('Migrations', () => {
     expect(await count('vulnerabilities', 'reported_by_staff = 1')).toBeGreaterThan(0);
     expect(await count('testing_sessions', 'entered_by is null')).toBe(0);
     expect(await count('testing_sessions', '1 = 1')).toBeGreaterThan(0);
+  });
+
+  it('know which import listed the assets that it created', async () => {
+    const db = await open();
+    await restore(db, '0001-initial');
+    const made = sql`select listing.asset_id from listing_assets as listing
+      join imports on imports.assessment_id = listing.assessment_id
+      where imports.undone is null and listing.scope_rules = '[]'`;
+    const [first, second] = (
+      await sql<{ asset_id: number; id: number; assessment_id: number }>`
+        select listing.asset_id, min(imports.id) as id, min(imports.assessment_id) as assessment_id
+        from listing_assets as listing
+        join imports on imports.assessment_id = listing.assessment_id
+        where imports.undone is null and listing.scope_rules = '[]' and listing.asset_id in (${made})
+        group by listing.asset_id order by listing.asset_id limit 2`.execute(db.read)
+    ).rows;
+    expect(second).toBeDefined();
+    await db.write(async (tx) => {
+      await sql`update assets set import_id = null`.execute(tx);
+      await sql`update assets set import_id = ${first?.id} where id in (${first?.asset_id}, ${second?.asset_id})`.execute(
+        tx,
+      );
+      await sql`update listing_assets set scope_rules = '["by day"]' where asset_id = ${second?.asset_id}`.execute(
+        tx,
+      );
+    });
+    await db.migrate();
+    const { rows } = await sql<Row>`select asset_id, assessment_id, import_id from listing_assets
+      where import_id is not null`.execute(db.read);
+    expect(rows).toEqual([
+      { asset_id: first?.asset_id, assessment_id: first?.assessment_id, import_id: first?.id },
+    ]);
   });
 
   it('keep the access that everyone has, and know who created assessments', async () => {

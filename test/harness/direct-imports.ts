@@ -31,6 +31,7 @@ export const DEFAULT_OPTIONS: ImportOptions = {
   minimumSeverity: null,
   tags: [],
   carry: false,
+  listAssets: false,
   dryRun: false,
 };
 

@@ -126,6 +126,22 @@ describe('An import', () => {
     });
   });
 
+  it('that lists assets fails if its user may no longer change the listing when it begins', async () => {
+    const { uid, admin } = await createAssessment();
+    const fields = { assessment_id: uid };
+    const running = await uploadReport(server, staff.token, HELD_REPORT, fields);
+    await waitForImport(server, staff.token, running.body.id, (job) => job.state === 'running');
+    const { token } = await fixtures.token(admin.id, { scopes: ['api', 'asset_client_ow'] });
+    const waiting = await uploadReport(server, token, FINDING, { ...fields, list_assets: 'true' });
+    expect(waiting.status).toBe(202);
+    await demote(admin, [uid]);
+    gate.release();
+    expect(await waitForImport(server, staff.token, waiting.body.id)).toMatchObject({
+      state: 'failed',
+      error: { message: 'The account that started the import may no longer add assets to the listing.' },
+    });
+  });
+
   it('without an assessment fails if the user who started it is no longer an admin when it begins', async () => {
     const { admin } = await createAssessment();
     const running = await uploadReport(server, admin.token, HELD_REPORT);

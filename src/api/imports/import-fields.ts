@@ -98,6 +98,9 @@ export const importFieldsSchema = (maxSize: number) =>
         }),
       ),
       carry: flagField('Copy decisions about the same finding from other assessments.'),
+      list_assets: flagField(
+        'Add the assets of the report to the listing of the assessment, if you could do so with operation 11.',
+      ),
       mapping: Type.Optional(
         Type.String({
           maxLength: 65_536,
@@ -196,6 +199,7 @@ export function parseImportFields(fields: PresentFields, now: number): ParsedImp
     }),
     draft: all('draft').length === 0 ? undefined : isOn('draft'),
     carry: isOn('carry'),
+    listAssets: isOn('list_assets'),
     mapping: parseMapping(singleValue('mapping'), addError),
     dryRun: isOn('dry_run'),
   };

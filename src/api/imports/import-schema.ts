@@ -51,6 +51,7 @@ export const ImportSchema = Type.Object(
         draft: Type.Optional(
           Type.Boolean({ description: 'Whether new findings begin as drafts. Present for staff.' }),
         ),
+        list_assets: Type.Boolean(),
         mapping: nullable(Type.Record(Type.String({ maxLength: 1_024 }), textSchema('Name'))),
         dry_run: Type.Boolean(),
       },
@@ -88,6 +89,9 @@ export const ImportSchema = Type.Object(
         {
           assets_created: countSchema('Assets created.'),
           assets_updated: countSchema('Assets whose ports changed.'),
+          assets_outside_scope: countSchema(
+            'Assets of the report that the assessment does not list; 0 without an assessment.',
+          ),
           ports_opened: countSchema('Ports that opened.'),
           ports_closed: countSchema('Ports that closed.'),
           findings_created: countSchema('Vulnerabilities created.'),
@@ -153,6 +157,7 @@ export function toImportBody(view: ImportView): Static<typeof ImportSchema> {
       tags: [...options.tags],
       carry: options.carry,
       ...(options.draft === undefined ? {} : { draft: options.draft }),
+      list_assets: options.listAssets ?? false,
       mapping: options.mapping ?? null,
       dry_run: options.dryRun,
     },

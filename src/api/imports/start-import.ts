@@ -36,7 +36,7 @@ const startImportOperation = (context: Context) => {
     id: 'startImport',
     number: 65,
     summary: 'Import a report',
-    description: `Queues a report of at most ${formatSize(config.maxImportSize)} for import by a background job. The file must be the last part; send \`targets\` and \`tags\` as repeated fields. A report of findings requires an assessment that the caller has access to; a report of hosts without an assessment requires an admin and a scope that can write assets of the organization. Hosts that the scopes of the token cannot write are skipped. The format must be recognisable within the first 256 KiB. An unrecognised report, an unknown field, a part after the file, or a file before an \`assessment_id\` that it requires returns 422 and queues nothing. An organization can have at most 20 imports queued; another one returns 409. The names and values of the fields have at most ${formatSize(MAX_FIELD_BYTES)}. An account can have at most ${CONCURRENCY_LIMITS.upload.perAccount} uploads running; another one returns 429. An upload whose body arrives too slowly returns 408.`,
+    description: `Queues a report of at most ${formatSize(config.maxImportSize)} for import by a background job. The file must be the last part; send \`targets\` and \`tags\` as repeated fields. A report of findings requires an assessment that the caller has access to; a report of hosts without an assessment requires an admin and a scope that can write assets of the organization. Hosts that the scopes of the token cannot write are skipped. \`list_assets\` requires the right to add assets to the listing (operation 11). The format must be recognisable within the first 256 KiB. An unrecognised report, an unknown field, a part after the file, or a file before an \`assessment_id\` that it requires returns 422 and queues nothing. An organization can have at most 20 imports queued; another one returns 409. The names and values of the fields have at most ${formatSize(MAX_FIELD_BYTES)}. An account can have at most ${CONCURRENCY_LIMITS.upload.perAccount} uploads running; another one returns 429. An upload whose body arrives too slowly returns 408.`,
     method: 'POST',
     path: '/imports',
     access: V1_ACCESS,
@@ -88,7 +88,7 @@ const startImportOperation = (context: Context) => {
           if (target.assessment === undefined && !mayOmitAssessment(caller, target))
             throw caller.staff ? missingTarget() : missingAssessment();
           // Replays are checked too, as they are recognised only once the file has been stored.
-          const requireFormat = await requireImportPermission(db.read, caller, target);
+          const requireFormat = await requireImportPermission(db.read, caller, target, form.options);
           let format: ReportFormat | undefined;
           const inspected = inspectHead(
             limitFileSize(content, config.maxImportSize),

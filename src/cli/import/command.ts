@@ -30,6 +30,7 @@ interface ImportCommandOptions extends TargetFlags, MappingFlags {
   tag?: string[];
   carry?: boolean;
   draft?: boolean;
+  listAssets?: boolean;
   dryRun?: boolean;
   watch?: boolean;
 }
@@ -104,6 +105,7 @@ export function registerImportCommand(program: Command): void {
     .option('--carry', 'Carry over decisions on the same finding from other assessments.')
     .option('--draft', 'For staff: make new findings drafts. By default, the assessment decides.')
     .option('--no-draft', 'For staff: make no drafts.')
+    .option('--list-assets', 'Add the assets of the report to the scope of the assessment.')
     .option('--watch', 'Import new and changed files in the folders until Ctrl-C.')
     .option('--json', 'Output JSON Lines, one line per report.');
   addMappingOptions(command);
@@ -126,6 +128,7 @@ const INPUTS = {
   minimum_severity: 'minimumSeverity',
   tags: 'tag',
   dry_run: 'dryRun',
+  list_assets: 'listAssets',
   mapping: 'map',
 };
 
@@ -245,6 +248,7 @@ function uploadFields(
     minimum_severity: flags.minimumSeverity,
     carry: flags.carry,
     draft: flags.draft,
+    list_assets: flags.listAssets,
     dry_run: flags.dryRun,
     mapping: mapping && JSON.stringify(mapping),
   };

@@ -56,10 +56,11 @@ export class ResultTable implements ImportResultWriter {
 
 function hostLines({ job }: FileResult): string[] {
   if (job === undefined || job.result === null) return [];
-  const { assets_created, assets_updated, ports_opened, ports_closed } = job.result;
+  const { assets_created, assets_updated, assets_outside_scope, ports_opened, ports_closed } = job.result;
   const all = {
     'assets new': assets_created,
     'assets changed': assets_updated,
+    'assets outside the scope': assets_outside_scope,
     'ports opened': ports_opened,
     'ports closed': ports_closed,
   };

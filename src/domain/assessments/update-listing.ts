@@ -3,12 +3,20 @@ import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import { chunked } from '../../db/chunks.ts';
-import type { Transaction } from '../../db/database.ts';
-import { forNoKeyUpdate, inList, withoutIndex, parseRows, rowsAsJson } from '../../db/dialect-sql.ts';
+import type { ReadConnection, Transaction } from '../../db/database.ts';
+import {
+  forKeyShare,
+  forNoKeyUpdate,
+  inList,
+  withoutIndex,
+  parseRows,
+  rowsAsJson,
+} from '../../db/dialect-sql.ts';
 import { prepareQuery, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { invalidInput, notFound, type FieldError } from '../shared/errors.ts';
+import { lockRows } from '../shared/lock-rows.ts';
 import { permissionError } from '../shared/permissions.ts';
 import {
   assetIsVisible,
@@ -36,7 +44,7 @@ type Rules = string | undefined;
 /** Scope rules by the uid of the asset; `null` removes the asset from the listing. */
 export type ListingPlan = ReadonlyMap<string, Rules | null>;
 
-interface Listing {
+export interface Listing {
   id: number;
   uid: string;
   organization_id: number;
@@ -60,8 +68,9 @@ const NO_RULES = '[]';
 
 const upsertListingAssets = prepareInsert(
   'listing_assets',
-  { organization_id: 'int', assessment_id: 'int', asset_id: 'int', scope_rules: 'text' },
-  'on conflict (asset_id, assessment_id) do update set scope_rules = excluded.scope_rules',
+  { organization_id: 'int', assessment_id: 'int', asset_id: 'int', scope_rules: 'text', import_id: 'int' },
+  `on conflict (asset_id, assessment_id) do update set
+    scope_rules = excluded.scope_rules, import_id = excluded.import_id`,
 );
 
 const lockVisibleListing = memoizeByVisibility((visibility) =>
@@ -96,10 +105,13 @@ interface AssetsOfListing {
   assets: readonly number[];
 }
 
-const currentRules = prepareQuery<AssetsOfListing, { asset_id: number; scope_rules: string }>((db, p) =>
+const currentEntries = prepareQuery<
+  AssetsOfListing,
+  { asset_id: number; scope_rules: string; import_id: number | null }
+>((db, p) =>
   db
     .selectFrom('listing_assets')
-    .select(['asset_id', 'scope_rules'])
+    .select(['asset_id', 'scope_rules', 'import_id'])
     .where('assessment_id', '=', p.listing)
     .where((eb) => inList(db, eb.ref('asset_id'), p.assets)),
 );
@@ -172,24 +184,85 @@ export async function addNewAssetsToListing(
   const listing = await selectForNoKeyUpdate(tx, listingUid).executeTakeFirst();
   if (listing === undefined) throw notFound('listing');
   const placements = assets.map(({ id, uid }): AssetPlacement => ({ id, uid, rules: undefined }));
-  await applyPlacements(
-    tx,
-    by,
-    listing,
-    placements.toSorted((one, other) => (one.uid < other.uid ? -1 : 1)),
-  );
+  await applyPlacements(tx, by, listing, sortedByUid(placements));
 }
 
-/** Applies placements, sorted by uid, to a locked listing. */
+/** @returns whether the caller may use operation 11 on a listing */
+export async function canWriteListing(db: ReadConnection, caller: Caller, id: number): Promise<boolean> {
+  const visibility = visibilityByScopes(caller, ASSET_WRITE_SCOPES, 'write_assets');
+  const row = await db
+    .selectFrom('assessments')
+    .select('id')
+    .where('id', '=', id)
+    .where(assessmentIsVisible(visibility, visibilityParameters(caller)))
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+const selectVisibleIds = memoizeByVisibility((visibility) =>
+  prepareQuery<VisibilityParameters & { ids: readonly number[] }, { id: number }>((db, p) =>
+    db
+      .selectFrom('assets')
+      .select('assets.id')
+      .where((eb) => inList(db, eb.ref('assets.id'), p.ids))
+      .where(assetIsVisible(visibility, p)),
+  ),
+);
+
+/**
+ * Lists assets of a report, as far as operation 11 would for the caller, and those that the import created.
+ * @param listing locked, and one that the caller may write
+ * @param assets of the listing's organization, and not in the listing
+ * @returns the ids of those that are listed now
+ */
+export async function listReportedAssets(
+  tx: Transaction,
+  by: ChangeContext<Caller>,
+  listing: Listing,
+  importId: number,
+  assets: readonly (Asset & { import_id: number | null })[],
+): Promise<ReadonlySet<number>> {
+  const visibility = visibilityByScopes(by.actor, ASSET_WRITE_SCOPES, 'write_assets');
+  const listed = new Set(assets.flatMap(({ id, import_id }) => (import_id === importId ? [id] : [])));
+  const ids = assets.flatMap(({ id }) => (listed.has(id) ? [] : [id]));
+  const visible = await selectVisibleIds(visibility)(tx, { ...visibilityParameters(by.actor), ids });
+  for (const { id } of visible) listed.add(id);
+  await lockRows(tx, 'assets', [...listed], forKeyShare);
+  const placements = assets.flatMap(({ id, uid }): AssetPlacement[] =>
+    listed.has(id) ? [{ id, uid, rules: undefined }] : [],
+  );
+  await applyPlacements(tx, by, listing, sortedByUid(placements), importId);
+  return listed;
+}
+
+/** Takes assets off a locked listing. */
+export async function removeFromListing(
+  tx: Transaction,
+  by: ChangeContext,
+  listing: Listing,
+  assets: readonly Asset[],
+): Promise<void> {
+  const placements = assets.map(({ id, uid }): AssetPlacement => ({ id, uid, rules: null }));
+  await applyPlacements(tx, by, listing, sortedByUid(placements));
+}
+
+const sortedByUid = (placements: readonly AssetPlacement[]): AssetPlacement[] =>
+  placements.toSorted((one, other) => (one.uid < other.uid ? -1 : 1));
+
+/**
+ * Applies placements, sorted by uid, to a locked listing.
+ * @param importId the import that adds assets, `null` for people: an undo takes off what the import added
+ */
 async function applyPlacements(
   tx: Transaction,
   by: ChangeContext,
   listing: Listing,
   placements: readonly AssetPlacement[],
+  importId: number | null = null,
 ): Promise<void> {
   const [before, after] = [new AuditedAssets(), new AuditedAssets()];
   for (const chunk of chunked(placements, MAX_ASSETS_AT_ONCE)) {
-    const changes = await applyChunk(tx, listing, chunk);
+    const changes = await applyChunk(tx, listing, chunk, importId);
     before.add(changes.map(({ uid, from }) => [uid, from]));
     after.add(changes.map(({ uid, to }) => [uid, to]));
   }
@@ -213,21 +286,25 @@ async function applyChunk(
   tx: Transaction,
   { id: listing, organization_id: organization }: Listing,
   placements: readonly AssetPlacement[],
+  importId: number | null,
 ): Promise<AssetChange[]> {
-  const rows = await currentRules(tx, { listing, assets: placements.map(({ id }) => id) });
-  const current = new Map(rows.map((row) => [row.asset_id, row.scope_rules]));
-  const changes = placements
-    .map(({ id, uid, rules }): AssetChange => {
-      const from = current.get(id) ?? null;
-      return { id, uid, from, to: rules === undefined ? (from ?? NO_RULES) : rules };
-    })
-    .filter(({ from, to }) => from !== to);
+  const rows = await currentEntries(tx, { listing, assets: placements.map(({ id }) => id) });
+  const current = new Map(rows.map((row) => [row.asset_id, row]));
+  const placed = placements.map(({ id, uid, rules }): AssetChange => {
+    const from = current.get(id)?.scope_rules ?? null;
+    return { id, uid, from, to: rules === undefined ? (from ?? NO_RULES) : rules };
+  });
+  const changes = placed.filter(({ from, to }) => from !== to);
 
   const removed = changes.filter(({ to }) => to === null);
   if (removed.length > 0) await deleteAssets(tx, { listing, assets: removed.map(({ id }) => id) });
+  // An asset that an import listed and a person lists again stays after an undo.
+  const written = placed.filter(
+    ({ id, from, to }) => to !== null && (from !== to || current.get(id)?.import_id !== importId),
+  );
   await upsertListingAssets(
     tx,
-    changes.filter(({ to }) => to !== null).map(({ id, to }) => [organization, listing, id, to]),
+    written.map(({ id, to }) => [organization, listing, id, to, importId]),
   );
   return changes;
 }

@@ -1,16 +1,17 @@
 import { type SqlBool, sql } from 'kysely';
 import { prepareInsert } from '../../db/bulk-insert.ts';
-import { forKeyShare, inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
+import { forKeyShare, forNoKeyUpdate, inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/database.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
-import { updateSeenRange } from '../assets/scans/host-queries.ts';
+import { selectListedAssets, updateSeenRange } from '../assets/scans/host-queries.ts';
 import type { ImportJob } from './import-types.ts';
-import { addNewAssetsToListing } from '../assessments/update-listing.ts';
+import { type Listing, listReportedAssets } from '../assessments/update-listing.ts';
 import { insertAssets, newAssetUids } from '../assets/insert-assets.ts';
-import { findPermittedAssets } from './import-permissions.ts';
+import { type FoundAsset, findPermittedAssets } from './import-permissions.ts';
 import type { AssetLocation, Detection } from './finding-detections.ts';
 import type { ScannedHost, TimedRecord } from '../assets/scans/apply-scans.ts';
 import { upsertScannedHosts } from '../assets/scans/upsert-hosts.ts';
+import { lockRows } from '../shared/lock-rows.ts';
 
 /** The result of applying hosts in one transaction. */
 interface AppliedHosts {
@@ -22,13 +23,15 @@ interface AppliedHosts {
   portsClosed: number;
   /** Addresses of hosts that the importer may not change. */
   denied: string[];
+  /** Addresses of hosts that answered and that the assessment does not list. */
+  outside: string[];
   /** Records to apply in the next transaction. */
   deferred: TimedRecord[];
 }
 
 /**
- * Creates or updates the assets of reported hosts, and lists created ones in the assessment. Skips hosts that the
- * importer may not change.
+ * Creates or updates the assets of reported hosts, and lists those that answered if the import lists assets. Skips hosts
+ * that the importer may not change.
  * @param hosts may have several records of a host, in any order
  * @param now milliseconds since 1970
  */
@@ -39,23 +42,31 @@ export async function applyReportedHosts(
   now: number,
 ): Promise<AppliedHosts> {
   const by = { actor: job.caller, now };
+  const answered = new Set(hosts.flatMap(({ address, down }) => (down === true ? [] : [address])));
+  const outside: string[] = [];
+  await lockListing(tx, job);
   const applied = await upsertScannedHosts(tx, by, job.organizationId, hosts, {
     importId: job.id,
-    findWritable: async (scannedHosts) => (await findPermittedAssets(tx, job, scannedHosts)).writable,
+    findWritable: async (scannedHosts) => {
+      const present = scannedHosts.filter(({ address }) => answered.has(address));
+      const unlisted = await listOrFindUnlisted(tx, job, present, now);
+      const { writable } = await findPermittedAssets(tx, job, scannedHosts);
+      for (const { id, address } of present) if (unlisted.has(id) && writable.has(id)) outside.push(address);
+      return writable;
+    },
   });
   await recordAssetDetections(
     tx,
     job,
     applied.seenRanges.map(({ id, first, last }) => ({ id, firstSeenAt: first, seenAt: last })),
   );
-  if (job.assessment !== null && applied.createdHosts.length > 0)
-    await addNewAssetsToListing(tx, by, job.assessment.uid, applied.createdHosts);
   return {
     created: applied.createdHosts.map(({ address }) => address),
     updated: applied.updated,
     portsOpened: applied.openedPorts,
     portsClosed: applied.closedPorts,
     denied: applied.skipped,
+    outside,
     deferred: applied.deferred,
   };
 }
@@ -66,6 +77,8 @@ export interface ResolvedAssets {
   /** The ids of these assets whose `last_seen` the importer may change. */
   writable: ReadonlySet<number>;
   created: AssetLocation[];
+  /** Those of `ids` that the assessment does not list. */
+  outside: AssetLocation[];
 }
 
 export const assetKey = ({ type, location }: AssetLocation): string => `${type} ${location}`;
@@ -73,7 +86,7 @@ export const assetKey = ({ type, location }: AssetLocation): string => `${type} 
 const findAssetsByLocation = prepareQuery((db, p: { organization: number; locations: readonly string[] }) =>
   db
     .selectFrom('assets')
-    .select(['id', 'type', 'location', 'writable_by', 'import_id'])
+    .select(['id', 'uid', 'type', 'location', 'writable_by', 'import_id'])
     .where('organization_id', '=', p.organization)
     .where('type', 'in', ['host', 'webapp'])
     .where((eb) => inList(db, eb.ref('location'), p.locations)),
@@ -85,11 +98,42 @@ interface LocatedAsset {
   seenAt: number;
   /** Whether to create it if it is missing. */
   mayCreate: boolean;
+  /** False below the minimum severity: then the import does not see the asset, and does not list it. */
+  createsVulnerability: boolean;
+}
+
+/** Locks the listing of an import that lists assets, before other rows (src/db/concurrency/README.md). */
+export async function lockListing(tx: Transaction, { assessment, options }: ImportJob): Promise<void> {
+  if (assessment !== null && options.listAssets === true)
+    await lockRows(tx, 'assessments', [assessment.id], forNoKeyUpdate);
 }
 
 /**
- * Finds the assets of findings by type and location. Creates missing ones if the importer may, and lists them in the
- * assessment.
+ * Lists assets of the report that its starter may list, if the import lists assets. They count as listed when the rights
+ * of the import are checked.
+ * @returns the ids of the assets that the assessment does not list then; none without an assessment
+ */
+async function listOrFindUnlisted(
+  tx: Transaction,
+  { id: importId, caller, organizationId, assessment, options }: ImportJob,
+  assets: readonly (FoundAsset & { uid: string; createsVulnerability?: boolean })[],
+  now: number,
+): Promise<ReadonlySet<number>> {
+  if (assessment === null || assets.length === 0) return new Set();
+  const ids = assets.map(({ id }) => id);
+  const listedRows = await selectListedAssets(tx, { assessment: assessment.id, ids });
+  const listed = new Set(listedRows.map(({ asset_id }) => asset_id));
+  const unlisted = assets.filter(({ id }) => !listed.has(id));
+  const toList = unlisted.filter(({ createsVulnerability }) => createsVulnerability !== false);
+  if (options.listAssets !== true || toList.length === 0) return new Set(unlisted.map(({ id }) => id));
+  const listing: Listing = { ...assessment, organization_id: organizationId };
+  const added = await listReportedAssets(tx, { actor: caller, now }, listing, importId, toList);
+  return new Set(unlisted.flatMap(({ id }) => (added.has(id) ? [] : [id])));
+}
+
+/**
+ * Finds the assets of findings by type and location. Creates missing ones if the importer may, and lists all of them if
+ * the import lists assets.
  * @param located by `assetKey`
  */
 async function findOrCreateAssets(
@@ -101,23 +145,31 @@ async function findOrCreateAssets(
   const missing = new Map(located);
   const ids = new Map<string, number>();
   const writable = new Set<number>();
-  if (missing.size === 0) return { ids, writable, created: [] };
+  const outside: AssetLocation[] = [];
+  if (missing.size === 0) return { ids, writable, created: [], outside };
   const find = async (): Promise<void> => {
     const locations = [...new Set([...missing.values()].map(({ asset }) => asset.location))];
-    const rows = await findAssetsByLocation(tx, { organization: job.organizationId, locations });
-    const permitted = await findPermittedAssets(tx, job, rows);
-    for (const row of rows) {
+    const assets = await findAssetsByLocation(tx, { organization: job.organizationId, locations });
+    const rows = assets.flatMap((row) => {
       const key = assetKey(row as AssetLocation);
-      if (missing.delete(key) && permitted.linkable.has(row.id)) ids.set(key, row.id);
+      const entry = missing.get(key);
+      return entry !== undefined && missing.delete(key) ? [{ ...row, ...entry }] : [];
+    });
+    const unlisted = await listOrFindUnlisted(tx, job, rows, now);
+    const permitted = await findPermittedAssets(tx, job, rows);
+    for (const { id, asset } of rows) {
+      if (!permitted.linkable.has(id)) continue;
+      ids.set(assetKey(asset), id);
+      if (unlisted.has(id)) outside.push(asset);
     }
     for (const id of permitted.writable) writable.add(id);
   };
   await find();
-  if (missing.size === 0 || !job.canWriteAssets) return { ids, writable, created: [] };
+  if (missing.size === 0 || !job.canWriteAssets) return { ids, writable, created: [], outside };
 
   const by = { actor: job.caller, now };
   const toCreate = [...missing.values()].filter(({ mayCreate }) => mayCreate);
-  if (toCreate.length === 0) return { ids, writable, created: [] };
+  if (toCreate.length === 0) return { ids, writable, created: [], outside };
   const uids = newAssetUids(toCreate.length, now);
   const createdAssets = await insertAssets(
     tx,
@@ -136,13 +188,6 @@ async function findOrCreateAssets(
       },
     })),
   );
-  if (job.assessment !== null && createdAssets.size > 0)
-    await addNewAssetsToListing(
-      tx,
-      by,
-      job.assessment.uid,
-      [...createdAssets].map(([uid, id]) => ({ id, uid })),
-    );
   // A concurrent import may have created some of them first.
   await find();
   return {
@@ -151,6 +196,7 @@ async function findOrCreateAssets(
     created: toCreate.flatMap(({ asset }, index) =>
       createdAssets.has(uids[index] as string) ? [asset] : [],
     ),
+    outside,
   };
 }
 
@@ -170,7 +216,7 @@ export async function resolveFindingAssets(
   detections: readonly DetectionOnAsset[],
   now: number,
 ): Promise<ResolvedAssets> {
-  const located = new Map<string, LocatedAsset & { firstSeenAt: number; createsVulnerability: boolean }>();
+  const located = new Map<string, LocatedAsset & { firstSeenAt: number }>();
   for (const { detection, createsVulnerability, mayCreate } of detections) {
     const { asset, firstSeenAt, seenAt } = detection;
     if (asset === null) continue;
@@ -277,27 +323,12 @@ const selectEarlierSeen = prepareQuery<{ ids: readonly number[]; import: number 
     ),
 );
 
-/** Assigns assets to other imports, and moves their entries in the listings of the imports' assessments. */
+/** Assigns assets to other imports. */
 export async function moveToImports(
   tx: Transaction,
   moves: readonly (readonly [asset: number, toImport: number])[],
 ): Promise<void> {
   if (moves.length === 0) return;
-  const moved = sql`(select ${itemInteger(0)} as asset_id, new.organization_id, old.assessment_id as old_id,
-      new.assessment_id as new_id
-    from ${jsonRowsTable(tx, moves)}
-    join assets on assets.id = ${itemInteger(0)}
-    join imports as old on old.id = assets.import_id
-    join imports as new on new.id = ${itemInteger(1)}
-    where coalesce(new.assessment_id, 0) <> coalesce(old.assessment_id, 0))`;
-  // An asset that a person removed from the listing stays removed.
-  await sql`insert into listing_assets (organization_id, assessment_id, asset_id)
-    select organization_id, new_id, asset_id from ${moved} as moved
-    where new_id is not null and (old_id is null or exists (select 1 from listing_assets as listed
-      where listed.asset_id = moved.asset_id and listed.assessment_id = moved.old_id))
-    on conflict do nothing`.execute(tx);
-  await sql`delete from listing_assets where scope_rules = '[]' and (asset_id, assessment_id) in (
-    select asset_id, old_id from ${moved} as moved where old_id is not null)`.execute(tx);
   await sql`update assets set import_id = ${itemInteger(1)} from ${jsonRowsTable(tx, moves)}
     where assets.id = ${itemInteger(0)}`.execute(tx);
 }

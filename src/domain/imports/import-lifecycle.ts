@@ -173,6 +173,7 @@ export async function startRun(
   const stored = deserializeCaller(started.started_by_caller);
   const current = await currentRights(tx, stored);
   const caller = current ?? stored;
+  const options = JSON.parse(started.options) as ImportOptions;
   const canReport =
     assessment !== null &&
     isPermitted(caller, organizationId, await loadCallerRoles(tx, caller, assessment.id), 'report');
@@ -183,14 +184,19 @@ export async function startRun(
     caller,
     canWriteAssets: importAssetScopes(assessment !== null).some((scope) => caller.scopes.has(scope)),
     canReport,
-    options: JSON.parse(started.options) as ImportOptions,
+    options,
     sha256: started.sha256,
     createdAt: started.created_at,
     format: started.format,
     size: started.size,
     contentKey: started.blob_key,
     isCancelled: started.cancel_requested === 1,
-    lostPermission: await findLostPermission(tx, current, { organizationId, assessment, canReport }),
+    lostPermission: await findLostPermission(tx, current, {
+      organizationId,
+      assessment,
+      canReport,
+      options,
+    }),
   };
 }
 

@@ -16,6 +16,7 @@ import {
   visibilityParameters,
 } from '../shared/visibility.ts';
 import {
+  EMPTY_RESULT,
   type ImportError,
   type ImportOptions,
   type ImportPreview,
@@ -189,7 +190,8 @@ async function toViews(
     options: visibleOptions(caller, JSON.parse(row.options) as ImportOptions),
     progress: { ...initialProgress(row.size), ...(JSON.parse(row.progress) as Partial<ImportProgress>) },
     skips: JSON.parse(row.skips) as SkippedRecords[],
-    result: parseNullable(row.result) as ImportResult | null,
+    // Older results have fewer counts.
+    result: row.result === null ? null : { ...EMPTY_RESULT, ...(JSON.parse(row.result) as object) },
     preview: parseNullable(row.preview) as ImportPreview | null,
     error: parseNullable(row.error) as ImportError | null,
     undone: parseNullable(row.undone) as ImportUndone | null,

@@ -9,6 +9,7 @@ import {
 import type { ReadConnection, Transaction } from '../../db/database.ts';
 import type { Row } from '../../db/schema.ts';
 import { requireAssessment } from '../assessments/find-assessment.ts';
+import { canWriteListing } from '../assessments/update-listing.ts';
 import { canWrite } from '../assets/create-assets.ts';
 import { selectListedAssets } from '../assets/scans/host-queries.ts';
 import { DomainError } from '../shared/errors.ts';
@@ -31,14 +32,19 @@ export async function currentRights(db: ReadConnection, caller: Caller): Promise
 
 /**
  * Checks whether an import may go on. It ends when the account is banned, or loses its access to the assessment or
- * organization or the role to import there.
+ * organization, the role to import there, or the right to change the listing that the import adds to.
  * @param current the rights that are left, of `currentRights`
  * @returns the reason as a sentence; `undefined` if it may go on
  */
 export async function findLostPermission(
   db: ReadConnection,
   current: Caller | undefined,
-  { organizationId, assessment, canReport }: Pick<ImportJob, 'organizationId' | 'assessment' | 'canReport'>,
+  {
+    organizationId,
+    assessment,
+    canReport,
+    options,
+  }: Pick<ImportJob, 'organizationId' | 'assessment' | 'canReport' | 'options'>,
 ): Promise<string | undefined> {
   if (current === undefined) return 'The account that started the import was banned.';
   if (assessment === null)
@@ -47,9 +53,11 @@ export async function findLostPermission(
       : 'The account that started the import is no longer an admin of the organization.';
   try {
     const roles = await requireAssessment(db, current, assessment.uid);
-    return isPermitted(current, organizationId, roles, canReport ? 'report' : 'import_hosts')
+    if (!isPermitted(current, organizationId, roles, canReport ? 'report' : 'import_hosts'))
+      return 'The role of the account that started the import no longer permits it.';
+    return options.listAssets !== true || (await canWriteListing(db, current, assessment.id))
       ? undefined
-      : 'The role of the account that started the import no longer permits it.';
+      : 'The account that started the import may no longer add assets to the listing.';
   } catch (error) {
     if (!(error instanceof DomainError && error.kind === 'not-found')) throw error;
     return 'The account that started the import no longer has access to the assessment.';

@@ -15,6 +15,8 @@ export interface ImportOptions {
   carry: boolean;
   /** Whether new findings begin as drafts. Imports from before it existed lack it. */
   draft?: boolean | undefined;
+  /** Whether to put the assets of the report on the listing. Imports from before it existed lack it. */
+  listAssets?: boolean | undefined;
   /** Whether dates such as `3/4/2024` begin with the day or the month. Imports from before it existed lack it. */
   dateOrder?: 'dmy' | 'mdy' | null | undefined;
   /** The report's column by our field, for CSV. */
@@ -67,6 +69,8 @@ export interface SkippedRecords {
 export interface ImportResult {
   assets_created: number;
   assets_updated: number;
+  /** The assets of the report that the assessment does not list. */
+  assets_outside_scope: number;
   ports_opened: number;
   ports_closed: number;
   findings_created: number;
@@ -78,6 +82,7 @@ export interface ImportResult {
 export const EMPTY_RESULT: Readonly<ImportResult> = {
   assets_created: 0,
   assets_updated: 0,
+  assets_outside_scope: 0,
   ports_opened: 0,
   ports_closed: 0,
   findings_created: 0,

@@ -3,10 +3,12 @@ import type { ReadConnection, Transaction } from '../../db/database.ts';
 import { lockAssessment, type VisibleAssessment, requireAssessment } from '../assessments/find-assessment.ts';
 import { selectOrganization } from '../organizations/select-organization.ts';
 import { recordEvent } from '../audit/record-event.ts';
-import { type CallerRoles, requirePermission } from '../shared/permissions.ts';
+import { type CallerRoles, permissionError, requirePermission } from '../shared/permissions.ts';
 import type { DraftPolicy } from '../assessments/assessments.ts';
 import { beginsAsDraft } from '../vulnerabilities/drafts.ts';
 import { requireCanDismiss } from '../vulnerabilities/status-permissions.ts';
+import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
+import { canWriteListing } from '../assessments/update-listing.ts';
 import { DomainError, invalidInput } from '../shared/errors.ts';
 import { retainBlob, type StoredBlob } from '../shared/files.ts';
 import { addJob, lockJobKind } from '../shared/jobs.ts';
@@ -50,8 +52,10 @@ export async function requireImportPermission(
   db: ReadConnection,
   caller: Caller,
   target: ImportTarget,
+  options: ImportOptions,
 ): Promise<(format: NewImport['format']) => void> {
   const resolved = await resolveTarget(caller, target, db, requireAssessment);
+  if (options.listAssets === true) await requireListingPermission(db, caller, resolved);
   return (format) => requireFormatPermission(caller, target, resolved, format);
 }
 
@@ -72,6 +76,22 @@ function requireFormatPermission(
   const scopes = importAssetScopes(target.assessment !== undefined);
   if (!hasFindings && !scopes.some((scope) => caller.scopes.has(scope)))
     throw new DomainError('import-lacks-asset-scope', { scopes });
+}
+
+/**
+ * @throws DomainError `invalid` without an assessment, `forbidden` if the caller may not add assets to its listing, as in
+ *   operation 11
+ */
+async function requireListingPermission(
+  db: ReadConnection,
+  caller: Caller,
+  { assessment }: ResolvedTarget,
+): Promise<void> {
+  if (assessment === null)
+    throw invalidInput({ property: 'assessment', code: 'assessment-required-to-list' });
+  if (!ASSET_WRITE_SCOPES.some((scope) => caller.scopes.has(scope)))
+    throw new DomainError('list-assets-lacks-asset-scope', { scopes: ASSET_WRITE_SCOPES });
+  if (!(await canWriteListing(db, caller, assessment.id))) throw permissionError('write_assets');
 }
 
 async function resolveTarget<D extends ReadConnection>(
@@ -118,6 +138,7 @@ export async function startImport(
 ): Promise<ImportView> {
   const { actor: caller, now } = by;
   const resolved = await resolveTarget(caller, target, tx, lockAssessment);
+  if (options.listAssets === true) await requireListingPermission(tx, caller, resolved);
   requireFormatPermission(caller, target, resolved, format);
   const { organizationId, assessment } = resolved;
   const draft = beginsAsDraft(caller, assessment?.drafts ?? 'off', options.draft) && assessment !== null;

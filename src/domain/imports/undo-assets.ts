@@ -1,8 +1,16 @@
-import { sql } from 'kysely';
+import { sql, type SqlBool } from 'kysely';
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import type { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
-import { forNoKeyUpdate, forUpdate, inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
+import {
+  containsSubstring,
+  forNoKeyUpdate,
+  forUpdate,
+  inList,
+  itemInteger,
+  jsonRowsTable,
+} from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/database.ts';
+import { removeFromListing } from '../assessments/update-listing.ts';
 import { readPortDeltas } from '../assets/ports.ts';
 import { deriveHost } from '../assets/scans/derive-ports.ts';
 import { countDetections } from '../assets/scans/host-detections.ts';
@@ -78,13 +86,69 @@ export async function changeHostDetections(
   return { last: isLast ? null : (hosts.at(-1) ?? null), done: 0, kept: 0 };
 }
 
+/** Matches the stored options of imports that list assets. Those from before the option existed listed new assets. */
+const LISTS_ASSETS = sql<SqlBool>`not (${containsSubstring(sql.ref<string>('imports.options'), '"listAssets":false')})`;
+
+/**
+ * Takes off the listing what the import added to it. What another import that stands saw and lists stays, and is then
+ * that one's. What a person lists, or has listed again since, belongs to no import.
+ */
+export async function undoListing(
+  tx: Transaction,
+  { id, organizationId, assessmentId }: { id: number; organizationId: number; assessmentId: number },
+  by: ChangeContext<Caller>,
+  after: number,
+  limit: number,
+): Promise<UndoStep> {
+  const assessment = await tx
+    .selectFrom('assessments')
+    .select(['id', 'uid'])
+    .where('id', '=', assessmentId)
+    .modifyEnd(forNoKeyUpdate(tx))
+    .executeTakeFirstOrThrow();
+  const rows = await tx
+    .selectFrom('listing_assets')
+    .innerJoin('assets', 'assets.id', 'listing_assets.asset_id')
+    .select((eb) => [
+      'assets.id',
+      'assets.uid',
+      eb
+        .selectFrom('asset_detections as seen')
+        .innerJoin('imports', 'imports.id', 'seen.import_id')
+        .select(({ fn }) => fn.min('imports.id').as('id'))
+        .whereRef('seen.asset_id', '=', 'listing_assets.asset_id')
+        .where('imports.id', '<>', id)
+        .where('imports.assessment_id', '=', assessmentId)
+        .where('imports.undone', 'is', null)
+        .where(LISTS_ASSETS)
+        .as('other'),
+    ])
+    .where('listing_assets.import_id', '=', id)
+    .where('listing_assets.assessment_id', '=', assessmentId)
+    .where('listing_assets.asset_id', '>', after)
+    .orderBy('listing_assets.asset_id')
+    .limit(limit)
+    .execute();
+  const listing = { ...assessment, organization_id: organizationId };
+  await removeFromListing(
+    tx,
+    by,
+    listing,
+    rows.filter(({ other }) => other === null),
+  );
+  const passedOn = rows.flatMap((row) => (row.other === null ? [] : [[row.id, row.other]]));
+  await sql`update listing_assets set import_id = ${itemInteger(1)} from ${jsonRowsTable(tx, passedOn)}
+    where asset_id = ${itemInteger(0)} and assessment_id = ${assessmentId}`.execute(tx);
+  return { last: rows.length < limit ? null : (rows.at(-1)?.id ?? null), done: 0, kept: 0 };
+}
+
 /**
  * Deletes the import's detections of assets, and the assets that it created, except those that another import saw, a
- * person changed or the caller may not delete. Undo the findings and hosts of the import first.
+ * person changed or the caller may not delete. Undo the findings, hosts and listing of the import first.
  */
 export async function undoAssetDetections(
   tx: Transaction,
-  { id, organizationId, assessmentId }: { id: number; organizationId: number; assessmentId: number | null },
+  { id, organizationId }: { id: number; organizationId: number },
   by: ChangeContext<Caller>,
   after: number,
   limit: number,
@@ -123,7 +187,6 @@ export async function undoAssetDetections(
   const untouched = await findUntouched(
     tx,
     unshared.map((row) => row.id),
-    assessmentId,
   );
   const deleted = unshared.filter(
     (row) => untouched.has(row.id) && canDeleteCreatedAsset(by.actor, row.writable_by),
@@ -260,19 +323,12 @@ async function restoreSeenTimes(tx: Transaction, ids: readonly number[]): Promis
   return earliest;
 }
 
-/**
- * @returns the assets that were never changed and to which nothing refers except a listing of the import's assessment
- */
-async function findUntouched(
-  tx: Transaction,
-  ids: readonly number[],
-  assessmentId: number | null,
-): Promise<ReadonlySet<number>> {
+/** @returns the assets that were never changed and to which nothing refers */
+async function findUntouched(tx: Transaction, ids: readonly number[]): Promise<ReadonlySet<number>> {
   const { rows } = await sql<{ id: number }>`select assets.id from assets
     where ${inList(tx, sql.ref<number>('assets.id'), ids)} and assets.version = 1
       and not exists (select 1 from vulnerability_assets as link where link.asset_id = assets.id)
       and not exists (select 1 from asset_taggings as tagging where tagging.asset_id = assets.id)
-      and not exists (select 1 from listing_assets as listed where listed.asset_id = assets.id
-        and not (listed.assessment_id = ${assessmentId ?? 0} and listed.scope_rules = '[]'))`.execute(tx);
+      and not exists (select 1 from listing_assets as listed where listed.asset_id = assets.id)`.execute(tx);
   return new Set(rows.map(({ id }) => id));
 }

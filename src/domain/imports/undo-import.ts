@@ -9,7 +9,7 @@ import type { ImportUndone } from './import-list.ts';
 import { reconcileFindings } from './reconcile-findings.ts';
 import { alignReportTimes, type SameReport } from './report-times.ts';
 import { readAffectedFindings } from './scan-scopes.ts';
-import { changeHostDetections, runInSteps, undoAssetDetections } from './undo-assets.ts';
+import { changeHostDetections, runInSteps, undoAssetDetections, undoListing } from './undo-assets.ts';
 
 interface ImportToUndo extends SameReport {
   id: number;
@@ -58,6 +58,9 @@ export async function undoImport(
     });
     // After all findings, as these rows determine which findings are affected.
     await writer.write(1, (tx) => deleteScopes(tx, id));
+    await runInSteps(writer, (tx, after, limit) =>
+      undoListing(tx, { ...target, assessmentId }, by(), after, limit),
+    );
   }
   await runInSteps(writer, (tx, after, limit) =>
     changeHostDetections(tx, target, (hosts) => deleteDetections(tx, id, hosts), after, limit),

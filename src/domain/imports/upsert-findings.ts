@@ -20,7 +20,7 @@ import { type FindingContent, loadContentsOf } from './finding-facts.ts';
 import type { FindingsJob } from './import-types.ts';
 import { earlierOutcomes } from './resume-point.ts';
 import { reconcileFindings } from './reconcile-findings.ts';
-import { assetKey, resolveFindingAssets, type ResolvedAssets } from './apply-assets.ts';
+import { assetKey, lockListing, resolveFindingAssets, type ResolvedAssets } from './apply-assets.ts';
 
 /** The change of a finding; `below`: it has no vulnerability, because it is below the minimum severity. */
 export type DetectionOutcome = 'new' | 'again' | 'reopened' | 'below';
@@ -29,6 +29,8 @@ export interface UpsertResult {
   /** The outcomes in the order of the detections. */
   outcomes: DetectionOutcome[];
   assetsCreated: AssetLocation[];
+  /** Assets that the assessment does not list. */
+  assetsOutside: AssetLocation[];
 }
 
 /** A stored finding with its last detection and its vulnerability. */
@@ -133,6 +135,7 @@ export async function upsertFindings(
   now: number,
 ): Promise<UpsertResult> {
   const { options, assessment } = job;
+  await lockListing(tx, job);
   const identities = detections.map(({ identity }) => identity);
   const rows = await selectExisting(tx, { assessment: assessment.id, identities });
   const existing = new Map(parseRows(EXISTING_COLUMNS, rows).map((row) => [row.identity, row]));
@@ -206,7 +209,7 @@ export async function upsertFindings(
     if (finding === undefined || isHidden(job, finding)) return createsVulnerability ? 'new' : 'below';
     return earlier.get(finding.id) ?? changes.get(finding.id) ?? 'again';
   });
-  return { outcomes, assetsCreated: assets.created };
+  return { outcomes, assetsCreated: assets.created, assetsOutside: assets.outside };
 }
 
 /** Whether a detection changes only the time and the import of the last detection. */

@@ -23,6 +23,7 @@ export const FIELD_ERRORS = {
   'assessment-required': ({ format }: { format: string }) =>
     `is required for the findings of a ${format} report; in a form, the file must be the last part`,
   'assessment-required-before-file': 'is required; in a form, the file must be the last part',
+  'assessment-required-to-list': 'is required to list assets; in a form, the file must be the last part',
   'assessment-or-organization-required-before-file': ({ other }: { other: string }) =>
     `is required, or ${other} for a report of hosts; in a form, the file must be the last part`,
   'bad-assessment-uid': 'must be 1 to 50 lowercase letters, digits, - and _',
@@ -201,6 +202,8 @@ export const ERRORS = {
     'group-tag': 'Changing a tag of an organization group needs access to every organization of the group.',
     'import-lacks-asset-scope': ({ scopes }: { scopes: readonly string[] }) =>
       `Importing a report of hosts creates assets, which needs one of the scopes ${scopes.join(', ')}.`,
+    'list-assets-lacks-asset-scope': ({ scopes }: { scopes: readonly string[] }) =>
+      `Adding the assets of a report to the listing needs one of the scopes ${scopes.join(', ')}.`,
     'import-starter-or-admin-only': 'Only the user who started an import and admins can cancel or undo it.',
     'import-without-assessment-admins-only': 'Only admins can import reports without an assessment.',
     'assessment-drafts-staff-only':

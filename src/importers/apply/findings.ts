@@ -78,6 +78,8 @@ export async function applyFindings(run: ApplyContext): Promise<void> {
       // Dry runs roll back, so every batch reports the same asset as created: count it once.
       if (!job.options.dryRun || spool.addCreatedAsset(asset)) result.assets_created += 1;
     }
+    for (const asset of upserted.assetsOutside)
+      if (spool.addOutsideAsset(asset)) result.assets_outside_scope += 1;
     countOutcomes(run, detections, upserted.outcomes);
     after = appliesInOrder ? last.sequence : last.detection.identity;
     applied += spooled.length;

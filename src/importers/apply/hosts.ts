@@ -122,6 +122,8 @@ export class HostApplier {
       if (spool.addCreatedAsset({ type: 'host', location })) result.assets_created += 1;
     for (const location of applied.updated)
       if (spool.addUpdatedAsset({ type: 'host', location })) result.assets_updated += 1;
+    for (const location of applied.outside)
+      if (spool.addOutsideAsset({ type: 'host', location })) result.assets_outside_scope += 1;
     result.ports_opened += applied.portsOpened;
     result.ports_closed += applied.portsClosed;
     for (const address of applied.denied)

@@ -167,6 +167,11 @@ export class ReportSpool {
     return this.addCreatedAsset(asset);
   }
 
+  /** Records an asset that the assessment does not list. @returns whether it is new */
+  addOutsideAsset({ type, location }: AssetLocation): boolean {
+    return this.#remember.run(`outside ${type} ${location}`) > 0;
+  }
+
   /** Records a host that the import may not change. @returns whether it is new */
   addDeniedHost(address: string): boolean {
     return this.#remember.run(`denied ${address}`) > 0;

@@ -96,6 +96,7 @@ function* simplerThan(step: Step): Generator<Step> {
         };
   if (content.isNarrow) yield { ...step, content: { ...content, isNarrow: false } };
   if (options.whenGone === 'fix') yield { ...step, options: { ...options, whenGone: 'keep' } };
+  if (options.listAssets === true) yield { ...step, options: { ...options, listAssets: false } };
   if (options.carry === true) yield { ...step, options: { ...options, carry: false } };
   if (options.minimumSeverity != null) yield { ...step, options: { ...options, minimumSeverity: null } };
   for (const name of ['targets', 'tags'] as const)
@@ -122,7 +123,7 @@ function textOf(step: Step): string {
     ({ item, level, text, locations }) =>
       `${item}(level ${level}, text ${text}, ${locations} ${locations === 1 ? 'location' : 'locations'})`,
   );
-  const { scannedAt, targets = [], tags = [], minimumSeverity, whenGone, carry } = options;
+  const { scannedAt, targets = [], tags = [], minimumSeverity, whenGone, carry, listAssets } = options;
   return [
     `import ${key} of ${format}`,
     at === null ? 'without a time' : `of day ${dayNumber(at)}`,
@@ -135,5 +136,6 @@ function textOf(step: Step): string {
     ...(minimumSeverity == null ? [] : [`at least ${minimumSeverity}`]),
     ...(whenGone === 'fix' ? ['fix'] : []),
     ...(carry === true ? ['carry'] : []),
+    ...(listAssets === true ? ['lists assets'] : []),
   ].join(', ');
 }

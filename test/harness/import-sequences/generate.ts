@@ -202,6 +202,7 @@ function chooseImport(
       tags: random.chance(0.25) ? [random.pick(['scan-a', 'scan-b'])] : [],
       // Reports that state a time ignore it.
       scannedAt: !inOrder && random.chance(0.5) ? dayOf(earlier) : null,
+      listAssets: random.chance(0.4),
     },
   });
   if (imports.length > 0 && !inOrder && random.chance(0.12)) {
