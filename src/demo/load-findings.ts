@@ -13,6 +13,8 @@ import { type DemoFinding, type TemplateValues, fillTemplate } from './affected-
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+/** Of the latest findings, those that are still untriaged are drafts. */
+const MOST_DRAFTS = 8;
 /** Many findings younger than this are still untriaged. In milliseconds. */
 const RECENT = 12 * 24 * HOUR;
 
@@ -55,6 +57,8 @@ export interface SeedFindingsOptions {
   team: readonly DemoUser[];
   /** Whether the first findings get the lifecycles that the examples of the API description rely on. */
   useFirstLifecycles: boolean;
+  /** Whether some of the latest findings are drafts. */
+  hasDrafts: boolean;
 }
 
 /**
@@ -91,15 +95,17 @@ export function seedFindings(options: SeedFindingsOptions): { ids: number[] } {
       },
       random,
     );
+    const life = first ?? random.pick(lifecycles().others);
+    const isNew = random.happens(60) && options.now - reportedAt < RECENT;
+    const isDraft = isNew && options.hasDrafts && index >= findings.length - MOST_DRAFTS;
     let id = 0;
     schedule.add(reportedAt, async (now) => {
-      ({ id } = await createVulnerability(tx, personChangeContext(people.tester, now), input));
+      const by = personChangeContext(people.tester, now);
+      ({ id } = await createVulnerability(tx, by, { ...input, ...(isDraft ? { draft: true } : {}) }));
       if (ids.length < lifecycles().first.length) ids.push(id);
     });
     const key = evidenceKey(options.assessment, index);
     attach(options, options.evidence.reported.get(key), people.tester, reportedAt, () => id);
-    const life = first ?? random.pick(lifecycles().others);
-    const isNew = random.happens(60) && options.now - reportedAt < RECENT;
     const verifiedAt = scheduleLifecycle(
       options,
       isNew ? [] : life,

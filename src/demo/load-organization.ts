@@ -103,6 +103,7 @@ export async function loadOrganization(
       assets: loaded.uids,
       admin,
       // Only the admin has access to further assessments. Testers are not assigned what they reported.
+      hasDrafts: isMain && !spec.selfTested,
       team: isMain && !spec.selfTested ? [member, spare, admin] : [admin],
       useFirstLifecycles: isMain,
     });

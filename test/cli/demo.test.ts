@@ -103,10 +103,11 @@ describe('assay demo', () => {
       const { rows: totals } = await query<Record<string, number>>(
         db,
         `select count(*) as all_of_them, count(distinct severity) as severities, count(distinct status_id) as statuses,
-           count(cvss_score) as scored from vulnerabilities where assessment_id = (${inAssessment})`,
+           count(cvss_score) as scored, sum(draft) as drafts from vulnerabilities where assessment_id = (${inAssessment})`,
       );
       expect(totals[0]).toMatchObject({ all_of_them: 200, severities: 5, statuses: 9 });
       expect(totals[0]?.['scored']).toBeLessThan(200);
+      expect(totals[0]?.['drafts']).toBeGreaterThan(2);
       const { rows: testers } = await query(
         db,
         `select distinct tester_id from testing_sessions where assessment_id = (${inAssessment})`,
