@@ -105,7 +105,11 @@ describe('Operation 21: attach files to a vulnerability', () => {
     ]);
     const user = { id: member.id, name: null, email: member.email };
     const [first, second] = response.body;
-    const common = { created_at: '2026-11-21T10:31:00.000Z', user };
+    const common = {
+      by_staff: false,
+      created_at: '2026-11-21T10:31:00.000Z',
+      user,
+    };
     expect([response.status, response.body]).toEqual([
       201,
       [

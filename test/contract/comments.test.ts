@@ -61,6 +61,7 @@ describe('Operation 25: comment on a vulnerability', () => {
       created_at: '2026-11-21T10:31:00.000Z',
       updated_at: '2026-11-21T10:31:00.000Z',
       user,
+      by_staff: false,
       body: text,
       User: user,
     };

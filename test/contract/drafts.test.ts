@@ -208,6 +208,15 @@ describe('A draft', () => {
     expect((await send('GET', '/vulnerabilities/summary', staff)).body.by_severity.High).toBe(0);
   });
 
+  it('is not counted in the audit log when its tag is deleted', async () => {
+    const tag = await fixtures.vulnerabilityTag(organization);
+    await draft(staff, { tags: [tag.id] });
+    await report(staff, { tags: [tag.id] });
+    expect((await send('DELETE', `/vulnerability_tags/${tag.id}`, admin)).status).toBe(204);
+    const { body } = await send('GET', `/audit_events?filter[action]=vulnerability-tag.delete`, admin);
+    expect(body).toMatchObject([{ before: { vulnerabilities: 1 } }]);
+  });
+
   it('does not count as an open vulnerability of its asset', async () => {
     const asset = await fixtures.asset({ organization });
     await fixtures.list(assessment, asset.uid);

@@ -63,6 +63,20 @@ async function report(by: TestUser, fields: object = {}): Promise<string> {
   return `/vulnerabilities/${created.body.id}`;
 }
 
+it('Comments and files say whether staff made them', async () => {
+  const path = await report(member);
+  for (const user of [staff, member]) {
+    await send('POST', `${path}/comments`, user, { text: 'Text' });
+    await server.request('POST', `/v1${path}/attachments`, {
+      token: user.token,
+      ...formOf([['file', 'evidence', 'evidence.txt']]),
+    });
+  }
+  const marks = [{ by_staff: true }, { by_staff: false }];
+  expect((await send('GET', `${path}/comments`, member)).body).toMatchObject(marks);
+  expect((await send('GET', path, member)).body.attachments).toMatchObject(marks);
+});
+
 it('A vulnerability says who reported it: staff, or the organization', async () => {
   for (const [user, isStaffs] of [
     [staff, true],

@@ -53,6 +53,7 @@ export const StoredAttachmentSchema = Type.Object(
       examples: ['https://assay.example/v1/vulnerabilities/1/attachments/1'],
     }),
     user: NullableUserRefSchema,
+    by_staff: Type.Boolean({ description: 'Whether staff uploaded it: then only staff delete it.' }),
   },
   { title: 'Stored attachment' },
 );
@@ -60,7 +61,7 @@ export const StoredAttachmentSchema = Type.Object(
 export function toStoredAttachmentBody(
   context: Pick<Context, 'addresses' | 'config'>,
   vulnerabilityId: number,
-  { id, filename, contentType, fileSize, createdAt, sha256, user }: Attachment,
+  { id, filename, contentType, fileSize, createdAt, sha256, user, byStaff }: Attachment,
 ): Static<typeof StoredAttachmentSchema> {
   return {
     id,
@@ -71,6 +72,7 @@ export function toStoredAttachmentBody(
     sha256,
     url: `${publicBaseUrl(AREAS.v1, context)}/vulnerabilities/${vulnerabilityId}/attachments/${id}`,
     user,
+    by_staff: byStaff,
   };
 }
 

@@ -31,6 +31,7 @@ const CommentSchema = Type.Object(
     created_at: DateTimeSchema,
     updated_at: DateTimeSchema,
     user: NullableUserRefSchema,
+    by_staff: Type.Boolean({ description: 'Whether staff wrote it: then only staff delete it.' }),
     body: Type.String({
       ...textSchema('The fix is on the test system.'),
       description: 'Same as `text`.',
@@ -140,7 +141,7 @@ const deleteCommentOperation = ({ clock }: Context) =>
       ),
   });
 
-function toCommentBody({ id, text, internal, createdAt, updatedAt, user }: Comment) {
+function toCommentBody({ id, text, internal, createdAt, updatedAt, user, byStaff }: Comment) {
   return {
     id,
     text,
@@ -148,6 +149,7 @@ function toCommentBody({ id, text, internal, createdAt, updatedAt, user }: Comme
     created_at: formatTimestamp(createdAt),
     updated_at: formatTimestamp(updatedAt),
     user,
+    by_staff: byStaff,
     body: text,
     User: user,
   };

@@ -34,6 +34,7 @@ export interface Attachment {
   /** Milliseconds since 1970. */
   createdAt: number;
   user: UserRef | null;
+  byStaff: boolean;
 }
 
 /** An uploaded file, with the name and the type that the client gave it. */
@@ -66,7 +67,7 @@ const selectByVulnerability = prepareQuery((db, p: { ids: readonly number[] }) =
 export async function loadAttachments(
   db: ReadConnection,
   vulnerabilityIds: readonly number[],
-): Promise<ReadonlyMap<number, readonly (Attachment & { byStaff: number })[]>> {
+): Promise<ReadonlyMap<number, readonly Attachment[]>> {
   const rows =
     vulnerabilityIds.length === 0 ? [] : await selectByVulnerability(db, { ids: vulnerabilityIds });
   const userOf = await loadUserRefs(
@@ -84,7 +85,7 @@ export async function loadAttachments(
       sha256: row.sha256,
       createdAt: row.created_at,
       user: userOf(row.user_id),
-      byStaff: row.by_staff,
+      byStaff: row.by_staff === 1,
     }),
   );
 }
@@ -144,7 +145,14 @@ async function insertAttachments(
       })
       .returning('id')
       .executeTakeFirstOrThrow();
-    attachments.push({ id, ...values, sha256, createdAt: by.now, user: userOf(by.actor.userId) });
+    attachments.push({
+      id,
+      ...values,
+      sha256,
+      createdAt: by.now,
+      user: userOf(by.actor.userId),
+      byStaff: by.actor.staff,
+    });
     await recordEvent(tx, by, {
       action: 'attachment.create',
       object: ['attachment', id],
@@ -222,7 +230,7 @@ export async function deleteAttachment(
   if (!isUploader && !isAdminOf(caller, organizationId))
     throw new DomainError('attachment-uploader-or-admin-only');
   requireVulnerabilityPermission(caller, vulnerability, 'comment');
-  if (belongsToStaff(caller, attachment.byStaff)) throw new DomainError('staff-attachment');
+  if (belongsToStaff(caller, attachment.byStaff ? 1 : 0)) throw new DomainError('staff-attachment');
   requireVersion(expected, ATTACHMENT_VERSION);
   await deleteRows(tx, [id]);
   await touchVulnerability(tx, { id: vulnerabilityId, now });

@@ -28,6 +28,7 @@ export interface Comment {
   createdAt: number;
   updatedAt: number;
   user: UserRef | null;
+  byStaff: boolean;
 }
 
 type CommentRow = Pick<Row<'comments'>, (typeof COLUMNS)[number]>;
@@ -244,5 +245,6 @@ function toComment(row: CommentRow, user: UserRef | null): Comment {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     user,
+    byStaff: row.by_staff === 1,
   };
 }
