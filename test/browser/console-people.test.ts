@@ -24,6 +24,25 @@ describeInBrowser('Console: people', () => {
     await expect.poll(() => states.filter({ hasText: 'Active' }).count()).toBe(0);
   });
 
+  it('changes who may dismiss findings', async () => {
+    const page = await assay.enter('admin', '/people');
+    const open = () => page.getByRole('button', { name: 'Organization settings' }).click();
+    await open();
+    const dialog = page.getByRole('dialog', { name: 'Organization settings' });
+    await expect
+      .poll(() => dialog.getByRole('radio', { name: 'Everyone who triages' }).isChecked())
+      .toBe(true);
+    await dialog.getByRole('radio', { name: 'Admins alone' }).check();
+    await expectAccessible(page, page.getByRole('dialog'));
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Organization settings saved').waitFor();
+    await open();
+    await expect.poll(() => dialog.getByRole('radio', { name: 'Admins alone' }).isChecked()).toBe(true);
+    await dialog.getByRole('radio', { name: 'Everyone who triages' }).check();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  });
+
   it('invites a person with a link, and shows errors at their field', async () => {
     const page = await assay.enter('admin', '/people', { expectedStatuses: [409, 422] });
     await page.getByRole('button', { name: 'Invite', exact: true }).click();

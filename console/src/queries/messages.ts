@@ -25,6 +25,7 @@ export const queryMessages = {
     banned: (name: string) => `${name} banned`,
   },
 
+  organization: { updated: 'Organization settings saved' },
   group: {
     updated: 'Group updated',
     errors: {

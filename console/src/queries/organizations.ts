@@ -1,6 +1,8 @@
-import { queryOptions } from '@tanstack/react-query';
-import type { Organization } from '../../../client/src/openapi-types.ts';
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import type { Organization, OrganizationChange } from '../../../client/src/openapi-types.ts';
+import { notify } from '../components/notifications.tsx';
 import { api } from './client.ts';
+import { queryMessages } from './messages.ts';
 
 /** The organizations that the user has access to (operation 61). */
 export const organizationsQuery = queryOptions({
@@ -14,3 +16,17 @@ export const organizationsQuery = queryOptions({
   },
   staleTime: 60_000,
 });
+
+export function useUpdateOrganization() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ uid, set }: { uid: string; set: OrganizationChange }) =>
+      (await api.PATCH('/v1/organizations/{uid}', { params: { path: { uid } }, body: set })).data,
+    async onSuccess() {
+      notify(queryMessages.organization.updated);
+      // What the organization permits decides what is offered.
+      void client.invalidateQueries();
+      await client.invalidateQueries({ queryKey: organizationsQuery.queryKey });
+    },
+  });
+}

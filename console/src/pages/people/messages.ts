@@ -26,6 +26,17 @@ export const peopleMessages = {
     byMailHint: 'If this server sends email. You get the link either way.',
   },
 
+  organization: {
+    title: 'Organization settings',
+    dismissal: 'Who may dismiss findings',
+    dismissalHint: 'As not valid, accepted risk, duplicate or out of scope. Admins and staff always may.',
+    dismissalRoles: {
+      assessment_member: 'Everyone who triages',
+      assessment_operator: 'Operators and group admins of the assessment',
+      admin: 'Admins alone',
+    },
+  },
+
   actions: {
     rename: 'Rename',
     newInvitation: 'Create a new invitation link',

@@ -1,5 +1,5 @@
-import { Button } from '@mantine/core';
-import { IconUserPlus } from '@tabler/icons-react';
+import { ActionIcon, Button, Group } from '@mantine/core';
+import { IconSettings, IconUserPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -13,6 +13,7 @@ import { ListPage } from '../../components/list-page.tsx';
 import { Time } from '../../components/time.tsx';
 import { currentUserQuery } from '../../session/permissions.ts';
 import { InvitePersonDialog } from './invite-person-dialog.tsx';
+import { OrganizationSettingsDialog } from './organization-settings-dialog.tsx';
 import { UserStateBadge } from './user-state-badge.tsx';
 import { parsePeopleSearch, PERSON_STATES } from '../../app/search-params.ts';
 import { peopleMessages } from './messages.ts';
@@ -95,6 +96,7 @@ function List() {
   const filters = [STATE_FILTER, ...useOrganizationFilter()];
   const [isInviting, setInviting] = useState(false);
   const startInviting = () => setInviting(true);
+  const [isConfiguring, setConfiguring] = useState(false);
   return (
     <ListPage
       title="People"
@@ -114,15 +116,27 @@ function List() {
       create={{
         label: 'Invite',
         button: (
-          <Button size="xs" leftSection={<IconUserPlus size={14} aria-hidden />} onClick={startInviting}>
-            Invite
-          </Button>
+          <Group gap="xs" wrap="nowrap">
+            <ActionIcon
+              variant="default"
+              size={30}
+              aria-label={messages.organization.title}
+              title={messages.organization.title}
+              onClick={() => setConfiguring(true)}
+            >
+              <IconSettings size={16} aria-hidden />
+            </ActionIcon>
+            <Button size="xs" leftSection={<IconUserPlus size={14} aria-hidden />} onClick={startInviting}>
+              Invite
+            </Button>
+          </Group>
         ),
         run: startInviting,
       }}
       empty={{ title: messages.noPeople, hint: messages.noPeopleHint }}
     >
       {isInviting && <InvitePersonDialog onClose={() => setInviting(false)} />}
+      {isConfiguring && <OrganizationSettingsDialog onClose={() => setConfiguring(false)} />}
     </ListPage>
   );
 }
