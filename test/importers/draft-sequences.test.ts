@@ -5,6 +5,7 @@ import { readCounters } from '../../src/domain/shared/counters.ts';
 import { publishDrafts } from '../../src/domain/vulnerabilities/drafts.ts';
 import { importDirectly, undoDirectly } from '../harness/direct-imports.ts';
 import { createFixtures } from '../harness/fixtures.ts';
+import { nucleiReport } from '../harness/nuclei.ts';
 import { useSharedServer } from '../harness/server.ts';
 
 /** Imports by staff and others, undos and publications in any order: what is hidden stays hidden, and counts agree. */
@@ -16,20 +17,6 @@ const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 1);
 const RULES = ['a', 'b', 'c', 'd'];
 const STEPS = 24;
-
-const reportOf = (rules: readonly string[], name: string, severity: string, at: number) =>
-  rules
-    .map((rule) =>
-      JSON.stringify({
-        'template-id': rule,
-        type: 'http',
-        host: 'https://acme.example',
-        'matched-at': `https://acme.example/${rule}`,
-        info: { name, severity, description: `Description: ${name}.` },
-        timestamp: new Date(at).toISOString(),
-      }),
-    )
-    .join('\n');
 
 it.each(Array.from({ length: 10 }, (_, index) => index + 1))(
   'Drafts stay hidden until they are published, and stay published then (seed %i)',
@@ -68,12 +55,9 @@ it.each(Array.from({ length: 10 }, (_, index) => index + 1))(
         const rules = RULES.filter(() => random.happens(60));
         if (rules.length === 0) continue;
         const name = by === staff ? `Staff ${step}` : `Customer ${step}`;
-        const report = reportOf(
-          rules,
-          name,
-          random.pick(['low', 'medium', 'high']),
-          START + random.between(0, 30) * DAY,
-        );
+        const severity = random.pick(['low', 'medium', 'high']);
+        const scannedAt = START + random.between(0, 30) * DAY;
+        const report = nucleiReport(rules.map((rule) => ({ rule, name, severity, at: scannedAt })));
         const before = (await shownIds()).length;
         const isDraft = by === staff && random.happens(75);
         const { id, result } = await importDirectly(

@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { createFixtures, type TestUser } from '../harness/fixtures.ts';
 import { uploadReport, waitForImport } from '../harness/imports.ts';
+import { nucleiReport } from '../harness/nuclei.ts';
 import { useSharedServer } from '../harness/server.ts';
 
 /** Imports that make drafts, and those of others that meet them (docs/roles.md). */
@@ -34,18 +35,14 @@ interface Reported {
 }
 
 const reportOf = (findings: readonly Reported[]) =>
-  findings
-    .map(({ rule, name = 'Text of staff', severity = 'high', scannedAt = START }) =>
-      JSON.stringify({
-        'template-id': rule,
-        type: 'http',
-        host: 'https://acme.example',
-        'matched-at': `https://acme.example/${rule}`,
-        info: { name, severity, description: `Description: ${name}.` },
-        timestamp: new Date(scannedAt).toISOString(),
-      }),
-    )
-    .join('\n');
+  nucleiReport(
+    findings.map(({ rule, name = 'Text of staff', severity = 'high', scannedAt = START }) => ({
+      rule,
+      name,
+      severity,
+      at: scannedAt,
+    })),
+  );
 
 const get = async (path: string, by: TestUser) =>
   (await server.request('GET', `/v1${path}`, { token: by.token })).body;

@@ -3,6 +3,7 @@ import { type Caller, operatorCaller } from '../../src/auth/callers.ts';
 import { seededRandom } from '../../src/demo/random.ts';
 import { importDirectly, type ImportPlace, undoDirectly } from '../harness/direct-imports.ts';
 import { createFixtures } from '../harness/fixtures.ts';
+import { nucleiReport } from '../harness/nuclei.ts';
 import { useSharedServer } from '../harness/server.ts';
 
 /**
@@ -24,20 +25,16 @@ interface Reported {
   text: number;
 }
 
-/** A Nuclei report of these findings, scanned at a time. */
+/** A report of these findings, scanned at a time. */
 const reportOf = (findings: readonly Reported[], at: number) =>
-  findings
-    .map(({ rule, text }) =>
-      JSON.stringify({
-        'template-id': `rule-${rule}`,
-        type: 'http',
-        host: 'https://acme.example',
-        'matched-at': `https://acme.example/${rule}`,
-        info: { name: `Text ${text}`, severity: SEVERITIES[text % 3], description: `Description ${text}.` },
-        timestamp: new Date(at).toISOString(),
-      }),
-    )
-    .join('\n');
+  nucleiReport(
+    findings.map(({ rule, text }) => ({
+      rule: `rule-${rule}`,
+      name: `Text ${text}`,
+      severity: SEVERITIES[text % 3] as string,
+      at,
+    })),
+  );
 
 it.each(Array.from({ length: 12 }, (_, index) => index + 1))(
   'Imports of others leave what staff reported, in any order and with undos (seed %i)',
