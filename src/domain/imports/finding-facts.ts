@@ -13,8 +13,8 @@ import {
   type StatusDecision,
   type StoredDetection,
 } from './derive-finding.ts';
-import type { ScannerColumns } from './finding-detections.ts';
 import type { ImportOptions } from './import-types.ts';
+import type { Publication } from './publish-reported.ts';
 import { findCoveringScopes } from './scan-scopes.ts';
 
 /** The assessment of findings, and the imports that count. */
@@ -28,12 +28,6 @@ export interface FactsOf {
   /** A scope that covers all of the findings and may not be stored yet. */
   scope?: CoveringScope | undefined;
   publication?: Publication | undefined;
-}
-
-/** The drafts that an import of a client user reports too, and so publishes: each with what the report says. */
-export interface Publication {
-  importId: number;
-  columns: ReadonlyMap<number, ScannerColumns>;
 }
 
 /** A scanner's content of a finding, without its columns. */

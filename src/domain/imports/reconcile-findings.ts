@@ -10,7 +10,6 @@ import {
   insertVulnerabilityAssets,
   loadLinkedIds,
 } from '../vulnerabilities/insert-vulnerabilities.ts';
-import { PUBLICATION_ENTRY } from '../vulnerabilities/drafts.ts';
 import { recordTimelineEntries, type TimelineEntry } from '../vulnerabilities/timeline.ts';
 import { counterDeltas } from '../vulnerabilities/counter-deltas.ts';
 import { deriveFinding, type DerivedFinding } from './derive-finding.ts';
@@ -27,6 +26,7 @@ import {
   storeContents,
 } from './finding-contents.ts';
 import { type FactsOf, loadFindingFacts, loadStaffImports } from './finding-facts.ts';
+import { publishReported, onlyDrafts } from './publish-reported.ts';
 import {
   applyGoneMarks,
   applyOrigins,
@@ -84,11 +84,12 @@ interface Plan extends StatePlan {
  */
 export async function reconcileFindings(
   tx: Transaction,
-  context: Reconciling,
+  request: Reconciling,
   ids: readonly number[],
 ): Promise<FindingChange[]> {
-  const locked = await lockVulnerabilityRows(context.lock ?? forNoKeyUpdate)(tx, { ids });
+  const locked = await lockVulnerabilityRows(request.lock ?? forNoKeyUpdate)(tx, { ids });
   const rows = new Map(locked.map((row) => [row.id, row]));
+  const context = { ...request, publication: onlyDrafts(request.publication, rows) };
   const findings = await loadFindingFacts(tx, context, ids);
   const [assets, tags] = [
     await loadLinkedIds(tx, 'assets', [...rows.keys()]),
@@ -109,7 +110,7 @@ export async function reconcileFindings(
   await changeCreatorTags(tx, context, plans);
   const entries = await showLatestContents(tx, context, plans);
   await recordOverruled(tx, context, plans, entries);
-  await publishDetected(tx, context, plans);
+  await publishReported(tx, context, plans);
   await createMissing(tx, context, plans);
   await changeLinks(tx, context, plans);
   await applyOrigins(tx, plans);
@@ -282,38 +283,6 @@ async function recordOverruled(
   }
 }
 
-/** Publishes the drafts that an import of a client user reports too, with what its report says. */
-async function publishDetected(
-  tx: Transaction,
-  { organizationId, publication, by }: Reconciling,
-  plans: readonly Plan[],
-): Promise<void> {
-  if (publication === undefined) return;
-  const published = plans.flatMap((plan) => {
-    const columns = publication.columns.get(plan.id);
-    return plan.row === undefined || columns === undefined ? [] : [{ plan, row: plan.row, columns }];
-  });
-  if (published.length === 0) return;
-  const ids = published.map(({ plan }) => plan.id);
-  const { importId } = publication;
-  await overwriteColumns(
-    tx,
-    published.map(({ plan, columns }) => ({ id: plan.id, columns })),
-    by.now,
-  );
-  await tx
-    .updateTable('vulnerabilities')
-    .set({ draft: 0, created_at: by.now, published_by: by.actor.userId, published_import_id: importId })
-    .where((eb) => inList(tx, eb.ref('id'), ids))
-    .execute();
-  await recordTimelineEntries(
-    tx,
-    by,
-    ids.map((id) => ({ organizationId, vulnerabilityId: id, importId, ...PUBLICATION_ENTRY })),
-  );
-  for (const { plan, row, columns } of published) plan.row = { ...row, severity: columns.severity, draft: 0 };
-}
-
 /** @returns the timeline entry of what differs between two contents; the timeline does not show evidence */
 function seenEntry(
   organizationId: number,
@@ -361,21 +330,21 @@ async function createMissing(tx: Transaction, context: Reconciling, plans: reado
   );
   const created = missing.flatMap((plan) => {
     const content = contents.get(plan.id);
-    return content === undefined || plan.derived === undefined
-      ? []
-      : [{ plan, content, derived: plan.derived }];
+    const { derived } = plan;
+    if (content === undefined || derived === undefined) return [];
+    return [{ plan, content, derived, staffImport: staffImports.get(derived.importId ?? 0) }];
   });
   await insertVulnerabilities(
     tx,
-    created.map(({ plan: { id, source }, content, derived }) => ({
+    created.map(({ plan: { id, source }, content, derived, staffImport }) => ({
       ...buildVulnerabilityRow(
         { ...content.columns, validation_steps: '[]' },
         {
           id,
           assessment: { id: assessmentId, organization_id: organizationId },
           statusId: STATUS.pendingReview,
-          reporter: { userId: by.actor.userId, staff: staffImports.has(derived.importId ?? 0) },
-          isDraft: staffImports.get(derived.importId ?? 0)?.isDraft === true,
+          reporter: { userId: by.actor.userId, staff: staffImport !== undefined },
+          isDraft: staffImport?.isDraft === true,
           now: by.now,
         },
       ),
@@ -383,7 +352,7 @@ async function createMissing(tx: Transaction, context: Reconciling, plans: reado
       first_seen_at: derived.firstSeenAt ?? by.now,
     })),
   );
-  for (const { plan, content, derived } of created)
+  for (const { plan, content, derived, staffImport } of created)
     plan.row = {
       id: plan.id,
       severity: content.columns.severity,
@@ -392,8 +361,8 @@ async function createMissing(tx: Transaction, context: Reconciling, plans: reado
       status_before_retest: null,
       // `applyOrigins` sets it. The trigger of the search index skips rows with an import.
       import_id: null,
-      reported_by_staff: staffImports.has(derived.importId ?? 0) ? 1 : 0,
-      draft: staffImports.get(derived.importId ?? 0)?.isDraft === true ? 1 : 0,
+      reported_by_staff: staffImport === undefined ? 0 : 1,
+      draft: staffImport?.isDraft === true ? 1 : 0,
       first_seen_at: derived.firstSeenAt ?? by.now,
     };
   await addTags(
