@@ -70,6 +70,7 @@ describe('Console messages: vulnerability page', () => {
 
   it.each<[string, Partial<TimelineEntry>]>([
     ['reported this vulnerability', { kind: 'created' }],
+    ['published the draft', { before: { draft: true }, after: { draft: false } }],
     ['set the status to Fixed', { kind: 'status', after: { status: 'Fixed' } }],
     [
       'changed the status from Pending Fix to Fixed',
@@ -95,6 +96,7 @@ describe('Console messages: vulnerability page', () => {
     expect(timelineChanges(entry({ before: { due_on: null }, after: { due_on: '2027-01-01' } }))).toEqual([
       { name: 'Due on', before: '', after: '2027-01-01' },
     ]);
+    expect(timelineChanges(entry({ before: { draft: true }, after: { draft: false } }))).toEqual([]);
   });
 });
 

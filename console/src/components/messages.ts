@@ -73,6 +73,17 @@ export const commonMessages = {
     reasonHint: 'Posted as a comment. Markdown supported.',
   },
 
+  draft: {
+    badge: 'Draft',
+    note: 'Only staff see this draft.',
+    publish: 'Publish',
+    publishCount: (count: number) => `Publish ${pluralize(count, 'draft')}`,
+    publishHint: (count: number) =>
+      `The customer sees ${count === 1 ? 'it' : 'them'} from now on. You cannot take this back.`,
+    internalComment: 'Comments on a draft are internal: only staff see them, also once it is published.',
+    internalComments: 'On drafts, it is internal in any case.',
+  },
+
   notSet: 'Not set',
   overdue: (days: number) => `Overdue by ${pluralize(days, 'day')}`,
   gone: 'The latest scan no longer detects this. Mark it as fixed?',

@@ -29,6 +29,8 @@ import { DimmedText } from '../../components/dimmed-text.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { VULNERABILITY_TABLE_COLUMNS } from '../vulnerabilities/columns.tsx';
+import { DraftsSwitch } from '../vulnerabilities/drafts-switch.tsx';
+import { vulnerabilityListMessages } from '../vulnerabilities/messages.ts';
 
 /** The page of an assessment: details, vulnerabilities, scope, hours and access. */
 export function AssessmentPage() {
@@ -228,15 +230,19 @@ const TAB_COLUMNS = VULNERABILITY_TABLE_COLUMNS.filter(({ id }) => id !== 'asses
 /** The vulnerabilities of an assessment. */
 function VulnerabilitiesTab({ uid, canReport }: { uid: string; canReport: boolean }) {
   const [sort, setSort] = useState('-severity');
-  const list = useVulnerabilities({ assessment_id: [uid], sort });
+  const [draft, setDraft] = useState<true>();
+  const filter = { assessment_id: [uid], ...(draft && { draft }) };
+  const list = useVulnerabilities({ ...filter, sort });
   const navigate = useNavigate();
   const [current, setCurrent] = useState<number>();
   return (
     <>
-      <Group justify="flex-end" mb="xs">
+      <Group mb="xs">
+        <DraftsSwitch search={filter} onChange={setDraft} />
         <Anchor
           size="sm"
-          renderRoot={(props) => <Link to="/vulnerabilities" search={{ assessment_id: [uid] }} {...props} />}
+          ml="auto"
+          renderRoot={(props) => <Link to="/vulnerabilities" search={filter} {...props} />}
         >
           {messages.openInList}
         </Anchor>
@@ -250,14 +256,12 @@ function VulnerabilitiesTab({ uid, canReport }: { uid: string; canReport: boolea
           rowName={({ title }) => title}
           current={current}
           onCurrent={setCurrent}
-          onOpen={({ id }) =>
-            void navigate({ to: '/vulnerabilities', search: { assessment_id: [uid], open: id } })
-          }
+          onOpen={({ id }) => void navigate({ to: '/vulnerabilities', search: { ...filter, open: id } })}
           sort={sort}
           onSort={setSort}
           empty={
-            <EmptyState title={messages.noVulnerabilities}>
-              {canReport && messages.noVulnerabilitiesHint}
+            <EmptyState title={draft ? vulnerabilityListMessages.noDrafts : messages.noVulnerabilities}>
+              {canReport && !draft && messages.noVulnerabilitiesHint}
             </EmptyState>
           }
         />

@@ -18,6 +18,7 @@ import type { ReactNode } from 'react';
 import type { VulnerabilityWithRights } from '../../queries/client.ts';
 import { vulnerabilityQuery } from '../../queries/vulnerabilities.ts';
 import { commonMessages } from '../../components/messages.ts';
+import { DraftNote } from '../../components/drafts.tsx';
 import { IconAction } from '../../components/page-actions.tsx';
 import { pluralize } from '../../components/pluralize.ts';
 import {
@@ -65,6 +66,7 @@ export function PreviewPane({ id, onClose, onEdit }: VulnerabilityPreviewProps) 
             <Title order={2} size="h4" className={classes.text}>
               {data.title}
             </Title>
+            <DraftNote vulnerability={data} />
             <GoneNote vulnerability={data} />
             <Group gap="xs">
               <PreviewField kind="severity" data={data} onEdit={onEdit}>
