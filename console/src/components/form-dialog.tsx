@@ -14,7 +14,7 @@ interface FormDialogProps {
   isDisabled?: boolean;
   /** Whether it deletes or revokes something. */
   isDestructive?: boolean;
-  /** Whether it cannot be undone, though it deletes nothing. */
+  /** Whether Cancel gets the focus; by default if it is destructive. */
   isFinal?: boolean;
   /** An error that concerns no field. */
   error?: string | undefined;

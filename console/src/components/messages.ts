@@ -76,10 +76,12 @@ export const commonMessages = {
   draft: {
     badge: 'Draft',
     note: 'Only staff see this draft.',
+    hint: 'Only staff see drafts until they are published.',
+    secondPersonHint: 'In this assessment, another member of staff publishes drafts.',
     publish: 'Publish',
     publishCount: (count: number) => `Publish ${pluralize(count, 'draft')}`,
     publishHint: (count: number) =>
-      `The customer sees ${count === 1 ? 'it' : 'them'} from now on. You cannot take this back.`,
+      `The customer will see ${count === 1 ? 'it' : 'them'}. You cannot take this back.`,
     internalComment: 'Comments on a draft are internal: only staff see them, also once it is published.',
     internalComments: 'On drafts, it is internal in any case.',
   },

@@ -84,7 +84,7 @@ export const bulkEditMessages = {
     `They are edited in batches of ${size.toLocaleString()}; if a batch fails, the batches before it are undone.`,
   submit: (changed: number | undefined) =>
     changed === undefined ? 'Edit' : `Edit ${pluralizeVulnerabilities(changed)}`,
-  publishHint: 'The customer sees them from now on. You cannot take this back.',
+  publishHint: 'The customer will see them. You cannot take this back.',
   publishBatches: (size: number) =>
     `They are published in batches of ${size.toLocaleString()}; if a batch fails, those before it stay published.`,
   removedTags: (names: readonly string[]) => `Removed ${names.join(', ')}`,

@@ -14,11 +14,10 @@ import {
 import { IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import type { VulnerabilityWithRights } from '../../queries/client.ts';
 import { vulnerabilityQuery } from '../../queries/vulnerabilities.ts';
 import { commonMessages } from '../../components/messages.ts';
-import { DraftNote } from '../../components/drafts.tsx';
 import { IconAction } from '../../components/page-actions.tsx';
 import { pluralize } from '../../components/pluralize.ts';
 import {
@@ -40,6 +39,8 @@ import {
 import { type EditKind, type EditTarget, mayEdit } from './edit-targets.ts';
 import { previewMessages } from './messages.ts';
 import classes from './preview-pane.module.css';
+
+const DraftNote = lazy(() => import('../../components/draft-note.tsx'));
 
 interface VulnerabilityPreviewProps {
   id: number;
@@ -66,7 +67,11 @@ export function PreviewPane({ id, onClose, onEdit }: VulnerabilityPreviewProps) 
             <Title order={2} size="h4" className={classes.text}>
               {data.title}
             </Title>
-            <DraftNote vulnerability={data} />
+            {data.draft === true && (
+              <Suspense>
+                <DraftNote vulnerability={data} />
+              </Suspense>
+            )}
             <GoneNote vulnerability={data} />
             <Group gap="xs">
               <PreviewField kind="severity" data={data} onEdit={onEdit}>
