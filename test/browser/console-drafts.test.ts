@@ -22,7 +22,7 @@ describeInBrowser('Console: drafts', () => {
   /** The label of the switch to drafts, which covers its radio button. */
   const drafts = (page: Page, count: number) => page.getByText(`Drafts (${count})`, { exact: true });
   const openList = async (user: 'staff' | 'admin', more = '') => {
-    const page = await assay.enter(user, '/tags');
+    const page = await assay.enter(user, '/tags', { expectedStatuses: user === 'admin' ? [422] : [] });
     await page.goto(`/vulnerabilities?assessment_id=%5B%22${uid}%22%5D${more}`);
     return page;
   };
@@ -117,6 +117,112 @@ describeInBrowser('Console: drafts', () => {
     await assay.call('staff', 'PATCH', path, { drafts: 'off' });
   });
 
+  it('sets the default of reports and imports in an assessment', async () => {
+    const path = `/v1/assessments/${uid}`;
+    const page = await assay.enter('staff', `/assessments/${uid}`);
+    const setPolicy = async (label: string) => {
+      await page.goto(`/assessments/${uid}`);
+      await page.getByRole('button', { name: 'Edit', exact: true }).click();
+      const form = page.getByRole('dialog', { name: 'Edit assessment' });
+      await form.getByRole('combobox', { name: 'Drafts' }).click();
+      await page.getByRole('option', { name: label, exact: true }).click();
+      await expectAccessible(page, form);
+      await form.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Assessment updated').waitFor();
+    };
+    const checkbox = page.getByRole('checkbox', { name: 'Draft', exact: true });
+    const openForm = async () => {
+      await page.goto(`/vulnerabilities/new?assessment=${uid}`);
+      await checkbox.waitFor();
+    };
+    await openForm();
+    expect(await checkbox.isChecked()).toBe(false);
+
+    await setPolicy('On');
+    await page.getByRole('definition').getByText('On', { exact: true }).waitFor();
+    await openForm();
+    expect(await checkbox.isChecked()).toBe(true);
+    await page.getByLabel('Title').fill('Begins as a draft');
+    await expectAccessibleInAllViews(page);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('Only staff see this draft.').waitFor();
+    await openForm();
+    await checkbox.uncheck();
+    await page.getByLabel('Title').fill('Published at once');
+    // The choice is stored with the rest of the form.
+    await page.reload();
+    await page.getByText('Draft restored').waitFor();
+    await checkbox.waitFor();
+    expect(await checkbox.isChecked()).toBe(false);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Published at once' }).waitFor();
+    expect(await page.getByText('Only staff see this draft.').count()).toBe(0);
+
+    await openForm();
+    await checkbox.uncheck();
+    await page.getByLabel('Title').fill('Chosen before the policy');
+    await setPolicy('On, published by a second person');
+    await openForm();
+    await page.getByText('another member of staff publishes drafts').waitFor();
+    expect([await checkbox.isChecked(), await checkbox.isDisabled()]).toEqual([true, true]);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('Only staff see this draft.').waitFor();
+
+    await assay.call('staff', 'PATCH', path, { drafts: 'on' });
+    await page.goto('/imports');
+    const finding = { 'template-id': 'a', type: 'http', host: 'a.example', info: { name: 'Imported' } };
+    await page.getByLabel('Reports').setInputFiles({
+      name: 'drafts.jsonl',
+      mimeType: 'application/jsonl',
+      buffer: Buffer.from(JSON.stringify({ ...finding, 'matched-at': 'https://a.example/' })),
+    });
+    const asDrafts = page.getByRole('checkbox', { name: 'Import as drafts' });
+    expect(await asDrafts.count()).toBe(0);
+    await page.getByRole('combobox', { name: 'Assessment' }).fill(uid);
+    await page.getByRole('option', { name: uid }).click();
+    await asDrafts.waitFor();
+    expect(await asDrafts.isChecked()).toBe(true);
+    const imported = page.getByRole('article', { name: 'drafts.jsonl' });
+    await imported.getByRole('button', { name: 'Import', exact: true }).waitFor();
+    await expectAccessibleInAllViews(page);
+    await imported.getByRole('button', { name: 'Import', exact: true }).click();
+    await imported.getByRole('link', { name: /^Import \d/ }).waitFor();
+    const query = `filter[assessment_id][]=${uid}&filter[draft]=true&filter[search]=Imported`;
+    expect(await assay.call('staff', 'GET', `/v1/vulnerabilities?${query}`)).toHaveLength(1);
+    await assay.call('staff', 'PATCH', path, { drafts: 'off' });
+  });
+
+  it('asks before an assessment with drafts is completed', async () => {
+    const other = 'assessment-to-complete';
+    await createFixtures(assay.server()).assessment(assay.demo().organization.uid, other);
+    const id = await report('Forgotten', true, other);
+    const page = await assay.enter('staff', `/assessments/${other}`);
+    const complete = async () => {
+      await page.getByRole('button', { name: 'State: Active' }).click();
+      await page.getByRole('menuitem', { name: 'Completed' }).click();
+    };
+    await drafts(page, 1).click();
+    await page.getByRole('grid').getByText('Draft', { exact: true }).waitFor();
+    await expectAccessible(page);
+    await complete();
+    const dialog = page.getByRole('dialog', { name: 'Set state to completed' });
+    await dialog.getByText('This assessment has 1 draft, which the customer does not see.').waitFor();
+    await expectAccessible(page, dialog);
+    await dialog.getByRole('link', { name: 'Show the drafts' }).click();
+    await page.getByRole('checkbox', { name: 'Select Forgotten' }).waitFor();
+    expect(await page.getByRole('radio', { name: 'Drafts (1)' }).isChecked()).toBe(true);
+    await page.goBack();
+    await complete();
+    await dialog.getByRole('button', { name: 'Complete' }).click();
+    await page.getByText('Assessment is now completed').waitFor();
+
+    await assay.call('staff', 'PATCH', `/v1/assessments/${other}`, { state: 'active' });
+    await assay.call('staff', 'DELETE', `/v1/vulnerabilities/${id}`);
+    await page.reload();
+    await complete();
+    await page.getByText('Assessment is now completed').waitFor();
+  });
+
   it('shows customers none of it', async () => {
     const id = await report('Not for customers', true);
     const published = await report('For customers', false);
@@ -138,7 +244,22 @@ describeInBrowser('Console: drafts', () => {
     await page.goto(`/assessments/${uid}`);
     await page.getByRole('link', { name: 'For customers', exact: true }).waitFor();
     expect(await page.getByRole('radio').count()).toBe(0);
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.getByRole('dialog').getByLabel('Name').waitFor();
     expect(await page.getByText(/draft/i).count()).toBe(0);
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'State: Active' }).click();
+    await page.getByRole('menuitem', { name: 'Completed' }).click();
+    await page.getByRole('button', { name: 'State: Completed' }).waitFor();
+    await page.goto(`/vulnerabilities/new?assessment=${uid}`);
+    await page.getByLabel('Title').waitFor();
+    expect(await page.getByText(/draft/i).count()).toBe(0);
+    await page.goto('/imports');
+    await page.getByLabel('Reports').setInputFiles(import.meta.filename);
+    await page.getByRole('combobox', { name: 'Assessment' }).fill(uid);
+    await page.getByRole('option', { name: uid }).click();
+    await page.getByText('Could not import this report').waitFor();
+    expect(await page.getByText(/drafts$/i).count()).toBe(0);
     await assay.call('staff', 'DELETE', `/v1/vulnerabilities/${id}`);
   });
 });
