@@ -43,6 +43,8 @@ describe('Console messages: vulnerability list', () => {
     expect(vulnerabilityListMessages.editAll(234)).toBe('Edit all 234…');
     expect(vulnerabilityListMessages.commentPosted(1)).toBe('Comment posted');
     expect(vulnerabilityListMessages.commentPosted(3)).toBe('Comment posted on 3 vulnerabilities');
+    expect(vulnerabilityListMessages.drafts(undefined)).toBe('Drafts');
+    expect(vulnerabilityListMessages.drafts(1_234)).toBe('Drafts (1,234)');
     expect(bulkEditMessages.preview(1, 0)).toBe('1 matches, 0 will change.');
     expect(bulkEditMessages.preview(2_000, 1)).toBe('2,000 match, 1 will change.');
     expect(bulkEditMessages.submit(undefined)).toBe('Edit');
@@ -70,6 +72,7 @@ describe('Console messages: vulnerability page', () => {
 
   it.each<[string, Partial<TimelineEntry>]>([
     ['reported this vulnerability', { kind: 'created' }],
+    ['published the draft', { before: { draft: true }, after: { draft: false } }],
     ['set the status to Fixed', { kind: 'status', after: { status: 'Fixed' } }],
     [
       'changed the status from Pending Fix to Fixed',
@@ -95,6 +98,7 @@ describe('Console messages: vulnerability page', () => {
     expect(timelineChanges(entry({ before: { due_on: null }, after: { due_on: '2027-01-01' } }))).toEqual([
       { name: 'Due on', before: '', after: '2027-01-01' },
     ]);
+    expect(timelineChanges(entry({ before: { draft: true }, after: { draft: false } }))).toEqual([]);
   });
 });
 
@@ -105,6 +109,9 @@ describe('Console messages: assessments', () => {
     );
     expect(assessmentMessages.endedSessions(['Ada', 'Bo'])).toBe(
       'This ends 2 running testing sessions: Ada, Bo. Setting the state back does not restart them.',
+    );
+    expect(assessmentMessages.hasDrafts(1)).toBe(
+      'This assessment has 1 draft, which the customer does not see. Complete it anyway?',
     );
     expect(hoursMessages.total(0)).toBe('{hours} in total');
     expect(hoursMessages.total(1)).toBe('{hours} in total, 1 running');

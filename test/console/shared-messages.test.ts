@@ -32,6 +32,11 @@ describe('Messages of the console', () => {
       queryMessages.vulnerability.countChanged(1, 12),
       '1 vulnerability matches now, instead of 12. Nothing was changed. Check the list and try again.',
     ],
+    [commonMessages.draft.publishCount(1), 'Publish 1 draft'],
+    [commonMessages.draft.publishHint(2), 'The customer will see them. You cannot take this back.'],
+    [queryMessages.vulnerability.published(0), 'Already published'],
+    [queryMessages.vulnerability.published(1), 'Draft published'],
+    [queryMessages.vulnerability.published(3), '3 drafts published'],
     [queryMessages.vulnerability.undone(2, 0), 'Change to 2 vulnerabilities undone'],
   ])('use singular and plural: %s', (text, expected) => {
     expect(text).toBe(expected);

@@ -206,6 +206,7 @@ export function parseVulnerabilityListParams(search: Record<string, unknown>): V
   parsed.phase = parseEnum(search.phase, PHASES);
   parsed.retest = parseEnum(search.retest, RETEST_STATUSES);
   if (typeof search.gone === 'boolean') parsed.gone = search.gone;
+  if (search.draft === true) parsed.draft = true;
   for (const name of DATE_FILTERS) if (typeof search[name] === 'string') parsed[name] = search[name];
   parsed.search = parseText(search.search);
   parsed.sort = parseText(search.sort);

@@ -14,6 +14,8 @@ interface FormDialogProps {
   isDisabled?: boolean;
   /** Whether it deletes or revokes something. */
   isDestructive?: boolean;
+  /** Whether Cancel gets the focus; by default if it is destructive. */
+  isFinal?: boolean;
   /** An error that concerns no field. */
   error?: string | undefined;
   size?: string;
@@ -29,6 +31,7 @@ export function FormDialog({
   isPending = false,
   isDisabled = false,
   isDestructive = false,
+  isFinal = isDestructive,
   error,
   size = 'md',
   children,
@@ -51,12 +54,12 @@ export function FormDialog({
           )}
           <Group justify="flex-end" gap="xs">
             {/* Unless a field has data-autofocus, the harmless button gets the focus. */}
-            <Button variant="default" onClick={onClose} data-autofocus={isDestructive || undefined}>
+            <Button variant="default" onClick={onClose} data-autofocus={isFinal || undefined}>
               Cancel
             </Button>
             <Button
               type="submit"
-              data-autofocus={!isDestructive || undefined}
+              data-autofocus={!isFinal || undefined}
               loading={isPending}
               disabled={isDisabled}
               {...(isDestructive ? { color: 'red' } : {})}

@@ -73,6 +73,19 @@ export const commonMessages = {
     reasonHint: 'Posted as a comment. Markdown supported.',
   },
 
+  draft: {
+    badge: 'Draft',
+    note: 'Only staff see this draft.',
+    hint: 'Only staff see drafts until they are published.',
+    secondPersonHint: 'In this assessment, another member of staff publishes drafts.',
+    publish: 'Publish',
+    publishCount: (count: number) => `Publish ${pluralize(count, 'draft')}`,
+    publishHint: (count: number) =>
+      `The customer will see ${count === 1 ? 'it' : 'them'}. You cannot take this back.`,
+    internalComment: 'Comments on a draft are internal: only staff see them, also once it is published.',
+    internalComments: 'On drafts, it is internal in any case.',
+  },
+
   notSet: 'Not set',
   overdue: (days: number) => `Overdue by ${pluralize(days, 'day')}`,
   gone: 'The latest scan no longer detects this. Mark it as fixed?',

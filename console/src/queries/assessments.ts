@@ -180,6 +180,7 @@ function inverseOf(previous: Assessment, set: AssessmentChange): AssessmentChang
     description: previous.description,
     type: previous.type as 'web',
     state: previous.state as 'active',
+    drafts: previous.drafts,
     assessment_group_id: previous.assessment_group_id,
     starts_on: previous.starts_on,
     ends_on: previous.ends_on,

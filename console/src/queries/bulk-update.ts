@@ -154,6 +154,21 @@ export function useBulkUpdate() {
   });
 }
 
+/** Publishes drafts (operation 30), which cannot be undone. The caller shows errors. */
+export function usePublishDrafts() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (change: Omit<BulkUpdateRequest, 'set' | 'label'>) =>
+      sendBulkUpdate({ ...change, set: { draft: false }, label: '' }),
+    onSuccess: ({ changed }) => notify(queryMessages.vulnerability.published(changed)),
+    onSettled() {
+      // Their dates change with it, and so their place in lists.
+      void client.resetQueries({ queryKey: VULNERABILITIES_KEY });
+      refreshCounts(client);
+    },
+  });
+}
+
 /** Up to this many ids, cached vulnerabilities outside lists are updated one by one. */
 const MAX_CACHED_UPDATES = 200;
 

@@ -18,6 +18,8 @@ export interface ImportSettings {
   minimumSeverity: Severity | null;
   tags: readonly string[];
   carry: boolean;
+  /** Set by staff: whether new findings begin as drafts; undefined for what the assessment says. */
+  draft: boolean | undefined;
 }
 
 /** Settings of a single file. */
@@ -47,6 +49,7 @@ function toFormData(
   set('date_order', settings.dateOrder);
   set('minimum_severity', settings.minimumSeverity);
   if (settings.carry) set('carry', 'true');
+  if (settings.draft !== undefined) set('draft', String(settings.draft));
   if (mapping !== undefined) set('mapping', JSON.stringify(mapping));
   if (dryRun) set('dry_run', 'true');
   // The server ignores fields after the file.

@@ -31,6 +31,7 @@ const ROW_FIELDS = [
   'updated_at',
   'gone_at',
   'reported_by_staff',
+  'draft',
 ] as const;
 
 export type VulnerabilityRow = Pick<Vulnerability, (typeof ROW_FIELDS)[number]>;

@@ -8,6 +8,9 @@ export const currentUserQuery = queryOptions({
   staleTime: Infinity,
 });
 
+/** Whether the user is staff, who alone see drafts; undefined until it is known. */
+export const useIsStaff = (): boolean | undefined => useQuery(currentUserQuery).data?.staff;
+
 /** What a role in an assessment can permit (operation 36). */
 export type Permission = keyof NonNullable<Assessment['permissions']>;
 

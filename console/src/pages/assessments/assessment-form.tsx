@@ -18,7 +18,7 @@ import { OrganizationSelect } from '../../components/organization-select.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
 import { type Option, toOptions } from '../../components/filter-definition.ts';
 import { ASSESSMENT_TYPE_LABELS } from './columns.tsx';
-import { assessmentFormMessages as messages } from './messages.ts';
+import { assessmentFormMessages as messages, assessmentMessages } from './messages.ts';
 import { assessmentStateLabel } from './assessment-state-badge.tsx';
 
 interface AssessmentFormProps {
@@ -60,9 +60,10 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
     change.reset();
   };
   const save = () => {
-    const { uid, organization_uid, state, ...common } = values;
+    const { uid, organization_uid, state, drafts, ...common } = values;
     const set = {
       ...common,
+      ...(user?.staff === true ? { drafts } : {}),
       starts_on: values.starts_on === '' ? null : values.starts_on,
       ends_on: values.ends_on === '' ? null : values.ends_on,
       assessment_group_id: group === null ? null : Number(group.value),
@@ -120,6 +121,15 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
           />
         )}
       </Group>
+      {user?.staff === true && (
+        <Select
+          label="Drafts"
+          description={messages.draftsHint}
+          data={toOptions(assessmentMessages.draftPolicies)}
+          allowDeselect={false}
+          {...field('drafts')}
+        />
+      )}
       <Group grow align="start" gap="sm">
         <TextInput type="date" label={messages.startDate} {...field('starts_on')} />
         <TextInput type="date" label={messages.endDate} {...field('ends_on')} />
@@ -193,6 +203,7 @@ function formValues(assessment?: Assessment) {
     description: assessment?.description ?? '',
     type: (assessment?.type ?? 'web') as AssessmentType,
     state: 'active' as AssessmentState,
+    drafts: assessment?.drafts ?? 'off',
     starts_on: assessment?.starts_on ?? '',
     ends_on: assessment?.ends_on ?? '',
     /** Undefined unless the user selects another group. */

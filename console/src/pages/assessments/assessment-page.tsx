@@ -1,7 +1,7 @@
 import { Anchor, Badge, Group, Paper, Stack, Tabs, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { assessmentQuery, type VersionedAssessment, useDeleteAssessment } from '../../queries/assessments.ts';
 import { groupQuery } from '../../queries/groups.ts';
 import { fillSentence } from '../../components/fill-sentence.ts';
@@ -9,7 +9,7 @@ import { DescriptionItem, DescriptionList } from '../../components/description-l
 import { DeleteButton, EditButton } from '../../components/page-actions.tsx';
 import { PageFallback, PageLayout } from '../../components/page.tsx';
 import { Day, Time } from '../../components/time.tsx';
-import { currentUserQuery, useOwnGroups } from '../../session/permissions.ts';
+import { currentUserQuery, useIsStaff, useOwnGroups } from '../../session/permissions.ts';
 import { AccessTab } from './access-tab.tsx';
 import { AssessmentForm } from './assessment-form.tsx';
 import classes from './assessment-page.module.css';
@@ -29,6 +29,9 @@ import { DimmedText } from '../../components/dimmed-text.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { VULNERABILITY_TABLE_COLUMNS } from '../vulnerabilities/columns.tsx';
+import { vulnerabilityListMessages } from '../vulnerabilities/messages.ts';
+
+const DraftsSwitch = lazy(() => import('../vulnerabilities/drafts-switch.tsx'));
 
 /** The page of an assessment: details, vulnerabilities, scope, hours and access. */
 export function AssessmentPage() {
@@ -81,6 +84,7 @@ function AssessmentDetail({ assessment }: { assessment: VersionedAssessment }) {
 
 function AssessmentDescriptionList({ assessment }: { assessment: VersionedAssessment }) {
   const { assessment_group_id: groupId, type, starts_on, ends_on, tags } = assessment;
+  const isStaff = useIsStaff() === true;
   return (
     <DescriptionList>
       <DescriptionItem name={messages.id}>{assessment.uid}</DescriptionItem>
@@ -90,6 +94,9 @@ function AssessmentDescriptionList({ assessment }: { assessment: VersionedAssess
       <DescriptionItem name="Dates">
         <Period start={starts_on} end={ends_on} />
       </DescriptionItem>
+      {isStaff && (
+        <DescriptionItem name="Drafts">{messages.draftPolicies[assessment.drafts]}</DescriptionItem>
+      )}
       <DescriptionItem name="Created">
         <Time at={assessment.created_at} />
       </DescriptionItem>
@@ -227,16 +234,25 @@ const TAB_COLUMNS = VULNERABILITY_TABLE_COLUMNS.filter(({ id }) => id !== 'asses
 
 /** The vulnerabilities of an assessment. */
 function VulnerabilitiesTab({ uid, canReport }: { uid: string; canReport: boolean }) {
+  const isStaff = useIsStaff() === true;
   const [sort, setSort] = useState('-severity');
-  const list = useVulnerabilities({ assessment_id: [uid], sort });
+  const [draft, setDraft] = useState<true>();
+  const filter = { assessment_id: [uid], ...(draft && { draft }) };
+  const list = useVulnerabilities({ ...filter, sort });
   const navigate = useNavigate();
   const [current, setCurrent] = useState<number>();
   return (
     <>
-      <Group justify="flex-end" mb="xs">
+      <Group mb="xs">
+        {isStaff && (
+          <Suspense>
+            <DraftsSwitch search={filter} onChange={setDraft} />
+          </Suspense>
+        )}
         <Anchor
           size="sm"
-          renderRoot={(props) => <Link to="/vulnerabilities" search={{ assessment_id: [uid] }} {...props} />}
+          ml="auto"
+          renderRoot={(props) => <Link to="/vulnerabilities" search={filter} {...props} />}
         >
           {messages.openInList}
         </Anchor>
@@ -250,14 +266,12 @@ function VulnerabilitiesTab({ uid, canReport }: { uid: string; canReport: boolea
           rowName={({ title }) => title}
           current={current}
           onCurrent={setCurrent}
-          onOpen={({ id }) =>
-            void navigate({ to: '/vulnerabilities', search: { assessment_id: [uid], open: id } })
-          }
+          onOpen={({ id }) => void navigate({ to: '/vulnerabilities', search: { ...filter, open: id } })}
           sort={sort}
           onSort={setSort}
           empty={
-            <EmptyState title={messages.noVulnerabilities}>
-              {canReport && messages.noVulnerabilitiesHint}
+            <EmptyState title={draft ? vulnerabilityListMessages.noDrafts : messages.noVulnerabilities}>
+              {canReport && !draft && messages.noVulnerabilitiesHint}
             </EmptyState>
           }
         />

@@ -1,21 +1,33 @@
-import { Button, Menu, Text } from '@mantine/core';
+import { Anchor, Button, Menu, Text } from '@mantine/core';
 import { IconChevronDown } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useUpdateAssessment, type VersionedAssessment } from '../../queries/assessments.ts';
 import { ASSESSMENT_STATES, type AssessmentState } from '../../queries/enums.ts';
 import { runningSessionsQuery } from '../../queries/testing-sessions.ts';
+import { type VulnerabilitySearch, vulnerabilityTotalQuery } from '../../queries/vulnerabilities.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { notifyError } from '../../components/notifications.tsx';
+import { useIsStaff } from '../../session/permissions.ts';
 import { assessmentMessages as messages } from './messages.ts';
 import { AssessmentStateBadge, assessmentStateLabel } from './assessment-state-badge.tsx';
 
-/** Changes the state of an assessment. Asks first if that ends running testing sessions. */
+/**
+ * Changes the state of an assessment. Asks first if that ends running testing sessions, or would complete it with
+ * drafts.
+ */
 export function AssessmentStateMenu({ assessment }: { assessment: VersionedAssessment }) {
   const { uid, state } = assessment;
   const client = useQueryClient();
   const change = useUpdateAssessment(uid);
-  const [confirmation, setConfirmation] = useState<{ state: AssessmentState; testers: readonly string[] }>();
+  const isStaff = useIsStaff() === true;
+  const [confirmation, setConfirmation] = useState<{
+    state: AssessmentState;
+    testers: readonly string[];
+    draftCount: number;
+  }>();
+  const drafts: VulnerabilitySearch = { assessment_id: [uid], draft: true };
 
   const set = (next: AssessmentState) => {
     setConfirmation(undefined);
@@ -27,11 +39,15 @@ export function AssessmentStateMenu({ assessment }: { assessment: VersionedAsses
   const choose = async (next: AssessmentState) => {
     if (next === state) return;
     try {
-      const running =
-        state === 'active' ? await client.fetchQuery({ ...runningSessionsQuery(uid), staleTime: 0 }) : [];
-      if (running.length === 0) set(next);
-      else
-        setConfirmation({ state: next, testers: running.map(({ tester }) => tester.name ?? tester.email) });
+      const [running, draftCount] = await Promise.all([
+        state === 'active' ? client.fetchQuery({ ...runningSessionsQuery(uid), staleTime: 0 }) : [],
+        isStaff && next === 'completed'
+          ? client.fetchQuery({ ...vulnerabilityTotalQuery(drafts), staleTime: 0 })
+          : 0,
+      ]);
+      const testers = running.map(({ tester }) => tester.name ?? tester.email);
+      if (testers.length === 0 && draftCount === 0) set(next);
+      else setConfirmation({ state: next, testers, draftCount });
     } catch (error) {
       notifyError(messages.stateFailed, error);
     }
@@ -60,14 +76,33 @@ export function AssessmentStateMenu({ assessment }: { assessment: VersionedAsses
       {confirmation !== undefined && (
         <FormDialog
           title={messages.setState(confirmation.state)}
-          submitLabel={messages.endSessions(confirmation.testers.length)}
-          isDestructive
+          submitLabel={
+            confirmation.testers.length > 0
+              ? messages.endSessions(confirmation.testers.length)
+              : messages.complete
+          }
+          isDestructive={confirmation.testers.length > 0}
+          isFinal
           onSubmit={() => set(confirmation.state)}
           onClose={() => setConfirmation(undefined)}
         >
-          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            {messages.endedSessions(confirmation.testers)}
-          </Text>
+          {confirmation.testers.length > 0 && (
+            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {messages.endedSessions(confirmation.testers)}
+            </Text>
+          )}
+          {confirmation.draftCount > 0 && (
+            <Text size="sm">
+              {messages.hasDrafts(confirmation.draftCount)}{' '}
+              <Anchor
+                size="sm"
+                underline="always"
+                renderRoot={(props) => <Link to="/vulnerabilities" search={drafts} {...props} />}
+              >
+                {messages.showDrafts}
+              </Anchor>
+            </Text>
+          )}
         </FormDialog>
       )}
     </>

@@ -1,4 +1,5 @@
 import { pluralize } from '../../components/pluralize.ts';
+import type { Assessment } from '../../../../client/src/openapi-types.ts';
 
 /** Texts of the assessment list and page. */
 export const assessmentMessages = {
@@ -17,6 +18,11 @@ export const assessmentMessages = {
   from: 'From {start}',
   until: 'Until {end}',
   fromUntil: '{start} to {end}',
+  draftPolicies: {
+    off: 'Off',
+    on: 'On',
+    second_person: 'On, published by a second person',
+  } satisfies Record<Assessment['drafts'], string>,
   groupOf: (id: number) => `Group ${id}`,
   count: (count: number) => `(${count.toLocaleString()})`,
 
@@ -28,6 +34,11 @@ export const assessmentMessages = {
   endedSessions: (testers: readonly string[]) =>
     `This ends ${pluralize(testers.length, 'running testing session')}: ${testers.join(', ')}. ` +
     `Setting the state back does not restart ${testers.length === 1 ? 'it' : 'them'}.`,
+
+  complete: 'Complete',
+  hasDrafts: (count: number) =>
+    `This assessment has ${pluralize(count, 'draft')}, which the customer does not see. Complete it anyway?`,
+  showDrafts: 'Show the drafts',
 
   deleteTitle: 'Delete assessment',
   deleteHint:
@@ -51,6 +62,7 @@ export const assessmentFormMessages = {
   saved: 'Assessment updated',
   idHint:
     'Used in URLs; cannot be changed. Lowercase letters, digits, - and _. Generated if you leave it empty. Unless you are staff of all organizations, a hyphen and four random characters are added.',
+  draftsHint: 'Whether what staff report here begins as a draft, which the customer does not see.',
   markdown: 'Markdown is supported.',
   startDate: 'Start date',
   endDate: 'End date',

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { api, parseTotal } from '../../queries/client.ts';
 import { errorText } from '../../components/notifications.tsx';
-import { SeverityBadge, StatusBadge } from '../../components/vulnerability-badges.tsx';
+import { DraftBadge, SeverityBadge, StatusBadge } from '../../components/vulnerability-badges.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { assetMessages as messages } from './messages.ts';
 import classes from './asset-page.module.css';
@@ -24,7 +24,7 @@ export function AssetVulnerabilities({ uid }: { uid: string }) {
               ...filters,
               'filter[phase][]': ['new', 'open'],
               sort: '-severity',
-              fields: 'id,title,severity,status,vulnerability_status',
+              fields: 'id,title,severity,status,vulnerability_status,draft',
               'page[size]': MAX_SHOWN,
             },
           },
@@ -44,7 +44,7 @@ export function AssetVulnerabilities({ uid }: { uid: string }) {
   return (
     <Stack gap="sm">
       <div>
-        {data.rows.map(({ id, title, severity, status, vulnerability_status }) => (
+        {data.rows.map(({ id, title, severity, status, vulnerability_status, draft }) => (
           <div key={id} className={classes.found}>
             <span className={classes.mark}>
               <SeverityBadge severity={severity} />
@@ -59,6 +59,7 @@ export function AssetVulnerabilities({ uid }: { uid: string }) {
             >
               {title}
             </Anchor>
+            <DraftBadge vulnerability={{ draft }} />
             <StatusBadge name={status} flow={vulnerability_status.flow_type} />
           </div>
         ))}

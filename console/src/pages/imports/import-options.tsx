@@ -6,6 +6,7 @@ import { useState } from 'react';
 import type { ImportSettings } from '../../queries/upload-import.ts';
 import { organizationsQuery } from '../../queries/organizations.ts';
 import { tagSuggestionsQuery } from '../../queries/tags.ts';
+import { DraftCheckbox } from '../../components/draft-checkbox.tsx';
 import { ListingPicker } from '../../components/listing-picker.tsx';
 import { SEVERITIES, type Severity } from '../../queries/enums.ts';
 import { currentUserQuery, usePermissions } from '../../session/permissions.ts';
@@ -24,6 +25,7 @@ export const DEFAULT_SETTINGS: ImportSettings = {
   minimumSeverity: null,
   tags: [],
   carry: false,
+  draft: undefined,
 };
 
 interface ImportOptionsProps {
@@ -48,7 +50,7 @@ export function ImportOptions({ settings, onChange, assessmentError }: ImportOpt
             description={user?.admin === true ? messages.assessmentForAdmins : messages.assessmentForMembers}
             error={assessmentError}
             value={settings.assessmentUid}
-            onChange={(assessmentUid) => set({ assessmentUid })}
+            onChange={(assessmentUid) => set({ assessmentUid, draft: undefined })}
           />
           {user?.staff === true && settings.assessmentUid === null && (
             <Select
@@ -73,6 +75,12 @@ export function ImportOptions({ settings, onChange, assessmentError }: ImportOpt
             onChange={(whenGone) => set({ whenGone: whenGone === 'fix' ? 'fix' : 'keep' })}
           />
         </div>
+        <DraftCheckbox
+          label={messages.asDrafts}
+          assessmentUid={settings.assessmentUid ?? ''}
+          value={settings.draft}
+          onChange={(draft) => set({ draft })}
+        />
         <div>
           <Button
             size="compact-sm"

@@ -33,6 +33,7 @@ export const importMessages = {
     whenGoneHint: 'Applies to what the report covers, in the same assessment.',
     markAsGone: 'Mark as gone',
     setToFixed: 'Set to Fixed',
+    asDrafts: 'Import as drafts',
     more: 'More options',
     targets: 'What was scanned, if the report does not say: addresses, host names or URLs.',
     tags: 'Added to new findings.',

@@ -9,11 +9,12 @@ import {
   MAX_BULK_UPDATE,
   previewBulkUpdate,
   useBulkUpdate,
+  usePublishDrafts,
 } from '../../queries/bulk-update.ts';
 import { isDismissal, maySetStatus } from '../../queries/statuses.ts';
 import { commonMessages } from '../../components/messages.ts';
 import { MarkdownField } from '../../components/markdown-field.tsx';
-import { usePermissions } from '../../session/permissions.ts';
+import { useIsStaff, usePermissions } from '../../session/permissions.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { type Person, PersonPicker } from '../../components/person-picker.tsx';
@@ -30,7 +31,16 @@ interface BulkEditAllProps {
 
 type PendingEdit = Pick<BulkUpdateRequest, 'set' | 'label' | 'assignee'>;
 
-const EDITABLE_FIELDS = ['Status', 'Severity', 'Add tags', 'Remove tags', 'Assignee', 'Due date'] as const;
+const PUBLISH = 'Publish drafts';
+const EDITABLE_FIELDS = [
+  'Status',
+  'Severity',
+  'Add tags',
+  'Remove tags',
+  'Assignee',
+  'Due date',
+  PUBLISH,
+] as const;
 type EditableField = (typeof EDITABLE_FIELDS)[number];
 /** Fields that roles without triage may edit as well. */
 const WORKFLOW_FIELDS: readonly EditableField[] = ['Status', 'Assignee', 'Due date'];
@@ -45,6 +55,9 @@ export default function BulkEditAll({ filter, total, onClose }: BulkEditAllProps
   const canDismiss = permissions.allowsAll('dismiss', filter.assessment_id);
   const isDismissed = isDismissal(edit?.set.status_id ?? 0);
   const isReasonMissing = isDismissed && comment.trim() === '';
+  const isStaff = useIsStaff() === true;
+  const isPublishing = field === PUBLISH;
+  const publish = usePublishDrafts();
   const change = useBulkUpdate();
   const [settled] = useDebouncedValue(edit, 200);
   const preview = useQuery({
@@ -63,23 +76,35 @@ export default function BulkEditAll({ filter, total, onClose }: BulkEditAllProps
   return (
     <FormDialog
       title={bulkEditMessages.title(total)}
-      submitLabel={bulkEditMessages.submit(count?.changed)}
+      submitLabel={
+        isPublishing && count !== undefined
+          ? commonMessages.draft.publishCount(count.changed)
+          : bulkEditMessages.submit(count?.changed)
+      }
+      isPending={publish.isPending}
+      error={errorText(publish.error)}
       isDisabled={edit === undefined || count === undefined || count.changed === 0 || isReasonMissing}
       onClose={onClose}
       onSubmit={() => {
         if (edit === undefined || count === undefined) return;
-        change.mutate({ filter, expectedCount: count.matched, comment, ...edit });
+        const request = { filter, expectedCount: count.matched, comment };
+        if (isPublishing) return publish.mutate(request, { onSuccess: onClose });
+        change.mutate({ ...request, ...edit });
         onClose();
       }}
     >
       <NativeSelect
         label="Field"
         data-autofocus
-        data={EDITABLE_FIELDS.filter((name) => canTriage || WORKFLOW_FIELDS.includes(name))}
+        data={EDITABLE_FIELDS.filter((name) =>
+          name === PUBLISH ? isStaff : canTriage || WORKFLOW_FIELDS.includes(name),
+        )}
         value={field}
         onChange={(event) => {
-          setField(event.currentTarget.value as EditableField);
-          setEdit(undefined);
+          const next = event.currentTarget.value as EditableField;
+          setField(next);
+          setEdit(next === PUBLISH ? { set: { draft: false }, label: next } : undefined);
+          publish.reset();
         }}
       />
       <ValueField
@@ -111,7 +136,8 @@ export default function BulkEditAll({ filter, total, onClose }: BulkEditAllProps
             ? bulkEditMessages.counting
             : bulkEditMessages.preview(count.matched, count.changed)}
         {isReasonMissing && count !== undefined && ` ${bulkEditMessages.reasonMissing}`}
-        {total > MAX_BULK_UPDATE && ` ${bulkEditMessages.batches(MAX_BULK_UPDATE)}`}
+        {total > MAX_BULK_UPDATE &&
+          ` ${(isPublishing ? bulkEditMessages.publishBatches : bulkEditMessages.batches)(MAX_BULK_UPDATE)}`}
       </Text>
     </FormDialog>
   );
@@ -188,6 +214,8 @@ function ValueField({ field, allowsStatus, onChange }: ValueFieldProps) {
           }
         />
       );
+    case PUBLISH:
+      return <Text size="sm">{bulkEditMessages.publishHint}</Text>;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { VulnerabilityRow } from '../../queries/vulnerabilities.ts';
 import {
   daysOverdue,
+  DraftBadge,
   OverdueBadge,
   GoneBadge,
   SeverityBadge,
@@ -43,6 +44,7 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
     cell: (row) => (
       <span className={classes.title}>
         <TitleLink row={row} />
+        <DraftBadge vulnerability={row} />
         <GoneBadge vulnerability={row} />
       </span>
     ),
@@ -52,6 +54,7 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
           secondary={
             <span className={classes.title}>
               <StatusBadge name={row.status} flow={row.vulnerability_status.flow_type} />
+              <DraftBadge vulnerability={row} />
               <GoneBadge vulnerability={row} />
               <OverdueBadge dueFields={row} />
             </span>

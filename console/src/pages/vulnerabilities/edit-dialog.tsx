@@ -6,6 +6,7 @@ import { isDismissal, maySetStatus } from '../../queries/statuses.ts';
 import { statusesQuery } from '../../queries/vulnerabilities.ts';
 import { useBulkUpdate } from '../../queries/bulk-update.ts';
 import { commonMessages } from '../../components/messages.ts';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ReasonField } from '../../components/dismissal-form.tsx';
 import { useCommentDraft } from '../../components/local-draft.ts';
@@ -142,9 +143,13 @@ function CommentForm(props: FormProps) {
 
 function CommentEditor({
   vulnerabilityIds,
+  targets,
   user,
   onClose,
-}: Omit<FormProps, 'targets'> & { user: { id: number; staff: boolean } }) {
+}: FormProps & { user: { id: number; staff: boolean } }) {
+  // Kept internal even if another member of staff publishes meanwhile.
+  const [draftIds] = useState(() => targets.filter(({ draft }) => draft).map(({ id }) => id));
+
   const { text, internal, isRestored, setText, setInternal, clear } = useCommentDraft(
     user.id,
     vulnerabilityIds,
@@ -155,7 +160,7 @@ function CommentEditor({
       for (const id of vulnerabilityIds)
         await api.POST('/v1/vulnerabilities/{id}/comments', {
           params: { path: { id } },
-          body: { text, internal },
+          body: { text, internal: internal || draftIds.includes(id) },
         });
     },
     onSuccess() {
@@ -186,9 +191,13 @@ function CommentEditor({
           setText(() => written);
         }}
       />
-      {user.staff && (
+      {draftIds.length === vulnerabilityIds.length && (
+        <DimmedText>{commonMessages.draft.internalComment}</DimmedText>
+      )}
+      {user.staff && draftIds.length < vulnerabilityIds.length && (
         <Checkbox
           label={messages.internalComment}
+          description={draftIds.length > 0 && commonMessages.draft.internalComments}
           checked={internal}
           onChange={(event) => setInternal(event.currentTarget.checked)}
         />

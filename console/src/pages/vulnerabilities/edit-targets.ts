@@ -9,6 +9,7 @@ export const EDIT_KINDS: readonly EditKind[] = ['status', 'severity', 'tags', 'a
 export interface EditTarget {
   id: number;
   status_id: number;
+  draft?: boolean;
   rights: VulnerabilityRights;
 }
 

@@ -4,6 +4,7 @@ import { lazy, Suspense, useState } from 'react';
 import type { ExportFormat } from '../../queries/export-vulnerabilities.ts';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { ColumnsMenu } from '../../components/columns-menu.tsx';
+import { commonMessages } from '../../components/messages.ts';
 import { FilterBar } from '../../components/filter-bar.tsx';
 import { ViewsMenu } from '../../components/views-menu.tsx';
 import {
@@ -113,11 +114,13 @@ interface SelectionToolbarProps {
   /** The fields that may be edited of all selected ones. */
   kinds: readonly EditKind[];
   onEdit: (kind: EditKind) => void;
+  /** Set if there are drafts among them. */
+  onPublish: (() => void) | undefined;
   onClear: () => void;
 }
 
 /** Edits the selected vulnerabilities. */
-export function SelectionToolbar({ count, kinds, onEdit, onClear }: SelectionToolbarProps) {
+export function SelectionToolbar({ count, kinds, onEdit, onPublish, onClear }: SelectionToolbarProps) {
   return (
     <Group gap="xs" className={classes.selection}>
       <Text size="sm" fw={600} role="status">
@@ -129,6 +132,11 @@ export function SelectionToolbar({ count, kinds, onEdit, onClear }: SelectionToo
           {kind[0]?.toUpperCase() + kind.slice(1)}
         </Button>
       ))}
+      {onPublish !== undefined && (
+        <Button size="compact-sm" variant="light" onClick={onPublish}>
+          {commonMessages.draft.publish}
+        </Button>
+      )}
       <Button size="compact-sm" variant="subtle" onClick={onClear}>
         Clear
       </Button>

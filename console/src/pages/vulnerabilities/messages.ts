@@ -20,6 +20,10 @@ export const vulnerabilityListMessages = {
     escape: 'Close preview or clear selection',
   },
 
+  shown: 'Shown vulnerabilities',
+  drafts: (count: number | undefined) =>
+    count === undefined ? 'Drafts' : `Drafts (${count.toLocaleString()})`,
+  noDrafts: 'No drafts',
   searchLabel: 'Search titles and descriptions',
   exportCsv: 'CSV for spreadsheets',
   exportNdjson: 'NDJSON for programs',
@@ -80,6 +84,9 @@ export const bulkEditMessages = {
     `They are edited in batches of ${size.toLocaleString()}; if a batch fails, the batches before it are undone.`,
   submit: (changed: number | undefined) =>
     changed === undefined ? 'Edit' : `Edit ${pluralizeVulnerabilities(changed)}`,
+  publishHint: 'The customer will see them. You cannot take this back.',
+  publishBatches: (size: number) =>
+    `They are published in batches of ${size.toLocaleString()}; if a batch fails, those before it stay published.`,
   removedTags: (names: readonly string[]) => `Removed ${names.join(', ')}`,
   due: (date: string) => `Due ${date}`,
   assignTo: (name: string) => `Assign to: ${name}`,

@@ -14,7 +14,7 @@ import {
 import { IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import type { VulnerabilityWithRights } from '../../queries/client.ts';
 import { vulnerabilityQuery } from '../../queries/vulnerabilities.ts';
 import { commonMessages } from '../../components/messages.ts';
@@ -39,6 +39,8 @@ import {
 import { type EditKind, type EditTarget, mayEdit } from './edit-targets.ts';
 import { previewMessages } from './messages.ts';
 import classes from './preview-pane.module.css';
+
+const DraftNote = lazy(() => import('../../components/draft-note.tsx'));
 
 interface VulnerabilityPreviewProps {
   id: number;
@@ -65,6 +67,11 @@ export function PreviewPane({ id, onClose, onEdit }: VulnerabilityPreviewProps) 
             <Title order={2} size="h4" className={classes.text}>
               {data.title}
             </Title>
+            {data.draft === true && (
+              <Suspense>
+                <DraftNote vulnerability={data} />
+              </Suspense>
+            )}
             <GoneNote vulnerability={data} />
             <Group gap="xs">
               <PreviewField kind="severity" data={data} onEdit={onEdit}>
