@@ -1,4 +1,5 @@
 import { useQuery, queryOptions } from '@tanstack/react-query';
+import type { VulnerabilityComment } from '../../../client/src/openapi-types.ts';
 import { api, type Assessment, type Vulnerability, type VulnerabilityWithRights } from '../queries/client.ts';
 
 /** Reads the signed-in user. */
@@ -93,6 +94,20 @@ export function useListRights(): (vulnerability: RatedVulnerability) => Vulnerab
     comment: permissions.allows('comment', uid),
     dismiss: permissions.allows('dismiss', uid),
   });
+}
+
+/**
+ * Returns whether the user may delete a comment or a file: one of their own, as long as they may comment, and others' as
+ * an admin. What staff made, only staff delete.
+ */
+export function useCanDelete(
+  canComment: boolean,
+): (item: Pick<VulnerabilityComment, 'user' | 'by_staff'>) => boolean {
+  const { data: signedIn } = useQuery(currentUserQuery);
+  return ({ user, by_staff: byStaff }) =>
+    signedIn !== undefined &&
+    (signedIn.staff || !byStaff) &&
+    (signedIn.admin === true || (canComment && user?.id === signedIn.id));
 }
 
 /** Whether the user may import reports: findings, or at least hosts and ports. */
