@@ -62,7 +62,7 @@ describeInBrowser('Console: drafts', () => {
     expect(await isDraft(id)).toBe(true);
     await page.getByRole('button', { name: 'Publish' }).click();
     await dialog.getByRole('button', { name: 'Publish 1 draft' }).click();
-    await page.getByText('Draft published').waitFor();
+    await page.getByText('1 draft published').waitFor();
     await page.getByText('Only staff see this draft.').waitFor({ state: 'detached' });
     await page.getByText('Published by').waitFor();
     expect(await isDraft(id)).toBe(false);
@@ -113,7 +113,7 @@ describeInBrowser('Console: drafts', () => {
     const second = await assay.enterAs(other, `/vulnerabilities/${id}`);
     await second.getByRole('button', { name: 'Publish' }).click();
     await second.getByRole('button', { name: 'Publish 1 draft' }).click();
-    await second.getByText('Draft published').waitFor();
+    await second.getByText('1 draft published').waitFor();
     await assay.call('staff', 'PATCH', path, { drafts: 'off' });
   });
 

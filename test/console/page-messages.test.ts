@@ -10,9 +10,8 @@ import {
   portEventText,
 } from '../../console/src/pages/assets/messages.ts';
 import { parsePastedAssets, parseScopeRules } from '../../console/src/pages/assets/pasted-assets.ts';
+import { bulkEditMessages, exportMessages } from '../../console/src/pages/vulnerabilities/dialog-messages.ts';
 import {
-  bulkEditMessages,
-  exportMessages,
   previewMessages,
   vulnerabilityListMessages,
 } from '../../console/src/pages/vulnerabilities/messages.ts';

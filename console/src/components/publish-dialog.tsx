@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import { usePublishDrafts } from '../queries/bulk-update.ts';
+import { usePublishDrafts } from '../queries/publish-drafts.ts';
 import { FormDialog } from './form-dialog.tsx';
 import { commonMessages } from './messages.ts';
 import { errorText } from './notifications.tsx';

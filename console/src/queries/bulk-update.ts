@@ -70,7 +70,9 @@ export async function previewBulkUpdate(
 }
 
 /** Sends an update, all or nothing: if one request fails, the previous ones are undone. */
-async function sendBulkUpdate(change: BulkUpdateRequest): Promise<{ changed: number; requestIds: string[] }> {
+export async function sendBulkUpdate(
+  change: BulkUpdateRequest,
+): Promise<{ changed: number; requestIds: string[] }> {
   const requestIds: string[] = [];
   let changed = 0;
   try {
@@ -154,21 +156,6 @@ export function useBulkUpdate() {
   });
 }
 
-/** Publishes drafts (operation 30), which cannot be undone. The caller shows errors. */
-export function usePublishDrafts() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (change: Omit<BulkUpdateRequest, 'set' | 'label'>) =>
-      sendBulkUpdate({ ...change, set: { draft: false }, label: '' }),
-    onSuccess: ({ changed }) => notify(queryMessages.vulnerability.published(changed)),
-    onSettled() {
-      // Their dates change with it, and so their place in lists.
-      void client.resetQueries({ queryKey: VULNERABILITIES_KEY });
-      refreshCounts(client);
-    },
-  });
-}
-
 /** Up to this many ids, cached vulnerabilities outside lists are updated one by one. */
 const MAX_CACHED_UPDATES = 200;
 
@@ -191,7 +178,7 @@ function restoreRows(client: QueryClient, { rows }: PreviousRows): void {
 }
 
 /** Refetches everything affected except lists. */
-function refreshCounts(client: QueryClient): void {
+export function refreshCounts(client: QueryClient): void {
   for (const key of ['summary', 'vulnerability-total', 'vulnerability'])
     void client.invalidateQueries({ queryKey: [key] });
 }

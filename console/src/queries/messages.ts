@@ -108,12 +108,7 @@ export const queryMessages = {
     unchanged: (label: string) => `${label}: already set`,
     updated: (label: string, title: string) => `${label}: ${title}`,
     updatedCount: (label: string, count: number) => `${label}: ${pluralizeVulnerabilities(count)} updated`,
-    published: (count: number) =>
-      count === 0
-        ? 'Already published'
-        : count === 1
-          ? 'Draft published'
-          : `${pluralize(count, 'draft')} published`,
+    published: (count: number) => `${pluralize(count, 'draft')} published`,
     deleteFailed: 'Could not delete the vulnerability',
     noExport: 'The server did not send a file. Try again.',
   },

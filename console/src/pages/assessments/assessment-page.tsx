@@ -1,7 +1,7 @@
 import { Anchor, Badge, Group, Paper, Stack, Tabs, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { assessmentQuery, type VersionedAssessment, useDeleteAssessment } from '../../queries/assessments.ts';
 import { groupQuery } from '../../queries/groups.ts';
 import { fillSentence } from '../../components/fill-sentence.ts';
@@ -29,9 +29,7 @@ import { DimmedText } from '../../components/dimmed-text.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { VULNERABILITY_TABLE_COLUMNS } from '../vulnerabilities/columns.tsx';
-import { vulnerabilityListMessages } from '../vulnerabilities/messages.ts';
-
-const DraftsSwitch = lazy(() => import('../vulnerabilities/drafts-switch.tsx'));
+import { DraftsSwitch } from '../vulnerabilities/drafts-switch.tsx';
 
 /** The page of an assessment: details, vulnerabilities, scope, hours and access. */
 export function AssessmentPage() {
@@ -234,7 +232,6 @@ const TAB_COLUMNS = VULNERABILITY_TABLE_COLUMNS.filter(({ id }) => id !== 'asses
 
 /** The vulnerabilities of an assessment. */
 function VulnerabilitiesTab({ uid, canReport }: { uid: string; canReport: boolean }) {
-  const isStaff = useIsStaff() === true;
   const [sort, setSort] = useState('-severity');
   const [draft, setDraft] = useState<true>();
   const filter = { assessment_id: [uid], ...(draft && { draft }) };
@@ -244,11 +241,7 @@ function VulnerabilitiesTab({ uid, canReport }: { uid: string; canReport: boolea
   return (
     <>
       <Group mb="xs">
-        {isStaff && (
-          <Suspense>
-            <DraftsSwitch search={filter} onChange={setDraft} />
-          </Suspense>
-        )}
+        <DraftsSwitch search={filter} onChange={setDraft} />
         <Anchor
           size="sm"
           ml="auto"
@@ -270,7 +263,7 @@ function VulnerabilitiesTab({ uid, canReport }: { uid: string; canReport: boolea
           sort={sort}
           onSort={setSort}
           empty={
-            <EmptyState title={draft ? vulnerabilityListMessages.noDrafts : messages.noVulnerabilities}>
+            <EmptyState title={draft ? messages.noDrafts : messages.noVulnerabilities}>
               {canReport && !draft && messages.noVulnerabilitiesHint}
             </EmptyState>
           }

@@ -51,6 +51,7 @@ export const assessmentMessages = {
 
   openInList: 'Filter and export',
   vulnerabilitiesLabel: 'Vulnerabilities of the assessment',
+  noDrafts: 'No drafts',
   noVulnerabilities: 'No vulnerabilities yet',
   noVulnerabilitiesHint: 'Import a scanner report into this assessment, or create a vulnerability.',
 } as const;

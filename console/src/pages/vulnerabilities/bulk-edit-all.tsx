@@ -9,8 +9,8 @@ import {
   MAX_BULK_UPDATE,
   previewBulkUpdate,
   useBulkUpdate,
-  usePublishDrafts,
 } from '../../queries/bulk-update.ts';
+import { usePublishDrafts } from '../../queries/publish-drafts.ts';
 import { isDismissal, maySetStatus } from '../../queries/statuses.ts';
 import { commonMessages } from '../../components/messages.ts';
 import { MarkdownField } from '../../components/markdown-field.tsx';
@@ -19,7 +19,7 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { type Person, PersonPicker } from '../../components/person-picker.tsx';
 import { SEVERITIES, type Severity } from '../../queries/enums.ts';
-import { bulkEditMessages } from './messages.ts';
+import { bulkEditMessages } from './dialog-messages.ts';
 import { TagNamesInput } from './tag-names-input.tsx';
 
 interface BulkEditAllProps {
@@ -116,6 +116,7 @@ export default function BulkEditAll({ filter, total, onClose }: BulkEditAllProps
         }
         onChange={setEdit}
       />
+      {isPublishing && <Text size="sm">{commonMessages.draft.publishHint(count?.changed ?? total)}</Text>}
       <MarkdownField
         label={isDismissed ? bulkEditMessages.reason : bulkEditMessages.comment}
         description={bulkEditMessages.commentHint}
@@ -215,7 +216,7 @@ function ValueField({ field, allowsStatus, onChange }: ValueFieldProps) {
         />
       );
     case PUBLISH:
-      return <Text size="sm">{bulkEditMessages.publishHint}</Text>;
+      return null;
   }
 }
 

@@ -2,6 +2,7 @@ import { Group, SegmentedControl } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { hashKey, keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type VulnerabilitySearch, vulnerabilityTotalQuery } from '../../queries/vulnerabilities.ts';
+import { useIsStaff } from '../../session/permissions.ts';
 import { vulnerabilityListMessages as messages } from './messages.ts';
 
 /** Milliseconds; counts only once the user has stopped typing. */
@@ -14,16 +15,18 @@ interface DraftsSwitchProps {
 }
 
 /** For staff: narrows a list to its drafts, and tells their number. */
-export default function DraftsSwitch({ search, onChange }: DraftsSwitchProps) {
+export function DraftsSwitch({ search, onChange }: DraftsSwitchProps) {
+  const isStaff = useIsStaff() === true;
   const { sort: _, ...filter } = search;
   const counted = { ...filter, draft: true };
   const key = hashKey([counted]);
   const [debouncedKey] = useDebouncedValue(key, COUNT_DEBOUNCE);
   const { data: count } = useQuery({
     ...vulnerabilityTotalQuery(counted),
-    enabled: key === debouncedKey,
+    enabled: isStaff && key === debouncedKey,
     placeholderData: keepPreviousData,
   });
+  if (!isStaff) return null;
   return (
     <Group>
       <SegmentedControl

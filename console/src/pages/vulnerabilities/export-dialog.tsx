@@ -5,7 +5,7 @@ import { exportVulnerabilities, type ExportFormat } from '../../queries/export-v
 import type { VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
 import { errorText, notify } from '../../components/notifications.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { exportMessages } from './messages.ts';
+import { exportMessages } from './dialog-messages.ts';
 
 interface ExportDialogProps {
   format: ExportFormat;

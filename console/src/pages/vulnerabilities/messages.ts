@@ -23,7 +23,6 @@ export const vulnerabilityListMessages = {
   shown: 'Shown vulnerabilities',
   drafts: (count: number | undefined) =>
     count === undefined ? 'Drafts' : `Drafts (${count.toLocaleString()})`,
-  noDrafts: 'No drafts',
   searchLabel: 'Search titles and descriptions',
   exportCsv: 'CSV for spreadsheets',
   exportNdjson: 'NDJSON for programs',
@@ -64,45 +63,6 @@ export const vulnerabilityListMessages = {
     you: (name: string) => `${name} (you)`,
     unknownUser: (id: string) => `User ${id}`,
   },
-} as const;
-
-/** Texts of the dialog that edits all vulnerabilities of a search. */
-export const bulkEditMessages = {
-  title: (total: number) => `Edit all ${total.toLocaleString()} matching vulnerabilities`,
-  dueDate: 'Due date',
-  choose: 'Choose…',
-  comment: 'Comment (optional)',
-  reason: 'Reason',
-  reasonMissing: 'Give a reason, which is posted on each of them.',
-  commentHint: 'Posted on each vulnerability. Markdown supported.',
-  previewFailed: 'Preview failed',
-  unconfirmed: 'Nothing changes until you confirm.',
-  counting: 'Counting…',
-  preview: (matched: number, changed: number) =>
-    `${matched.toLocaleString()} ${matched === 1 ? 'matches' : 'match'}, ${changed.toLocaleString()} will change.`,
-  batches: (size: number) =>
-    `They are edited in batches of ${size.toLocaleString()}; if a batch fails, the batches before it are undone.`,
-  submit: (changed: number | undefined) =>
-    changed === undefined ? 'Edit' : `Edit ${pluralizeVulnerabilities(changed)}`,
-  publishHint: 'The customer will see them. You cannot take this back.',
-  publishBatches: (size: number) =>
-    `They are published in batches of ${size.toLocaleString()}; if a batch fails, those before it stay published.`,
-  removedTags: (names: readonly string[]) => `Removed ${names.join(', ')}`,
-  due: (date: string) => `Due ${date}`,
-  assignTo: (name: string) => `Assign to: ${name}`,
-} as const;
-
-/** Texts of the export dialog. */
-export const exportMessages = {
-  title: 'Export vulnerabilities',
-  progressLabel: 'Export progress',
-  progress: (rows: number, total: number | undefined) =>
-    total === undefined
-      ? `${rows.toLocaleString()} exported`
-      : `${rows.toLocaleString()} of ${total.toLocaleString()} exported`,
-  done: (rows: number, file: string) => `Exported ${pluralizeVulnerabilities(rows)} to ${file}`,
-  cancelled: 'Export cancelled',
-  failed: 'Export failed',
 } as const;
 
 /** Texts of the preview beside the list. */
