@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Vulnerability } from '../queries/client.ts';
 import { commonMessages } from './messages.ts';
 import PublishDialog from './publish-dialog.tsx';
-import { DraftBadge } from './vulnerability-badges.tsx';
+import { VulnerabilityMarks } from './vulnerability-badges.tsx';
 
 const messages = commonMessages.draft;
 
@@ -13,7 +13,7 @@ export default function DraftNote({ vulnerability }: { vulnerability: Pick<Vulne
   if (vulnerability.draft !== true) return null;
   return (
     <Group gap="xs">
-      <DraftBadge vulnerability={vulnerability} />
+      <VulnerabilityMarks vulnerability={vulnerability} />
       <Text size="sm">{messages.note}</Text>
       <Button size="compact-sm" variant="light" onClick={() => setPublishing(true)}>
         {messages.publish}

@@ -73,6 +73,7 @@ export const commonMessages = {
     reasonHint: 'Posted as a comment. Markdown supported.',
   },
 
+  outsideScope: 'Outside scope',
   draft: {
     badge: 'Draft',
     note: 'Only staff see this draft.',

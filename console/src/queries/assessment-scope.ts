@@ -1,7 +1,7 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { paths } from '../../../client/src/openapi-types.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
-import { api, parsePage } from './client.ts';
+import { api, parseAssetTotal, parsePage } from './client.ts';
 import { type PagedList, usePagedList } from './paged-list.ts';
 import { commonMessages } from '../components/messages.ts';
 import { queryMessages } from './messages.ts';
@@ -81,3 +81,16 @@ export function useUpdateScope(uid: string) {
     },
   });
 }
+
+/** The first assets that findings or imports of an assessment have and its scope lacks, and how many there are. */
+export const assetsOutsideScopeQuery = (uid: string) =>
+  queryOptions({
+    queryKey: [...scopeKey(uid), 'outside'],
+    async queryFn({ signal }) {
+      const { data, response } = await api.GET('/api/asset/v2/assets', {
+        params: { query: { 'outsideListingUid[]': [uid], perPage: SCOPE_PAGE_SIZE, sort: 'location' } },
+        signal,
+      });
+      return { assets: data, total: parseAssetTotal(response) };
+    },
+  });

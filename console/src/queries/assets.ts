@@ -113,7 +113,7 @@ export const assetNameQuery = (uid: string) =>
     async queryFn({ signal }) {
       const params = { path: { assetUid: uid } };
       const { data } = await api.GET('/api/asset/v2/assets/{assetUid}', { params, signal });
-      return { location: data.location, name: data.name };
+      return { location: data.location, name: data.name, listings: data.listings };
     },
     staleTime: 60_000,
   });

@@ -18,6 +18,8 @@ export interface ImportSettings {
   minimumSeverity: Severity | null;
   tags: readonly string[];
   carry: boolean;
+  /** Whether to put the assets of the report in scope of the assessment. */
+  listAssets: boolean;
   /** Set by staff: whether new findings begin as drafts; undefined for what the assessment says. */
   draft: boolean | undefined;
 }
@@ -49,6 +51,7 @@ function toFormData(
   set('date_order', settings.dateOrder);
   set('minimum_severity', settings.minimumSeverity);
   if (settings.carry) set('carry', 'true');
+  if (settings.listAssets && settings.assessmentUid !== null) set('list_assets', 'true');
   if (settings.draft !== undefined) set('draft', String(settings.draft));
   if (mapping !== undefined) set('mapping', JSON.stringify(mapping));
   if (dryRun) set('dry_run', 'true');

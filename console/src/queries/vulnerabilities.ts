@@ -32,6 +32,7 @@ const ROW_FIELDS = [
   'gone_at',
   'reported_by_staff',
   'draft',
+  'outside_scope',
 ] as const;
 
 export type VulnerabilityRow = Pick<Vulnerability, (typeof ROW_FIELDS)[number]>;

@@ -146,6 +146,13 @@ export const scopeMessages = {
   rejected: (error: string) => `It ${error}.`,
   added: 'In scope',
   alreadyAdded: 'Already in scope',
+
+  outside: (count: number) => `${pluralize(count, 'asset')} outside the scope`,
+  outsideHint: 'Findings are on them, or imports saw them, and nobody has put them in scope.',
+  chooseOutside: 'Choose assets to add',
+  outsideAssets: 'Assets outside the scope',
+  allOutside: (count: number) => (count === 1 ? 'This asset' : `All ${count.toLocaleString()}`),
+  moreOutside: (count: number) => `${pluralize(count, 'more asset')} can be chosen after these.`,
 } as const;
 
 /** Texts of the access list of an assessment. */

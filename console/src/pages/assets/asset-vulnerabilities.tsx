@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { api, parseTotal } from '../../queries/client.ts';
 import { errorText } from '../../components/notifications.tsx';
-import { DraftBadge, SeverityBadge, StatusBadge } from '../../components/vulnerability-badges.tsx';
+import { VulnerabilityMarks, SeverityBadge, StatusBadge } from '../../components/vulnerability-badges.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { assetMessages as messages } from './messages.ts';
 import classes from './asset-page.module.css';
@@ -59,7 +59,7 @@ export function AssetVulnerabilities({ uid }: { uid: string }) {
             >
               {title}
             </Anchor>
-            <DraftBadge vulnerability={{ draft }} />
+            <VulnerabilityMarks vulnerability={{ draft }} />
             <StatusBadge name={status} flow={vulnerability_status.flow_type} />
           </div>
         ))}

@@ -1,4 +1,4 @@
-import { Button, Collapse, Select, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
+import { Button, Checkbox, Collapse, Select, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -9,7 +9,7 @@ import { tagSuggestionsQuery } from '../../queries/tags.ts';
 import { DraftCheckbox } from '../../components/draft-checkbox.tsx';
 import { ListingPicker } from '../../components/listing-picker.tsx';
 import { SEVERITIES, type Severity } from '../../queries/enums.ts';
-import { currentUserQuery, usePermissions } from '../../session/permissions.ts';
+import { currentUserQuery, useAssetPermissions, usePermissions } from '../../session/permissions.ts';
 import classes from './imports.module.css';
 import { importMessages } from './messages.ts';
 
@@ -25,6 +25,7 @@ export const DEFAULT_SETTINGS: ImportSettings = {
   minimumSeverity: null,
   tags: [],
   carry: false,
+  listAssets: false,
   draft: undefined,
 };
 
@@ -38,6 +39,7 @@ interface ImportOptionsProps {
 export function ImportOptions({ settings, onChange, assessmentError }: ImportOptionsProps) {
   const [isOpen, { toggle }] = useDisclosure();
   const { data: user } = useQuery(currentUserQuery);
+  const { list: canList } = useAssetPermissions();
   const { data: visibleOrganizations = [] } = useQuery(organizationsQuery);
   const set = (change: Partial<ImportSettings>) => onChange({ ...settings, ...change });
   const Chevron = isOpen ? IconChevronDown : IconChevronRight;
@@ -50,7 +52,7 @@ export function ImportOptions({ settings, onChange, assessmentError }: ImportOpt
             description={user?.admin === true ? messages.assessmentForAdmins : messages.assessmentForMembers}
             error={assessmentError}
             value={settings.assessmentUid}
-            onChange={(assessmentUid) => set({ assessmentUid, draft: undefined })}
+            onChange={(assessmentUid) => set({ assessmentUid, draft: undefined, listAssets: false })}
           />
           {user?.staff === true && settings.assessmentUid === null && (
             <Select
@@ -75,6 +77,14 @@ export function ImportOptions({ settings, onChange, assessmentError }: ImportOpt
             onChange={(whenGone) => set({ whenGone: whenGone === 'fix' ? 'fix' : 'keep' })}
           />
         </div>
+        {settings.assessmentUid !== null && canList(settings.assessmentUid) && (
+          <Checkbox
+            label={messages.listAssets}
+            description={messages.listAssetsHint}
+            checked={settings.listAssets}
+            onChange={(event) => set({ listAssets: event.currentTarget.checked })}
+          />
+        )}
         <DraftCheckbox
           label={messages.asDrafts}
           assessmentUid={settings.assessmentUid ?? ''}

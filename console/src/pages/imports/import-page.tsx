@@ -12,6 +12,7 @@ import { errorText } from '../../components/notifications.tsx';
 import { PageLayout } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { currentUserQuery, usePermissions } from '../../session/permissions.ts';
+import { OutsideScopeNote } from '../assessments/outside-scope.tsx';
 import { formatLabel, formatSize } from './formats.ts';
 import { ImportSummary, ImportPreview, ImportProgress, ImportErrors } from './import-result.tsx';
 import { ImportStateBadge } from './import-state-badge.tsx';
@@ -87,6 +88,9 @@ export function ImportPage() {
                 })}
               </Alert>
             )}
+            {!job.options.dry_run &&
+              (job.result?.assets_outside_scope ?? 0) > 0 &&
+              job.assessment_id !== null && <OutsideScopeNote uid={job.assessment_id} />}
             <ImportErrors job={job} />
             {job.options.dry_run && <ImportPreview job={job} />}
           </Stack>

@@ -64,6 +64,7 @@ export function ImportSummary({ job, isDryRun }: SummaryProps) {
   const otherCounts = [
     { label: messages.assetsCreated(result.assets_created), number: result.assets_created },
     { label: messages.assetsUpdated(result.assets_updated), number: result.assets_updated },
+    { label: messages.assetsOutside(result.assets_outside_scope), number: result.assets_outside_scope },
     { label: messages.portsOpened(result.ports_opened), number: result.ports_opened },
     { label: messages.portsClosed(result.ports_closed), number: result.ports_closed },
     { label: messages.skipped(job.progress.skipped), number: job.progress.skipped },

@@ -1,7 +1,7 @@
 import type { VulnerabilityRow } from '../../queries/vulnerabilities.ts';
 import {
   daysOverdue,
-  DraftBadge,
+  VulnerabilityMarks,
   OverdueBadge,
   GoneBadge,
   SeverityBadge,
@@ -44,7 +44,7 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
     cell: (row) => (
       <span className={classes.title}>
         <TitleLink row={row} />
-        <DraftBadge vulnerability={row} />
+        <VulnerabilityMarks vulnerability={row} />
         <GoneBadge vulnerability={row} />
       </span>
     ),
@@ -54,7 +54,7 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
           secondary={
             <span className={classes.title}>
               <StatusBadge name={row.status} flow={row.vulnerability_status.flow_type} />
-              <DraftBadge vulnerability={row} />
+              <VulnerabilityMarks vulnerability={row} />
               <GoneBadge vulnerability={row} />
               <OverdueBadge dueFields={row} />
             </span>

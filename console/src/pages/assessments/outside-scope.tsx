@@ -1,0 +1,93 @@
+import { Alert, Button, Checkbox, Group, Stack } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { DimmedText } from '../../components/dimmed-text.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { errorText } from '../../components/notifications.tsx';
+import { toScopeCandidate, useAddToScope } from '../../queries/add-to-scope.ts';
+import { assetsOutsideScopeQuery } from '../../queries/assessment-scope.ts';
+import type { AssetRow } from '../../queries/assets.ts';
+import { useAssetPermissions } from '../../session/permissions.ts';
+import { scopeMessages as messages } from './messages.ts';
+
+/** Says that findings or imports of an assessment have assets outside its scope, and lets one choose which to add. */
+export function OutsideScopeNote({ uid }: { uid: string }) {
+  const { data } = useQuery(assetsOutsideScopeQuery(uid));
+  const { list: canList } = useAssetPermissions();
+  const [isOpen, { open, close }] = useDisclosure();
+  if (data === undefined || data.total === 0) return null;
+  return (
+    <Alert color="yellow" title={messages.outside(data.total)}>
+      <Group justify="space-between">
+        {messages.outsideHint}
+        {canList(uid) && (
+          <Button size="xs" variant="default" onClick={open}>
+            {messages.chooseOutside}
+          </Button>
+        )}
+      </Group>
+      {isOpen && <OutsideScopeDialog uid={uid} {...data} onClose={close} />}
+    </Alert>
+  );
+}
+
+interface OutsideScopeDialogProps {
+  uid: string;
+  /** The first of them. */
+  assets: readonly AssetRow[];
+  total: number;
+  onClose: () => void;
+}
+
+function OutsideScopeDialog({ uid, assets, total, onClose }: OutsideScopeDialogProps) {
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const add = useAddToScope(uid, assets[0]?.organizationUid ?? '');
+  return (
+    <FormDialog
+      title={messages.chooseOutside}
+      submitLabel={messages.addAssets(chosen.length)}
+      isPending={add.isPending}
+      isDisabled={chosen.length === 0}
+      error={errorText(add.error)}
+      onClose={onClose}
+      onSubmit={() =>
+        add.mutate(
+          {
+            selected: assets
+              .filter((asset) => chosen.includes(asset.uid))
+              .map((asset) => toScopeCandidate(asset, uid)),
+            pasted: [],
+            rules: [],
+            createsMissing: false,
+          },
+          { onSuccess: onClose },
+        )
+      }
+    >
+      <Checkbox
+        label={messages.allOutside(assets.length)}
+        checked={chosen.length === assets.length}
+        indeterminate={chosen.length > 0 && chosen.length < assets.length}
+        onChange={(event) => setChosen(event.currentTarget.checked ? assets.map((asset) => asset.uid) : [])}
+      />
+      <Checkbox.Group
+        label={messages.outsideAssets}
+        value={[...chosen]}
+        onChange={(values) => setChosen(values)}
+      >
+        <Stack gap="xs" mt="xs" mah={320} style={{ overflowY: 'auto' }}>
+          {assets.map((asset) => (
+            <Checkbox
+              key={asset.uid}
+              value={asset.uid}
+              label={<bdi>{asset.location ?? asset.name}</bdi>}
+              description={asset.name === asset.location ? undefined : asset.name}
+            />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+      {total > assets.length && <DimmedText>{messages.moreOutside(total - assets.length)}</DimmedText>}
+    </FormDialog>
+  );
+}
