@@ -12,7 +12,7 @@ import { hostDetections } from './migrations/0009-host-detections.ts';
 import { roles } from './migrations/0010-roles.ts';
 import { evidence } from './migrations/0011-evidence.ts';
 import { drafts } from './migrations/0012-drafts.ts';
-import { listingImports } from './migrations/0013-listing-imports.ts';
+import { assetsOfImports } from './migrations/0013-assets-of-imports.ts';
 import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
 /**
@@ -33,7 +33,7 @@ export const migrations: readonly Migration[] = [
   roles,
   evidence,
   drafts,
-  listingImports,
+  assetsOfImports,
 ];
 
 export const dialects: Record<Engine, SchemaDialect> = {

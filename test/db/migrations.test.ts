@@ -88,9 +88,9 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     '4e403206a07797f97e27e552c8a44257a868fd7a3ef0f6c7f756cd2d6174860e',
     'e257aaf445b130614aa638c9647c87a2a9b5f9d6312de7547854396cac326cf4',
   ],
-  '0013-listing-imports': [
-    'fb9ea010cb67e3c8ea2781a6149381244078406bb878f3f96b76d7c27104507b',
-    '9a83534432620b385dc0e79b6e5a9113c4db3a5ed355ee44552b398d2cdc7a55',
+  '0013-assets-of-imports': [
+    'f178531994e3453ae4dcb116c7c2eaa68d3e0db5a5eefe3b23814757d1a21183',
+    '361edb3902f6f0312dd5192fc7b6442bb90958383b2b574382094718e4e7c93d',
   ],
 };
 

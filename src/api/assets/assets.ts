@@ -140,6 +140,8 @@ const listAssetsOperation = (context: Context) =>
     filters: {
       organizationUid: 'Return only assets of these organizations.',
       listingUid: 'Return only assets in one of these listings.',
+      outsideListingUid:
+        'Return only assets that imports or vulnerabilities of one of these assessments have, and its listing lacks.',
       assetType: 'Return only assets of these types.',
       search: 'Return only assets whose name or location contains this text, ignoring case.',
       criticality: 'Return only assets with one of these criticalities.',

@@ -15,7 +15,9 @@ import { defineList } from '../lists/define-list.ts';
 import {
   assetIsVisibleByIndex,
   assessmentIsVisible,
+  isDraftVisible,
   loadAssessmentIds,
+  visibilityOf,
   visibilityParameters,
 } from '../shared/visibility.ts';
 
@@ -29,6 +31,27 @@ const inListings: Filter<'texts'> = {
     join listing_assets on listing_assets.assessment_id = assessments.id
     where ${inList(db, sql.ref<string>('assessments.uid'), uids)}
       and ${assessmentIsVisible(assetReadVisibility(caller), visibilityParameters(caller))})`,
+};
+
+/** Assets that imports or vulnerabilities of assessments have, and their listings lack. */
+const outsideListings: Filter<'texts'> = {
+  kind: 'texts',
+  pattern: LISTING_UID,
+  where({ db, caller }, uids) {
+    const p = visibilityParameters(caller);
+    const isOne = inList(db, sql.ref<string>('assessments.uid'), uids);
+    const isUnlisted = (asset: string) => sql<SqlBool>`not exists (select 1 from listing_assets
+      where listing_assets.asset_id = ${sql.ref(asset)} and listing_assets.assessment_id = assessments.id)`;
+    return sql<SqlBool>`assets.id in (
+      select seen.asset_id from assessments join detected_assets as seen on seen.assessment_id = assessments.id
+      where ${isOne} and ${assessmentIsVisible(assetReadVisibility(caller), p)} and ${isUnlisted('seen.asset_id')}
+      union all
+      select link.asset_id from assessments
+      join vulnerabilities on vulnerabilities.assessment_id = assessments.id
+      join vulnerability_assets as link on link.vulnerability_id = vulnerabilities.id
+      where ${isOne} and ${assessmentIsVisible(visibilityOf(caller), p)} and ${isDraftVisible(visibilityOf(caller))}
+        and ${isUnlisted('link.asset_id')})`;
+  },
 };
 
 const withTags: Filter<'texts'> = {
@@ -72,6 +95,7 @@ export const assetList = defineList({
   organization: 'assets.organization_id',
   filters: {
     listingUid: inListings,
+    outsideListingUid: outsideListings,
     assetType: textFilter('assets.type', { oneOf: ASSET_TYPES }),
     search: searchFilter('assets.search_name', 'assets.search_location'),
     criticality: textFilter('assets.criticality', { oneOf: CRITICALITIES }),
@@ -96,10 +120,16 @@ export const assetList = defineList({
   hydrate: (listContext, rows) => hydrateAssets(listContext, rows, MAX_RELATED),
 });
 
-function visibleAssets({ db, caller, assessmentIds = [] }: ListContext) {
+function visibleAssets({ db, caller, assessmentIds = [], isCounting = false }: ListContext) {
   return db
     .selectFrom('assets')
     .where(
-      assetIsVisibleByIndex(db, assetReadVisibility(caller), visibilityParameters(caller), assessmentIds),
+      assetIsVisibleByIndex(
+        db,
+        assetReadVisibility(caller),
+        visibilityParameters(caller),
+        assessmentIds,
+        isCounting,
+      ),
     );
 }
