@@ -61,6 +61,14 @@ const listedTo = async (user: TestUser): Promise<string[]> =>
     .map(({ location }) => location)
     .sort();
 
+const outside = async (user: TestUser): Promise<string[]> =>
+  (
+    (await get(
+      user,
+      `/api/asset/v2/assets?fields=location&sort=location&outsideListingUid[]=${assessment.uid}`,
+    )) as { location: string }[]
+  ).map(({ location }) => location);
+
 describe('Access to an assessment', () => {
   it('reads the assets of its listing, of its findings, and those that its imports saw', async () => {
     expect(await listedTo(member)).toEqual([LISTED, FOUND, SEEN]);
@@ -83,6 +91,31 @@ describe('Access to an assessment', () => {
     expect([await entityCount(admin), await entityCount(member), await entityCount(infraAdmin)]).toEqual([
       4, 3, 2,
     ]);
+  });
+
+  it('has none through a draft', async () => {
+    await fixtures.vulnerability(assessment.uid, { assetUids: [uids[OTHER] as string], draft: true });
+    expect(await listedTo(member)).toEqual([LISTED, FOUND, SEEN]);
+    expect((await ask(member, 'GET', `/api/asset/v2/assets/${uids[OTHER]}`)).status).toBe(404);
+    expect(await outside(member)).toEqual([FOUND, SEEN]);
+    expect(await outside(admin)).toEqual([FOUND, SEEN]);
+    expect(await outside(await fixtures.user({ assignedTo: [organization.uid] }))).toEqual([
+      FOUND,
+      SEEN,
+      OTHER,
+    ]);
+  });
+
+  it('tells which assets, and which findings, are outside the scope', async () => {
+    expect(await outside(member)).toEqual([FOUND, SEEN]);
+    expect(await outside(infraAdmin)).toEqual([SEEN]);
+    expect(await outside(await fixtures.user({ organization: organization.uid }))).toEqual([]);
+    const inScope = await fixtures.vulnerability(assessment.uid, { assetUids: [uids[LISTED] as string] });
+    const isOutside = async (id: number) => (await get(member, `/v1/vulnerabilities/${id}`)).outside_scope;
+    expect(await Promise.all([vulnerability, inScope.id].map(isOutside))).toEqual([true, false]);
+    await fixtures.list(assessment.uid, uids[FOUND] as string);
+    expect(await outside(member)).toEqual([SEEN]);
+    expect(await isOutside(vulnerability)).toBe(false);
   });
 
   it('ends with the finding and with the import', async () => {

@@ -120,6 +120,10 @@ const walk = (token: string) => ({
       fits: ({ listings }: Row) =>
         listings.some(({ listingUid }: { listingUid: string }) => listingUid === 'assets-web'),
     },
+    'outsideListingUid[]': {
+      value: ['assets-web'],
+      fits: ({ location }: Row) => ['mail.assets.example', '192.0.2.9'].includes(location),
+    },
     'assetType[]': {
       value: ['host', 'network'],
       fits: ({ assetType }: Row) => ['host', 'network'].includes(assetType),
@@ -205,7 +209,10 @@ describe('Operation 75: list assets', () => {
     expect(body.map((row: Row) => [row['location'], row['vulnerabilityCount']])).toEqual([
       ['10.0.0.5', 2],
       ['2001:db8::7', 1],
+      // Not listed, and with vulnerabilities that the member sees.
+      ['192.0.2.9', 1],
       ['10.0.1.7', 0],
+      ['mail.assets.example', 0],
     ]);
     const hidden = await server.request('GET', '/api/asset/v2/assets?listingUid[]=assets-api', {
       token: member,
