@@ -174,7 +174,15 @@ describe('With a server, a command', () => {
     const id = String(vulnerability.id);
     const comment = await onServer('vulnerability', 'comment', 'create', id, '--text', 'Seen.');
     // The deprecated duplicates of `text` and `user` are not printed.
-    expect(comment.match(/^\S+/gm)).toEqual(['id', 'text', 'internal', 'created_at', 'updated_at', 'user']);
+    expect(comment.match(/^\S+/gm)).toEqual([
+      'id',
+      'text',
+      'internal',
+      'created_at',
+      'updated_at',
+      'user',
+      'by_staff',
+    ]);
     await onServer('vulnerability', 'retest', 'create', id, '--message', 'Again, please.');
     const timeline = await onServer('vulnerability', 'timeline', id);
     expect(timeline).toMatch(/ retest +\S+@\S+ +- +requested /);

@@ -33,11 +33,11 @@ const REPORT = Array.from({ length: FINDINGS }, (_, index) =>
 const MEMORY = 12;
 const ROUNDS = 5;
 
-/** @returns how many assets an assessment lists */
+/** @returns how many assets the imports of an assessment saw */
 async function countAssets(uid: string): Promise<number> {
   const { count } = await server.context.db.read
-    .selectFrom('listing_assets')
-    .innerJoin('assessments', 'assessments.id', 'listing_assets.assessment_id')
+    .selectFrom('detected_assets')
+    .innerJoin('assessments', 'assessments.id', 'detected_assets.assessment_id')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('assessments.uid', '=', uid)
     .executeTakeFirstOrThrow();
