@@ -911,7 +911,7 @@ async function makeEstate(actor: Actor): Promise<[Estate, TestUser]> {
     const host = await batch.asset({ ...inOrganization, type: 'host' });
     const asset = await batch.asset(inOrganization);
     for (const { uid } of [host, asset]) await batch.list(assessment, uid);
-    const [found, imported] = [
+    const [foundHost, importedHost] = [
       await batch.asset({ ...inOrganization, type: 'host' }),
       await batch.asset({ ...inOrganization, type: 'host' }),
     ];
@@ -932,10 +932,10 @@ async function makeEstate(actor: Actor): Promise<[Estate, TestUser]> {
       assessmentId,
       asset: asset.uid,
       host: host.uid,
-      found: found.uid,
-      imported: imported.uid,
+      found: foundHost.uid,
+      imported: importedHost.uid,
       assessmentTag: (await batch.assessmentTag(assessment)).id,
-      vulnerability: (await batch.vulnerability(assessment, { assetUids: [found.uid] })).id,
+      vulnerability: (await batch.vulnerability(assessment, { assetUids: [foundHost.uid] })).id,
       isOrdinary: kind === 'role' || kind === 'none',
     };
     return { estate, user };

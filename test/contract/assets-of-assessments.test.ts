@@ -163,13 +163,13 @@ describe('Access to an assessment', () => {
     expect(await Promise.all(all.map(statusOf))).toEqual([200, 403, 403, 404]);
     const refused = await ask(member, 'PATCH', `/api/asset/v2/assets/${uids[FOUND]}`, { criticality: 'low' });
     expect(refused.body.detail).toMatch(/only read an asset .* in an assessment that lists it/);
-    const taken = await ask(member, 'POST', '/api/asset/v2/assets', {
+    const conflict = await ask(member, 'POST', '/api/asset/v2/assets', {
       organizationUid: organization.uid,
       assetType: 'host',
       location: FOUND,
       listingUid: assessment.uid,
     });
-    expect(taken.status).toBe(409);
+    expect(conflict.status).toBe(409);
   });
 
   it('writes their ports and links by an import', async () => {
