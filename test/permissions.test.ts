@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ACCESS_ROLES, GROUP_ROLES, type Role, ROLES } from '../src/auth/roles.ts';
 import { createFixtures, type TestUser } from './harness/fixtures.ts';
 import { type FormPart, formOf, insertImport } from './harness/imports.ts';
+import { recordAssetDetections } from '../src/domain/imports/apply-assets.ts';
 import { operationsOf, type RoutedOperation } from './harness/operations.ts';
 import { type RequestOptions, useSharedServer } from './harness/server.ts';
 
@@ -21,6 +22,9 @@ interface Estate {
   /** In the listing of the assessment. */
   asset: string;
   host: string;
+  /** A host of a vulnerability of the assessment, and one that an import of it saw; both outside the listing. */
+  found: string;
+  imported: string;
   assetTag: string;
   assessmentTag: number;
   vulnerability: number;
@@ -137,6 +141,20 @@ const newImport = (e: Estate, actor: TestUser, state: 'queued' | 'succeeded'): P
     ...(state === 'succeeded' ? { finishedAt: 2 } : {}),
   });
 
+/** Adds an import of the assessment that saw an asset. */
+async function sawAsset(e: Estate, uid: string): Promise<void> {
+  const importId = await newImport(e, e.admin, 'succeeded');
+  await write(async (tx) => {
+    const { id } = await tx
+      .selectFrom('assets')
+      .select('id')
+      .where('uid', '=', uid)
+      .executeTakeFirstOrThrow();
+    const job = { id: importId, organizationId: e.organization.id, assessment: { id: e.assessmentId } };
+    await recordAssetDetections(tx, job, [{ id, firstSeenAt: 1, seenAt: 1 }]);
+  });
+}
+
 const newAsset = async (e: Estate): Promise<string> => {
   const { uid } = await fixtures.asset({ organization: e.organization.uid });
   await fixtures.list(e.assessment, uid);
@@ -163,7 +181,8 @@ const newAssetTag = async (e: Estate): Promise<string> => {
 
 const tagging = (e: Estate) => `/api/tagging/v1.0/organizations/${e.organization.uid}/tags`;
 const members = (e: Estate) => `/api/assessment/v1/assessment-groups/${e.group}/members`;
-const assetPorts = (e: Estate) => `/api/streaming/v1/${e.organization.uid}/assets/${e.host}/ports`;
+const assetPorts = (e: Estate, host = e.host) =>
+  `/api/streaming/v1/${e.organization.uid}/assets/${host}/ports`;
 
 /** A GET that every role which sees findings may send; others get a 404. */
 const findings = (path: (e: Estate) => string): Row => ({
@@ -724,6 +743,26 @@ const TABLE: Record<string, Row> = {
     permits: WRITES_ASSETS,
     none: 422,
   },
+  'changeAssetTaggings: of an asset through a finding': {
+    send: (e) => attach(e, e.found),
+    permits: NOBODY,
+    infra: 422,
+    none: 422,
+  },
+  'changeAssetTaggings: of an asset through an import': {
+    send: (e) => attach(e, e.imported),
+    permits: NOBODY,
+    none: 422,
+  },
+  'createAssetTags: of an asset through a finding': {
+    send: (e) => createTag(e, e.found),
+    permits: NOBODY,
+    infra: 422,
+  },
+  'createAssetTags: of an asset through an import': {
+    send: (e) => createTag(e, e.imported),
+    permits: NOBODY,
+  },
   listAssetTags: reads(tagging),
   getAssetTag: reads((e) => `${tagging(e)}/${e.assetTag}`),
   renameAssetTag: {
@@ -769,6 +808,14 @@ const TABLE: Record<string, Row> = {
   },
   listAssets: anyone(() => '/api/asset/v2/assets'),
   getAsset: reads((e) => `/api/asset/v2/assets/${e.asset}`),
+  'getAsset: through a finding': findings((e) => `/api/asset/v2/assets/${e.found}`),
+  'getAsset: through an import': reads((e) => `/api/asset/v2/assets/${e.imported}`),
+  'updateAsset: through a finding': {
+    send: (e) => describeAsset(e.found),
+    permits: NOBODY,
+    infra: 404,
+  },
+  'updateAsset: through an import': { send: (e) => describeAsset(e.imported), permits: NOBODY },
   updateAsset: {
     send: async (e) => ({
       method: 'PATCH',
@@ -787,7 +834,11 @@ const TABLE: Record<string, Row> = {
     none: 403,
   },
   listPorts: reads(assetPorts),
+  'listPorts: through a finding': findings((e) => assetPorts(e, e.found)),
+  'listPorts: through an import': reads((e) => assetPorts(e, e.imported)),
   listPortHistory: reads((e) => `${assetPorts(e)}/history`),
+  'listPortHistory: through a finding': findings((e) => `${assetPorts(e, e.found)}/history`),
+  'listPortHistory: through an import': reads((e) => `${assetPorts(e, e.imported)}/history`),
   listOrganizationPorts: anyone((e) => `/api/streaming/v1/${e.organization.uid}/assets/ports`),
 
   // Last, as it gives the actor a role elsewhere.
@@ -805,6 +856,24 @@ const TABLE: Record<string, Row> = {
     permits: MEMBERS,
   },
 };
+
+const attach = (e: Estate, uid: string): Attempt => ({
+  method: 'PATCH',
+  path: tagging(e),
+  body: { uids: [e.assetTag], addEntities: [{ uid }] },
+});
+
+const createTag = (e: Estate, uid: string): Attempt => ({
+  method: 'POST',
+  path: tagging(e),
+  body: { tags: [{ name: `new ${now}`, entities: [{ uid }] }] },
+});
+
+const describeAsset = (uid: string): Attempt => ({
+  method: 'PATCH',
+  path: `/api/asset/v2/assets/${uid}`,
+  body: { description: `${now}` },
+});
 
 async function bulk(e: Estate, change: object): Promise<Attempt> {
   const ids = [
@@ -842,6 +911,10 @@ async function makeEstate(actor: Actor): Promise<[Estate, TestUser]> {
     const host = await batch.asset({ ...inOrganization, type: 'host' });
     const asset = await batch.asset(inOrganization);
     for (const { uid } of [host, asset]) await batch.list(assessment, uid);
+    const [foundHost, importedHost] = [
+      await batch.asset({ ...inOrganization, type: 'host' }),
+      await batch.asset({ ...inOrganization, type: 'host' }),
+    ];
     const user = await batch.user(
       kind === 'staff' ? {} : { ...inOrganization, ...(kind === 'admin' ? { admin: true } : {}) },
     );
@@ -859,8 +932,10 @@ async function makeEstate(actor: Actor): Promise<[Estate, TestUser]> {
       assessmentId,
       asset: asset.uid,
       host: host.uid,
+      found: foundHost.uid,
+      imported: importedHost.uid,
       assessmentTag: (await batch.assessmentTag(assessment)).id,
-      vulnerability: (await batch.vulnerability(assessment)).id,
+      vulnerability: (await batch.vulnerability(assessment, { assetUids: [foundHost.uid] })).id,
       isOrdinary: kind === 'role' || kind === 'none',
     };
     return { estate, user };
@@ -875,6 +950,7 @@ async function makeEstate(actor: Actor): Promise<[Estate, TestUser]> {
     );
   const estate = { ...made.estate, assetTag: '' };
   estate.assetTag = await newAssetTag(estate);
+  await sawAsset(estate, estate.imported);
   return [estate, made.user];
 }
 
@@ -892,10 +968,13 @@ function expectedStatus(row: Row, actor: Actor): number | string {
   return actor.role === 'infra_admin' ? infra : denied;
 }
 
-/** What lists and counts show of an assessment with one vulnerability on one of its two assets. */
+/**
+ * What lists and counts show of an assessment that lists two assets, with one vulnerability on one of them and on a
+ * third, and a fourth that an import saw.
+ */
 async function seen(e: Estate, user: TestUser) {
   const tag = await fixtures.vulnerabilityTag(e.organization.uid);
-  await fixtures.vulnerability(e.assessment, { assetUids: [e.asset], tagIds: [tag.id] });
+  await fixtures.vulnerability(e.assessment, { assetUids: [e.asset, e.found], tagIds: [tag.id] });
   await ask(e, { method: 'DELETE', path: `/v1/vulnerabilities/${e.vulnerability}` });
   await newSession(e, e.colleague, false);
   await newImport(e, e.colleague, 'succeeded');
@@ -932,14 +1011,15 @@ const SEEN_BY_NOBODY = {
   sessions: 0,
   imports: 0,
 };
-const SEEN_BY_INFRA_ADMIN = { ...SEEN_BY_NOBODY, assessmentCounts: [0, 0, 2], assets: 2, imports: 1 };
+const SEEN_BY_INFRA_ADMIN = { ...SEEN_BY_NOBODY, assessmentCounts: [0, 0, 2], assets: 3, imports: 2 };
 const SEEN_BY_OTHERS = {
   ...SEEN_BY_INFRA_ADMIN,
   vulnerabilities: 1,
   summarized: 1,
   taggedVulnerabilities: 1,
   assessmentCounts: [1, 1, 2],
-  vulnerabilitiesOfAssets: 1,
+  assets: 4,
+  vulnerabilitiesOfAssets: 2,
   sessions: 1,
 };
 

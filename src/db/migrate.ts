@@ -11,7 +11,7 @@ import { detections } from './migrations/0008-detections.ts';
 import { hostDetections } from './migrations/0009-host-detections.ts';
 import { roles } from './migrations/0010-roles.ts';
 import { evidence } from './migrations/0011-evidence.ts';
-import { listingImports } from './migrations/0013-listing-imports.ts';
+import { assetsOfImports } from './migrations/0013-assets-of-imports.ts';
 import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
 /**
@@ -31,7 +31,7 @@ export const migrations: readonly Migration[] = [
   hostDetections,
   roles,
   evidence,
-  listingImports,
+  assetsOfImports,
 ];
 
 export const dialects: Record<Engine, SchemaDialect> = {

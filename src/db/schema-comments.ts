@@ -32,6 +32,7 @@ export const SCHEMA_COMMENTS: Readonly<Record<string, string>> = {
   host_detections: 'The observation of a host by a scan, in the format of `host-detections.ts`.',
   'host_detections.import_id': '0 for a scan without an import.',
   asset_detections: 'When an import saw an asset.',
+  detected_assets: 'An asset that an import of an assessment saw, and that is not undone.',
   'port_events.changes': 'JSON in the format of `port-events.ts`.',
 
   audit_events:

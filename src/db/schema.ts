@@ -230,6 +230,8 @@ export interface Tables {
    * master key.
    */
   deployment_keys: { id: number; master_fingerprint: string; sealed_secret: string };
+  /** An asset that an import of an assessment saw, and that is not undone. */
+  detected_assets: { organization_id: number; assessment_id: number; asset_id: number };
   /** A finding in the report of an import. */
   detections: {
     vulnerability_id: number;

@@ -84,9 +84,9 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     '7a4aba0495d9442c1e8d1c69a409334a336a27635edea597dc971533521de3db',
     '30a8e46be914ac57f25d8807786a78624135c5a49634eb2d9c3358a64cbf6f30',
   ],
-  '0013-listing-imports': [
-    'fb9ea010cb67e3c8ea2781a6149381244078406bb878f3f96b76d7c27104507b',
-    '9a83534432620b385dc0e79b6e5a9113c4db3a5ed355ee44552b398d2cdc7a55',
+  '0013-assets-of-imports': [
+    'f178531994e3453ae4dcb116c7c2eaa68d3e0db5a5eefe3b23814757d1a21183',
+    '361edb3902f6f0312dd5192fc7b6442bb90958383b2b574382094718e4e7c93d',
   ],
 };
 

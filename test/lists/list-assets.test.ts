@@ -204,7 +204,10 @@ describe('Operation 75: list assets', () => {
     expect(body.map((row: Row) => [row['location'], row['vulnerabilityCount']])).toEqual([
       ['10.0.0.5', 2],
       ['2001:db8::7', 1],
+      // Not listed, but of vulnerabilities that they can see.
+      ['192.0.2.9', 1],
       ['10.0.1.7', 0],
+      ['mail.assets.example', 0],
     ]);
     const hidden = await server.request('GET', '/api/asset/v2/assets?listingUid[]=assets-api', {
       token: member,

@@ -82,7 +82,7 @@ const listPortsOperation = ({ addresses, db }: Context) =>
     number: 14,
     summary: 'Get ports of a host asset',
     description:
-      'Lists the open or closed ports observed on a host. Requires access to an assessment that lists the asset, an admin of its organization, or staff. An asset that is not a host has no ports.',
+      'Lists the open or closed ports observed on a host. Requires access to an assessment that lists the asset, has a vulnerability on it or an import that saw it, an admin of its organization, or staff. An asset that is not a host has no ports.',
     method: 'GET',
     path: '/v1/:org_uid/assets/:asset_uid/ports',
     access: { scopes: API_SCOPE, schemes: 'bearer' },

@@ -22,6 +22,7 @@ const GROWING_TABLES = [
   'detections',
   'scan_scopes',
   'asset_detections',
+  'detected_assets',
 ];
 /**
  * Statistics are checked after the first transaction, as many small reports may have gone before, then after so many

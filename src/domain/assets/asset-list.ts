@@ -96,10 +96,16 @@ export const assetList = defineList({
   hydrate: (listContext, rows) => hydrateAssets(listContext, rows, MAX_RELATED),
 });
 
-function visibleAssets({ db, caller, assessmentIds = [] }: ListContext) {
+function visibleAssets({ db, caller, assessmentIds = [], isCounting = false }: ListContext) {
   return db
     .selectFrom('assets')
     .where(
-      assetIsVisibleByIndex(db, assetReadVisibility(caller), visibilityParameters(caller), assessmentIds),
+      assetIsVisibleByIndex(
+        db,
+        assetReadVisibility(caller),
+        visibilityParameters(caller),
+        assessmentIds,
+        isCounting,
+      ),
     );
 }

@@ -5,7 +5,7 @@ import type { ReadConnection } from '../../db/database.ts';
 import { inList, withoutIndex, parseRows, rowsAsJson } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
-import { permissionError } from '../shared/permissions.ts';
+import { assetOnlyRead, permissionError } from '../shared/permissions.ts';
 import {
   assetIsVisible,
   type Visibility,
@@ -188,7 +188,7 @@ export async function requireTaggableAssets(
     readable.has(uid) ? [] : [unknownUidError(property, 'asset', uid)],
   );
   if (errors.length > 0) throw invalidInput(errors.slice(0, MAX_FIELD_ERRORS));
-  throw permissionError('write_assets');
+  throw missing.length === 0 ? permissionError('write_assets') : assetOnlyRead();
 }
 
 export function unknownUidError(property: string, kind: string, value: string): FieldError {

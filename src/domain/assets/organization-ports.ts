@@ -201,7 +201,7 @@ async function* hostsOf({
       .where('organization_id', '=', organizationId)
       .where('type', '=', 'host')
       .where('id', '>', after)
-      .where(assetIsVisibleByIndex(db, visibility, p, assessmentIds))
+      .where(assetIsVisibleByIndex(db, visibility, p, assessmentIds, false))
       .$if(query.listing !== undefined, (qb) =>
         qb.where(
           sql<boolean>`assets.id in (

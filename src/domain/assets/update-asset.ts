@@ -10,7 +10,7 @@ import { readPortDeltas } from './ports.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';
 import { validateOptionalNameLength } from '../shared/names.ts';
-import { permissionError } from '../shared/permissions.ts';
+import { assetOnlyRead } from '../shared/permissions.ts';
 import { assetIsVisible, visibilityByScopes, visibilityParameters } from '../shared/visibility.ts';
 import { addDeltas, deleteCounters } from '../shared/counters.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
@@ -137,9 +137,7 @@ async function lockAsset(
       .where(assetIsVisible(visibilityByScopes(caller, scopes, permission), visibilityParameters(caller)));
   const row = await select('write_assets').modifyEnd(lock(tx)).executeTakeFirst();
   if (row !== undefined) return row;
-  throw (await select('read').executeTakeFirst()) === undefined
-    ? notFound('asset')
-    : permissionError('write_assets');
+  throw (await select('read').executeTakeFirst()) === undefined ? notFound('asset') : assetOnlyRead();
 }
 
 /** Whether the caller may still change the asset after `writable_by` is set to `writableBy`. */

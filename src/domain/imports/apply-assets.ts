@@ -253,13 +253,19 @@ const insertDetections = prepareInsert(
       else asset_detections.seen_at end`,
 );
 
+const insertDetectedAssets = prepareInsert(
+  'detected_assets',
+  { organization_id: 'int', assessment_id: 'int', asset_id: 'int' },
+  'on conflict do nothing',
+);
+
 /**
  * Records that an import saw assets. An asset that imports created belongs to the import that saw it first.
  * @param assets each asset once
  */
 export async function recordAssetDetections(
   tx: Transaction,
-  job: ImportJob,
+  job: Pick<ImportJob, 'id' | 'organizationId'> & { assessment: { id: number } | null },
   assets: readonly { id: number; firstSeenAt: number; seenAt: number }[],
 ): Promise<void> {
   if (assets.length === 0) return;
@@ -277,6 +283,13 @@ export async function recordAssetDetections(
     tx,
     assets.map(({ id, firstSeenAt, seenAt }) => [job.organizationId, id, job.id, firstSeenAt, seenAt]),
   );
+  if (job.assessment !== null) {
+    const { organizationId, assessment } = job;
+    await insertDetectedAssets(
+      tx,
+      ids.map((id) => [organizationId, assessment.id, id]),
+    );
+  }
   const madeByOthers = ids.filter((id) => {
     const creator = stored.get(id)?.import_id ?? null;
     return creator !== null && creator !== job.id;

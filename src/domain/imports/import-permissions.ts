@@ -7,14 +7,15 @@ import {
   type ScopeRule,
 } from '../../auth/scopes.ts';
 import type { ReadConnection, Transaction } from '../../db/database.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
 import type { Row } from '../../db/schema.ts';
 import { requireAssessment } from '../assessments/find-assessment.ts';
 import { canWriteListing } from '../assessments/update-listing.ts';
 import { canWrite } from '../assets/create-assets.ts';
-import { selectListedAssets } from '../assets/scans/host-queries.ts';
 import { DomainError } from '../shared/errors.ts';
 import { isPermitted } from '../shared/permissions.ts';
-import { visibilityByScopes } from '../shared/visibility.ts';
+import { isAssetOfAssessment, visibilityByScopes } from '../shared/visibility.ts';
 import { findAccountRights } from '../tokens/active-tokens.ts';
 import type { ImportJob } from './import-types.ts';
 
@@ -74,10 +75,23 @@ export function importAssetScopes(hasAssessment: boolean): readonly Scope[] {
   return hasAssessment ? ASSET_WRITE_SCOPES : ASSET_DELETE_SCOPES;
 }
 
+const selectAssetsOfAssessment = (withFindings: boolean) =>
+  prepareQuery<{ assessment: number; ids: readonly number[] }, { id: number }>((db, p) =>
+    db
+      .selectFrom('assets')
+      .select('assets.id')
+      .where((eb) => inList(db, eb.ref('assets.id'), p.ids))
+      .where(isAssetOfAssessment(p.assessment, { withFindings })),
+  );
+const [selectWithFindings, selectWithoutFindings] = [true, false].map(selectAssetsOfAssessment) as [
+  ReturnType<typeof selectAssetsOfAssessment>,
+  ReturnType<typeof selectAssetsOfAssessment>,
+];
+
 /** @returns the ids of the assets that the import may link findings to, and of those whose ports it may write */
 export async function findPermittedAssets(
   tx: Transaction,
-  { id: importId, caller, organizationId, assessment }: ImportJob,
+  { id: importId, caller, organizationId, assessment, canReport }: ImportJob,
   assets: readonly FoundAsset[],
 ): Promise<{ linkable: ReadonlySet<number>; writable: ReadonlySet<number> }> {
   const { rules } = visibilityByScopes(caller, ASSET_WRITE_SCOPES, 'write_assets');
@@ -87,8 +101,9 @@ export async function findPermittedAssets(
   const inAssessment = new Set(assets.flatMap(({ id, import_id }) => (import_id === importId ? [id] : [])));
   if (assessment !== null && !(reachesAll && organizationRules.length === rules.length)) {
     const ids = assets.flatMap(({ id }) => (inAssessment.has(id) ? [] : [id]));
-    for (const { asset_id } of await selectListedAssets(tx, { assessment: assessment.id, ids }))
-      inAssessment.add(asset_id);
+    // Who may not report may not see the assets of findings either.
+    const select = canReport ? selectWithFindings : selectWithoutFindings;
+    for (const { id } of await select(tx, { assessment: assessment.id, ids })) inAssessment.add(id);
   }
   const linkable = assets.filter(({ id }) => reachesAll || inAssessment.has(id));
   const writable = linkable.filter(({ id, writable_by }) =>

@@ -29,7 +29,8 @@ export interface ImportJob {
   assessment: { id: number; uid: string } | null;
   /**
    * The importer. Has the rights from the upload that the account still had when the run began. Admins can change all
-   * assets that their scopes cover; other users only those that the assessment lists as well.
+   * assets that their scopes cover; other users only those that the assessment lists, that its imports saw or that its
+   * vulnerabilities have.
    */
   caller: Caller;
   /** Whether the credential has a scope that writes assets here. Without one, no asset is created or changed. */

@@ -148,7 +148,7 @@ export async function undoListing(
  */
 export async function undoAssetDetections(
   tx: Transaction,
-  { id, organizationId }: { id: number; organizationId: number },
+  { id, organizationId, assessmentId }: { id: number; organizationId: number; assessmentId: number | null },
   by: ChangeContext<Caller>,
   after: number,
   limit: number,
@@ -174,6 +174,13 @@ export async function undoAssetDetections(
     .where('import_id', '=', id)
     .where((eb) => inList(tx, eb.ref('asset_id'), ids))
     .execute();
+  // Of the assessment's imports, those that stand have detections.
+  await sql`delete from detected_assets where assessment_id = ${assessmentId}
+    and ${inList(tx, sql.ref<number>('asset_id'), ids)}
+    and not exists (select 1 from asset_detections as seen join imports on imports.id = seen.import_id
+      where seen.asset_id = detected_assets.asset_id and imports.assessment_id = detected_assets.assessment_id)`.execute(
+    tx,
+  );
   const earliest = await restoreSeenTimes(tx, ids);
   const created = rows.filter((row) => row.import_id === id);
   await moveToImports(

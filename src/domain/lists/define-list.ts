@@ -335,7 +335,7 @@ export function defineList<
     async count(context, input) {
       const total = await cheapCount?.(context, input);
       if (total !== undefined) return total;
-      const limited = onSlowReader(await prepare(context));
+      const limited = { ...onSlowReader(await prepare(context)), isCounting: true };
       const [counted] = await filteredRows(await withPlan(limited, input, 'count'), input)
         .clearSelect()
         .select(sql<number>`count(*)`.as('total'))

@@ -17,6 +17,8 @@ export interface ListContext {
   assessmentIds?: readonly number[];
   /** Absent without filters by other tables. */
   plan?: ListPlan;
+  /** Whether the query counts the rows and reads no page. */
+  isCounting?: boolean;
 }
 
 /** How the filters by other tables find rows. Only the vulnerability list has such filters (`planRelatedFilters`). */

@@ -180,6 +180,8 @@ export const ERRORS = {
     'assessment-tag-update-admins-only':
       'Only admins of the organization can create and change assessment tags.',
     'assessment-users-admins-only': 'Only admins can see and change who has access to an assessment.',
+    'asset-only-read': ({ roles }: { roles: readonly string[] }) =>
+      `You can only read an asset in this request. Changing it takes the role ${listAlternatives(roles)} in an assessment that lists it.`,
     'attachment-uploader-or-admin-only': 'Only the uploader and admins can delete an attachment.',
     'audit-log-admins-only': 'Only admins can read the audit log.',
     'ban-last-admin':

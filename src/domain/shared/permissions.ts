@@ -162,6 +162,11 @@ export function permissionError(permission: Permission): DomainError {
   return new DomainError('role-lacks-permission', { permission, roles: rolesWith(permission) });
 }
 
+/** @returns the error for an asset that no listing lets the caller change */
+export function assetOnlyRead(): DomainError {
+  return new DomainError('asset-only-read', { roles: rolesWith('write_assets') });
+}
+
 /**
  * @param mark 1 if staff made it
  * @returns whether it is staff's, and the caller is not: others do not change what staff reported, wrote or logged

@@ -15,6 +15,8 @@ export interface Visibility {
   rules: readonly ScopeRule[];
   /** Where a rule is limited to listings: the roles of a client user in a listing that permit the operation. */
   roles: readonly Role[];
+  /** Whether the operation only reads: then a client user's access to an assessment gives more than its listing. */
+  isReading: boolean;
 }
 
 /** `assigned` are staff limited to some organizations, `staff` are the others. */
@@ -51,10 +53,11 @@ export function visibilityByScopes(
   // Admins have every permission, whatever their roles.
   const effective = caller.admin ? 'read' : permission;
   return {
-    key: `${kind}|${ruleKeys.join('|')}|${effective}`,
+    key: `${kind}|${ruleKeys.join('|')}|${permission}|${effective}`,
     kind,
     rules,
     roles: rolesWith(effective),
+    isReading: permission === 'read',
   };
 }
 
@@ -84,6 +87,7 @@ export function visibilityOf(
     kind,
     rules: [{ level, writableBy: null }],
     roles: rolesWith(permission),
+    isReading: true,
   };
 }
 
@@ -96,47 +100,140 @@ export function assetIsVisible(visibility: Visibility, p: VisibilityParameters):
   return assetCondition(
     visibility,
     withoutIndex(sql.ref<number>('assets.organization_id')),
-    isListed(visibility, p),
+    isInAssessments(visibility, p),
     p,
   );
 }
 
 /**
- * More assessments are likely to have a large part of the organization's assets: these are read in order, and their
- * listings are tested. PostgreSQL would search an index for all ids at each asset.
+ * More assessments are likely to have a large part of the organization's assets: these are read in order, and tested.
+ * PostgreSQL would search an index for all ids at each asset.
  */
 const MAX_SEARCHED_IDS = 200;
 
 /**
- * Like `assetIsVisible`, in a form that can use indexes to find the rows.
+ * Like `assetIsVisible` for an operation that reads, in a form that can use indexes to find the rows.
  * @param assessmentIds by `loadAssessmentIds`
+ * @param readsAll whether the query reads all rows, and not a page
  */
 export function assetIsVisibleByIndex(
   db: Pick<ReadConnection, 'engine'>,
   visibility: Visibility,
   p: VisibilityParameters,
   assessmentIds: readonly number[],
+  readsAll: boolean,
 ): RawBuilder<SqlBool> {
+  const organizationId = sql.ref<number>('assets.organization_id');
+  if (visibility.kind !== 'client')
+    return assetCondition(
+      visibility,
+      organizationId,
+      sql`assets.id in (${assetsIn('listing_assets', inListing(visibility, p))})`,
+      p,
+    );
   const id = sql.ref<number>('assessments.id');
   const isWide = assessmentIds.length > MAX_SEARCHED_IDS;
-  const listed =
-    visibility.kind === 'client'
-      ? sql<SqlBool>`(${isWide ? sql`assets.organization_id = ${p.callerOrganizationId}` : TRUE}
-          and assets.id in (select listing_assets.asset_id from assessments
-            join listing_assets on listing_assets.assessment_id = assessments.id
-            where assessments.organization_id = ${p.callerOrganizationId}
-              and ${inList(db, isWide ? withoutIndex(id) : id, assessmentIds)}))`
-      : sql<SqlBool>`assets.id in (
-          select listing_assets.asset_id from assessments
-          join listing_assets on listing_assets.assessment_id = assessments.id
-          where ${inListing(visibility, p)})`;
-  return assetCondition(visibility, sql.ref('assets.organization_id'), listed, p);
+  const isOne = sql<SqlBool>`assessments.organization_id = ${p.callerOrganizationId}
+    and ${inList(db, isWide ? withoutIndex(id) : id, assessmentIds)}`;
+  const withFindings = sql<SqlBool>`${isOne} and ${seesVulnerabilities(p)}`;
+  // There may be a million, of which SQLite would collect all.
+  const testsFindings = isWide && (db.engine === 'sqlite' || !readsAll);
+  const sets = sql.join(
+    [
+      assetsIn('listing_assets', isOne),
+      assetsIn('detected_assets', isOne),
+      ...(testsFindings ? [] : [assetsWithFindings(db, withFindings)]),
+    ],
+    sql` union all `,
+  );
+  const included = anyOf([sql`assets.id in (${sets})`, ...(testsFindings ? [hasFinding(withFindings)] : [])]);
+  return assetCondition(
+    visibility,
+    organizationId,
+    isWide ? sql`(${organizationId} = ${p.callerOrganizationId} and ${included})` : included,
+    p,
+  );
+}
+
+/** `detected_assets` are those that the imports of an assessment saw. */
+type AssessmentAssets = 'listing_assets' | 'detected_assets';
+
+/**
+ * Finds the vulnerability of a row of `vulnerability_assets`. Client users see no assets through others: what must not
+ * show them its assets is left out here.
+ */
+const LINKED_VULNERABILITY = sql`vulnerabilities.id = vulnerability_assets.vulnerability_id`;
+
+/** Selects the assets of assessments. @param condition about the row of `assessments` */
+function assetsIn(table: AssessmentAssets, condition: RawBuilder<SqlBool>): RawBuilder<unknown> {
+  return sql`select ${sql.ref(`${table}.asset_id`)} from assessments
+    join ${sql.table(table)} on ${sql.ref(`${table}.assessment_id`)} = assessments.id where ${condition}`;
+}
+
+/**
+ * Selects the assets of the vulnerabilities of assessments. PostgreSQL reads them by assessment, because of `offset`;
+ * else it may read those of all organizations.
+ * @param condition about the row of `assessments`
+ */
+function assetsWithFindings(
+  { engine }: Pick<ReadConnection, 'engine'>,
+  condition: RawBuilder<SqlBool>,
+): RawBuilder<unknown> {
+  const ofAssessment = sql`vulnerabilities.assessment_id = assessments.id`;
+  return engine === 'postgres'
+    ? sql`select linked.asset_id from assessments
+        cross join lateral (select vulnerability_assets.asset_id
+          from vulnerabilities join vulnerability_assets on ${LINKED_VULNERABILITY}
+          where ${ofAssessment} offset 0) as linked where ${condition}`
+    : sql`select vulnerability_assets.asset_id from assessments
+        join vulnerabilities on ${ofAssessment}
+        join vulnerability_assets on ${LINKED_VULNERABILITY} where ${condition}`;
+}
+
+/** Whether an assessment has the row of `assets`. @param condition about the row of `assessments` */
+function isIn(table: AssessmentAssets, condition: RawBuilder<SqlBool>): RawBuilder<SqlBool> {
+  return sql<SqlBool>`exists (
+    select 1 from ${sql.table(table)} join assessments on assessments.id = ${sql.ref(`${table}.assessment_id`)}
+    where ${sql.ref(`${table}.asset_id`)} = assets.id and ${condition})`;
+}
+
+/**
+ * Whether a vulnerability of an assessment has the row of `assets`. PostgreSQL looks them up for each row, because of
+ * `offset`; else it would collect those of all assets before the first row.
+ * @param condition about the row of `assessments`
+ */
+function hasFinding(condition: RawBuilder<SqlBool>): RawBuilder<SqlBool> {
+  return sql<SqlBool>`exists (
+    select 1 from vulnerability_assets join vulnerabilities on ${LINKED_VULNERABILITY}
+      join assessments on assessments.id = vulnerabilities.assessment_id
+    where vulnerability_assets.asset_id = assets.id and ${condition} limit 1 offset 0)`;
+}
+
+/** Whether a client user sees the vulnerabilities of the row of `assessments`. */
+function seesVulnerabilities(p: VisibilityParameters): RawBuilder<SqlBool> {
+  return hasRole(sql`${p.callerId}`, rolesWith('read_vulnerabilities'));
+}
+
+/**
+ * Whether the row of `assets` is one of an assessment's, for reading and for its imports: of its listing, those that its
+ * imports saw, and those of its vulnerabilities.
+ */
+export function isAssetOfAssessment(
+  assessmentId: number,
+  { withFindings }: { withFindings: boolean },
+): RawBuilder<SqlBool> {
+  const isOne = sql<SqlBool>`assessments.id = ${assessmentId}`;
+  return anyOf([
+    isIn('listing_assets', isOne),
+    isIn('detected_assets', isOne),
+    ...(withFindings ? [hasFinding(isOne)] : []),
+  ]);
 }
 
 function assetCondition(
   { rules, kind }: Visibility,
   organizationId: Expression<unknown>,
-  listed: RawBuilder<SqlBool>,
+  isIncluded: RawBuilder<SqlBool>,
   p: VisibilityParameters,
 ): RawBuilder<SqlBool> {
   return anyOf(
@@ -151,7 +248,7 @@ function assetCondition(
         case 'organization':
           return sql<SqlBool>`(${matchesWriters} and ${inAccessibleOrganization({ kind }, organizationId, p)})`;
         case 'listing':
-          return sql<SqlBool>`(${matchesWriters} and ${listed})`;
+          return sql<SqlBool>`(${matchesWriters} and ${isIncluded})`;
       }
     }),
   );
@@ -215,11 +312,16 @@ function anyOf(conditions: readonly RawBuilder<SqlBool>[]): RawBuilder<SqlBool> 
   return conditions.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`(${sql.join(conditions, sql` or `)})`;
 }
 
-/** Whether one of the caller's listings contains the row of `assets`. */
-function isListed(visibility: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
-  return sql<SqlBool>`exists (
-    select 1 from listing_assets join assessments on assessments.id = listing_assets.assessment_id
-    where listing_assets.asset_id = assets.id and ${inListing(visibility, p)})`;
+/**
+ * Whether one of the caller's listings contains the row of `assets`. Client users read more: what the imports of an
+ * assessment saw, and the assets of its vulnerabilities, if they see these.
+ */
+function isInAssessments(visibility: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
+  const accessible = inListing(visibility, p);
+  const isListed = isIn('listing_assets', accessible);
+  return visibility.kind === 'client' && visibility.isReading
+    ? anyOf([isListed, isIn('detected_assets', accessible), hasFinding(seesVulnerabilities(p))])
+    : isListed;
 }
 
 /** The listings in which a client user has one of the roles; for staff, those of their organizations. */

@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../../src/db/database.ts';
 import { operatorCaller } from '../../../src/auth/callers.ts';
 import { readAssessment } from '../../../src/domain/assessments/assessment-list.ts';
@@ -119,6 +120,24 @@ export async function readState(db: Database, of: StateOf): Promise<Organization
       count,
       vulnerabilities.filter(({ statusId }) => phaseOf(statusId) === phase).length,
     );
+  const detected = async (table: RawBuilder<unknown>) =>
+    (
+      await sql<{
+        assessment_id: number;
+        asset_id: number;
+      }>`select distinct assessment_id, asset_id from ${table}
+        where assessment_id is not null and asset_id in (
+          select id from assets where organization_id = ${of.organization.id})`.execute(db.read)
+    ).rows
+      .map((row) => `${keyOf.get(row.asset_id)} in ${nameOf(row.assessment_id)}`)
+      .sort()
+      .join(', ');
+  check(
+    'detected_assets',
+    await detected(sql`detected_assets`),
+    await detected(sql`(select imports.assessment_id, asset_id from asset_detections
+      join imports on imports.id = asset_detections.import_id and imports.undone is null) as seen`),
+  );
   for (const asset of assets) {
     const open = vulnerabilities.filter(
       (vulnerability) => vulnerability.assetUids.includes(asset.uid) && isOpen(vulnerability),
