@@ -150,7 +150,12 @@ async function sawAsset(e: Estate, uid: string): Promise<void> {
       .select('id')
       .where('uid', '=', uid)
       .executeTakeFirstOrThrow();
-    const job = { id: importId, organizationId: e.organization.id, assessment: { id: e.assessmentId } };
+    const job = {
+      id: importId,
+      organizationId: e.organization.id,
+      assessment: { id: e.assessmentId },
+      options: {},
+    };
     await recordAssetDetections(tx, job, [{ id, firstSeenAt: 1, seenAt: 1 }]);
   });
 }

@@ -208,6 +208,20 @@ it('Publishing does not keep a finding when its import is undone', async () => {
   expect(await list(staff)).toEqual([]);
 });
 
+it('Others reach no asset through drafts, and do when they are published', async () => {
+  await importAs(staff, reportOf([{ rule: 'a' }]), { draft: 'true' });
+  const assets = async (by: TestUser) =>
+    (await server.request('GET', '/api/asset/v2/assets', { token: by.token })).body;
+  expect(await assets(member)).toEqual([]);
+  const [{ uid }] = await assets(staff);
+  const [draft] = await list(staff);
+  await server.request('POST', '/v1/vulnerabilities/bulk_update', {
+    token: staff.token,
+    body: { ids: [draft.id], set: { draft: false } },
+  });
+  expect(await assets(member)).toMatchObject([{ uid }]);
+});
+
 it('Decisions on drafts are not carried over for others', async () => {
   await importAs(staff, reportOf([{ rule: 'a' }]), { draft: 'true' });
   const [draft] = await list(staff);

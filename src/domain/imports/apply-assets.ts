@@ -265,7 +265,10 @@ const insertDetectedAssets = prepareInsert(
  */
 export async function recordAssetDetections(
   tx: Transaction,
-  job: Pick<ImportJob, 'id' | 'organizationId'> & { assessment: { id: number } | null },
+  job: Pick<ImportJob, 'id' | 'organizationId'> & {
+    assessment: { id: number } | null;
+    options: Pick<ImportJob['options'], 'draft'>;
+  },
   assets: readonly { id: number; firstSeenAt: number; seenAt: number }[],
 ): Promise<void> {
   if (assets.length === 0) return;
@@ -283,7 +286,8 @@ export async function recordAssetDetections(
     tx,
     assets.map(({ id, firstSeenAt, seenAt }) => [job.organizationId, id, job.id, firstSeenAt, seenAt]),
   );
-  if (job.assessment !== null) {
+  // Nobody but staff reaches an asset through drafts; once published, they do through the vulnerability.
+  if (job.assessment !== null && job.options.draft !== true) {
     const { organizationId, assessment } = job;
     await insertDetectedAssets(
       tx,

@@ -141,7 +141,8 @@ export async function startImport(
   if (options.listAssets === true) await requireListingPermission(tx, caller, resolved);
   requireFormatPermission(caller, target, resolved, format);
   const { organizationId, assessment } = resolved;
-  const draft = beginsAsDraft(caller, assessment?.drafts ?? 'off', options.draft) && assessment !== null;
+  const isDraft = beginsAsDraft(caller, assessment?.drafts ?? 'off', options.draft);
+  const draft = isDraft && format.hasFindings;
   if (options.carry) await requireCanDismiss(tx, caller, organizationId, [resolved]);
   // Serializes transactions that count queued imports.
   await lockJobKind(tx, IMPORT_JOB);

@@ -86,6 +86,9 @@ export async function changeHostDetections(
   return { last: isLast ? null : (hosts.at(-1) ?? null), done: 0, kept: 0 };
 }
 
+/** Matches the stored options of imports whose findings begin as drafts. */
+const MAKES_DRAFTS = containsSubstring(sql.ref<string>('imports.options'), '"draft":true');
+
 /** Matches the stored options of imports that list assets. Those from before the option existed listed new assets. */
 const LISTS_ASSETS = sql<SqlBool>`not (${containsSubstring(sql.ref<string>('imports.options'), '"listAssets":false')})`;
 
@@ -174,13 +177,12 @@ export async function undoAssetDetections(
     .where('import_id', '=', id)
     .where((eb) => inList(tx, eb.ref('asset_id'), ids))
     .execute();
-  // Of the assessment's imports, those that stand have detections.
+  // Of the assessment's imports, those that stand have detections. Those of drafts do not count.
   await sql`delete from detected_assets where assessment_id = ${assessmentId}
     and ${inList(tx, sql.ref<number>('asset_id'), ids)}
     and not exists (select 1 from asset_detections as seen join imports on imports.id = seen.import_id
-      where seen.asset_id = detected_assets.asset_id and imports.assessment_id = detected_assets.assessment_id)`.execute(
-    tx,
-  );
+      where seen.asset_id = detected_assets.asset_id and imports.assessment_id = detected_assets.assessment_id
+        and not (${MAKES_DRAFTS}))`.execute(tx);
   const earliest = await restoreSeenTimes(tx, ids);
   const created = rows.filter((row) => row.import_id === id);
   await moveToImports(

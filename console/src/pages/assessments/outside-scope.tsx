@@ -18,7 +18,7 @@ export function OutsideScopeNote({ uid }: { uid: string }) {
   const [isOpen, { open, close }] = useDisclosure();
   if (data === undefined || data.total === 0) return null;
   return (
-    <Alert color="yellow" title={messages.outside(data.total)}>
+    <Alert color="gray" title={messages.outside(data.total)}>
       <Group justify="space-between">
         {messages.outsideHint}
         {canList(uid) && (
