@@ -42,6 +42,23 @@ describeInBrowser('Console: outside the scope', () => {
     await page.getByRole('grid', { name: 'Assets in scope' }).getByText('198.51.100.71').waitFor();
   });
 
+  it('offers members no asset that they can only read', async () => {
+    const { organization, users } = assay.demo();
+    const make = createFixtures(assay.server());
+    const uid = 'assessment-of-readers';
+    await make.assessment(organization.uid, uid);
+    await make.access(uid, users.member.id);
+    const asset = await make.asset({
+      organization: organization.uid,
+      type: 'host',
+      location: '198.51.100.73',
+    });
+    await make.vulnerability(uid, { assetUids: [asset.uid] });
+    const page = await assay.enter('member', `/assessments/${uid}?show=assets`);
+    await page.getByRole('alert').filter({ hasText: '1 asset outside the scope' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Choose assets to add' }).count()).toBe(0);
+  });
+
   it('lists the assets of an import only when told', async () => {
     const page = await assay.enter('admin', '/imports');
     await page

@@ -148,7 +148,7 @@ export const scopeMessages = {
   alreadyAdded: 'Already in scope',
 
   outside: (count: number) => `${pluralize(count, 'asset')} outside the scope`,
-  outsideHint: 'Findings are on them, or imports saw them, and nobody has put them in scope.',
+  outsideHint: 'Findings are on them, or imports saw them, and the scope does not list them.',
   chooseOutside: 'Choose assets to add',
   outsideAssets: 'Assets outside the scope',
   allOutside: (count: number) => (count === 1 ? 'This asset' : `All ${count.toLocaleString()}`),

@@ -14,33 +14,42 @@ import { scopeMessages as messages } from './messages.ts';
 /** Says that findings or imports of an assessment have assets outside its scope, and lets one choose which to add. */
 export function OutsideScopeNote({ uid }: { uid: string }) {
   const { data } = useQuery(assetsOutsideScopeQuery(uid));
-  const { list: canList } = useAssetPermissions();
+  const { list: canList, writeTo } = useAssetPermissions();
   const [isOpen, { open, close }] = useDisclosure();
   if (data === undefined || data.total === 0) return null;
+  // Operation 11 passes over an asset that the user can only read.
+  const addable = canList(uid) ? data.assets.filter(writeTo) : [];
   return (
     <Alert color="gray" title={messages.outside(data.total)}>
       <Group justify="space-between">
         {messages.outsideHint}
-        {canList(uid) && (
+        {addable.length > 0 && (
           <Button size="xs" variant="default" onClick={open}>
             {messages.chooseOutside}
           </Button>
         )}
       </Group>
-      {isOpen && <OutsideScopeDialog uid={uid} {...data} onClose={close} />}
+      {isOpen && (
+        <OutsideScopeDialog
+          uid={uid}
+          assets={addable}
+          moreCount={data.total - data.assets.length}
+          onClose={close}
+        />
+      )}
     </Alert>
   );
 }
 
 interface OutsideScopeDialogProps {
   uid: string;
-  /** The first of them. */
   assets: readonly AssetRow[];
-  total: number;
+  /** How many were not read. */
+  moreCount: number;
   onClose: () => void;
 }
 
-function OutsideScopeDialog({ uid, assets, total, onClose }: OutsideScopeDialogProps) {
+function OutsideScopeDialog({ uid, assets, moreCount, onClose }: OutsideScopeDialogProps) {
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const add = useAddToScope(uid, assets[0]?.organizationUid ?? '');
   return (
@@ -87,7 +96,7 @@ function OutsideScopeDialog({ uid, assets, total, onClose }: OutsideScopeDialogP
           ))}
         </Stack>
       </Checkbox.Group>
-      {total > assets.length && <DimmedText>{messages.moreOutside(total - assets.length)}</DimmedText>}
+      {moreCount > 0 && <DimmedText>{messages.moreOutside(moreCount)}</DimmedText>}
     </FormDialog>
   );
 }
