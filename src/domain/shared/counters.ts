@@ -149,16 +149,28 @@ export async function readCounters(
   subjects: readonly number[],
 ): Promise<CounterValues> {
   if (subjects.length === 0) return new Map();
-  const selectAmounts = (table: 'counters' | 'counter_deltas') =>
+  const { rows } = await sql<SumRow>`select subject, bucket, cast(sum(amount) as bigint) as amount
+    from (${selectAmounts(db, kind, subjects)}) as counts group by subject, bucket`.execute(db);
+  return groupBySubject(rows);
+}
+
+/** @returns the sums over all subjects, by bucket: few rows, however many subjects there are */
+export async function sumCounters(
+  db: ReadConnection,
+  kind: CounterKind,
+  subjects: readonly number[],
+): Promise<ReadonlyMap<string, number>> {
+  if (subjects.length === 0) return new Map();
+  const { rows } = await sql<Omit<SumRow, 'subject'>>`select bucket, cast(sum(amount) as bigint) as amount
+    from (${selectAmounts(db, kind, subjects)}) as counts group by bucket`.execute(db);
+  return new Map(rows.map(({ bucket, amount }) => [bucket, amount]));
+}
+
+function selectAmounts(db: ReadConnection, kind: CounterKind, subjects: readonly number[]) {
+  const ofTable = (table: 'counters' | 'counter_deltas') =>
     sql`select subject, bucket, amount from ${sql.table(table)}
       where kind = ${kind} and ${inList(db, sql.ref<number>('subject'), subjects)}`;
-  return groupBySubject(
-    (
-      await sql<SumRow>`select subject, bucket, cast(sum(amount) as bigint) as amount
-        from (${selectAmounts('counters')} union all ${selectAmounts('counter_deltas')}) as counts
-        group by subject, bucket`.execute(db)
-    ).rows,
-  );
+  return sql`${ofTable('counters')} union all ${ofTable('counter_deltas')}`;
 }
 
 interface SumRow {
