@@ -30,7 +30,7 @@ export function inSelected(
 }
 
 /** The disjunction of conditions, nested as a tree: SQLite refuses an expression more than 1,000 levels deep. */
-export function anyOf(conditions: readonly Expression<SqlBool>[]): Expression<SqlBool> {
+export function anyOf(conditions: readonly RawBuilder<SqlBool>[]): RawBuilder<SqlBool> {
   const [first, second] = conditions;
   if (first === undefined) return sql<SqlBool>`1 = 0`;
   if (second === undefined) return first;

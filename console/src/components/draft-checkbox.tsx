@@ -11,12 +11,12 @@ interface DraftCheckboxProps {
   label: string;
   /** Uid of the assessment; empty if none is chosen. */
   assessmentUid: string;
-  /** Undefined for what the assessment says. */
+  /** Undefined for the default of the assessment. */
   value: boolean | undefined;
   onChange: (isDraft: boolean | undefined) => void;
 }
 
-/** For staff: whether what they report in an assessment begins as a draft. */
+/** Lets staff choose whether new vulnerabilities of an assessment are drafts; renders nothing for others. */
 export function DraftCheckbox({ label, assessmentUid, value, onChange }: DraftCheckboxProps) {
   const isEnabled = useIsStaff() === true && assessmentUid !== '';
   const { data: assessment } = useQuery({ ...assessmentQuery(assessmentUid), enabled: isEnabled });

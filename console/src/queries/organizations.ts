@@ -24,7 +24,7 @@ export function useUpdateOrganization() {
       (await api.PATCH('/v1/organizations/{uid}', { params: { path: { uid } }, body: set })).data,
     async onSuccess() {
       notify(queryMessages.organization.updated);
-      // What the organization permits decides what is offered.
+      // The permissions of every assessment depend on this setting.
       void client.invalidateQueries();
       await client.invalidateQueries({ queryKey: organizationsQuery.queryKey });
     },

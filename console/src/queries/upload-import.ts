@@ -20,7 +20,7 @@ export interface ImportSettings {
   carry: boolean;
   /** Whether to put the assets of the report in scope of the assessment. */
   listAssets: boolean;
-  /** Set by staff: whether new findings begin as drafts; undefined for what the assessment says. */
+  /** Whether new findings are drafts; undefined for the default of the assessment. Only staff set it. */
   draft: boolean | undefined;
 }
 

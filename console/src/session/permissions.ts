@@ -97,8 +97,8 @@ export function useListRights(): (vulnerability: RatedVulnerability) => Vulnerab
 }
 
 /**
- * Returns whether the user may delete a comment or a file: one of their own, as long as they may comment, and others' as
- * an admin. What staff made, only staff delete.
+ * Returns a function that tells whether the user may delete a comment or a file. Authors delete their own and admins
+ * delete all, but only staff delete what staff made.
  */
 export function useCanDelete(
   canComment: boolean,

@@ -18,8 +18,8 @@ import { recordEvent } from '../audit/record-event.ts';
 import { invalidInput, notFound, type FieldError } from '../shared/errors.ts';
 import { lockRows } from '../shared/lock-rows.ts';
 import { permissionError } from '../shared/permissions.ts';
+import { assetIsVisible } from '../shared/asset-visibility.ts';
 import {
-  assetIsVisible,
   assessmentIsVisible,
   memoizeByVisibility,
   visibilityByScopes,
@@ -251,7 +251,7 @@ const sortedByUid = (placements: readonly AssetPlacement[]): AssetPlacement[] =>
 
 /**
  * Applies placements, sorted by uid, to a locked listing.
- * @param importId the import that adds assets, `null` for people: an undo takes off what the import added
+ * @param importId the import that adds the assets; `null` if a person does. The undo of an import removes what it added
  */
 async function applyPlacements(
   tx: Transaction,

@@ -12,8 +12,8 @@ import { addressKeyRanges } from './asset-locations.ts';
 import { ASSET_TYPES, CRITICALITIES } from './asset-enums.ts';
 import { type Filter, type ListContext, searchFilter, sinceFilter, textFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
+import { assetIsVisibleByIndex } from '../shared/asset-visibility.ts';
 import {
-  assetIsVisibleByIndex,
   assessmentIsVisible,
   isDraftVisible,
   loadAssessmentIds,

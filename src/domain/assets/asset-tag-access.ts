@@ -6,8 +6,8 @@ import { inList, withoutIndex, parseRows, rowsAsJson } from '../../db/dialect-sq
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
 import { assetOnlyRead, permissionError } from '../shared/permissions.ts';
+import { assetIsVisible } from '../shared/asset-visibility.ts';
 import {
-  assetIsVisible,
   type Visibility,
   visibilityByScopes,
   organizationIsVisible,

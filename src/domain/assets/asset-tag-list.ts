@@ -7,8 +7,8 @@ import type { Row } from '../../db/schema.ts';
 import { notFound } from '../shared/errors.ts';
 import { type Filter, integerFilter, type ListContext, searchFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
+import { assetIsVisible } from '../shared/asset-visibility.ts';
 import {
-  assetIsVisible,
   inAccessibleOrganization,
   type Visibility,
   visibilityByScopes,

@@ -4,7 +4,8 @@ import { inList } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/database.ts';
 import { recordDiscovery, requireDiscoveriesLeft } from '../audit/discovery-limits.ts';
 import type { DomainError } from '../shared/errors.ts';
-import { assetIsVisible, visibilityByScopes, visibilityParameters } from '../shared/visibility.ts';
+import { assetIsVisible } from '../shared/asset-visibility.ts';
+import { visibilityByScopes, visibilityParameters } from '../shared/visibility.ts';
 import { type AssetValues, locationConflict } from './insert-assets.ts';
 
 /** The future location of an asset. */

@@ -3,7 +3,8 @@ import { assetReadVisibility } from './read-asset.ts';
 import { integerFilter, type ListContext, searchFilter, textFilter } from '../lists/filters.ts';
 import { notFound } from '../shared/errors.ts';
 import { defineList } from '../lists/define-list.ts';
-import { assetIsVisible, assessmentIsVisible, visibilityParameters } from '../shared/visibility.ts';
+import { assetIsVisible } from '../shared/asset-visibility.ts';
+import { assessmentIsVisible, visibilityParameters } from '../shared/visibility.ts';
 
 export interface ListingAsset {
   uid: string;

@@ -7,8 +7,8 @@ import type { PortChange } from './scans/diff-ports.ts';
 import { LISTED_PORT_STATES, type Port, portDelta } from './ports.ts';
 import { notFound } from '../shared/errors.ts';
 import type { PageRequest } from '../lists/reverse-paging.ts';
+import { assetIsVisibleByIndex } from '../shared/asset-visibility.ts';
 import {
-  assetIsVisibleByIndex,
   inAccessibleOrganization,
   type Visibility,
   assessmentIsVisible,

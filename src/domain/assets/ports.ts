@@ -5,8 +5,8 @@ import { inList, forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery, preparePipelined } from '../../db/prepared-queries.ts';
 import type { Row } from '../../db/schema.ts';
 import { notFound } from '../shared/errors.ts';
+import { assetIsVisible } from '../shared/asset-visibility.ts';
 import {
-  assetIsVisible,
   memoizeByVisibility,
   visibilityOf,
   type VisibilityParameters,

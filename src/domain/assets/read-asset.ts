@@ -8,8 +8,8 @@ import type { ASSET_TYPES, CRITICALITIES, WRITABLE_BY } from './asset-enums.ts';
 import { groupBy } from '../shared/group-by.ts';
 import type { ListContext } from '../lists/filters.ts';
 import { notFound } from '../shared/errors.ts';
+import { assetIsVisible } from '../shared/asset-visibility.ts';
 import {
-  assetIsVisible,
   type Visibility,
   assessmentIsVisible,
   visibilityOf,

@@ -7,8 +7,8 @@ import { recordEvent, recordEvents } from '../audit/record-event.ts';
 import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
 import { requireName } from '../shared/names.ts';
 import { permissionError } from '../shared/permissions.ts';
+import { assetIsVisible } from '../shared/asset-visibility.ts';
 import {
-  assetIsVisible,
   type Visibility,
   organizationIsVisible,
   memoizeByVisibility,

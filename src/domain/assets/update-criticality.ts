@@ -7,8 +7,8 @@ import { prepareQuery, prepareRowCount } from '../../db/prepared-queries.ts';
 import type { CRITICALITIES } from './asset-enums.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { invalidInput } from '../shared/errors.ts';
+import { assetIsVisible } from '../shared/asset-visibility.ts';
 import {
-  assetIsVisible,
   organizationIsVisible,
   memoizeByVisibility,
   visibilityByScopes,

@@ -286,7 +286,7 @@ export async function recordAssetDetections(
     tx,
     assets.map(({ id, firstSeenAt, seenAt }) => [job.organizationId, id, job.id, firstSeenAt, seenAt]),
   );
-  // Nobody but staff reaches an asset through drafts; once published, they do through the vulnerability.
+  // Only staff see an asset through a draft. Once it is published, others see the asset through the vulnerability.
   if (job.assessment !== null && job.options.draft !== true) {
     const { organizationId, assessment } = job;
     await insertDetectedAssets(

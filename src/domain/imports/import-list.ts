@@ -218,8 +218,8 @@ const visibleOptions = ({ staff }: Caller, options: ImportOptions): ImportOption
   staff ? { ...options, draft: options.draft ?? false } : { ...options, draft: undefined };
 
 /**
- * What is left of an import for a caller who may not see its vulnerabilities. If it read findings, its skipped records and
- * what an undo kept would tell how many there are.
+ * Removes the counts of findings, for a caller who may not see the vulnerabilities. Skipped records and what an undo kept
+ * are removed too if the report has findings, because they would reveal the number.
  */
 function withoutFindings(view: ImportView): ImportView {
   const { progress, skips, result, preview, undone } = view;

@@ -15,7 +15,8 @@ import { canWriteListing } from '../assessments/update-listing.ts';
 import { canWrite } from '../assets/create-assets.ts';
 import { DomainError } from '../shared/errors.ts';
 import { isPermitted } from '../shared/permissions.ts';
-import { isAssetOfAssessment, visibilityByScopes } from '../shared/visibility.ts';
+import { isAssetOfAssessment } from '../shared/asset-visibility.ts';
+import { visibilityByScopes } from '../shared/visibility.ts';
 import { findAccountRights } from '../tokens/active-tokens.ts';
 import type { ImportJob } from './import-types.ts';
 

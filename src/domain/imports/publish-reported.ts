@@ -6,7 +6,7 @@ import { type LockedVulnerabilityRow, overwriteColumns } from './finding-content
 import type { ScannerColumns } from './finding-detections.ts';
 import type { StateContext, StatePlan } from './finding-state.ts';
 
-/** The drafts that an import of a client user reports too, and so publishes: each with what the report says. */
+/** Drafts that an import by a client user publishes, because its report contains them; `columns` are those of the report. */
 export interface Publication {
   importId: number;
   columns: ReadonlyMap<number, ScannerColumns>;

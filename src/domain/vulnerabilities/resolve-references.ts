@@ -7,9 +7,9 @@ import type { DraftPolicy } from '../assessments/assessments.ts';
 import { loadNameableCheck } from '../assessments/nameable-users.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
 import { type CallerRoles, callerRoles } from '../shared/permissions.ts';
+import { assetIsVisible } from '../shared/asset-visibility.ts';
 import {
   assessmentIsVisible,
-  assetIsVisible,
   type Visibility,
   memoizeByVisibility,
   visibilityOf,
