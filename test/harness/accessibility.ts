@@ -64,6 +64,8 @@ export async function expectReflow(page: Page): Promise<void> {
 
 async function violationsOn(page: Page, part?: Locator, rules?: readonly string[]): Promise<string[]> {
   const path = new URL(page.url()).pathname;
+  // A list is dimmed while it loads its next rows.
+  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
   if (await page.evaluate<boolean>("typeof axe === 'undefined'")) await page.evaluate(AXE);
   const violations = await page.evaluate(
     async ({ element, only }) => {

@@ -2,14 +2,16 @@ import type {} from '@fastify/swagger';
 import { Agent, request as askHttp } from 'node:http';
 import { brotliDecompressSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, inject } from 'vitest';
+import { afterAll, expect, inject } from 'vitest';
 import { buildApp, listen } from '../../src/app.ts';
 import { resolveAddresses, type Config, issuerIdentity, loadConfig } from '../../src/config/config.ts';
 import { type Context, createLog, openContext } from '../../src/context.ts';
 import { ensureRecurringJob, JobNotifier } from '../../src/domain/shared/jobs.ts';
+import { IMPORT_JOB } from '../../src/domain/imports/import-lifecycle.ts';
 import { DeniedAttempts } from '../../src/domain/audit/denied-attempts.ts';
 import { loadKeys } from '../../src/domain/tokens/server-keys.ts';
 import { createTestDatabase, type InitialState, type TestDatabase } from './database.ts';
+import { eventually } from './eventually.ts';
 import { createResponseCheck } from './response-schema-check.ts';
 
 const YEAR = 365 * 86_400_000;
@@ -79,7 +81,18 @@ export async function useSharedServer(clock: () => number = Date.now): Promise<T
     .select((eb) => eb.fn.max('id').as('last'))
     .executeTakeFirstOrThrow();
   server.forgetLogs();
+  // The events that imports of this file record must not be among those of the next file.
+  afterAll(() => eventually(() => expectNoImportJob(server.context)));
   return { ...server, eventsBefore: last ?? 0, close: async () => undefined };
+}
+
+async function expectNoImportJob({ db }: Context): Promise<void> {
+  const jobs = await db.read
+    .selectFrom('jobs')
+    .select(['key', 'payload', 'attempts'])
+    .where('kind', '=', IMPORT_JOB)
+    .execute();
+  expect(jobs).toEqual([]);
 }
 
 /** Keeps a server from deleting expired rows, because files move its clock forward and back. */
