@@ -103,6 +103,10 @@ describeInBrowser('Console: drafts', () => {
     await assay.call('staff', 'PATCH', path, { drafts: 'second_person' });
     const id = await report('For a second pair of eyes', true);
     const page = await assay.enter('staff', `/vulnerabilities/${id}`, { expectedStatuses: [403] });
+    await page.getByText('another member of staff publishes drafts').waitFor();
+    expect(await page.getByRole('button', { name: 'Publish' }).count()).toBe(0);
+    await page.goto(`/vulnerabilities?assessment_id=%5B%22${uid}%22%5D&search=second`);
+    await page.getByRole('checkbox', { name: 'Select For a second pair of eyes' }).check();
     await page.getByRole('button', { name: 'Publish' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Publish 1 draft' }).click();

@@ -1,23 +1,42 @@
 import { Button, Group, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { assessmentQuery } from '../queries/assessments.ts';
 import type { Vulnerability } from '../queries/client.ts';
+import { currentUserQuery } from '../session/permissions.ts';
 import { commonMessages } from './messages.ts';
 import PublishDialog from './publish-dialog.tsx';
 import { VulnerabilityMarks } from './vulnerability-badges.tsx';
 
 const messages = commonMessages.draft;
 
-/** Says below a heading that only staff see a draft, and publishes it. */
-export default function DraftNote({ vulnerability }: { vulnerability: Pick<Vulnerability, 'id' | 'draft'> }) {
+interface DraftNoteProps {
+  vulnerability: Pick<Vulnerability, 'id' | 'draft' | 'assessment_id' | 'created_by'>;
+}
+
+/** Says below a heading that only staff see a draft, and publishes it where the user may. */
+export default function DraftNote({ vulnerability }: DraftNoteProps) {
   const [isPublishing, setPublishing] = useState(false);
-  if (vulnerability.draft !== true) return null;
+  const isDraft = vulnerability.draft === true;
+  const { data: user } = useQuery(currentUserQuery);
+  const { data: assessment } = useQuery({
+    ...assessmentQuery(vulnerability.assessment_id),
+    enabled: isDraft,
+  });
+  if (!isDraft) return null;
+  const needsSecondPerson =
+    assessment?.drafts === 'second_person' && vulnerability.created_by?.id === user?.id;
   return (
     <Group gap="xs">
       <VulnerabilityMarks vulnerability={vulnerability} />
-      <Text size="sm">{messages.note}</Text>
-      <Button size="compact-sm" variant="light" onClick={() => setPublishing(true)}>
-        {messages.publish}
-      </Button>
+      <Text size="sm">
+        {messages.note} {needsSecondPerson && messages.secondPersonHint}
+      </Text>
+      {assessment !== undefined && !needsSecondPerson && (
+        <Button size="compact-sm" variant="light" onClick={() => setPublishing(true)}>
+          {messages.publish}
+        </Button>
+      )}
       {isPublishing && <PublishDialog ids={[vulnerability.id]} onClose={() => setPublishing(false)} />}
     </Group>
   );
