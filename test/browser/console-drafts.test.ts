@@ -191,7 +191,7 @@ describeInBrowser('Console: drafts', () => {
     await expectAccessibleInAllViews(page);
     await imported.getByRole('button', { name: 'Import', exact: true }).click();
     await imported.getByRole('link', { name: /^Import \d/ }).waitFor();
-    const query = `filter[assessment_id][]=${uid}&filter[draft]=true&filter[search]=Imported`;
+    const query = `filter[assessment_id][]=${uid}&filter[draft]=true&filter[source][]=nuclei`;
     expect(await assay.call('staff', 'GET', `/v1/vulnerabilities?${query}`)).toHaveLength(1);
     await assay.call('staff', 'PATCH', path, { drafts: 'off' });
   });
