@@ -142,7 +142,7 @@ describe('Operation 65: the listing of the assessment', () => {
     );
     await imported(content, LISTING, user);
     expect(await listed()).toEqual(['https://new.example/', 'https://own.example/']);
-    // A finding is linked to what is listed then.
+    // Findings are linked to the assets that the import listed.
     const linked = async (location: string) => {
       const [asset] = await get(`/api/asset/v2/assets?search=${location}`);
       return asset.vulnerabilityCount;

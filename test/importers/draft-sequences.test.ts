@@ -8,7 +8,10 @@ import { createFixtures } from '../harness/fixtures.ts';
 import { nucleiReport } from '../harness/nuclei.ts';
 import { useSharedServer } from '../harness/server.ts';
 
-/** Imports by staff and others, undos and publications in any order: what is hidden stays hidden, and counts agree. */
+/**
+ * Random sequences of imports, undos and publications by staff and client users. Client users never see a draft, and
+ * counters equal the rows.
+ */
 
 const server = await useSharedServer();
 const { db } = server.context;
@@ -72,7 +75,7 @@ it.each(Array.from({ length: 10 }, (_, index) => index + 1))(
           by,
         );
         undoable.push({ id, by });
-        // To a customer, what they publish is new.
+        // Drafts that the customer's import published count as created.
         if (by === customer) expect(result.findings_created).toBe((await shownIds()).length - before);
       }
 

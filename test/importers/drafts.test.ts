@@ -76,7 +76,7 @@ it('An import of staff makes drafts if it is told to, or the assessment says so'
 
 it('An import of drafts tells others neither what it found nor that it made drafts', async () => {
   const { id } = await importAs(staff, reportOf([{ rule: 'a' }, { rule: 'b' }]), { draft: 'true' });
-  // Staff see drafts again, and one new finding: the counts would tell how many there are.
+  // The second import sees a draft again and creates a finding, so its counts would reveal the number of drafts.
   const { id: second } = await importAs(staff, reportOf([{ rule: 'a' }, { rule: 'c' }]), { draft: 'false' });
   for (const user of [admin, member])
     for (const hidden of [id, second]) {

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts';
 
 /**
- * Which import listed an asset, so that its undo takes it off the listing again, and which assets the imports of an
- * assessment saw. An earlier version listed what an import created.
+ * Stores which import added an asset to a listing, so that its undo removes the entry, and which assets the imports of an
+ * assessment saw. Earlier versions listed every asset that an import created.
  */
 export const assetsOfImports: Migration = {
   name: '0013-assets-of-imports',

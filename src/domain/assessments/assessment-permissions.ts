@@ -48,7 +48,7 @@ async function requireGroupPermission(
   if (!isAdmin && !hasPermission([group.role as GroupRole], permission)) throw permissionError(permission);
 }
 
-/** @throws DomainError `forbidden` for others than staff who would change whether reports of staff begin as drafts */
+/** @throws DomainError `forbidden` if the caller is not staff and would change the `drafts` setting */
 export function requireDraftPolicyRight(
   { staff }: Caller,
   before: DraftPolicy,

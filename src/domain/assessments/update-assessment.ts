@@ -169,7 +169,7 @@ function diffFields<W extends Fields>(
 /**
  * Deletes an assessment that has no vulnerabilities, no testing sessions, and only undone imports (operation 84).
  * @throws DomainError `not-found`, `forbidden` unless the caller is an admin, `version-mismatch`, `conflict` while it
- *   has a vulnerability, a testing session or an import that is not undone; also `forbidden` for others than staff while
+ *   has a vulnerability, a testing session or an import that is not undone; also `forbidden` for client users while
  *   it has drafts
  */
 export async function deleteAssessment(

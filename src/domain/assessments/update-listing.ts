@@ -210,7 +210,8 @@ const selectVisibleIds = memoizeByVisibility((visibility) =>
 );
 
 /**
- * Lists assets of a report, as far as operation 11 would for the caller, and those that the import created.
+ * Adds assets of a report to a listing: those that the caller could add with operation 11, and those that the import
+ * created.
  * @param listing locked, and one that the caller may write
  * @param assets of the listing's organization, and not in the listing
  * @returns the ids of those that are listed now

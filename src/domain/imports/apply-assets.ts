@@ -1,17 +1,16 @@
 import { type SqlBool, sql } from 'kysely';
 import { prepareInsert } from '../../db/bulk-insert.ts';
-import { forKeyShare, forNoKeyUpdate, inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
+import { forKeyShare, inList, itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/database.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
-import { selectListedAssets, updateSeenRange } from '../assets/scans/host-queries.ts';
+import { updateSeenRange } from '../assets/scans/host-queries.ts';
 import type { ImportJob } from './import-types.ts';
-import { type Listing, listReportedAssets } from '../assessments/update-listing.ts';
 import { insertAssets, newAssetUids } from '../assets/insert-assets.ts';
-import { type FoundAsset, findPermittedAssets } from './import-permissions.ts';
+import { listOrFindUnlisted, lockListing } from './import-listing.ts';
+import { findPermittedAssets } from './import-permissions.ts';
 import type { AssetLocation, Detection } from './finding-detections.ts';
 import type { ScannedHost, TimedRecord } from '../assets/scans/apply-scans.ts';
 import { upsertScannedHosts } from '../assets/scans/upsert-hosts.ts';
-import { lockRows } from '../shared/lock-rows.ts';
 
 /** The result of applying hosts in one transaction. */
 interface AppliedHosts {
@@ -100,35 +99,6 @@ interface LocatedAsset {
   mayCreate: boolean;
   /** False below the minimum severity: then the import does not see the asset, and does not list it. */
   createsVulnerability: boolean;
-}
-
-/** Locks the listing of an import that lists assets, before other rows (src/db/concurrency/README.md). */
-export async function lockListing(tx: Transaction, { assessment, options }: ImportJob): Promise<void> {
-  if (assessment !== null && options.listAssets === true)
-    await lockRows(tx, 'assessments', [assessment.id], forNoKeyUpdate);
-}
-
-/**
- * Lists assets of the report that its starter may list, if the import lists assets. They count as listed when the rights
- * of the import are checked.
- * @returns the ids of the assets that the assessment does not list then; none without an assessment
- */
-async function listOrFindUnlisted(
-  tx: Transaction,
-  { id: importId, caller, organizationId, assessment, options }: ImportJob,
-  assets: readonly (FoundAsset & { uid: string; createsVulnerability?: boolean })[],
-  now: number,
-): Promise<ReadonlySet<number>> {
-  if (assessment === null || assets.length === 0) return new Set();
-  const ids = assets.map(({ id }) => id);
-  const listedRows = await selectListedAssets(tx, { assessment: assessment.id, ids });
-  const listed = new Set(listedRows.map(({ asset_id }) => asset_id));
-  const unlisted = assets.filter(({ id }) => !listed.has(id));
-  const toList = unlisted.filter(({ createsVulnerability }) => createsVulnerability !== false);
-  if (options.listAssets !== true || toList.length === 0) return new Set(unlisted.map(({ id }) => id));
-  const listing: Listing = { ...assessment, organization_id: organizationId };
-  const added = await listReportedAssets(tx, { actor: caller, now }, listing, importId, toList);
-  return new Set(unlisted.flatMap(({ id }) => (added.has(id) ? [] : [id])));
 }
 
 /**

@@ -33,7 +33,7 @@ export interface FindingFacts {
   decisions: readonly StatusDecision[];
   /** When a person first changed the vulnerability; `null` for never. */
   firstEditedAt: number | null;
-  /** The import that published the draft, if it stands: the finding counts as created by it. */
+  /** The import that published the draft, unless it was undone. It counts as the import that created the finding. */
   publishedBy?: number | undefined;
 }
 

@@ -112,8 +112,8 @@ export async function loadFindingFacts(
       ? publication.importId
       : row.published_import_id;
     const publishedBy = remaining.find(({ importId }) => importId === publisher)?.importId;
-    // What staff reported changes with the reports of staff alone. A draft that others published shows their report
-    // until staff report it again.
+    // Only imports by staff change what staff reported. A draft that a client user's import published has the contents of
+    // that report until staff import it again.
     const ofStaff = counted.filter(
       ({ importId }) =>
         importId === publishedBy || (staffImports.has(importId) && importId > (publishedBy ?? 0)),
@@ -287,7 +287,7 @@ async function loadUserEdits(tx: Transaction, ids: readonly number[]): Promise<M
     .execute();
   const editsById = new Map<number, UserEdits & { fields: Set<string>; tags: Set<number> }>();
   for (const { vulnerability_id: id, at, kind, before, after } of rows) {
-    // It says nothing about the finding.
+    // Publishing is not an edit of the finding.
     if (kind === 'edited' && after === PUBLICATION_JSON) continue;
     let edits = editsById.get(id);
     if (edits === undefined)

@@ -296,7 +296,7 @@ export async function finishRun(
   return unused;
 }
 
-/** Whether an import can have found drafts, which its counts would tell to others than staff. */
+/** Whether an import can have found drafts. Its counts of findings are then for staff only, as they would reveal them. */
 async function hasDrafts(
   db: ReadConnection,
   { assessment_id: assessmentId }: { assessment_id: number | null },

@@ -213,7 +213,7 @@ async function toViews(
   });
 }
 
-/** Only staff learn of drafts. */
+/** Client users cannot see whether an import makes drafts. */
 const visibleOptions = ({ staff }: Caller, options: ImportOptions): ImportOptions =>
   staff ? { ...options, draft: options.draft ?? false } : { ...options, draft: undefined };
 

@@ -92,7 +92,7 @@ export const EMPTY_RESULT: Readonly<ImportResult> = {
   findings_gone: 0,
 };
 
-/** @returns the result without what it tells about findings */
+/** @returns the result with zero for every count of findings */
 export function withoutFindingCounts(result: ImportResult): ImportResult {
   return { ...result, findings_created: 0, findings_seen_again: 0, findings_reopened: 0, findings_gone: 0 };
 }

@@ -6,13 +6,13 @@ import { type LockedVulnerabilityRow, overwriteColumns } from './finding-content
 import type { ScannerColumns } from './finding-detections.ts';
 import type { StateContext, StatePlan } from './finding-state.ts';
 
-/** Drafts that an import by a client user publishes, because its report contains them; `columns` are those of the report. */
+/** Drafts that a client user's import publishes because its report contains them. `columns` come from the report. */
 export interface Publication {
   importId: number;
   columns: ReadonlyMap<number, ScannerColumns>;
 }
 
-/** Leaves out what staff have published before the lock: that stays what they reported. */
+/** Removes vulnerabilities that staff published before the rows were locked. The import does not change those. */
 export function onlyDrafts(
   publication: Publication | undefined,
   rows: ReadonlyMap<number, LockedVulnerabilityRow>,
@@ -22,7 +22,7 @@ export function onlyDrafts(
   return { ...publication, columns: new Map(drafts) };
 }
 
-/** Publishes the drafts that an import of a client user reports too, with what its report says. */
+/** Publishes drafts that a client user's import also reports, with the contents of its report. */
 export async function publishReported(
   tx: Transaction,
   { organizationId, publication, by }: StateContext,

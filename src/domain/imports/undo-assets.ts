@@ -1,4 +1,4 @@
-import { sql, type SqlBool } from 'kysely';
+import { sql } from 'kysely';
 import type { ChangeContext, Caller } from '../../auth/callers.ts';
 import type { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
 import {
@@ -10,7 +10,6 @@ import {
   jsonRowsTable,
 } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/database.ts';
-import { removeFromListing } from '../assessments/update-listing.ts';
 import { readPortDeltas } from '../assets/ports.ts';
 import { deriveHost } from '../assets/scans/derive-ports.ts';
 import { countDetections } from '../assets/scans/host-detections.ts';
@@ -21,7 +20,7 @@ import { moveToImports } from './apply-assets.ts';
 import { canDeleteCreatedAsset } from './import-permissions.ts';
 
 /** The result of one transaction of an undo; `last` is the id to continue after, `null` at the end. */
-interface UndoStep {
+export interface UndoStep {
   last: number | null;
   done: number;
   kept: number;
@@ -88,62 +87,6 @@ export async function changeHostDetections(
 
 /** Matches the stored options of imports whose findings begin as drafts. */
 const MAKES_DRAFTS = containsSubstring(sql.ref<string>('imports.options'), '"draft":true');
-
-/** Matches the stored options of imports that list assets. Those from before the option existed listed new assets. */
-const LISTS_ASSETS = sql<SqlBool>`not (${containsSubstring(sql.ref<string>('imports.options'), '"listAssets":false')})`;
-
-/**
- * Takes off the listing what the import added to it. What another import that stands saw and lists stays, and is then
- * that one's. What a person lists, or has listed again since, belongs to no import.
- */
-export async function undoListing(
-  tx: Transaction,
-  { id, organizationId, assessmentId }: { id: number; organizationId: number; assessmentId: number },
-  by: ChangeContext<Caller>,
-  after: number,
-  limit: number,
-): Promise<UndoStep> {
-  const assessment = await tx
-    .selectFrom('assessments')
-    .select(['id', 'uid'])
-    .where('id', '=', assessmentId)
-    .modifyEnd(forNoKeyUpdate(tx))
-    .executeTakeFirstOrThrow();
-  const rows = await tx
-    .selectFrom('listing_assets')
-    .innerJoin('assets', 'assets.id', 'listing_assets.asset_id')
-    .select((eb) => [
-      'assets.id',
-      'assets.uid',
-      eb
-        .selectFrom('asset_detections as seen')
-        .innerJoin('imports', 'imports.id', 'seen.import_id')
-        .select(({ fn }) => fn.min('imports.id').as('id'))
-        .whereRef('seen.asset_id', '=', 'listing_assets.asset_id')
-        .where('imports.id', '<>', id)
-        .where('imports.assessment_id', '=', assessmentId)
-        .where('imports.undone', 'is', null)
-        .where(LISTS_ASSETS)
-        .as('other'),
-    ])
-    .where('listing_assets.import_id', '=', id)
-    .where('listing_assets.assessment_id', '=', assessmentId)
-    .where('listing_assets.asset_id', '>', after)
-    .orderBy('listing_assets.asset_id')
-    .limit(limit)
-    .execute();
-  const listing = { ...assessment, organization_id: organizationId };
-  await removeFromListing(
-    tx,
-    by,
-    listing,
-    rows.filter(({ other }) => other === null),
-  );
-  const passedOn = rows.flatMap((row) => (row.other === null ? [] : [[row.id, row.other]]));
-  await sql`update listing_assets set import_id = ${itemInteger(1)} from ${jsonRowsTable(tx, passedOn)}
-    where asset_id = ${itemInteger(0)} and assessment_id = ${assessmentId}`.execute(tx);
-  return { last: rows.length < limit ? null : (rows.at(-1)?.id ?? null), done: 0, kept: 0 };
-}
 
 /**
  * Deletes the import's detections of assets, and the assets that it created, except those that another import saw, a

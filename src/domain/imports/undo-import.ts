@@ -9,7 +9,8 @@ import type { ImportUndone } from './import-list.ts';
 import { reconcileFindings } from './reconcile-findings.ts';
 import { alignReportTimes, type SameReport } from './report-times.ts';
 import { readAffectedFindings } from './scan-scopes.ts';
-import { changeHostDetections, runInSteps, undoAssetDetections, undoListing } from './undo-assets.ts';
+import { undoListing } from './import-listing.ts';
+import { changeHostDetections, runInSteps, undoAssetDetections } from './undo-assets.ts';
 
 interface ImportToUndo extends SameReport {
   id: number;

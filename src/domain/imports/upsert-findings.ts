@@ -20,7 +20,8 @@ import { type FindingContent, loadContentsOf } from './finding-facts.ts';
 import type { FindingsJob } from './import-types.ts';
 import { earlierOutcomes } from './resume-point.ts';
 import { reconcileFindings } from './reconcile-findings.ts';
-import { assetKey, lockListing, resolveFindingAssets, type ResolvedAssets } from './apply-assets.ts';
+import { assetKey, resolveFindingAssets, type ResolvedAssets } from './apply-assets.ts';
+import { lockListing } from './import-listing.ts';
 
 /** The change of a finding; `below`: it has no vulnerability, because it is below the minimum severity. */
 export type DetectionOutcome = 'new' | 'again' | 'reopened' | 'below';

@@ -11,7 +11,7 @@ import {
   type VisibilityParameters,
 } from './visibility.ts';
 
-/** The condition that a row of `assets`, found by other means, is visible. */
+/** Tests whether a row of `assets` is visible. For queries that find the row by its id, uid or location. */
 export function assetIsVisible(visibility: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
   return assetCondition(
     visibility,
@@ -22,8 +22,8 @@ export function assetIsVisible(visibility: Visibility, p: VisibilityParameters):
 }
 
 /**
- * More assessments are likely to have a large part of the organization's assets: these are read in order, and tested.
- * PostgreSQL would search an index for all ids at each asset.
+ * Callers with more assessments are likely to see much of their organization, so the query reads its assets in order and
+ * tests each. PostgreSQL would otherwise search an index for all of these ids at each asset.
  */
 const MAX_SEARCHED_IDS = 200;
 
@@ -52,7 +52,7 @@ export function assetIsVisibleByIndex(
   const isOne = sql<SqlBool>`assessments.organization_id = ${p.callerOrganizationId}
     and ${inList(db, isWide ? withoutIndex(id) : id, assessmentIds)}`;
   const withFindings = sql<SqlBool>`${isOne} and ${seesVulnerabilities(p)}`;
-  // There may be a million, of which SQLite would collect all.
+  // SQLite would collect the assets of every vulnerability, which may be a million.
   const testsFindings = isWide && (db.engine === 'sqlite' || !readsAll);
   const sets = sql.join(
     [
@@ -84,8 +84,8 @@ function assetsIn(table: AssessmentAssets, condition: RawBuilder<SqlBool>): RawB
 }
 
 /**
- * Selects the assets of the vulnerabilities of assessments. PostgreSQL reads them by assessment, because of `offset`;
- * else it may read those of all organizations.
+ * Selects the assets of the vulnerabilities of assessments. With `offset`, PostgreSQL reads them by
+ * assessment; without it, PostgreSQL may read those of all organizations.
  * @param condition about the row of `assessments`
  */
 function assetsWithFindings(
@@ -111,8 +111,8 @@ function isIn(table: AssessmentAssets, condition: RawBuilder<SqlBool>): RawBuild
 }
 
 /**
- * Whether a vulnerability of an assessment has the row of `assets`. PostgreSQL looks them up for each row, because of
- * `offset`; else it would collect those of all assets before the first row.
+ * Whether a vulnerability of an assessment has the row of `assets`. With `offset`, PostgreSQL looks them up for
+ * each row; without it, PostgreSQL would collect those of all assets before the first row.
  * @param condition about the row of `assessments`
  */
 function hasFinding(condition: RawBuilder<SqlBool>): RawBuilder<SqlBool> {
@@ -128,8 +128,8 @@ function seesVulnerabilities(p: VisibilityParameters): RawBuilder<SqlBool> {
 }
 
 /**
- * Whether the row of `assets` is one of an assessment's, for reading and for its imports: of its listing, those that its
- * imports saw, and those of its vulnerabilities.
+ * Whether the row of `assets` belongs to an assessment, for reading and for its imports: through its listing, an import
+ * that saw the asset, or a vulnerability.
  */
 export function isAssetOfAssessment(
   assessmentId: number,
@@ -168,8 +168,8 @@ function assetCondition(
 }
 
 /**
- * Whether one of the caller's listings contains the row of `assets`. Client users read more: what the imports of an
- * assessment saw, and the assets of its vulnerabilities, if they see these.
+ * Whether the row of `assets` is in one of the caller's listings. When they read, client users also reach the assets that
+ * the imports of their assessments saw, and those of the vulnerabilities that they see.
  */
 function isInAssessments(visibility: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
   const accessible = inListing(visibility, p);

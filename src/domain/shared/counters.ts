@@ -6,8 +6,8 @@ import { preparePipelined } from '../../db/prepared-queries.ts';
 import { lockRows } from './lock-rows.ts';
 
 /**
- * Counters that many transactions change at once (ADR 37), and their buckets. Drafts are counted apart, as only staff
- * see them:
+ * Counters that many transactions change at once (ADR 37), and their buckets. Drafts have buckets of their own, because
+ * only staff see them:
  * - `organization`, `assessment`: vulnerabilities, by `statusId:severityRank` and `statusId:severityRank:draft`
  * - `vulnerability-tag`: vulnerabilities with the tag, `all` and `draft`
  * - `asset`: vulnerabilities of the asset, `open`, `closed` and `draft`
@@ -16,7 +16,7 @@ import { lockRows } from './lock-rows.ts';
 export type CounterKind =
   'organization-ports' | 'organization' | 'assessment' | 'vulnerability-tag' | 'asset';
 
-/** The bucket of drafts, and the end of a status bucket of drafts. */
+/** The bucket of drafts, and the last part of a status bucket of drafts. */
 export const DRAFT = 'draft';
 
 export interface StatusBucket {
@@ -35,7 +35,7 @@ export function parseStatusBucket(bucket: string): StatusBucket {
   return { statusId: Number(statusId), rank: Number(rank), isDraft: draft === DRAFT };
 }
 
-/** @returns the sum of a counter for a caller, of whom only staff see drafts */
+/** @returns the sum of a counter; with drafts for staff, without them for other callers */
 export function visibleTotal(
   buckets: ReadonlyMap<string, number> | undefined,
   { staff }: { staff: boolean },

@@ -162,7 +162,7 @@ export function permissionError(permission: Permission): DomainError {
   return new DomainError('role-lacks-permission', { permission, roles: rolesWith(permission) });
 }
 
-/** @returns the error for an asset that no listing lets the caller change */
+/** @returns the error for an asset that the caller may read but not change in any of its listings */
 export function assetOnlyRead(): DomainError {
   return new DomainError('asset-only-read', { roles: rolesWith('write_assets') });
 }

@@ -14,11 +14,11 @@ import type { AssetRef } from './resolve-references.ts';
 import { recordTimelineForEach } from './timeline.ts';
 import { auditSnapshot, VULNERABILITY_COLUMNS, type VulnerabilityRow } from './vulnerability-row.ts';
 
-// Staff look over what they found before the customer reads it: nobody else sees a draft (docs/roles.md). Changes of a
-// draft are internal in the timeline and the audit log, and stay so when it is published.
+// A draft is a vulnerability that staff review before the customer can see it; only staff see drafts (docs/roles.md).
+// Timeline entries and audit events of its changes are internal, and remain internal after it is published.
 
 /**
- * Only staff may name drafts, whatever the value.
+ * Requires staff for a request that sets or filters by `draft`, whatever the value.
  * @throws DomainError `forbidden`
  */
 export function requireDraftRight(caller: Pick<Principal, 'staff'>, value: boolean | undefined): void {
@@ -26,10 +26,11 @@ export function requireDraftRight(caller: Pick<Principal, 'staff'>, value: boole
 }
 
 /**
- * @param requested what the request says, if it does
- * @returns whether what the caller reports in an assessment begins as a draft
- * @throws DomainError `forbidden` for others than staff who request anything, and for staff who would publish what they
- *   report where a second person has to
+ * Decides whether a new vulnerability of an assessment is a draft.
+ * @param policy the `drafts` setting of the assessment
+ * @param requested the value of `draft` in the request
+ * @throws DomainError `forbidden` if `draft` is present and the caller is not staff, or if it is false and the assessment
+ *   requires a second person to publish
  */
 export function beginsAsDraft(
   caller: Pick<Principal, 'staff'>,
@@ -44,7 +45,10 @@ export function beginsAsDraft(
 /** Rows per statement: each gets an audit event with its state. */
 const CHUNK_ROWS = 100;
 
-/** @throws DomainError `forbidden` where another member of staff has to publish what the caller reported */
+/**
+ * Requires that the caller may publish vulnerabilities. With the policy `second_person`, nobody publishes their own.
+ * @throws DomainError `forbidden`
+ */
 export async function requirePublisher(
   db: ReadConnection,
   { userId }: Pick<Caller, 'userId'>,
@@ -57,7 +61,7 @@ export async function requirePublisher(
       .select('vulnerabilities.id')
       .where((eb) => inList(db, eb.ref('vulnerabilities.id'), chunk))
       .where('assessments.drafts', '=', 'second_person')
-      // Without an account, nobody can tell that it is a second person.
+      // A caller without an account cannot be told apart from the reporter.
       .where((eb) => (userId === null ? eb.lit(true) : eb('vulnerabilities.created_by', '=', userId)))
       .limit(1)
       .executeTakeFirst();
@@ -66,7 +70,7 @@ export async function requirePublisher(
 }
 
 /**
- * Publishes drafts: they count as reported now, and the audit log tells that they were created.
+ * Publishes drafts. They count as reported now, and the audit log records their creation.
  * @param ids of locked drafts, ascending
  * @throws DomainError as `requirePublisher`
  */
@@ -149,7 +153,7 @@ function countersOfPublication({ row, tags, assets }: Draft) {
   return counterDeltas(counted(1), counted(0));
 }
 
-/** Tells everyone that vulnerabilities were created, and staff that they were drafts. */
+/** Records the creation of vulnerabilities for everyone, and their publication for staff. */
 async function recordPublications(
   tx: Transaction,
   by: ChangeContext,

@@ -84,8 +84,8 @@ export async function countUnsearchable(
 /**
  * Checks a bulk update, and reads what its filter selects. A separate step, because the transaction that follows keeps
  * others from writing.
- * @throws DomainError `invalid` for a bad form, `too-many` beyond a limit, `forbidden` for others than staff who name
- *   `draft`
+ * @throws DomainError `invalid` for a bad form, `too-many` beyond a limit, `forbidden` if the caller is not staff
+ *   and the body has `draft`
  */
 export async function prepareBulkUpdate(
   listContext: ListContext,
