@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { createDataDirectory } from '../lib/data-directory.ts';
 
 const KEY_LENGTH = 32;
 const KEY_FILE = 'master.key';
@@ -54,6 +55,7 @@ export function readMasterKeyFile(dataDirectory: string): KeyObject | undefined 
  */
 export function createMasterKeyFile(dataDirectory: string): KeyObject {
   const folder = join(dataDirectory, 'keys');
+  createDataDirectory(dataDirectory);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   createOnce(folder, KEY_FILE, `${randomBytes(KEY_LENGTH).toString('base64')}\n`);
   const key = readMasterKeyFile(dataDirectory);

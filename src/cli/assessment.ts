@@ -6,6 +6,7 @@ import { type CommonOptions, type LocalCommand } from './command.ts';
 import { withContext } from './with-context.ts';
 import { requireOrganization } from './organization.ts';
 import { keyValueLines, printJson, printLines, table } from './print.ts';
+import { programName } from './streams.ts';
 
 interface CreateOptions extends CommonOptions {
   organization: string;
@@ -62,7 +63,7 @@ export const listAssessmentsCommand: LocalCommand = {
             ORGANIZATION: (row) => row.organization,
             NAME: (row) => row.name,
           },
-          'No assessments yet. Run "assay assessment create" to create one.',
+          `No assessments yet. Run "${programName()} assessment create" to create one.`,
         ),
       );
     }),

@@ -15,6 +15,7 @@ import { withContext } from './with-context.ts';
 import { keyValueLines, printJson, printLines, table } from './print.ts';
 import { CliError } from './errors.ts';
 import { requireUser } from './user.ts';
+import { programName } from './streams.ts';
 
 interface CreateOptions extends CommonOptions {
   name: string;
@@ -146,7 +147,7 @@ function addListCommand(group: Command): void {
             'ACTS AS': (row) => row.user,
             REDIRECTS: (row) => row.redirect_uris.join(' '),
           },
-          'No applications yet. Run "assay client create" to register one.',
+          `No applications yet. Run "${programName()} client create" to register one.`,
         ),
       );
     }),
@@ -204,6 +205,8 @@ function addDeleteCommand(group: Command): void {
 
 function rethrowNotFound(error: unknown, id: string): never {
   if (error instanceof DomainError && error.kind === 'not-found')
-    throw new CliError(`Application "${id}" not found. Run "assay client list" to list applications.`);
+    throw new CliError(
+      `Application "${id}" not found. Run "${programName()} client list" to list applications.`,
+    );
   throw error;
 }

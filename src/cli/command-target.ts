@@ -4,7 +4,7 @@ import { AssayError, type Client, createTypedClient, type Transport } from '#cli
 import type { InProcessOperations } from '../app.ts';
 import { type Flags, loadCommandEnvironment } from '../config/config.ts';
 import type { Context } from '../context.ts';
-import { streams } from './streams.ts';
+import { programName, streams } from './streams.ts';
 import { withContext } from './with-context.ts';
 import { errorCodeOf, CliError } from './errors.ts';
 import { getAccessToken, readCredentials } from './credentials-file.ts';
@@ -51,7 +51,7 @@ export function resolveServer(flags: TargetFlags): TargetServer | undefined {
   if (token !== undefined) return { server, token };
   if (saved?.server !== server)
     throw new CliError(
-      `No token for ${server}. Set --token or ASSAY_TOKEN, or run "assay login ${server}".`,
+      `No token for ${server}. Set --token or ASSAY_TOKEN, or run "${programName()} login ${server}".`,
       2,
     );
   return { server, token: () => getAccessToken(target.configFolder, server) };
@@ -111,7 +111,7 @@ export async function withInProcessApi<T>(
 /** Converts the error of an unreachable server or a rejected token to a CliError; returns other errors unchanged. */
 export function serverUnreachable(error: unknown, server: string): unknown {
   if (error instanceof AssayError && error.status === 401)
-    return new CliError(`${error.message} Use another token, or run "assay login ${server}".`);
+    return new CliError(`${error.message} Use another token, or run "${programName()} login ${server}".`);
   if (!(error instanceof TypeError) || error.cause === undefined) return error;
   return new CliError(`Cannot connect to ${server} (${errorCodeOf(error.cause) ?? error.message}).`);
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { writePrivateJson } from './private-file.ts';
 import { errorCodeOf, CliError } from './errors.ts';
+import { programName } from './streams.ts';
 
 /** OAuth client id of the command line. Every deployment has this client. */
 export const COMMAND_LINE_CLIENT = 'assay-cli';
@@ -73,7 +74,7 @@ export async function getAccessToken(folder: string, server: string): Promise<st
 }
 
 function signInRequired(server: string): CliError {
-  return new CliError(`Your session on ${server} has ended. Run "assay login ${server}".`);
+  return new CliError(`Your session on ${server} has ended. Run "${programName()} login ${server}".`);
 }
 
 export type TokenSet = Pick<Credentials, 'access_token' | 'expires_at' | 'refresh_token'>;

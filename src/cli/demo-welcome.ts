@@ -28,13 +28,18 @@ export function accountLines(manifest: DemoManifest): string[] {
   );
 }
 
+/** Returns the URLs of the console and of the API reference. */
+export const addressLines = (origin: string): string[] => [
+  `API reference: ${origin}/docs`,
+  `Sign in:       ${origin}/`,
+];
+
 /** Returns the URLs, accounts and examples that `serve` prints for demo data. */
 export function welcomeLines(manifest: DemoManifest, origin: string, areas: readonly AreaName[]): string[] {
   const commands = exampleCommands(manifest, origin).filter(({ area }) => areas.includes(area));
   return [
     '',
-    `API reference: ${origin}/docs`,
-    `Sign in:       ${origin}/`,
+    ...addressLines(origin),
     '',
     ...accountLines(manifest),
     '',

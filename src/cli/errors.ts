@@ -15,6 +15,7 @@ import { KeysMissing, MasterKeyMismatch } from '../domain/tokens/server-keys.ts'
 import { ReportError } from '../importers/report.ts';
 import { findOption, displayNameOf } from './command.ts';
 import { exampleValueOf } from './operation-options.ts';
+import { programName } from './streams.ts';
 
 /** An error whose message is one line and says what to do next. */
 export class CliError extends Error {
@@ -61,7 +62,7 @@ export function toCliError(error: unknown, command: Command | undefined): CliErr
 }
 
 export function userNotFound(identifier: string): CliError {
-  return new CliError(`User "${identifier}" not found. Run "assay user list" to list users.`);
+  return new CliError(`User "${identifier}" not found. Run "${programName()} user list" to list users.`);
 }
 
 /** Converts the error of opening a database or data directory to a CliError; returns other errors unchanged. */
@@ -110,7 +111,7 @@ export function databaseMissing(config: Config): CliError {
   const { databaseUrl, dataDirectory } = config;
   if (databaseUrl === undefined)
     return new CliError(
-      `No database found in ${dataDirectory}. Choose a data directory with --data or a server with --server, or run "assay serve" to create a database.`,
+      `No database found in ${dataDirectory}. Choose a data directory with --data or a server with --server, or run "${programName()} serve" to create a database.`,
     );
   return new CliError(
     `The database ${databaseLocation(config)} is empty. Start the server first, or check ASSAY_DATABASE_URL.`,

@@ -8,7 +8,7 @@ import { MasterKeyMismatch } from '../domain/tokens/server-keys.ts';
 import { resealKeys } from '../domain/tokens/reseal-keys.ts';
 import { listSigningKeys, removeSigningKey, rotateSigningKey } from '../domain/tokens/signing-keys.ts';
 import { addCommand, addCommandGroup, type CommonOptions } from './command.ts';
-import { streams } from './streams.ts';
+import { programName, streams } from './streams.ts';
 import { withContext } from './with-context.ts';
 import { printJson, printLines, table } from './print.ts';
 import { databaseMissing, databaseOpenError, CliError } from './errors.ts';
@@ -61,7 +61,7 @@ export function registerKeysCommand(program: Command): void {
   }).action((kid: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       if (!(await listSigningKeys(db.read)).some((key) => key.kid === kid)) {
-        throw new CliError(`Key "${kid}" not found. Run "assay keys list" to list keys.`);
+        throw new CliError(`Key "${kid}" not found. Run "${programName()} keys list" to list keys.`);
       }
       await db.write((tx) => removeSigningKey(tx, cliChangeContext(clock()), kid));
       if (json === true) return printJson({ removed: kid });

@@ -9,7 +9,7 @@ import { fetchWithLimit } from '../auth/fetch-with-limit.ts';
 import { defaultScopes } from '../auth/scopes.ts';
 import { loadCommandEnvironment } from '../config/config.ts';
 import { addCommand, scopesOption } from './command.ts';
-import { streams } from './streams.ts';
+import { programName, streams } from './streams.ts';
 import { printJson, printLines } from './print.ts';
 import { parseServerUrl, serverUnreachable } from './command-target.ts';
 import { CliError } from './errors.ts';
@@ -69,7 +69,7 @@ export function registerLoginCommand(program: Command): void {
         throw serverUnreachable(error, server);
       });
       if (options.json === true) return printJson({ server });
-      printLines(`Signed in to ${server}. Run "assay logout" to sign out.`);
+      printLines(`Signed in to ${server}. Run "${programName()} logout" to sign out.`);
     });
 
   addCommand(program, 'logout', {
@@ -101,7 +101,7 @@ export function registerLoginCommand(program: Command): void {
 }
 
 function throwMissingServer(): never {
-  throw new CliError('Specify a server: run "assay login https://assay.example.com".', 2);
+  throw new CliError(`Specify a server: run "${programName()} login https://assay.example.com".`, 2);
 }
 
 interface AuthorizationServer {

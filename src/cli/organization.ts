@@ -18,6 +18,7 @@ import { withContext } from './with-context.ts';
 import { keyValueLines, printJson, printLines, table } from './print.ts';
 import { CliError } from './errors.ts';
 import { createOrganization } from '../domain/users/staff-organizations.ts';
+import { programName } from './streams.ts';
 
 interface NameOptions extends CommonOptions {
   name: string;
@@ -117,7 +118,7 @@ export const listOrganizationsCommand: LocalCommand = {
             'SECOND FACTOR': (row) => row.second_factor,
             'DISMISSAL ROLE': (row) => row.dismissal_role,
           },
-          'No organizations yet. Run "assay organization create" to create one.',
+          `No organizations yet. Run "${programName()} organization create" to create one.`,
         ),
       );
     }),
@@ -153,7 +154,9 @@ export function registerOrganizationCommands(parent: Command): void {
     withContext(flags, async ({ db, clock }) => {
       const groups = await listOrganizationGroups(db.read);
       if (!groups.some(({ uid }) => uid === group)) {
-        throw new CliError(`Group "${group}" not found. Run "assay organization group list" to list groups.`);
+        throw new CliError(
+          `Group "${group}" not found. Run "${programName()} organization group list" to list groups.`,
+        );
       }
       await requireOrganization(db.read, organization);
       await db.write((tx) => addOrganizationToGroup(tx, cliChangeContext(clock()), group, organization));
@@ -178,7 +181,7 @@ export function registerOrganizationCommands(parent: Command): void {
             NAME: (row) => row.name,
             ORGANIZATIONS: (row) => row.organizations.join(' '),
           },
-          'No groups yet. Run "assay organization group create" to create one.',
+          `No groups yet. Run "${programName()} organization group create" to create one.`,
         ),
       );
     }),
@@ -193,7 +196,7 @@ export async function requireOrganization(db: ReadConnection, uid: string): Prom
   const organization = await findOrganization(db, { uid });
   if (organization === undefined) {
     throw new CliError(
-      `Organization "${uid}" not found. Run "assay organization list" to list organizations.`,
+      `Organization "${uid}" not found. Run "${programName()} organization list" to list organizations.`,
     );
   }
   return organization;

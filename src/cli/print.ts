@@ -55,6 +55,10 @@ export function printableArgument(text: string): string {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
+/** Returns ` --data DIRECTORY` for a command to paste, and nothing for the default directory. */
+export const dataOption = (data: string | undefined): string =>
+  data === undefined ? '' : ` --data ${printableArgument(data)}`;
+
 function align(rows: readonly (readonly string[])[], minWidths: readonly number[] = []): string[] {
   const widths = (rows[0] ?? []).map((_cell, column) =>
     Math.max(minWidths[column] ?? 0, ...rows.map((row) => [...(row[column] ?? '')].length)),

@@ -7,7 +7,7 @@ import { addCommandGroup, writeUsageError } from './command.ts';
 import { registerCompletionCommand } from './completion.ts';
 import { registerDemoCommand } from './demo.ts';
 import { registerImportCommand } from './import/command.ts';
-import { type Streams, streams, withStreams } from './streams.ts';
+import { programName, type Streams, streams, withStreams } from './streams.ts';
 import { registerKeysCommand } from './keys.ts';
 import { registerLoginCommand } from './login.ts';
 import { registerMigrateCommand } from './migrate.ts';
@@ -66,7 +66,7 @@ export function buildProgram(first?: string): Command {
     .version(readVersion(), '-v, --version', 'Print the version.')
     .helpOption('-h, --help', 'Show help for a command.')
     .helpCommand('help [command]', 'Show help for a command.')
-    .showHelpAfterError('Run "assay --help" for a list of commands.')
+    .showHelpAfterError(`Run "${programName()} --help" for a list of commands.`)
     .configureOutput({
       writeOut: (text) => streams().stdout.write(text),
       writeErr: (text) => streams().stderr.write(text),

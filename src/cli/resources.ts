@@ -11,6 +11,7 @@ import {
 import type { OperationCommand } from './run-operation.ts';
 import { createTokenCommand, listTokensCommand, revokeTokenCommand } from './token.ts';
 import { banUserCommand, createUserCommand, listUsersCommand, registerUserCommands } from './user.ts';
+import { programName } from './streams.ts';
 
 export interface Resource {
   description: string;
@@ -47,7 +48,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
         nextStep: ({ dry_run: isDry, updated_count: count, kept_count: undone }, { headers }) =>
           isDry === true || count === 0 || undone !== undefined
             ? undefined
-            : `To undo within one hour: assay vulnerability bulk-update --undo ${headers.get('x-request-id')}`,
+            : `To undo within one hour: ${programName()} vulnerability bulk-update --undo ${headers.get('x-request-id')}`,
       },
       summary: 'GET /v1/vulnerabilities/summary',
       statuses: 'GET /v1/vulnerability_statuses',

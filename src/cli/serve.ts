@@ -1,15 +1,13 @@
-import { relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { AREA_NAMES, resolveAddresses, type Config, type Flags, loadConfig } from '../config/config.ts';
 import { type Context, hostInUrl } from '../context.ts';
-import { ROOT } from '../paths.ts';
 import { addCommand } from './command.ts';
 import { type DemoState, ensureDemo, updateManifestOrigin } from './demo-database.ts';
-import { welcomeLines } from './demo-welcome.ts';
-import { streams } from './streams.ts';
+import { addressLines, welcomeLines } from './demo-welcome.ts';
+import { programName, streams } from './streams.ts';
 import { openCommandContext } from './with-context.ts';
-import { printableArgument, printLines } from './print.ts';
+import { dataOption, printLines } from './print.ts';
 import { errorCodeOf, CliError } from './errors.ts';
 import { removeServerUrl, writeServerUrl } from './server-url-file.ts';
 import { hasOrganizations } from '../domain/organizations/organizations.ts';
@@ -58,7 +56,7 @@ export function registerServeCommand(program: Command): void {
         // Users paste the commands into a terminal that may lack this environment.
         const folder = context.config.dataDirectory;
         const data = flags.data ?? (folder === resolve('data') ? undefined : folder);
-        printLines(...nextStepLines(origin, data, process.cwd()));
+        printLines(...nextStepLines(origin, data));
       }
     });
 }
@@ -106,19 +104,17 @@ async function startServer(config: Config): Promise<RunningServer> {
 /**
  * Returns the commands that set up an empty server, ready to paste.
  * @param data data directory; `undefined` for the default
- * @param from working directory; outside the program's folder, `npx` would look in the registry
  */
-export function nextStepLines(origin: string, data: string | undefined, from: string): string[] {
-  const program = relative(fileURLToPath(ROOT), from).startsWith('..') ? 'assay' : 'npx assay';
-  const dataOption = data === undefined ? '' : ` --data ${printableArgument(data)}`;
+function nextStepLines(origin: string, data: string | undefined): string[] {
+  const program = programName();
   return [
     '',
     'No organizations yet. Next steps:',
-    `${program} organization create lumen --name "Lumen Health"${dataOption}`,
-    `${program} user create --email you@lumen.example --organization lumen --admin${dataOption}`,
-    `${program} token create --user you@lumen.example${dataOption}`,
+    `${program} organization create lumen --name "Lumen Health"${dataOption(data)}`,
+    `${program} user create --email you@lumen.example --organization lumen --admin${dataOption(data)}`,
+    `${program} token create --user you@lumen.example${dataOption(data)}`,
     '',
-    `API reference: ${origin}/docs`,
+    ...addressLines(origin),
     '',
   ];
 }

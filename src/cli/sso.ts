@@ -15,7 +15,7 @@ import {
 } from '../domain/sign-in/identity-providers.ts';
 import { callbackUrl, encryptClientSecret } from '../sso/provider-setup.ts';
 import { addCommand, addCommandGroup, type CommonOptions } from './command.ts';
-import { streams } from './streams.ts';
+import { programName, streams } from './streams.ts';
 import { withContext } from './with-context.ts';
 import { requireOrganization } from './organization.ts';
 import { keyValueLines, printJson, printLines } from './print.ts';
@@ -158,7 +158,7 @@ function addShowCommand(group: Command): void {
             organization === undefined
               ? 'No identity providers yet'
               : `${organization} has no identity provider`;
-          return printLines(`${noProvider}. Run "assay sso set" to add one.`);
+          return printLines(`${noProvider}. Run "${programName()} sso set" to add one.`);
         }
         printLines(
           ...rows.flatMap(({ provider, redirectUri }, index) => [
@@ -184,7 +184,9 @@ function addRemoveCommand(group: Command): void {
         await db
           .write((tx) => removeIdentityProvider(tx, cliChangeContext(clock()), organization))
           .catch(
-            rethrowNotFoundAs(`${organization} has no identity provider. Run "assay sso show" to list them.`),
+            rethrowNotFoundAs(
+              `${organization} has no identity provider. Run "${programName()} sso show" to list them.`,
+            ),
           );
         if (json === true) return printJson({ organization, removed: true });
         printLines(`Removed the identity provider of ${organization}.`);

@@ -4,7 +4,7 @@ import { DomainError } from '../domain/shared/errors.ts';
 import { listTokens } from '../domain/tokens/token-list.ts';
 import { issueToken, revokeToken } from '../domain/tokens/tokens.ts';
 import { type CommonOptions, type LocalCommand, scopesOption } from './command.ts';
-import { streams } from './streams.ts';
+import { programName, streams } from './streams.ts';
 import { withContext } from './with-context.ts';
 import { keyValueLines, printJson, printLines, table } from './print.ts';
 import { CliError } from './errors.ts';
@@ -128,7 +128,7 @@ export const listTokensCommand: LocalCommand = {
             'LAST USED': (row) => row.last_used_at,
             SCOPES: (row) => row.scopes,
           },
-          'No tokens yet. Run "assay token create" to create one.',
+          `No tokens yet. Run "${programName()} token create" to create one.`,
         ),
       );
     }),
@@ -151,7 +151,7 @@ export const revokeTokenCommand: LocalCommand = {
         .write((tx) => revokeToken(tx, cliChangeContext(clock()), token))
         .catch((error: unknown) => {
           if (error instanceof DomainError && error.kind === 'not-found') {
-            throw new CliError('Token not found. Run "assay token list" to list tokens.');
+            throw new CliError(`Token not found. Run "${programName()} token list" to list tokens.`);
           }
           throw error;
         });

@@ -12,10 +12,10 @@ import { createUser } from '../domain/users/users.ts';
 import { findUser, listUsers, type User } from '../domain/users/user-list.ts';
 import { assignStaff } from '../domain/users/staff-organizations.ts';
 import { addCommand, type CommonOptions, type LocalCommand } from './command.ts';
-import { streams } from './streams.ts';
+import { programName, streams } from './streams.ts';
 import { withContext } from './with-context.ts';
 import { requireOrganization } from './organization.ts';
-import { pluralize, keyValueLines, printJson, printLines, table } from './print.ts';
+import { dataOption, pluralize, keyValueLines, printJson, printLines, table } from './print.ts';
 import { userNotFound, CliError } from './errors.ts';
 import { readServerUrl } from './server-url-file.ts';
 
@@ -82,7 +82,7 @@ export const createUserCommand: LocalCommand = {
         if (json === true) return printJson({ ...created, invite_url });
         printLines(
           ...keyValueLines({ ...created, invite_url }),
-          `To create a token: assay token create --user ${created.email}`,
+          `To create a token: ${programName()} token create --user ${created.email}${dataOption(flags.data)}`,
         );
         warnAssumedPublicUrl(config, addresses);
       },
@@ -137,7 +137,7 @@ function addInviteCommand(group: Command): void {
     examples: [['assay user invite bob@example.com']],
   });
   invite.showHelpAfterError(
-    'To invite a new user, use "assay user create --email …". Run "assay user invite --help" for usage.',
+    `To invite a new user, use "${programName()} user create --email …". Run "${programName()} user invite --help" for usage.`,
   );
   invite.action((identifier: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ config, db, keys, addresses, clock }) => {
@@ -145,7 +145,7 @@ function addInviteCommand(group: Command): void {
       if (banned) throw new CliError(`${email} is banned and cannot sign in.`);
       if (accepted) {
         throw new CliError(
-          `${email} has already accepted the invitation. To create a password reset link, run "assay user reset-password ${email}".`,
+          `${email} has already accepted the invitation. To create a password reset link, run "${programName()} user reset-password ${email}".`,
         );
       }
       const renewed = await db.write((tx) => renewInvitation(tx, cliChangeContext(clock()), id));
@@ -172,7 +172,7 @@ function addResetPasswordCommand(group: Command): void {
       if (banned) throw new CliError(`${email} is banned and cannot sign in.`);
       if (!accepted) {
         throw new CliError(
-          `${email} has not accepted the invitation yet. To renew it, run "assay user invite ${email}".`,
+          `${email} has not accepted the invitation yet. To renew it, run "${programName()} user invite ${email}".`,
         );
       }
       const { secret, expiresAt } = await db.write((tx) =>
@@ -277,7 +277,7 @@ export const listUsersCommand: LocalCommand = {
             'SECOND FACTOR': (row) => row.second_factor,
             STATE: (row) => (row.banned ? 'banned' : row.invited ? 'invited' : 'active'),
           },
-          'No users yet. Run "assay user create" to invite one.',
+          `No users yet. Run "${programName()} user create" to invite one.`,
         ),
       );
     }),

@@ -12,6 +12,7 @@ import { JsonResultWriter, ResultTable } from '../../src/cli/import/results.ts';
 import { createProgressDisplay } from '../../src/cli/import/progress.ts';
 import { withStreams } from '../../src/cli/streams.ts';
 import { temporaryFolder } from '../harness/temporary.ts';
+import { programName } from '../../src/cli/streams.ts';
 
 function job(changes: Partial<RemoteImport> = {}): RemoteImport {
   const counts = {
@@ -70,7 +71,7 @@ describe('splitFormatAndFiles', () => {
 
   it('requires a file after a format', () => {
     expect(() => splitFormatAndFiles(['zap'], ['nmap', 'zap'])).toThrow(
-      'No file given. Use "assay import zap FILE", or ./zap for a file with this name.',
+      `No file given. Use "${programName()} import zap FILE", or ./zap for a file with this name.`,
     );
   });
 });
@@ -189,7 +190,7 @@ describe('The result of an import', () => {
     [
       'failed at the end of a truncated report',
       { state: 'failed', error: { message: 'The report is truncated.', offset: 99 } },
-      'a.jsonl: byte 99: The report is truncated. Part of the report was imported. To undo it, run "assay import undo 12".',
+      `a.jsonl: byte 99: The report is truncated. Part of the report was imported. To undo it, run "${programName()} import undo 12".`,
     ],
     [
       'was cancelled',
@@ -258,7 +259,7 @@ describe('Waiting for the end of an import', () => {
     cancel.abort();
     const interruption = { cancel: cancel.signal, stopWaiting: stopWaiting.signal };
     await expect(awaitImportEnd(client, 12, { interruption, show: () => undefined })).rejects.toThrow(
-      'Stopped waiting for import 12, which is being cancelled. Run "assay import follow 12" to see how it ends.',
+      `Stopped waiting for import 12, which is being cancelled. Run "${programName()} import follow 12" to see how it ends.`,
     );
     expect(requests).toEqual(['/v1/imports/{id}/cancel']);
   });

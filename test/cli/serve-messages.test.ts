@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { nextStepLines } from '../../src/cli/serve.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CommandLine, type RunningServe, startCommandLine } from './command-line.ts';
 
 const lines = (text: string) => text.split('\n').filter((line) => line !== '');
@@ -19,6 +18,7 @@ describe('assay serve on an empty database with --no-demo', () => {
   it('prints commands to paste that create an organization, a user and a token', async () => {
     const steps = () => lines(server.output()).filter((line) => /^(npx )?assay (?!listening)/.test(line));
     await expect.poll(steps).toHaveLength(3);
+    expect(server.output()).toContain(`Sign in:       ${server.origin}/\n`);
     for (const step of steps()) {
       const words = step.replace(/^(npx )?assay /, '').match(/"[^"]*"|'[^']*'|\S+/g) ?? [];
       const { code, stderr } = await assay.run(words.map((word) => word.replace(/^(["'])(.*)\1$/, '$2')));
@@ -60,15 +60,30 @@ describe('assay serve on an empty database with --no-demo', () => {
   });
 });
 
-describe('The next steps of assay serve', () => {
-  it('use npx only in the folder of the package, and name the data directory', () => {
-    const root = inject('product');
-    const commands = (from: string) =>
-      nextStepLines('http://x', '/srv/a b', from).filter((line) => line.includes('create'));
-    for (const step of commands(root)) expect(step).toMatch(/^npx assay .* --data '\/srv\/a b'$/);
-    for (const from of ['/', join(root, '..')]) {
-      for (const step of commands(from)) expect(step).toMatch(/^assay .* --data '\/srv\/a b'$/);
-    }
+describe('Commands to paste', () => {
+  let assay: CommandLine;
+  beforeAll(async () => {
+    assay = await startCommandLine();
+  });
+  afterAll(() => assay.close());
+
+  it('begin with npx if npm or npx started the program', async () => {
+    const missing = (env: Record<string, string> = {}) =>
+      assay.run(['user', 'ban', 'none@x.example'], { env });
+    await assay.run(['user', 'create', '--email', 'ada@x.example', '--staff']);
+    expect((await missing()).stderr).toContain('Run "assay user list"');
+    for (const npm_command of ['exec', 'start'])
+      expect((await missing({ npm_command })).stderr).toContain('Run "npx assay user list"');
+  });
+
+  it('name the data directory that was given', async () => {
+    const create = (...options: string[]) =>
+      assay.run(['user', 'create', '--email', `user${options.length}@x.example`, '--staff', ...options]);
+    expect((await create()).stdout).toMatch(/assay token create --user user0@x\.example$/m);
+    const { dataDirectory } = assay.database;
+    expect((await create('--data', dataDirectory)).stdout).toContain(
+      `assay token create --user user2@x.example --data ${dataDirectory}\n`,
+    );
   });
 });
 

@@ -6,6 +6,7 @@ import type { ImportUndone, ImportView } from '../../domain/imports/import-list.
 import type { ReportFile } from './report-files.ts';
 import type { AnyClient } from '../command-target.ts';
 import { errorCodeOf, CliError } from '../errors.ts';
+import { programName } from '../streams.ts';
 
 /** The fields of an import (operation 67) that the command line uses. */
 export interface RemoteImport extends Pick<
@@ -113,7 +114,7 @@ export async function awaitImportEnd(
   } catch (error) {
     if (!stopWaiting.aborted) throw error;
     throw new CliError(
-      `Stopped waiting for import ${id}, which ${isCancelled ? 'is being cancelled' : 'continues'}. Run "assay import follow ${id}" to see how it ends.`,
+      `Stopped waiting for import ${id}, which ${isCancelled ? 'is being cancelled' : 'continues'}. Run "${programName()} import follow ${id}" to see how it ends.`,
     );
   }
 }

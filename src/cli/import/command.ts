@@ -8,7 +8,7 @@ import { type ImportFields, InterruptSignal } from './api.ts';
 import type { ColumnMappingOptions } from './column-mapping.ts';
 import { addMappingOptions, parseMapping, type Mapping, type MappingFlags } from './mapping-options.ts';
 import { promptMapping } from './mapping-prompt.ts';
-import { streams } from '../streams.ts';
+import { programName, streams } from '../streams.ts';
 import { importNmapHosts } from './nmap.ts';
 import { JsonResultWriter, ResultTable } from './results.ts';
 import { addImportSubcommands } from './subcommands.ts';
@@ -212,7 +212,7 @@ export function splitFormatAndFiles(
   if (!formats.includes(first)) return { format: undefined, files: words };
   if (rest.length === 0)
     throw new CliError(
-      `No file given. Use "assay import ${first} FILE", or ./${first} for a file with this name.`,
+      `No file given. Use "${programName()} import ${first} FILE", or ./${first} for a file with this name.`,
       2,
     );
   return { format: first, files: rest };

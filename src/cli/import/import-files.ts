@@ -14,7 +14,7 @@ import {
 } from './api.ts';
 import type { FileResult, ImportResultWriter } from './results.ts';
 import { createProgressDisplay } from './progress.ts';
-import { streams } from '../streams.ts';
+import { programName, streams } from '../streams.ts';
 import type { AnyClient } from '../command-target.ts';
 import { CliError, toCliError } from '../errors.ts';
 
@@ -150,7 +150,7 @@ export function failureMessage({ file, job, error }: FileResult): string | undef
   if (job === undefined) return `${file}: ${error ?? ''}`;
   if (job.state === 'succeeded') return undefined;
   const effect = hasResults(job)
-    ? `Part of the report was imported. To undo it, run "assay import undo ${job.id}".`
+    ? `Part of the report was imported. To undo it, run "${programName()} import undo ${job.id}".`
     : 'Nothing was imported.';
   if (job.state === 'cancelled') return `${file}: the import was cancelled. ${effect}`;
   const location = job.error === null ? '' : formatLocation(job.error);

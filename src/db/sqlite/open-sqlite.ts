@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
@@ -26,6 +26,7 @@ import {
   withTranslatedErrors,
 } from './statement-cache.ts';
 import { readOnlyDialect, ReaderPool } from './reader-pool.ts';
+import { createDataDirectory } from '../../lib/data-directory.ts';
 
 /** KiB per worker. Small, as lists read most pages only once. */
 const WORKER_PAGE_CACHE_KIB = 8 * 1024;
@@ -69,7 +70,7 @@ function openConnections(path: string, config: DatabaseConfig): Connections {
  * and those of worker threads run long queries.
  */
 export async function openSqlite(config: DatabaseConfig): Promise<Database> {
-  mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 });
+  createDataDirectory(config.dataDirectory);
   const path = join(config.dataDirectory, 'assay.db');
   const { writer, reader, checkpointer } = openConnections(path, config);
   const statements = new StatementCache(writer);
