@@ -188,13 +188,15 @@ async function fillRows(
       from,
       rows,
     ) => sql`insert into vulnerabilities (organization_id, assessment_id, severity, status_id, status_set_at,
-        closed_at, cvss_score, created_at, updated_at, first_seen_at, title, description, search_title,
-        search_description)
+        closed_at, cvss_score, created_at, updated_at, first_seen_at, title, description, cve_ids,
+        search_title, search_description)
       select ${organization}, ${first.assessment} + n.v % ${size.assessments},
         case n.v % 5 when 0 then 'Critical' when 1 then 'High' when 2 then 'Medium' when 3 then 'Low' else 'Informational' end,
         1 + n.v % 9, ${START}, case when n.v % 9 >= 4 then cast(${START} as bigint) end, 7.5, ${START} + n.v * ${MINUTE},
         ${START} + n.v * ${MINUTE}, ${START}, 'Reflected input ' || cast(n.v as text),
-        'Reflected input in the search form of shop ' || cast(n.v as text), 'reflected input ' || cast(n.v as text),
+        'Reflected input in the search form of shop ' || cast(n.v as text),
+        '["CVE-2024-' || cast(n.v as text) || '"]',
+        'reflected input ' || cast(n.v as text) || ${'\n'} || 'cve 2024 ' || cast(n.v as text),
         'reflected input in the search form of shop ' || cast(n.v as text)
       from ${numbers(from, rows)}`,
   );

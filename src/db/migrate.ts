@@ -13,6 +13,7 @@ import { roles } from './migrations/0010-roles.ts';
 import { evidence } from './migrations/0011-evidence.ts';
 import { drafts } from './migrations/0012-drafts.ts';
 import { assetsOfImports } from './migrations/0013-assets-of-imports.ts';
+import { searchByIds } from './migrations/0014-search-by-ids.ts';
 import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
 /**
@@ -34,6 +35,7 @@ export const migrations: readonly Migration[] = [
   evidence,
   drafts,
   assetsOfImports,
+  searchByIds,
 ];
 
 export const dialects: Record<Engine, SchemaDialect> = {

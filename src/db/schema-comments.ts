@@ -215,7 +215,8 @@ export const SCHEMA_COMMENTS: Readonly<Record<string, string>> = {
   'vulnerabilities.status_before_retest': "The vulnerability's status when the last retest was requested.",
   'vulnerabilities.location_count': 'How many locations were reported, stored or not.',
   'vulnerabilities.cve_ids': 'JSON list, as in the API, like the other lists.',
-  'vulnerabilities.search_title': 'Title and description, normalized for search.',
+  'vulnerabilities.search_title':
+    'Title with CVE and CWE ids, and description, normalized for search; `searchColumns` returns both.',
   'timeline_entries.user_id': '`null` if no account acted, or the account was deleted.',
   'timeline_entries.before': 'JSON.',
   'timeline_entries.import_id': 'The import that made the change.',

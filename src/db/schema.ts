@@ -729,7 +729,7 @@ export interface Tables {
     validation_steps: Generated<string>;
     http_requests: Generated<string>;
     reference_urls: Generated<string>;
-    /** Title and description, normalized for search. */
+    /** Title with CVE and CWE ids, and description, normalized for search; `searchColumns` returns both. */
     search_title: Generated<string>;
     search_description: Generated<string>;
     /** 1 if staff made it; never changes. */

@@ -22,6 +22,14 @@ export function foldCase(text: string): string {
     .normalize('NFC');
 }
 
+/** Hyphen-minus, hyphen and non-breaking hyphen. */
+const HYPHENS = /[-\u2010\u2011]/g;
+
+/** Folds a text for a search: as `foldCase`, and a hyphen becomes a space, so that "cross site" finds "Cross-site". */
+export function foldForSearch(text: string): string {
+  return foldCase(text).replace(HYPHENS, ' ');
+}
+
 /** Folds a name for comparison, without leading and trailing whitespace. */
 export function foldName(name: string): string {
   return foldCase(name.trim());

@@ -22,7 +22,7 @@ const collection = '/vulnerabilities';
 /** Descriptions of the filters, for every operation that has them. */
 export const VULNERABILITY_FILTER_DESCRIPTIONS = {
   search:
-    'Return only vulnerabilities whose title, description, tag name, assessment uid or assessment name contains this text, ignoring case. One or two characters are not searched for in descriptions.',
+    'Return only vulnerabilities that contain this text in their title, description, CVE or CWE ids, tag names, the uid or name of their assessment, or the name or location of an asset. `17` and `#17` also find the vulnerability with this id. Case is ignored, and a hyphen equals a space. One or two characters are not searched for in descriptions.',
   statusId: 'Return only vulnerabilities with one of these statuses.',
   phase: 'Return only vulnerabilities whose status is in one of these phases.',
   severity: 'Return only vulnerabilities with one of these severities.',

@@ -11,7 +11,7 @@ import {
 import type { Transaction } from '../../db/database.ts';
 import { prepareWrite } from '../../db/prepared-queries.ts';
 import type { Row } from '../../db/schema.ts';
-import { foldCase } from '../../lib/fold-case.ts';
+import { searchColumns } from '../../db/vulnerability-search.ts';
 import { memoizeByLock } from '../shared/lock-rows.ts';
 import type { ScannerColumns } from './finding-detections.ts';
 import type { FindingContent } from './finding-facts.ts';
@@ -197,12 +197,10 @@ export async function overwriteColumns(
   now: number,
 ): Promise<void> {
   if (rows.length === 0) return;
-  const lists = rows.map(({ id, columns }) => [
-    id,
-    ...SCANNER_COLUMNS.map((column) => columns[column]),
-    foldCase(columns.title),
-    foldCase(columns.description),
-  ]);
+  const lists = rows.map(({ id, columns }) => {
+    const { search_title: title, search_description: description } = searchColumns(columns);
+    return [id, ...SCANNER_COLUMNS.map((column) => columns[column]), title, description];
+  });
   const values = SCANNER_COLUMNS.map((column, index) => {
     const value = itemText(index + 1);
     const typed =

@@ -1,9 +1,9 @@
 import type { Transaction, ReadConnection } from '../../db/database.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
+import { searchColumns } from '../../db/vulnerability-search.ts';
 import { closedAt } from '../shared/statuses-and-severities.ts';
 import type { VulnerabilityFieldColumns } from './vulnerability-fields.ts';
 import type { VulnerabilityRow } from './vulnerability-row.ts';
-import { foldCase } from '../../lib/fold-case.ts';
 import { sql } from 'kysely';
 import { inList, forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { groupBy } from '../shared/group-by.ts';
@@ -89,8 +89,7 @@ export function buildVulnerabilityRow(
     source: 'manual',
     first_seen_at: now,
     import_id: null,
-    search_title: foldCase(fields.title),
-    search_description: foldCase(fields.description),
+    ...searchColumns(fields),
     ...fields,
   };
 }

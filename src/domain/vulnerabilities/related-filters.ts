@@ -1,16 +1,9 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import {
-  containsSubstring,
-  inList,
-  inSelected,
-  selectIds,
-  existsOrIn,
-  withoutIndex,
-} from '../../db/dialect-sql.ts';
-import { textContains, selectIdsContaining } from '../../db/vulnerability-search.ts';
+import { inList, inSelected, selectIds, existsOrIn, withoutIndex } from '../../db/dialect-sql.ts';
+import { nameContains, textContains, selectIdsContaining } from '../../db/vulnerability-search.ts';
 import type { Filter, ListContext, ListPlan } from '../lists/filters.ts';
-import { foldCase, foldName } from '../../lib/fold-case.ts';
+import { foldForSearch, foldName } from '../../lib/fold-case.ts';
 
 /** The maximum number of ids that are read first and sorted. For more, the index of the sort is scanned. */
 const MAX_MATERIALIZED_IDS = 3_000;
@@ -56,16 +49,20 @@ function idCondition(
     : existsOrIn(db, { row: exists, all: isSelected });
 }
 
-/** A source by a table whose rows each belong to one vulnerability. */
+/**
+ * A source by a table whose rows each belong to one vulnerability.
+ * @param rowCondition the condition for the rows of one vulnerability
+ */
 function idsIn(
   table: 'vulnerability_taggings' | 'vulnerability_assets' | 'scanner_findings',
   condition: Expression<SqlBool>,
+  rowCondition = condition,
 ): Required<Pick<IdSource, 'ids' | 'exists'>> {
   const links = sql.table(table);
   return {
     ids: sql`select link.vulnerability_id from ${links} as link where ${condition}`,
     exists: sql<SqlBool>`exists (select 1 from ${links} as link
-      where link.vulnerability_id = vulnerabilities.id and ${condition})`,
+      where link.vulnerability_id = vulnerabilities.id and ${rowCondition})`,
   };
 }
 
@@ -139,25 +136,51 @@ const organizationCondition = (
   organizations: readonly number[] | null,
 ) => (organizations === null ? sql<SqlBool>`1 = 1` : inList(db, column, organizations));
 
-/** Searches title, description, tag names, and the uid and the name of the assessment. */
+/** `17` or `#17`, up to the largest safe integer. */
+const NUMBER = /^\s*#?(\d{1,15})\s*$/;
+
+/**
+ * Searches title, description, CVE and CWE ids, tag names, the uid and the name of the assessment, names and locations of
+ * assets, and finds the vulnerability of a number.
+ */
 function searchSource({ db, caller }: ListContext, text: string): IdSource {
-  const key = foldCase(text);
+  const key = foldForSearch(text);
+  const number = Number(NUMBER.exec(text)?.[1] ?? 0);
   const organizations = visibleOrganizationIds(caller);
   const isVisibleOrganization = (column: string) =>
     organizationCondition(db, sql.ref<number>(column), organizations);
-  const contains = (column: string) => containsSubstring(sql.ref<string>(column), key);
-  const tagged = idsIn(
+  const contains = (column: string) => nameContains(column, key);
+  /** Many names may contain the text: SQLite would look up each of them for each row. */
+  const linksTo = (
+    table: 'vulnerability_taggings' | 'vulnerability_assets',
+    column: 'link.tag_id' | 'link.asset_id',
+    named: RawBuilder<unknown>,
+  ) => {
+    const id = sql.ref<number>(column);
+    return idsIn(table, sql<SqlBool>`${id} in (${named})`, sql<SqlBool>`${withoutIndex(id)} in (${named})`);
+  };
+  const tagged = linksTo(
     'vulnerability_taggings',
-    sql<SqlBool>`link.tag_id in (select vulnerability_tags.id from vulnerability_tags
-      where ${isVisibleOrganization('vulnerability_tags.organization_id')} and ${contains('vulnerability_tags.normalized_name')})`,
+    'link.tag_id',
+    sql`select vulnerability_tags.id from vulnerability_tags
+      where ${isVisibleOrganization('vulnerability_tags.organization_id')} and ${contains('vulnerability_tags.normalized_name')}`,
+  );
+  const onAssets = linksTo(
+    'vulnerability_assets',
+    'link.asset_id',
+    sql`select assets.id from assets where ${isVisibleOrganization('assets.organization_id')}
+      and (${contains('assets.search_location')} or ${contains('assets.search_name')})`,
   );
   const assessments = sql`select assessments.id from assessments where ${isVisibleOrganization('assessments.organization_id')}
     and (${contains('assessments.uid')} or ${contains('assessments.search_name')})`;
   return {
     ids: sql`${selectIdsContaining(db, key, organizations)}
       union all ${tagged.ids}
+      union all ${onAssets.ids}
+      union all select inside.id from vulnerabilities as inside where inside.id = ${number}
       union all select inside.id from vulnerabilities as inside where inside.assessment_id in (${assessments})`,
-    matchesText: sql<SqlBool>`(${textContains(key)} or ${tagged.exists} or vulnerabilities.assessment_id in (${assessments}))`,
+    matchesText: sql<SqlBool>`(${textContains(key)} or ${tagged.exists} or ${onAssets.exists}
+      or vulnerabilities.id = ${number} or vulnerabilities.assessment_id in (${assessments}))`,
   };
 }
 

@@ -23,7 +23,7 @@ export const vulnerabilityListMessages = {
   shown: 'Shown vulnerabilities',
   drafts: (count: number | undefined) =>
     count === undefined ? 'Drafts' : `Drafts (${count.toLocaleString()})`,
-  searchLabel: 'Search titles and descriptions',
+  searchLabel: 'Search by text, CVE, asset or #number',
   exportCsv: 'CSV for spreadsheets',
   exportNdjson: 'NDJSON for programs',
   editAll: (total: number | undefined) =>
