@@ -43,8 +43,11 @@ const itself = (text: string): string => text;
 const MARKDOWN: Syntax = {
   text: escapeInline,
   label: escapeLabel,
-  // Markers of lists stay, because they read as such.
-  line: (line) => (/^(?:[-+]|\d{1,9}[.)])\s+[^\s-]/.test(line) ? line : escapeLineStart(line)),
+  // Markers of lists stay, because they read as such. ZAP writes lists as paragraphs with an asterisk.
+  line(line) {
+    const marked = line.replace(/^\\\*(?= \S)/, '-');
+    return /^(?:[-+]|\d{1,9}[.)])\s+[^\s-]/.test(marked) ? marked : escapeLineStart(line);
+  },
   lineBreak: '  \n',
   heading: (level) => `${'#'.repeat(level)} `,
   span(kind, content) {

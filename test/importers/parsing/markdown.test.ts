@@ -36,6 +36,7 @@ describe('HTML as Markdown', () => {
     ['<code>a_b*c</code> <code>`</code>', '`a_b*c` `` ` ``'],
     ['<a href="https://a.example/x_y">https://a.example/x_y</a>', 'https://a.example/x_y'],
     ['<ol><li><p>a</p><p>b</p></li><li>c<ul><li>d</li></ul></li></ol>', '1. a\n\n   b\n\n2. c\n   - d'],
+    ['<p>With:</p><p>    * one *</p><p>    * two</p>', 'With:\n\n- one \\*\n\n- two'],
     ['Found:<br><li>a</li><li>b</li>', 'Found:\n\n- a\n- b'],
     ['<tr><td><b>By:</b></td><td>&nbsp;CA</td></tr><tr><td>To:</td><td>x</td></tr>', '**By:** CA  \nTo: x'],
     ['<pre>```\n</pre># a', '````\n```\n````\n\n\\# a'],
