@@ -1,3 +1,4 @@
+import { markdownToPlainText } from './parsing/escape-markdown.ts';
 import type { Severity } from '../domain/shared/statuses-and-severities.ts';
 import { calculateCvssScore } from '../domain/vulnerabilities/cvss.ts';
 import {
@@ -217,7 +218,8 @@ const cachedEndpoint = memoize(
  */
 export function mergeFindings(first: NormalizedFinding, second: NormalizedFinding): NormalizedFinding {
   const isDifferent = second.description !== '' && second.description !== first.description;
-  const evidence = isDifferent && second.evidence.length === 0 ? [second.description] : second.evidence;
+  const evidence =
+    isDifferent && second.evidence.length === 0 ? [markdownToPlainText(second.description)] : second.evidence;
   const union = (a: string[], b: string[], max: number) => [...new Set([...a, ...b])].slice(0, max);
   return {
     ...first,

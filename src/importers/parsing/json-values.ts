@@ -1,4 +1,4 @@
-import { textToMarkdown } from './markdown.ts';
+import { textToMarkdown } from './text-to-markdown.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

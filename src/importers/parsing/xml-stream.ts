@@ -1,5 +1,7 @@
 import { type ElementHandler, LimitedXmlParser } from './limited-xml-parser.ts';
-import { htmlToMarkdown, textToMarkdown } from './markdown.ts';
+import { htmlToMarkdown } from './html-to-markdown.ts';
+import { trimLines } from './trim-lines.ts';
+import { textToMarkdown } from './text-to-markdown.ts';
 
 type Attributes = Readonly<Record<string, string>>;
 
@@ -232,6 +234,13 @@ export function textAt(element: XmlElement, ...names: readonly string[]): string
 export function textsAt(element: XmlElement, ...names: readonly string[]): string[] {
   return elementsAt(element, ...names)
     .map(({ text }) => text.trim())
+    .filter((text) => text !== '');
+}
+
+/** @returns the non-empty texts at the path, with the indentation of their first lines, for output in columns */
+export function outputsAt(element: XmlElement, ...names: readonly string[]): string[] {
+  return elementsAt(element, ...names)
+    .map(({ text }) => trimLines(text))
     .filter((text) => text !== '');
 }
 

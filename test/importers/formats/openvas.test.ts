@@ -128,3 +128,20 @@ describe('a report of Greenbone', () => {
     expect(openvas.detect(sample('<report><scan_run_status>Done</scan_run_status></report>'))).toBe(true);
   });
 });
+
+it('Texts of Greenbone become paragraphs and lists, and its output stays as it is', async () => {
+  const nvt =
+    '<nvt oid="1"><tags>summary=The host is prone to\n  an *unencrypted* login.|insight=The flaws are:\n\n' +
+    "  - The parameter 'a_b' is\n  read.\n\n  - &lt;script&gt; is written.|affected=- Product 1\n\n  - Product 2</tags></nvt>";
+  const output = 'Installed:  1\n  Path:     *';
+  const inner = `<result><name>N</name><host>192.0.2.1</host><port>21/tcp</port>${nvt}<threat>High</threat><description>\n  ${output}\n\n</description></result>`;
+  expect(await findingsOf(openvas, report('', inner))).toMatchObject([
+    {
+      description:
+        'The host is prone to an \\*unencrypted\\* login.\n\n' +
+        "The flaws are:\n\n- The parameter 'a_b' is read.\n- &lt;script> is written.\n\n" +
+        '**Affected software**\n\n- Product 1\n- Product 2',
+      evidence: [`  ${output}`],
+    },
+  ]);
+});

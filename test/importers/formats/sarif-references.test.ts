@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sarif } from '../../../src/importers/formats/sarif/sarif.ts';
 import { identityOf } from '../../../src/importers/targets.ts';
-import { textToMarkdown } from '../../../src/importers/parsing/markdown.ts';
+import { textToMarkdown } from '../../../src/importers/parsing/text-to-markdown.ts';
 import type { ReportedFinding } from '../../../src/importers/report.ts';
 import { findingsOf } from '../format-harness.ts';
 
@@ -155,7 +155,7 @@ it('Results of SARIF have messages without escapes, and links to the web', async
     [
       { text: 'See [the_guide](https://docs.example/{0}_(b)).', arguments: ['a'] },
       'See the_guide.',
-      'See [the\\_guide](https://docs.example/a_%28b%29).',
+      'See [the_guide](https://docs.example/a_%28b%29).',
     ],
     [{ text: 'See [it](javascript:alert) now' }, 'See it now'],
   ];

@@ -72,6 +72,29 @@ describe('Findings of Trivy', () => {
     expect(rules).toEqual([['DS-0002'], ['DS-0002'], ['DS-0002']]);
   });
 
+  it('keep the lines of code, and the Markdown of advisories', async () => {
+    const lines = ['resource "a" {', '', '  acl = 1', '}'].map((Content) => ({ Content }));
+    const results = [
+      {
+        Target: 'a.tf',
+        Misconfigurations: [{ ID: 'AVD-1', Status: 'FAIL', CauseMetadata: { Code: { Lines: lines } } }],
+      },
+      {
+        Target: 'b.lock',
+        Vulnerabilities: [
+          { VulnerabilityID: 'GHSA-1', PkgName: 'b', Description: '### Impact\n`b` is *bad*.' },
+          { VulnerabilityID: 'CVE-1', PkgName: 'b', Description: 'b *is*\n  bad.' },
+        ],
+      },
+    ];
+    const report = JSON.stringify({ SchemaVersion: 2, ArtifactName: 'a', Results: results });
+    expect(await findingsOf(trivy, report)).toMatchObject([
+      { evidence: ['resource "a" {\n\n  acl = 1\n}'] },
+      { description: '### Impact\n`b` is *bad*.' },
+      { description: 'b \\*is\\* bad.' },
+    ]);
+  });
+
   it('never contain a secret', async () => {
     const report = readFileSync(new URL('../../fixtures/trivy/image.json', import.meta.url), 'utf8');
     expect(report).toContain('not-masked-at-all');

@@ -90,6 +90,14 @@ describe('an alert of ZAP', () => {
     expect(json[0]?.evidence).toHaveLength(21);
   });
 
+  it('shows the HTML of its further information as text, and evidence as it was', async () => {
+    const instances = [{ uri: 'https://shop.example/', evidence: '<p>seen</p>' }];
+    const otherinfo = '<p>Sent &lt;b&gt; &amp; more.</p><p>At:</p><p>https://shop.example/</p>';
+    const [finding] = await findingsOf(zap, report(alert({ alertRef: '1', instances, otherinfo })));
+    expect(finding?.evidence?.[0]).toContain('Evidence: <p>seen</p>');
+    expect(finding?.evidence?.[0]).toContain('\n\nSent <b> & more.\n\nAt:\n\nhttps://shop.example/');
+  });
+
   it('has the location of its site without instances, and is unreadable without a name', async () => {
     const { records } = await readRecords(zap, report(alert({}), { confidence: 2 }));
     expect(records).toMatchObject([

@@ -1,3 +1,8 @@
+import remarkGfm from 'remark-gfm';
+import remarkParse from 'remark-parse';
+import remarkRehype from 'remark-rehype';
+import { unified } from 'unified';
+import { codeBlock, markdownToPlainText } from '../../../src/importers/parsing/escape-markdown.ts';
 import { describe, expect, it } from 'vitest';
 import { detectLayout, streamCsvRows } from '../../../src/importers/parsing/csv-stream.ts';
 import {
@@ -5,32 +10,38 @@ import {
   parseSeverity,
   severityOfScore,
 } from '../../../src/importers/parsing/severity-and-cvss.ts';
-import {
-  extractCveIds,
-  extractCweIds,
-  codeBlock,
-  htmlToMarkdown,
-  textToMarkdown,
-} from '../../../src/importers/parsing/markdown.ts';
+import { extractCveIds, extractCweIds } from '../../../src/importers/parsing/vulnerability-ids.ts';
+import { htmlToMarkdown, htmlToText } from '../../../src/importers/parsing/html-to-markdown.ts';
+import { textToMarkdown } from '../../../src/importers/parsing/text-to-markdown.ts';
 import { ReportError } from '../../../src/importers/report.ts';
+import { seededRandom } from '../../../src/demo/random.ts';
 import { inChunks } from '../reports.ts';
 import { isLinear } from '../../harness/growth.ts';
 
 describe('HTML as Markdown', () => {
   it.each([
-    ['<p>One</p><p>Two<br/>three</p>', 'One\n\nTwo\nthree'],
-    ['<ul><li>a</li><li>b<ol><li>c</li><li>d</li></ol></li></ul>', '- a\n- b\n\n  1. c\n  2. d'],
+    ['<p>One</p><p>Two<br/>three</p>', 'One\n\nTwo  \nthree'],
+    ['<ul><li>a</li><li>b<ol><li>c</li><li>d</li></ol></li></ul>', '- a\n- b\n  1. c\n  2. d'],
     ['<b>bold</b> <i>it</i> <code>x</code>', '**bold** *it* `x`'],
     ['<a href="https://example.com/a?b=1&amp;c=2">here</a>', '[here](https://example.com/a?b=1&c=2)'],
     ['<a href="javascript:alert(1)">here</a> <a href=\'data:x\'>b</a>', 'here b'],
     ['<script>alert(1)</script>x<style>y</style><!-- c -->z', 'xz'],
     ['<pre>a  &lt;b&gt;\n c</pre>after', '```\na  <b>\n c\n```\n\nafter'],
-    ['a &lt;script&gt; *b* [c](d) _e_ `f`', 'a &lt;script> \\*b\\* \\[c\\](d) \\_e\\_ \\`f\\`'],
-    ['&eacute;&#233;&#xe9;&nope;&#xD800;', 'ééé&nope;\uFFFD'],
-    ['5 < 6 and 7 > 6', '5 &lt; 6 and 7 > 6'],
+    ['a &lt;script&gt; *b* [c](d) _e_ `f`', 'a &lt;script> \\*b\\* [c\\](d) \\_e\\_ `f`'],
+    ['&eacute;&#233;&#xe9;&nope;&#xD800;', 'ééé&amp;nope;\uFFFD'],
+    ['5 < 6 and 7 > 6', '5 < 6 and 7 > 6'],
     ['  plain \n text ', 'plain text'],
     ['<h2>Head</h2>text', '## Head\n\ntext'],
-    ['<p>unclosed <b>never', 'unclosed **never'],
+    ['<b> spaced </b>out <i></i>', '**spaced** out'],
+    ['<code>a_b*c</code> <code>`</code>', '`a_b*c` `` ` ``'],
+    ['<a href="https://a.example/x_y">https://a.example/x_y</a>', 'https://a.example/x_y'],
+    ['<ol><li><p>a</p><p>b</p></li><li>c<ul><li>d</li></ul></li></ol>', '1. a\n\n   b\n\n2. c\n   - d'],
+    ['<p>With:</p><p>    * one *</p><p>    * two</p>', 'With:\n\n- one \\*\n\n- two'],
+    ['Found:<br><li>a</li><li>b</li>', 'Found:\n\n- a\n- b'],
+    ['<tr><td><b>By:</b></td><td>&nbsp;CA</td></tr><tr><td>To:</td><td>x</td></tr>', '**By:** CA  \nTo: x'],
+    ['<pre>```\n</pre># a', '````\n```\n````\n\n\\# a'],
+    ['x]<span>(y)</span> &amp;lt;b>', 'x\\](y) &amp;lt;b>'],
+    ['<p>unclosed <b>never', 'unclosed **never**'],
   ])('%s', (html, markdown) => {
     expect(htmlToMarkdown(html)).toBe(markdown);
   });
@@ -43,11 +54,108 @@ describe('HTML as Markdown', () => {
   );
 });
 
-it('plain text is escaped', () => {
-  expect(textToMarkdown('# a\r\n- b *c*\n1. d <e>')).toBe('\\# a\n\\- b \\*c\\*\n1\\. d &lt;e>');
-  expect(codeBlock('a\r\nb\n')).toBe('```\na\nb\n```');
-  expect(codeBlock('x ```` y')).toBe('`````\nx ```` y\n`````');
+it('HTML becomes plain text for evidence', () => {
+  const html = '<p>The value of <b>q_</b> &amp; <a href="https://a.example/">this</a></p><ul><li>a</li></ul>';
+  expect(htmlToText(html)).toBe('The value of q_ & this (https://a.example/)\n\n- a');
 });
+
+describe('plain text as Markdown', () => {
+  it.each([
+    ['An\n  *unencrypted*\n  login.', 'An \\*unencrypted\\* login.'],
+    [
+      'Flaws:\n\n    - one that\n      goes on\n\n    - two\n      - three\n\n    The end.',
+      'Flaws:\n\n- one that goes on\n- two\n  - three\n\nThe end.',
+    ],
+    // Greenbone removes the indentation of the first item.
+    ['- Windows 10\n\n  - Windows 11', '- Windows 10\n- Windows 11'],
+    ['• a\n• b', '- a\n- b'],
+    ['1. a\n2) b\n7. c', '1. a\n2. b  \n   7\\. c'],
+    ['Run:\n\n    sysctl -w a_b=1\n    sysctl -p', 'Run:\n\nsysctl -w a_b=1  \nsysctl -p'],
+    ['Title: a\nState: b', 'Title: a  \nState: b'],
+    ['Name   Bits\nRC4    128 *', '```\nName   Bits\nRC4    128 *\n```'],
+    ['Read:\n```\n*a*\n    b\n```', 'Read:\n\n```\n*a*\n    b\n```'],
+    ['# a\n> b\n---\n+ c', '\\# a  \n\\> b  \n\\---  \n\\+ c'],
+    ["a_b __c__ `d_e` the `f' and `g'", "a_b \\_\\_c\\_\\_ `d_e` the \\`f' and \\`g'"],
+    ['<b> &lt;b> a < b [1] [z](y) ~~z~~', '&lt;b> &amp;lt;b> a < b [1] [z\\](y) \\~\\~z\\~\\~'],
+    ['C:\\Windows\\*.* \\', 'C:\\Windows\\\\\\*.\\* \\\\'],
+    ['(https://a.example/_b_c, https://a.example/*).', '(https://a.example/_b_c, <https://a.example/>\\*).'],
+  ])('%j', (text, markdown) => {
+    expect(textToMarkdown(text)).toBe(markdown);
+  });
+
+  it('shows every character and no HTML, whatever the text', () => {
+    const processor = unified()
+      .use(remarkParse)
+      .use(remarkGfm)
+      .use(remarkRehype, { allowDangerousHtml: true });
+    const parts =
+      'a|B| |  |\n|\n\n|\n    |*|_|`|~|~~|[|]|(|)|<|>|&lt;|&|# |> |- |1. |---|===|\\|!|^|:|www.a.b|a@b.c|</p>|<b>|<!--|https://a.b/'
+        .split('|')
+        .concat('|');
+    const random = seededRandom(7);
+    // List markers and the backticks of code are elements.
+    const shown = (text: string) => text.replaceAll(/[\s`]|[-*]|\d\./g, '');
+    for (let run = 0; run < 2_000; run += 1) {
+      const text = Array.from({ length: 10 }, () => random.pick(parts)).join('');
+      const tree = processor.runSync(processor.parse(textToMarkdown(text)));
+      const others = elementsOf(tree).filter((name) => !/^(?:p|br|a|code|pre|ul|ol|li)$/.test(name));
+      expect({ text, others, shown: shown(shownText(tree)) }).toEqual({
+        text,
+        others: [],
+        shown: shown(text),
+      });
+    }
+  });
+
+  it.each([
+    '`',
+    '*',
+    '- ',
+    '1. ',
+    ' ',
+    '\n',
+    ' - a\n',
+    '   - a\n  ',
+    '```\n',
+    '```a\n',
+    '[',
+    'www.',
+    'https://a ',
+    '\\',
+    'a  b   c\n',
+    '~',
+    '&',
+  ])('takes linear time for repeated %j', (repeated) => {
+    expect(
+      isLinear(textToMarkdown, (length) => `a${repeated.repeat(length / repeated.length)}b`, 200_000),
+    ).toBe(true);
+  });
+
+  it('returns to plain text', () => {
+    const text = 'a *b* __c__ <d> &lt; C:\\_x\nState: https://a.example/*a';
+    expect(markdownToPlainText(textToMarkdown(text))).toBe(text);
+  });
+
+  it('is a block of code that its content cannot end', () => {
+    expect(codeBlock('a\r\nb\n')).toBe('```\na\nb\n```');
+    expect(codeBlock('x ```` y')).toBe('`````\nx ```` y\n`````');
+  });
+});
+
+type Tree = { type: string; tagName?: string; value?: string; children?: Tree[] };
+
+function elementsOf(node: unknown): string[] {
+  const { type, tagName, children = [] } = node as Tree;
+  return [
+    ...(type === 'element' ? [tagName ?? ''] : type === 'raw' ? ['raw'] : []),
+    ...children.flatMap(elementsOf),
+  ];
+}
+
+function shownText(node: unknown): string {
+  const { value = '', children = [] } = node as Tree;
+  return value + children.map(shownText).join('');
+}
 
 it('CWE and CVE ids are found in text', () => {
   expect(extractCveIds('cve-2021-44228, CVE-2021-44228 (CVE-2014-0160); CVE-21-1 XCVE-2020-1234')).toEqual([

@@ -1,4 +1,5 @@
-import { extractCveIds, extractCweIds, htmlToMarkdown } from '../../parsing/markdown.ts';
+import { extractCveIds, extractCweIds } from '../../parsing/vulnerability-ids.ts';
+import { htmlToText } from '../../parsing/html-to-markdown.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
 import { normalizeAddress } from '../../parsing/scanned-hosts.ts';
 import { parseSeverity } from '../../parsing/severity-and-cvss.ts';
@@ -127,7 +128,7 @@ function detailsOf(issue: XmlElement, details: readonly string[]): string[] {
     location === undefined || location === textAt(issue, 'path') ? [] : [`Location: ${location}`];
   const confidence = textAt(issue, 'confidence');
   const confidenceLine = confidence === undefined ? [] : [`Confidence: ${confidence}`];
-  const text = [...locationLine, ...details.map(htmlToMarkdown), ...confidenceLine].join('\n\n');
+  const text = [...locationLine, ...details.map(htmlToText), ...confidenceLine].join('\n\n');
   return text === '' ? [] : [text];
 }
 

@@ -1,6 +1,7 @@
 import { detectLayout, MAX_COLUMNS, streamCsvRows } from '../../parsing/csv-stream.ts';
 import { bestCvss, parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
-import { extractCveIds, extractCweIds, codeBlock, textToMarkdown } from '../../parsing/markdown.ts';
+import { extractCveIds, extractCweIds } from '../../parsing/vulnerability-ids.ts';
+import { textToMarkdown } from '../../parsing/text-to-markdown.ts';
 import { type DateOrder, dateOrderOf, parseTime } from '../../parsing/parse-time.ts';
 import {
   type ColumnMapping,
@@ -158,7 +159,7 @@ function* recordsOf(
   const version = textIn(otherColumns.version);
   const quality = textIn(otherColumns.quality);
   const evidence = [
-    ...(cell('evidence') === undefined ? [] : [codeBlock(cell('evidence') as string)]),
+    ...(cell('evidence') === undefined ? [] : [cell('evidence') as string]),
     ...(quality === undefined ? [] : [`Quality of detection: ${quality} %`]),
   ];
   const cves = cell('cve_ids') ?? '';

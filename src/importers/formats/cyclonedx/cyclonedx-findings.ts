@@ -10,7 +10,7 @@ import {
   textsOf,
 } from '../../parsing/json-values.ts';
 import { bestCvss, parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
-import { extractCveIds } from '../../parsing/markdown.ts';
+import { extractCveIds } from '../../parsing/vulnerability-ids.ts';
 import { parseWebUrl } from '../../parsing/urls.ts';
 import type { ReportedFinding, ReportedLocation, ReportRecord, SourceLocation } from '../../report.ts';
 import { artifactOf, type Bom, type Component } from './bom.ts';

@@ -10,7 +10,6 @@ import {
 } from '../../parsing/json-values.ts';
 import { streamJsonMatches } from '../../parsing/json-stream.ts';
 import { bestCvss, parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
-import { codeBlock } from '../../parsing/markdown.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
 import type {
   ReportFormat,
@@ -101,7 +100,7 @@ function findingOf(item: JsonObject, title: string): ReportedFinding {
     referenceUrls: textsOf(item.references).flatMap(
       (text) => text.match(/\bhttps?:\/\/[^\s<>()"'\]]{1,2000}/g) ?? [],
     ),
-    evidence: evidence.map(codeBlock),
+    evidence,
     seenAt: parseTime(item.date),
     ...(item.tags === undefined ? {} : { tags: textsOf(item.tags) }),
   };

@@ -1,8 +1,9 @@
 import { type NessusHost, targetOfHost } from './hosts.ts';
-import { extractCweIds, textToMarkdown } from '../../parsing/markdown.ts';
+import { extractCweIds } from '../../parsing/vulnerability-ids.ts';
+import { textToMarkdown } from '../../parsing/text-to-markdown.ts';
 import { bestCvss, parseSeverity } from '../../parsing/severity-and-cvss.ts';
 import { extractUrls } from '../../parsing/urls.ts';
-import { markdownTextAt, textAt, textsAt, type XmlElement } from '../../parsing/xml-stream.ts';
+import { markdownTextAt, textAt, textsAt, outputsAt, type XmlElement } from '../../parsing/xml-stream.ts';
 import type { ReportedFinding, ReportRecord, ScanTarget } from '../../report.ts';
 
 const SEVERITIES = ['Informational', 'Low', 'Medium', 'High', 'Critical'] as const;
@@ -77,7 +78,7 @@ function findingOf(item: XmlElement, rule: string): ItemFinding {
       },
     ]),
     referenceUrls: textsAt(item, 'see_also').flatMap(extractUrls),
-    evidence: textsAt(item, 'plugin_output'),
+    evidence: outputsAt(item, 'plugin_output'),
     // The web application scanner names the page in its output.
     ...(url === undefined ? {} : { locations: [{ type: 'url', value: url }] }),
   };

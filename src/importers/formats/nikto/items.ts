@@ -1,4 +1,5 @@
-import { extractCveIds, textToMarkdown } from '../../parsing/markdown.ts';
+import { extractCveIds } from '../../parsing/vulnerability-ids.ts';
+import { textToMarkdown } from '../../parsing/text-to-markdown.ts';
 import { withoutVersions } from '../../parsing/versions.ts';
 import { extractUrls, parseWebUrl } from '../../parsing/urls.ts';
 import type { SourceLocation, ReportRecord } from '../../report.ts';

@@ -1,7 +1,8 @@
 import type { Severity } from '../../../domain/shared/statuses-and-severities.ts';
 import type { ReportedFinding } from '../../report.ts';
 import { parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
-import { extractCveIds, codeBlock, textToMarkdown } from '../../parsing/markdown.ts';
+import { extractCveIds } from '../../parsing/vulnerability-ids.ts';
+import { textToMarkdown } from '../../parsing/text-to-markdown.ts';
 
 /** The findings of a script; `absent` counts vulnerabilities that it calls not vulnerable or could not test. */
 export interface ScriptFindings {
@@ -40,7 +41,7 @@ export function readScript(id: string, output: string): ScriptFindings {
     title: `${cve} (${id})`,
     severity: UNRATED,
     cveIds: [cve],
-    evidence: [codeBlock(text.trim())],
+    evidence: [text.trim()],
   }));
   return { findings, absent: 0 };
 }
@@ -140,6 +141,16 @@ function blocksOf(text: string): Block[] {
   }));
 }
 
+/** @returns the lines between the facts and the results, which are fields of their own or evidence */
+function descriptionOf(block: string): string {
+  const [, , ...lines] = block.split('\n');
+  const start = lines.findIndex((line) => !/^(?:IDs|Risk factor):/.test(line));
+  const end = lines.findIndex((line) =>
+    /^(?:Disclosure date|Check results|Exploit results|Extra information|References):/.test(line),
+  );
+  return start === -1 ? '' : textToMarkdown(lines.slice(start, end === -1 ? undefined : end).join('\n'));
+}
+
 function parseBlocks(id: string, blocks: readonly Block[]): ScriptFindings {
   const findings: ScriptFindings['findings'] = [];
   let absent = 0;
@@ -159,9 +170,9 @@ function parseBlocks(id: string, blocks: readonly Block[]): ScriptFindings {
         severity: parseSeverity(risk) ?? rated,
         ...(cvssScore === undefined ? {} : { cvssScore }),
         cveIds: [cve],
-        description: textToMarkdown(text),
+        description: descriptionOf(text) || textToMarkdown(title),
         referenceUrls: Array.from(text.matchAll(/^https?:\/\/\S+$/gm), ([address]) => address),
-        evidence: [codeBlock(text)],
+        evidence: [text],
       });
     }
   }

@@ -9,7 +9,7 @@ import {
 } from '../../parsing/json-values.ts';
 import { streamJsonMatches } from '../../parsing/json-stream.ts';
 import { bestCvss, parseSeverity } from '../../parsing/severity-and-cvss.ts';
-import { textToMarkdown } from '../../parsing/markdown.ts';
+import { textToMarkdown } from '../../parsing/text-to-markdown.ts';
 import {
   type ReportFormat,
   type SourceLocation,

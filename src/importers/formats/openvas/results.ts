@@ -1,4 +1,5 @@
-import { extractCveIds, textToMarkdown } from '../../parsing/markdown.ts';
+import { extractCveIds } from '../../parsing/vulnerability-ids.ts';
+import { textToMarkdown } from '../../parsing/text-to-markdown.ts';
 import { normalizeAddress, portAndProtocolOf } from '../../parsing/scanned-hosts.ts';
 import { bestCvss, parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
 import { extractUrls } from '../../parsing/urls.ts';
@@ -8,6 +9,7 @@ import {
   markdownTextAt,
   textAt,
   textsAt,
+  outputsAt,
   type XmlElement,
 } from '../../parsing/xml-stream.ts';
 import type { ReportedFinding, ReportRecord, ScanTarget } from '../../report.ts';
@@ -49,7 +51,7 @@ export function recordOfResult(result: XmlElement): ReportRecord {
           : (severityOfThreat(threat) ?? 'Informational'),
       ...(nvt === undefined ? {} : nvtTexts(nvt, markdownTextAt(result, 'description'))),
       target,
-      evidence: [...textsAt(result, 'description'), ...qualityOf(result)],
+      evidence: [...outputsAt(result, 'description'), ...qualityOf(result)],
     },
   };
 }
@@ -81,12 +83,17 @@ type NvtTexts = Pick<
 function nvtTexts(nvt: XmlElement, resultText: string | undefined): NvtTexts {
   const tags = tagsOf(textAt(nvt, 'tags') ?? '');
   const tagMarkdown = (name: string) => textToMarkdown(tags.get(name) ?? '');
+  const affected = tagMarkdown('affected');
   const references = elementsAt(nvt, 'refs', 'ref').map(({ attributes }) => attributes);
   const otherReferences = [...textsAt(nvt, 'cve'), ...textsAt(nvt, 'xref')].join(' ');
   const severities = elementsAt(nvt, 'severities', 'severity');
   return {
     description:
-      [tagMarkdown('summary'), tagMarkdown('insight'), tagMarkdown('affected')]
+      [
+        tagMarkdown('summary'),
+        tagMarkdown('insight'),
+        affected === '' ? '' : `**Affected software**\n\n${affected}`,
+      ]
         .filter((text) => text !== '')
         .join('\n\n') || resultText,
     impact: tagMarkdown('impact'),

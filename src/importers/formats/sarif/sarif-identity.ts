@@ -24,7 +24,7 @@ export function mainLocationOf(locations: readonly ResultLocation[]): ResultLoca
 
 function keyOf({ path, name, snippet, message }: ResultLocation): string {
   // Files precede locations that have only a name.
-  const parts = [path ?? '\uFFFF', name ?? '', snippet ?? '', message ?? ''];
+  const parts = [path ?? '\uFFFF', name ?? '', snippet?.trim() ?? '', message ?? ''];
   return parts.join('\n');
 }
 
@@ -49,7 +49,7 @@ export function identityOfSarifResult(
     const parts = path === '' ? [location?.name ?? '', subject ?? ''] : [];
     return { fingerprint: JSON.stringify([rule, path, partial, ...parts]) };
   }
-  const key = [path, location?.name ?? '', location?.snippet?.replace(/\s+/g, ' ') ?? ''];
+  const key = [path, location?.name ?? '', location?.snippet?.trim().replace(/\s+/g, ' ') ?? ''];
   return { locationKey: [...key, ...(subject === undefined ? [] : [subject])].join('\n') };
 }
 

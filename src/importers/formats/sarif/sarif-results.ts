@@ -1,3 +1,4 @@
+import { trimLines } from '../../parsing/trim-lines.ts';
 import type { Severity } from '../../../domain/shared/statuses-and-severities.ts';
 import {
   isJsonObject,
@@ -9,7 +10,7 @@ import {
   markdownTextOf,
 } from '../../parsing/json-values.ts';
 import { bestCvss, severityOfScore } from '../../parsing/severity-and-cvss.ts';
-import { extractCveIds, extractCweIds } from '../../parsing/markdown.ts';
+import { extractCveIds, extractCweIds } from '../../parsing/vulnerability-ids.ts';
 import type {
   SourceLocation,
   ReportedFinding,
@@ -128,15 +129,19 @@ function locationFrom(
   const physical = asJsonObject(value.physicalLocation);
   const region = asJsonObject(physical.region);
   const path = run.pathOf(asJsonObject(physical.artifactLocation));
-  const snippet =
-    textOf(asJsonObject(region.snippet).text) ??
-    textOf(asJsonObject(asJsonObject(physical.contextRegion).snippet).text);
+  const snippet = snippetOf(region) ?? snippetOf(asJsonObject(physical.contextRegion));
   const logical = arrayOf(value.logicalLocations ?? value.logicalLocation).map(asJsonObject)[0];
   const name = logical === undefined ? undefined : run.logicalNameOf(logical);
   const line = numberOf(region.startLine);
   const message = textOfMessage(value.message, run, rule, result)?.plain;
   const hasLine = line !== undefined && line >= 1 && !isPlaceholder(region);
   return { path, name, hasLine, snippet, message, location: locationOf(path, name, line) };
+}
+
+/** @returns the code of a region, with its indentation */
+function snippetOf(region: JsonObject): string | undefined {
+  const { text } = asJsonObject(region.snippet);
+  return (typeof text === 'string' && trimLines(text)) || undefined;
 }
 
 /** Scanners of packages point at nothing at the beginning of the file, because some readers need a line. */

@@ -1,4 +1,5 @@
-import { textToMarkdown } from '../../parsing/markdown.ts';
+import { escapeLabel } from '../../parsing/escape-markdown.ts';
+import { textToMarkdown } from '../../parsing/text-to-markdown.ts';
 
 export interface SarifText {
   plain: string;
@@ -27,7 +28,7 @@ export function sarifText(template: string, values: readonly string[]): SarifTex
       const uri = String(target);
       if (!isMarkdown || !/^https?:/i.test(uri)) return label;
       const address = uri.replaceAll('(', '%28').replaceAll(')', '%29');
-      links.push(`[${textToMarkdown(label.replace(/\s+/g, ' '))}](${address})`);
+      links.push(`[${escapeLabel(label.replace(/\s+/g, ' '))}](${address})`);
       return LINK;
     });
   const plain = replaced(false);

@@ -1,3 +1,4 @@
+import { codeBlock } from '../../parsing/escape-markdown.ts';
 import { peekStart } from '../../parsing/encodings.ts';
 import {
   isJsonObject,
@@ -10,7 +11,7 @@ import {
 } from '../../parsing/json-values.ts';
 import { streamJsonMatches } from '../../parsing/json-stream.ts';
 import { parseSeverity } from '../../parsing/severity-and-cvss.ts';
-import { extractCveIds, extractCweIds } from '../../parsing/markdown.ts';
+import { extractCveIds, extractCweIds } from '../../parsing/vulnerability-ids.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
 import { locationOfHost } from '../../targets.ts';
 import type {
@@ -147,7 +148,7 @@ function recordOf(
       checks,
       title: isShort ? `${id}: ${result}` : id,
       severity: parseSeverity(textOf(entry.severity)) ?? 'Informational',
-      description: markdownTextOf(result),
+      description: isCertificate(result) ? codeBlock(certificateLines(result)) : markdownTextOf(result),
       cveIds: extractCveIds(textOf(entry.cve) ?? ''),
       cweIds: extractCweIds(textOf(entry.cwe) ?? ''),
       recommendedFix: markdownTextOf(entry.hint),
@@ -155,6 +156,15 @@ function recordOf(
       locations: [locationOf(server)],
     },
   };
+}
+
+function isCertificate(text: string | undefined): text is string {
+  return text?.startsWith('-----BEGIN CERTIFICATE') === true;
+}
+
+/** testssl.sh writes spaces in place of the line breaks of PEM (RFC 7468). */
+function certificateLines(text: string): string {
+  return text.replace(/ (?!CERTIFICATE)/g, '\n');
 }
 
 function targetOf({ name, address, port }: Server): ScanTarget | undefined {

@@ -1,3 +1,4 @@
+import { trimLines } from '../../parsing/trim-lines.ts';
 import type { Severity } from '../../../domain/shared/statuses-and-severities.ts';
 import {
   arrayOf,
@@ -9,7 +10,8 @@ import {
   markdownTextOf,
 } from '../../parsing/json-values.ts';
 import { bestCvss, parseSeverity } from '../../parsing/severity-and-cvss.ts';
-import { extractCveIds, textToMarkdown } from '../../parsing/markdown.ts';
+import { extractCveIds } from '../../parsing/vulnerability-ids.ts';
+import { textToMarkdown } from '../../parsing/text-to-markdown.ts';
 import type { ReportedFinding, ReportedLocation } from '../../report.ts';
 
 /** Where findings are: a file, or the packages of an operating system or a language. */
@@ -59,7 +61,7 @@ function vulnerabilityOf(vulnerability: JsonObject, result: TrivyResult): Report
     rule: id,
     checks: isSystemPackage ? 'os-pkgs' : 'lang-pkgs',
     title: textOf(vulnerability.Title) ?? `${id} in ${name}`,
-    description: markdownTextOf(vulnerability.Description),
+    description: descriptionOf(textOf(vulnerability.Description)),
     recommendedFix: fixed === undefined ? undefined : textToMarkdown(`Update ${name} to ${fixed}.`),
     category: { parent: 'Components', display: 'Vulnerable component' },
     cveIds: extractCveIds(id),
@@ -72,6 +74,13 @@ function vulnerabilityOf(vulnerability: JsonObject, result: TrivyResult): Report
     },
     locations: [fileAt(`${packagePath}: ${name}${installed === undefined ? '' : ` ${installed}`}`)],
   };
+}
+
+/** GitHub's advisories are Markdown, and other sources are plain text; Trivy does not say which it took. */
+const ADVISORY = /^#{1,6} \S|^```|\]\(https?:\/\//m;
+
+function descriptionOf(text: string | undefined): string | undefined {
+  return text === undefined || ADVISORY.test(text) ? text : textToMarkdown(text);
 }
 
 /** Trivy lists several sources; the best CVSS of any is used. */
@@ -96,8 +105,8 @@ function misconfigurationOf(misconfiguration: JsonObject, result: TrivyResult): 
   if (status === 'EXCEPTION') return 'suppressed';
   const cause = asJsonObject(misconfiguration.CauseMetadata);
   const code = arrayOf(asJsonObject(cause.Code).Lines)
-    .map((line) => textOf(asJsonObject(line).Content))
-    .filter((line) => line !== undefined);
+    .map((line) => asJsonObject(line).Content ?? '')
+    .filter((line) => typeof line === 'string');
   return {
     ...common(misconfiguration),
     rule: checkOf(id),
@@ -106,7 +115,9 @@ function misconfigurationOf(misconfiguration: JsonObject, result: TrivyResult): 
     description: markdownTextOf(misconfiguration.Description),
     recommendedFix: markdownTextOf(misconfiguration.Resolution),
     category: { parent: 'Configuration', display: 'Misconfiguration' },
-    evidence: [...textsOf(misconfiguration.Message), ...(code.length === 0 ? [] : [code.join('\n')])],
+    evidence: [...textsOf(misconfiguration.Message), trimLines(code.join('\n'))].filter(
+      (text) => text !== '',
+    ),
     target: { artifact: result.artifact, path: result.target },
     locations: [fileAt(result.target, cause.StartLine, textOf(cause.Resource))],
   };

@@ -10,7 +10,7 @@ import {
   textOf,
   textsOf,
 } from '../../parsing/json-values.ts';
-import { extractCveIds, extractCweIds } from '../../parsing/markdown.ts';
+import { extractCveIds, extractCweIds } from '../../parsing/vulnerability-ids.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
 import { parseSeverity } from '../../parsing/severity-and-cvss.ts';
 import { cutSharedName } from '../../targets.ts';

@@ -1,5 +1,6 @@
 import { parseSeverity } from '../../parsing/severity-and-cvss.ts';
-import { extractCveIds, htmlToMarkdown } from '../../parsing/markdown.ts';
+import { extractCveIds } from '../../parsing/vulnerability-ids.ts';
+import { htmlToMarkdown, htmlToText } from '../../parsing/html-to-markdown.ts';
 import { extractUrls, parseWebUrl } from '../../parsing/urls.ts';
 import { cutSharedName } from '../../targets.ts';
 import type { SourceLocation, ReportedFinding, ReportRecord } from '../../report.ts';
@@ -163,9 +164,15 @@ function evidenceOf({ fields }: ZapAlert, instance: ZapInstance): string {
     evidence === undefined ? undefined : `Evidence: ${evidence}`,
     confidence === undefined ? undefined : `Confidence: ${confidence}`,
     // All instances repeat it.
-    otherInfo ?? fields.get('otherinfo')?.slice(0, MAX_OTHER_INFO),
+    otherInfo ?? otherInfoOf(fields.get('otherinfo')),
     request,
     response,
   ];
   return facts.filter((fact) => fact !== undefined).join('\n\n');
+}
+
+/** ZAP makes HTML of the text of an alert, and leaves that of an instance as it is. */
+function otherInfoOf(text: string | undefined): string | undefined {
+  const shown = text?.slice(0, MAX_OTHER_INFO);
+  return shown?.startsWith('<p>') === true ? htmlToText(shown) : shown;
 }

@@ -1,0 +1,99 @@
+/** A URL, code between backticks (not `quoted'), or a character that Markdown may give a meaning. */
+const SPECIAL = /(?:https?:\/\/|www\.)[^\s<>\p{Cc}]+|(?<!`)`(?![^\s`']*')[^`]+`(?!`)|[\\`*_[\]<&~]/giu;
+const WORD = /[\p{L}\p{N}]/u;
+/** Of the texts after a character, those that give it a meaning. */
+const MEANINGFUL_BEFORE: Readonly<Record<string, RegExp>> = {
+  '\\': /^(?:[!-/:-@[-`{-~]|https?:\/\/|www\.|$)/i,
+  '<': /^(?:[a-z/!?]|\S*@)/i,
+  '&': /^#?[a-z\d]{1,31};/i,
+  '[': /^(?:\^|[ x]\])/i,
+  // A link, a reference or a definition; other brackets are text.
+  ']': /^[([:]/,
+};
+const LOOKAHEAD = 34;
+
+/** Escapes a line of plain text for Markdown. URLs become links, and what is between backticks stays code. */
+export function escapeInline(text: string): string {
+  return text.replace(SPECIAL, (match, at: number) => {
+    if (match.length === 1) return escapeCharacter(match, at, text);
+    return match.startsWith('`') ? match : markdownUrl(match, text.charAt(at - 1), text[at + match.length]);
+  });
+}
+
+/** Escapes the text of a link, which contains no other link. */
+export function escapeLabel(text: string): string {
+  return text
+    .replace(/[\\`*_[\]<&~]/g, (character, at: number) =>
+      character === '[' || character === ']' ? `\\${character}` : escapeCharacter(character, at, text),
+    )
+    .replace(/(https?)(?=:\/\/)|(www)(?=\.)/gi, '$&\\');
+}
+
+/** Escapes what Markdown gives a meaning at the start of a line (CommonMark 0.31, sections 4 and 5). */
+export function escapeLineStart(line: string): string {
+  // A line of these only underlines a heading or a row of a table.
+  if (/^[-=|:+\s]+$/.test(line)) return `\\${line}`;
+  return line.replace(/^(?:(?=#{1,6}(?:\s|$)|>|[-+](?:\s|$))|(\d{1,9})(?=[.)](?:\s|$)))/, '$1\\');
+}
+
+/** Wraps any text in a Markdown code block (CommonMark 0.31, section 4.5). */
+export function codeBlock(text: string): string {
+  const fence = '`'.repeat(Math.max(2, longestRun(text)) + 1);
+  return `${fence}\n${text.replace(/\r\n?/g, '\n').replace(/\n$/, '')}\n${fence}`;
+}
+
+/** Wraps any text in a Markdown code span (CommonMark 0.31, section 6.1). */
+export function codeSpan(text: string): string {
+  if (!text.includes('`')) return `\`${text}\``;
+  const fence = '`'.repeat(longestRun(text) + 1);
+  return `${fence} ${text} ${fence}`;
+}
+
+/** Turns a text of an importer back into plain text, for evidence, which is no Markdown. */
+export function markdownToPlainText(markdown: string): string {
+  return markdown
+    .replace(/\\([!-/:-@[-`{-~])|<(https?:\/\/[^\s<>]+)>/g, '$1$2')
+    .replaceAll('  \n', '\n')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&amp;', '&');
+}
+
+function longestRun(text: string): number {
+  let longest = 0;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  return longest;
+}
+
+function escapeCharacter(character: string, at: number, text: string): string {
+  const [before, after] = [text.charAt(at - 1), text.charAt(at + 1)];
+  switch (character) {
+    case '_':
+      return WORD.test(before) && WORD.test(after) ? '_' : '\\_';
+    case '~':
+      return /^\s?$/.test(before) && after !== '~' ? '~' : '\\~';
+    case '*':
+      return /\s/.test(before) && /\s/.test(after) ? '*' : '\\*';
+    case '`':
+      return '\\`';
+    default:
+      if (MEANINGFUL_BEFORE[character]?.test(text.slice(at + 1, at + 1 + LOOKAHEAD)) !== true)
+        return character;
+      return { '<': '&lt;', '&': '&amp;' }[character] ?? `\\${character}`;
+  }
+}
+
+/** A URL that GitHub's Markdown links as it is. */
+const PLAIN_URL = /^(?:https?:\/\/|www\.)[\p{L}\p{N}.-]+(?::\d{1,5})?(?:[/?#][^\\`*[\]|~]*)?$/iu;
+
+/** Links a URL, without the punctuation after it. Escapes would become a part of a link without angle brackets. */
+function markdownUrl(match: string, before: string, after = ' '): string {
+  let end = match.length;
+  while (/[.,;:!?)\]}'"*_~`]/.test(match.charAt(end - 1))) {
+    if (match.charAt(end - 1) === ')' && match.lastIndexOf('(', end) > 0) break;
+    end -= 1;
+  }
+  const [url, rest] = [match.slice(0, end), match.slice(end)];
+  const isPlain = PLAIN_URL.test(url) && !/&#?[a-z\d]{1,31};/i.test(match) && !WORD.test(before);
+  if (isPlain && /^[.,;:!?)'"]*$/.test(rest) && /\s/.test(after)) return match;
+  return /^http/i.test(url) ? `<${url}${escapeInline(`>${rest}`)}` : escapeLabel(match);
+}
