@@ -1,5 +1,5 @@
 /** Strings of edit conflicts. */
-export const conflictMessages = {
+export const editConflictMessages = {
   theirs: 'Use theirs',
   mine: 'Keep mine',
   notSaved: 'Your changes are not saved yet.',
