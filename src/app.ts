@@ -38,6 +38,7 @@ import { TokenCache } from './domain/tokens/token-cache.ts';
 import { compileValidator } from './http/validation/validation.ts';
 import { registerOAuthEndpoints } from './oauth/endpoints.ts';
 import { OAUTH_PAGES } from './oauth/endpoints.ts';
+import { sendUnknownPage } from './page-kit/not-found-page.tsx';
 import { registerStaticFiles } from './page-kit/static-files.ts';
 import { registerPages } from './page-kit/pages-plugin.tsx';
 import { registerProblemPages } from './page-kit/problem-pages.tsx';
@@ -92,13 +93,10 @@ function createApp(
     routerOptions: { maxParamLength: 16_384 },
     frameworkErrors: (error, request, reply) => {
       reply.headers(headers).header('x-request-id', request.id);
-      void sendProblem(
-        reply,
-        request,
-        areaOfPath(request.url),
-        limit(request) ?? toProblem(error),
-        context.addresses.errorTypeBase,
-      );
+      const area = areaOfPath(request.url);
+      const problem = limit(request) ?? toProblem(error);
+      if (area === SERVER_AREA && sendUnknownPage(request, reply, problem) !== undefined) return;
+      void sendProblem(reply, request, area, problem, context.addresses.errorTypeBase);
     },
     // Requests to a proxy have a URL in absolute form (RFC 9112, section 3.2.2).
     rewriteUrl: ({ url = '/' }) => (url.startsWith('/') ? url : url.replace(/^[a-z]+:\/\/[^/?#]*\/?/i, '/')),
@@ -190,7 +188,7 @@ export async function buildApp(
   checkHeaderLines(app, (request) => limitAnonymous(request, access));
 
   enforceAccess(app, access);
-  handleErrors(app, SERVER_AREA, context);
+  handleErrors(app, SERVER_AREA, context, sendUnknownPage);
   registerMetrics(app, context, tokens, connections);
   await registerOpenApi(app, context);
   registerServerRoutes(app, context);

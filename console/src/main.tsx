@@ -16,7 +16,7 @@ import { createRoot } from 'react-dom/client';
 import { router } from './app/router.tsx';
 import { ShortcutsProvider } from './app/shortcuts.tsx';
 import { theme } from './app/theme.ts';
-import { AssayError } from './queries/client.ts';
+import { RETRY_FAILED } from './queries/retry.ts';
 
 /**
  * A client whose invalidation also restarts queries that load for the first time. Otherwise they keep a response that
@@ -38,9 +38,7 @@ class RestartingQueryClient extends QueryClient {
 const queryClient = new RestartingQueryClient({
   defaultOptions: {
     queries: {
-      // The server has rejected the request; retrying would not help.
-      retry: (count, error) => !(error instanceof AssayError) && count < 2,
-      refetchOnWindowFocus: false,
+      ...RETRY_FAILED,
       staleTime: 10_000,
       // A server on this machine is reachable while the browser is offline.
       networkMode: 'always',

@@ -1,5 +1,6 @@
-import { notFound } from '../domain/shared/errors.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
+import { unknownPath } from '../http/unknown-paths.ts';
+import { sendNotFoundPage } from '../page-kit/not-found-page.tsx';
 import { registerApplications } from './applications-page.tsx';
 import { registerConsole } from './console-page.ts';
 import { registerInvitation } from './invitation-page.tsx';
@@ -25,9 +26,7 @@ const registerNotFound: RouteRegistrar = (app) => {
     app.get(
       url,
       { config: { operation: 'unknown-page', access: 'open' }, schema: { hide: true } },
-      async () => {
-        throw notFound('page');
-      },
+      async (request, reply) => sendNotFoundPage(request, reply, unknownPath(request)),
     );
   }
 };

@@ -50,7 +50,11 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
             ? undefined
             : `To undo within one hour: ${programName()} vulnerability bulk-update --undo ${headers.get('x-request-id')}`,
       },
-      summary: 'GET /v1/vulnerabilities/summary',
+      summary: {
+        endpoint: 'GET /v1/vulnerabilities/summary',
+        isEmpty: ({ by_severity: bySeverity }) =>
+          Object.values(bySeverity as object).every((count) => count === 0),
+      },
       statuses: 'GET /v1/vulnerability_statuses',
       timeline: {
         endpoint: `GET ${VULNERABILITY}/timeline`,

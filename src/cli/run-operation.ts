@@ -19,6 +19,7 @@ import { MAX_TABLE_COLUMNS, printResponse } from './print-response.ts';
 import { keyValueLines, printJson, printLines, writeText } from './print.ts';
 import { type AnyClient, type TargetFlags, withApiClient } from './command-target.ts';
 import { errorCodeOf, CliError, userNotFound } from './errors.ts';
+import { requireNamed, requireNamedIfEmpty } from './require-named.ts';
 import { printRows, type JsonRow, type RowFormat } from './print-rows.ts';
 
 export interface OperationCommand {
@@ -44,6 +45,8 @@ export interface OperationCommand {
   description?: string;
   /** Replaces the generated example. */
   example?: string;
+  /** Whether the result is about no objects, so that its filters may name one that does not exist. */
+  isEmpty?: (result: JsonRow) => boolean;
   nextStep?: (result: JsonRow, response: Response) => string | undefined;
 }
 
@@ -87,6 +90,7 @@ export async function runOperation(
     if (row !== undefined) return listRows(client, operation, verb, init, row, flags);
     if (isDownload(operation)) return download(client, operation, init, flags);
     const { data, response } = await client[operation.method as 'GET'](operation.path, init);
+    if (verb.isEmpty?.(data as JsonRow) === true) await requireNamed(client, init.params.query);
     await printResponse(data, input.path, operation.method, flags);
     const next = flags.json === true ? undefined : verb.nextStep?.(data as JsonRow, response);
     if (next !== undefined) printLines(next);
@@ -153,7 +157,14 @@ async function listRows(
   if (csv === true && limit === undefined && 'text/csv' in operation.responses) {
     const headers = { ...init.headers, accept: 'text/csv' };
     const { data } = await client.GET(operation.path, { ...init, headers, parseAs: 'stream' });
-    for await (const chunk of data ?? []) await writeText(Buffer.from(chunk).toString());
+    let lineCount = 0;
+    for await (const chunk of data ?? []) {
+      const text = Buffer.from(chunk).toString();
+      lineCount += text.split('\n').length - 1;
+      await writeText(text);
+    }
+    // The heading alone.
+    if (lineCount <= 1) await requireNamed(client, init.params.query);
     return;
   }
   const format: RowFormat =
@@ -168,7 +179,8 @@ async function listRows(
   const all = Object.keys(schemaMembers(row).members).filter((name) => selected?.has(name) ?? true);
   const columns = { all, table: selected === undefined ? tableColumns(row, verb) : all };
   const rows = client.rows(operation.path, { ...init, params: { ...init.params, query } });
-  await printRows(takeRows(rows as AsyncIterable<JsonRow>, limit), format, columns, 'No results.');
+  const checked = requireNamedIfEmpty(rows as AsyncIterable<JsonRow>, client, init.params.query);
+  await printRows(takeRows(checked, limit), format, columns, 'No results.');
 }
 
 async function* takeRows(rows: AsyncIterable<JsonRow>, limit = Infinity): AsyncGenerator<JsonRow> {

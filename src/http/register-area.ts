@@ -3,6 +3,8 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
   FastifyBaseLogger,
   FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
@@ -88,8 +90,20 @@ export function registerArea(
   );
 }
 
-/** Sends every error below this scope, unknown paths included, in the format of the area. */
-export function handleErrors(scope: FastifyInstance, area: Area, { addresses, log }: Context): void {
+/**
+ * Sends every error below this scope, unknown paths included, in the format of the area.
+ * @param sendUnknown responds to a request that has reached no route; returns undefined to leave that to the area
+ */
+export function handleErrors(
+  scope: FastifyInstance,
+  area: Area,
+  { addresses, log }: Context,
+  sendUnknown: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    problem: Problem,
+  ) => FastifyReply | undefined = () => undefined,
+): void {
   scope.setErrorHandler(async (error, request, reply) => {
     // The response was sent at the timeout, or the client has disconnected.
     if (error instanceof OperationAborted && reply.sent) return reply;
@@ -102,7 +116,10 @@ export function handleErrors(scope: FastifyInstance, area: Area, { addresses, lo
     // Conflicts are expected, but worth a look when frequent.
     if (problem.status === 409)
       log.warn({ requestId: request.id, operation: request.routeOptions.config.operation }, problem.message);
-    return sendProblem(reply, request, area, problem, addresses.errorTypeBase);
+    return (
+      (request.is404 ? sendUnknown(request, reply, problem) : undefined) ??
+      sendProblem(reply, request, area, problem, addresses.errorTypeBase)
+    );
   });
   // Marks the area of unknown paths; `enforceAccess` rejects them earlier.
   scope.setNotFoundHandler(() => {

@@ -41,20 +41,21 @@ export function rejectUnknownPaths(
     const knownPath = router.find(ROUTER_METHOD, pathname)?.store as KnownPath | undefined;
     if (knownPath?.methods.has(request.method) === true) return undefined;
     const limited = limit(request, reply);
-    if (knownPath === undefined) {
-      throw (
-        limited ??
-        new Problem('not-found', `Nothing exists at ${pathname.slice(0, MAX_PATH_SHOWN)}.`, {
-          source: 'path',
-        })
-      );
-    }
+    if (knownPath === undefined) throw limited ?? unknownPath(request);
     const problem = limited ?? methodNotAllowed(request.method, [...knownPath.methods].sort().join(', '));
     // All our error handlers are asynchronous, which the type does not say.
     const sent: unknown = knownPath.scope.errorHandler(problem, request, reply);
     await sent;
     return reply;
   };
+}
+
+/** @returns the problem of a request to a path that does not exist */
+export function unknownPath({ url }: FastifyRequest): Problem {
+  const [pathname = ''] = url.split('?', 1);
+  return new Problem('not-found', `Nothing exists at ${pathname.slice(0, MAX_PATH_SHOWN)}.`, {
+    source: 'path',
+  });
 }
 
 function methodNotAllowed(method: string, allow: string): Problem {

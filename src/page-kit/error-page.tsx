@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { Page } from './layout.tsx';
 
 interface ErrorPageProps {
@@ -5,15 +6,19 @@ interface ErrorPageProps {
   message: string;
   /** Lets an operator find the reason in the log. */
   requestId: string;
+  /** Where to go; by default, a link to the account. */
+  children?: ComponentChildren;
 }
 
-export function ErrorPage({ title, message, requestId }: ErrorPageProps) {
+export function ErrorPage({ title, message, requestId, children }: ErrorPageProps) {
   return (
     <Page title={title}>
       <p>{message}</p>
-      <p>
-        <a href="/account">Go to your account</a>
-      </p>
+      {children ?? (
+        <p>
+          <a href="/account">Go to your account</a>
+        </p>
+      )}
       <p class="hint">
         Request <code>{requestId}</code>
       </p>

@@ -8,3 +8,17 @@ export const PROBLEM_MESSAGES = {
     unknown: (type: string) => `There is no problem type ${type}.`,
   },
 } as const;
+
+export const NOT_FOUND_MESSAGES = {
+  didYouMean: 'Did you mean',
+  mainPages: 'The main pages are:',
+  pages: {
+    '/': 'Home',
+    '/vulnerabilities': 'Vulnerabilities',
+    '/assessments': 'Assessments',
+    '/assets': 'Assets',
+    '/imports': 'Imports',
+    '/account': 'Your account',
+    '/docs': 'API documentation',
+  },
+} as const;

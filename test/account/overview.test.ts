@@ -46,7 +46,7 @@ describe('Account page', () => {
     const { status, headers, text } = await createFormClient(server).get(path);
     expect(status).toBe(404);
     expect(headers.get('content-type')).toContain('text/html');
-    expect(text).toContain('The page does not exist');
+    expect(text).toContain(`Nothing exists at ${path}.`);
   });
 
   it('hides the password section for accounts without one', async () => {

@@ -28,8 +28,10 @@ describeInBrowser('Console: tags', () => {
     await page.getByRole('textbox', { name: 'Name' }).fill('yearly review');
     await page.getByRole('button', { name: 'Rename', exact: true }).click();
     await grid.getByText('yearly review').waitFor();
+    await page.getByRole('searchbox').focus();
     await page.getByRole('button', { name: 'Undo' }).click();
     await grid.getByText('quarterly review').waitFor();
+    expect(await page.evaluate('document.activeElement.type')).toBe('search');
 
     await page.getByRole('button', { name: 'Rename regression' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('seen before');

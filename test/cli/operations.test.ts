@@ -590,3 +590,47 @@ describe('A command that names a user', () => {
     expect(JSON.parse(ownUser.stdout)).toMatchObject({ id: user.id });
   });
 });
+
+describe('An empty list', () => {
+  const UID = 'f'.repeat(24);
+
+  it.each([
+    [['vulnerability', 'list', '--assessment-id', 'typo'], 'Assessment "typo"', 'assessment'],
+    [['vulnerability', 'list', '--assessment-id', 'typo', '--json'], 'Assessment "typo"', 'assessment'],
+    [['vulnerability', 'list', '--assessment-id', 'typo', '--limit', '1'], 'Assessment "typo"', 'assessment'],
+    [['vulnerability', 'summary', '--assessment-id', 'typo'], 'Assessment "typo"', 'assessment'],
+    [['vulnerability', 'list', '--assessment-group-id', '99999'], 'Group "99999"', 'group'],
+    [['vulnerability', 'list', '--asset-uid', UID], `Asset "${UID}"`, 'asset'],
+    [['vulnerability', 'list', '--import-id', '99999'], 'Import "99999"', 'import'],
+    [['vulnerability', 'list', '--assignee-id', '99999'], 'User "99999"', 'user'],
+    [['vulnerability', 'list', '--organization-uid', 'typo'], 'Organization "typo"', 'organization'],
+    [['assessment', 'list', '--assessment-group-id', '99999'], 'Group "99999"', 'group'],
+    [['asset', 'list', '--listing-uid', 'typo'], 'Assessment "typo"', 'assessment'],
+    [['asset', 'list', '--organization-uid', 'typo'], 'Organization "typo"', 'organization'],
+    [['import', 'list', '--assessment-id', 'typo'], 'Assessment "typo"', 'assessment'],
+    [['session', 'list', '--tester-id', '99999'], 'User "99999"', 'user'],
+  ])('of %j is an error, as it names what does not exist', async (args, object, list) => {
+    for (const options of [{}, { env: serverEnvironment() }])
+      expect(await assay.run(args, options)).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `assay: ${object} not found. Run "assay ${list} list" to list those that you have access to.\n`,
+      });
+  });
+
+  it('is none if all that its filters name exists', async () => {
+    await fixtures.assessment('acme', 'acme-empty');
+    for (const args of [
+      ['vulnerability', 'list', '--assessment-id', 'acme-empty'],
+      ['asset', 'list', '--listing-uid', 'acme-empty'],
+      ['vulnerability', 'list', '--assignee-id', String(admin.id)],
+    ])
+      expect(await onServer(...args)).toBe('No results.\n');
+  });
+
+  it('of a CSV export is an error as well', async () => {
+    const args = ['vulnerability', 'list', '--assessment-id', 'typo', '--csv'];
+    const { code, stderr } = await assay.run(args, { env: serverEnvironment() });
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Assessment "typo" not found.')]);
+  });
+});

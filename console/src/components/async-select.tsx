@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Option } from './filter-definition.ts';
 import { commonMessages } from './messages.ts';
+import { errorText } from './notifications.tsx';
 
 interface AsyncSelectProps<O extends Option> {
   label: string;
@@ -31,7 +32,11 @@ export function AsyncSelect<O extends Option>(props: AsyncSelectProps<O>) {
   const { label, optionsKey, loadOptions, value, onChange, clearsOnSelect = false } = props;
   const [searchText, setSearchText] = useState('');
   const [search] = useDebouncedValue(searchText === value?.label ? '' : searchText, 120);
-  const { data = [], isFetching } = useQuery({
+  const {
+    data = [],
+    error,
+    isFetching,
+  } = useQuery({
     queryKey: ['choices', ...optionsKey, search],
     queryFn: ({ signal }) => loadOptions(search, signal),
     placeholderData: keepPreviousData,
@@ -61,7 +66,7 @@ export function AsyncSelect<O extends Option>(props: AsyncSelectProps<O>) {
       required={props.required ?? false}
       disabled={props.disabled ?? false}
       rightSection={isFetching ? <Loader size={12} /> : undefined}
-      nothingFoundMessage={isFetching ? 'Searching' : commonMessages.list.noResults}
+      nothingFoundMessage={isFetching ? 'Searching' : (errorText(error) ?? commonMessages.list.noResults)}
       comboboxProps={{ shadow: 'md' }}
     />
   );

@@ -1,7 +1,7 @@
 import { Loader } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../queries/client.ts';
-import { commonMessages } from './messages.ts';
+import { markdownMessages } from './markdown-messages.ts';
 
 interface AttachmentImageProps {
   vulnerabilityId: number;
@@ -24,8 +24,8 @@ export function AttachmentImage({ vulnerabilityId, id, alt }: AttachmentImagePro
     },
     staleTime: Infinity,
   });
-  if (error !== null) return <span>{commonMessages.markdown.imageFailed(alt)}</span>;
-  if (data === undefined) return <Loader size="sm" aria-label={commonMessages.markdown.loadingImage(alt)} />;
+  if (error !== null) return <span>{markdownMessages.imageFailed(alt)}</span>;
+  if (data === undefined) return <Loader size="sm" aria-label={markdownMessages.loadingImage(alt)} />;
   return <BlobImage content={data} alt={alt} />;
 }
 

@@ -71,62 +71,65 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const { shown: shownColumns, cells, template } = useShownColumns(props, width);
   const { toggle, click, move } = useRowHandlers(props);
 
-  if (list.error !== null)
-    return (
-      <Alert color="red" title={commonMessages.list.loadFailed}>
-        {errorText(list.error)}{' '}
-        <Button size="compact-sm" variant="light" onClick={list.refresh}>
-          {commonMessages.tryAgain}
-        </Button>
-      </Alert>
-    );
+  const failure = list.error !== null && (
+    <Alert color="red" title={commonMessages.list.loadFailed} flex="none">
+      {errorText(list.error)}{' '}
+      <Button size="compact-sm" variant="light" onClick={list.retry}>
+        {commonMessages.tryAgain}
+      </Button>
+    </Alert>
+  );
+  if (failure !== false && list.loadedCount === 0) return failure;
   if (!list.isPending && list.total === 0) return <div className={classes.nothing}>{props.empty}</div>;
 
   return (
-    <div
-      ref={mergedRef}
-      className={classes.scroller}
-      role="grid"
-      aria-label={label}
-      aria-rowcount={list.total + 1}
-      aria-busy={list.isPending || list.isPlaceholder}
-      aria-activedescendant={current === undefined ? undefined : `row-${current}`}
-      tabIndex={0}
-      onKeyDown={move}
-    >
-      <div role="rowgroup" className={classes.head}>
-        <div role="row" aria-rowindex={1} className={classes.row} style={{ gridTemplateColumns: template }}>
-          {selection && (
-            <div role="columnheader">
-              <SelectAll list={list} rowId={rowId} selection={selection} />
-            </div>
-          )}
-          {shownColumns.map((column) => (
-            <HeaderCell key={column.id} column={column} sort={props.sort} onSort={props.onSort} />
-          ))}
+    <>
+      {failure}
+      <div
+        ref={mergedRef}
+        className={classes.scroller}
+        role="grid"
+        aria-label={label}
+        aria-rowcount={list.total + 1}
+        aria-busy={list.isPending || list.isPlaceholder}
+        aria-activedescendant={current === undefined ? undefined : `row-${current}`}
+        tabIndex={0}
+        onKeyDown={move}
+      >
+        <div role="rowgroup" className={classes.head}>
+          <div role="row" aria-rowindex={1} className={classes.row} style={{ gridTemplateColumns: template }}>
+            {selection && (
+              <div role="columnheader">
+                <SelectAll list={list} rowId={rowId} selection={selection} />
+              </div>
+            )}
+            {shownColumns.map((column) => (
+              <HeaderCell key={column.id} column={column} sort={props.sort} onSort={props.onSort} />
+            ))}
+          </div>
+        </div>
+        <div role="rowgroup" className={classes.body} style={{ height: virtual.getTotalSize() }}>
+          {items.map(({ index, start }) => {
+            const row = list.rowAt(index);
+            return (
+              <TableRow
+                key={index}
+                index={index}
+                row={row}
+                offset={start}
+                cells={cells}
+                template={template}
+                isCurrent={index === current}
+                isSelected={row === undefined ? undefined : selection?.selected.has(rowId(row))}
+                rowName={props.rowName}
+                onToggle={toggle}
+                onClick={click}
+              />
+            );
+          })}
         </div>
       </div>
-      <div role="rowgroup" className={classes.body} style={{ height: virtual.getTotalSize() }}>
-        {items.map(({ index, start }) => {
-          const row = list.rowAt(index);
-          return (
-            <TableRow
-              key={index}
-              index={index}
-              row={row}
-              offset={start}
-              cells={cells}
-              template={template}
-              isCurrent={index === current}
-              isSelected={row === undefined ? undefined : selection?.selected.has(rowId(row))}
-              rowName={props.rowName}
-              onToggle={toggle}
-              onClick={click}
-            />
-          );
-        })}
-      </div>
-    </div>
+    </>
   );
 }
 

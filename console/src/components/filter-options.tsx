@@ -6,6 +6,7 @@ import type { FilterDefinition, FilterProps } from './filter-definition.ts';
 import { Day } from './time.tsx';
 import { DimmedText } from './dimmed-text.tsx';
 import { commonMessages } from './messages.ts';
+import { errorText } from './notifications.tsx';
 
 /** Labels of the selected values of a filter. */
 export function SelectedNames({ filter, values }: Pick<FilterProps, 'filter' | 'values'>) {
@@ -72,7 +73,7 @@ function OptionList({ filter, values, onChange }: FilterProps) {
   const [debouncedSearch] = useDebouncedValue(search, 120);
   const { options } = filter;
   const isSearched = typeof options === 'function';
-  const { data, isFetching } = useQuery({
+  const { data, error, isFetching } = useQuery({
     queryKey: ['filter-options', filter.name, debouncedSearch],
     queryFn: ({ signal }) => (isSearched ? options(debouncedSearch, signal) : []),
     placeholderData: keepPreviousData,
@@ -118,7 +119,7 @@ function OptionList({ filter, values, onChange }: FilterProps) {
           />
         ))}
         {shownOptions.length === 0 && !isFetching && (
-          <DimmedText size="xs">{commonMessages.list.noResults}</DimmedText>
+          <DimmedText size="xs">{errorText(error) ?? commonMessages.list.noResults}</DimmedText>
         )}
       </Stack>
     </Stack>

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Dialog } from './dialog.tsx';
-import { commonMessages } from './messages.ts';
+import { editConflictMessages } from './edit-conflict-messages.ts';
 import { notifyError } from './notifications.tsx';
 
 interface FormDialogProps {
@@ -82,7 +82,7 @@ interface ConflictAlertProps {
 
 /** Resolves an edit conflict in favour of one side. */
 export function ConflictAlert({ title, onTheirs, onMine }: ConflictAlertProps) {
-  const { notSaved, theirs, mine, loadFailed } = commonMessages.conflict;
+  const { notSaved, theirs, mine, loadFailed } = editConflictMessages;
   const run = (resolve: () => Promise<void>) => () =>
     void resolve().catch((error: unknown) => notifyError(loadFailed, error));
   return (

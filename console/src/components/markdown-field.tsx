@@ -4,7 +4,7 @@ import classes from './markdown-field.module.css';
 import { MarkdownTextarea, type MarkdownTextareaProps } from './markdown-textarea.tsx';
 import { LazyMarkdown } from './lazy-markdown.tsx';
 import { DimmedText } from './dimmed-text.tsx';
-import { commonMessages } from './messages.ts';
+import { markdownMessages } from './markdown-messages.ts';
 
 interface MarkdownFieldProps extends MarkdownTextareaProps {
   label: string;
@@ -21,7 +21,7 @@ export function MarkdownField({
   minRows = 4,
   ...textareaProps
 }: MarkdownFieldProps) {
-  const messages = commonMessages.markdown;
+  const messages = markdownMessages;
   const [isPreview, setPreview] = useState(false);
   const id = useId();
   const hint = textareaProps.uploadImage === undefined ? messages.hint : messages.hintWithImages;

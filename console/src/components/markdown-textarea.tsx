@@ -5,6 +5,7 @@ import { errorText } from './notifications.tsx';
 import { DimmedText } from './dimmed-text.tsx';
 import { submitOnCtrlEnter } from './submit-on-ctrl-enter.ts';
 import { commonMessages } from './messages.ts';
+import { markdownMessages } from './markdown-messages.ts';
 
 /** Uploads an image and returns its URL in Markdown: `attachment:7`. */
 export type UploadImage = (file: File, onState: OnUploadState) => Promise<string>;
@@ -79,12 +80,12 @@ export function MarkdownTextarea({ value, onChange, uploadImage, error, ...props
       {progress !== undefined && (
         <div role="status">
           <DimmedText size="xs">
-            {progress === 'waiting' ? commonMessages.uploadWaiting : commonMessages.markdown.uploadingImage}
+            {progress === 'waiting' ? commonMessages.uploadWaiting : markdownMessages.uploadingImage}
           </DimmedText>
           <Progress
             size="xs"
             value={progress === 'waiting' ? 0 : 100 * progress}
-            aria-label={commonMessages.markdown.uploadingImage}
+            aria-label={markdownMessages.uploadingImage}
           />
         </div>
       )}

@@ -6,11 +6,11 @@ import { downloadAttachment } from '../queries/attachments.ts';
 import { AttachmentImage, BlobImage } from './attachment-image.tsx';
 import { DimmedText } from './dimmed-text.tsx';
 import { useParsedMarkdown } from './parsed-markdown.ts';
-import { commonMessages } from './messages.ts';
+import { markdownMessages } from './markdown-messages.ts';
 import { PendingUploads } from './pending-uploads.ts';
 import classes from './markdown.module.css';
 
-const messages = commonMessages.markdown;
+const messages = markdownMessages;
 
 interface TextProps {
   children: string;

@@ -59,13 +59,6 @@ export const commonMessages = {
 
   newTagsHint: 'Tags that do not exist yet are created.',
 
-  conflict: {
-    theirs: 'Use theirs',
-    mine: 'Keep mine',
-    notSaved: 'Your changes are not saved yet.',
-    loadFailed: 'Could not load the current version',
-  },
-
   dismissal: {
     title: (status: string) => `Set status to ${status}`,
     submit: (status: string) => `Set to ${status}`,
@@ -92,19 +85,6 @@ export const commonMessages = {
   gone: 'The latest scan no longer detects this. Mark it as fixed?',
   goneSince: 'Gone since {at}',
   listing: 'A listing is the set of assets that one assessment tests.',
-
-  markdown: {
-    hint: 'Markdown supported',
-    hintWithImages: 'Markdown supported. Paste or drop screenshots.',
-    preview: (label: string) => `Preview ${label.toLowerCase()}`,
-    edit: (label: string) => `Edit ${label.toLowerCase()}`,
-    nothingToPreview: 'Nothing to preview',
-    tooComplex: 'Shown as plain text: too long or too deep to lay out',
-    parserUnavailable: 'Shown as plain text: part of the console did not load. Reload the page.',
-    uploadingImage: 'Uploading image',
-    loadingImage: (alt: string) => `Loading ${alt}`,
-    imageFailed: (alt: string) => `${alt} (could not load the image)`,
-  },
 
   person: {
     nameOrAddress: 'Name or email address',

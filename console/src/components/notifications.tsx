@@ -20,6 +20,7 @@ const MAX_VISIBLE = 3;
 /** Shows a notification. */
 export function notify(message: string, { undo, topic }: NotifyOptions = {}): void {
   const id = `notice-${Math.random()}`;
+  let focusedBefore: EventTarget | null = null;
   if (topic !== undefined) {
     hideNotification(lastByTopic.get(topic) ?? '');
     lastByTopic.set(topic, id);
@@ -42,8 +43,10 @@ export function notify(message: string, { undo, topic }: NotifyOptions = {}): vo
             size="compact-sm"
             variant="light"
             flex="none"
+            onFocus={({ relatedTarget }) => (focusedBefore = relatedTarget)}
             onClick={() => {
               hideNotification(id);
+              if (focusedBefore instanceof HTMLElement) focusedBefore.focus({ preventScroll: true });
               undo();
             }}
           >

@@ -1,7 +1,5 @@
-import { Group, Loader, Title } from '@mantine/core';
+import { Group, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
-import { EmptyState } from './empty-state.tsx';
-import { errorText } from './notifications.tsx';
 import { DimmedText } from './dimmed-text.tsx';
 import classes from './page.module.css';
 import type { PagedList } from '../queries/paged-list.ts';
@@ -41,29 +39,14 @@ export function PageLayout({ title, actions, toolbar, fillsHeight = false, child
   );
 }
 
-interface PageFallbackProps {
-  title: string;
-  /** Why the object could not be loaded; `null` while it is being loaded. */
-  error: Error | null;
-  errorTitle: string;
-}
-
-/** Shown in place of the page of an object that is not loaded. */
-export function PageFallback({ title, error, errorTitle }: PageFallbackProps) {
-  return (
-    <PageLayout title={title}>
-      {error === null ? <Loader size="sm" /> : <EmptyState title={errorTitle}>{errorText(error)}</EmptyState>}
-    </PageLayout>
-  );
-}
-
 /** Shows the total of a list, or a lower bound until it is known. */
 export function ResultCount({
   list,
 }: {
-  list: Pick<PagedList<unknown>, 'isPending' | 'isCounted' | 'loadedCount' | 'total'>;
+  list: Pick<PagedList<unknown>, 'isPending' | 'isCounted' | 'loadedCount' | 'total' | 'error'>;
 }) {
   const { found, moreThan } = commonMessages.list;
+  if (list.error !== null && list.loadedCount === 0) return null;
   return (
     <DimmedText aria-live="polite">
       {list.isPending ? 'Loading' : list.isCounted ? found(list.total) : moreThan(list.loadedCount)}

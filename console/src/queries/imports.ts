@@ -66,7 +66,7 @@ export function useImport(id: number) {
     );
     return () => stop.abort();
   }, [id, runs, client]);
-  return { data: query.data, error: query.error ?? broken ?? null };
+  return { data: query.data, error: query.error ?? broken ?? null, refetch: query.refetch };
 }
 
 /** Refetches everything that an import may have changed. */

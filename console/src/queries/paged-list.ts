@@ -3,12 +3,14 @@ import {
   type InfiniteData,
   keepPreviousData,
   useInfiniteQuery,
+  type UseInfiniteQueryResult,
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { type CursorPage, parsePage, parseTotal } from './client.ts';
+import { FIRST_RETRIES, isFirstRetry, isTransient } from './retry.ts';
 
 /** The maximum of the V1 lists. */
 export const PAGE_SIZE = 200;
@@ -29,8 +31,8 @@ export interface PagedList<Row> {
   /** Whether the rows are still those of the previous list. */
   isPlaceholder: boolean;
   error: Error | null;
-  /** Reloads the list from its first page. */
-  refresh: () => void;
+  /** Repeats the failed request. */
+  retry: () => void;
 }
 
 interface ListOptions<Row> {
@@ -72,8 +74,9 @@ export function usePagedList<Row>({
   pageSize = PAGE_SIZE,
 }: ListOptions<Row>): PagedList<Row> {
   const client = useQueryClient();
+  const queryKey = [...key, 'rows'];
   const query = useInfiniteQuery({
-    queryKey: [...key, 'rows'],
+    queryKey,
     queryFn: ({ pageParam, signal }) => fetchPage(pageParam, signal),
     initialPageParam: '',
     getNextPageParam: (last) => last.next,
@@ -81,6 +84,9 @@ export function usePagedList<Row>({
     staleTime: Infinity,
     structuralSharing: false,
     placeholderData: keepPreviousData,
+    // A further page that fails is repeated alone; after an error, the query would read all pages again.
+    retry: (count, error) =>
+      client.getQueryData(queryKey) === undefined ? isFirstRetry(count, error) : isTransient(error),
   });
   const listId = hashKey(key);
   const [debouncedId] = useDebouncedValue(listId, COUNT_DEBOUNCE);
@@ -93,8 +99,11 @@ export function usePagedList<Row>({
     staleTime: Infinity,
     placeholderData: keepPreviousData,
   });
-  const { data, hasNextPage, isFetchingNextPage, fetchNextPage, isPending, error } = query;
+  const { hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = query;
+  const error = useLastError(query);
   const isPlaceholder = query.isPlaceholderData;
+  const isPending = query.isPending && error === null;
+  const data = isPlaceholder && error !== null ? undefined : query.data;
   const total = totalQuery.data ?? 0;
   const isCounted = !hasNextPage || (totalQuery.data !== undefined && !totalQuery.isPlaceholderData);
   return useMemo(() => {
@@ -107,18 +116,14 @@ export function usePagedList<Row>({
       loadedCount,
       rowAt: (index) => pages[Math.floor(index / pageSize)]?.rows[index % pageSize],
       loadUntil(index) {
-        if (index >= loadedCount && hasNextPage && !isFetchingNextPage && !isPlaceholder)
+        if (index >= loadedCount && hasNextPage && !isFetchingNextPage && !isPlaceholder && error === null)
           void fetchNextPage();
       },
       isPending,
       isPlaceholder,
       error,
-      refresh() {
-        void client.resetQueries({ queryKey: key });
-      },
+      retry: () => void (loadedCount > 0 ? fetchNextPage() : refetch()),
     };
-    // `listId` identifies `key`, which is a new array each time.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [
     data,
     total,
@@ -126,12 +131,28 @@ export function usePagedList<Row>({
     hasNextPage,
     isFetchingNextPage,
     fetchNextPage,
+    refetch,
     isPending,
     isPlaceholder,
     error,
     pageSize,
     listId,
   ]);
+}
+
+/** @returns the error of a query, also while a failed request is repeated */
+function useLastError({
+  error,
+  failureCount,
+  failureReason,
+  isPending,
+  isPlaceholderData,
+}: UseInfiniteQueryResult): Error | null {
+  const [last, setLast] = useState<Error | null>(null);
+  const current =
+    error ?? (failureCount > FIRST_RETRIES ? failureReason : isPending || isPlaceholderData ? last : null);
+  if (current !== last) setLast(current);
+  return current;
 }
 
 export const loadedRows = <Row>({ loadedCount, rowAt }: PagedList<Row>): Row[] =>

@@ -7,7 +7,8 @@ import { groupQuery } from '../../queries/groups.ts';
 import { fillSentence } from '../../components/fill-sentence.ts';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { DeleteButton, EditButton } from '../../components/page-actions.tsx';
-import { PageFallback, PageLayout } from '../../components/page.tsx';
+import { PageFallback } from '../../components/page-fallback.tsx';
+import { PageLayout } from '../../components/page.tsx';
 import { Day, Time } from '../../components/time.tsx';
 import { currentUserQuery, useIsStaff, useOwnGroups } from '../../session/permissions.ts';
 import { AccessTab } from './access-tab.tsx';
@@ -34,9 +35,9 @@ import { DraftsSwitch } from '../vulnerabilities/drafts-switch.tsx';
 /** The page of an assessment: details, vulnerabilities, scope, hours and access. */
 export function AssessmentPage() {
   const { uid } = useParams({ from: '/assessments/$uid' });
-  const { data, error } = useQuery(assessmentQuery(uid));
+  const { data, error, refetch } = useQuery(assessmentQuery(uid));
   if (error !== null || data === undefined)
-    return <PageFallback title={messages.title} error={error} errorTitle={messages.loadFailed} />;
+    return <PageFallback noun="assessment" list="/assessments" error={error} refetch={refetch} />;
   return <AssessmentDetail key={uid} assessment={data} />;
 }
 

@@ -12,7 +12,6 @@ export const assessmentMessages = {
     'An assessment is one engagement: what is tested, by whom, for how long, and what was found. Create the first one.',
   emptyHintReadOnly: 'An assessment is one engagement. The assessments that you have access to appear here.',
 
-  loadFailed: 'Could not load the assessment',
   id: 'ID',
   noDates: 'No dates',
   from: 'From {start}',

@@ -1,17 +1,17 @@
-import { Alert, Anchor, Badge, Button, Group, Loader, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { assetQuery, ASSET_TYPE_LABELS, useDeleteAsset } from '../../queries/assets.ts';
-import { AssayError, type Asset } from '../../queries/client.ts';
+import { type Asset } from '../../queries/client.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
 import { fillSentence } from '../../components/fill-sentence.ts';
 import { CriticalityBadge } from '../../components/criticality-badge.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { EmptyState } from '../../components/empty-state.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { DeleteButton, EditButton } from '../../components/page-actions.tsx';
+import { PageFallback } from '../../components/page-fallback.tsx';
 import { PageLayout } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useAssetPermissions } from '../../session/permissions.ts';
@@ -30,7 +30,7 @@ type OpenDialog = AssetEditKind | 'edit' | 'delete';
 /** The page of an asset: details, listings, ports and vulnerabilities. */
 export function AssetPage() {
   const { uid } = useParams({ from: '/assets/$uid' });
-  const { data, error } = useQuery(assetQuery(uid));
+  const { data, error, refetch } = useQuery(assetQuery(uid));
   const permissions = useAssetPermissions();
   const navigate = useNavigate();
   const [dialog, setDialog] = useState<OpenDialog>();
@@ -48,10 +48,8 @@ export function AssetPage() {
       : {}),
     ...(canTag ? { t: { label: messages.shortcuts.tags, run: () => setDialog('tags') } } : {}),
   });
-  if (error instanceof AssayError && error.status === 404)
-    return <EmptyState title={messages.notFound}>{messages.notFoundHint}</EmptyState>;
-  if (error !== null) return <Alert color="red">{errorText(error)}</Alert>;
-  if (data === undefined) return <Loader m="md" size="sm" aria-label="Loading" />;
+  if (error !== null || data === undefined)
+    return <PageFallback noun="asset" list="/assets" error={error} refetch={refetch} />;
   const close = () => setDialog(undefined);
   return (
     <PageLayout

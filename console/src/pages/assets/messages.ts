@@ -27,8 +27,6 @@ export const assetMessages = {
     ipRangeHint: 'Address or block, such as 192.0.2.0/24',
   },
 
-  notFound: 'Asset not found',
-  notFoundHint: 'It was deleted, or you do not have access to it.',
   details: 'Details',
   changeCriticality: 'Change criticality',
   firstSeen: 'First seen',

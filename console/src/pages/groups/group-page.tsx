@@ -23,7 +23,8 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { DeleteButton, EditButton } from '../../components/page-actions.tsx';
-import { PageFallback, PageLayout } from '../../components/page.tsx';
+import { PageFallback } from '../../components/page-fallback.tsx';
+import { PageLayout } from '../../components/page.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { type Column, StackedCell } from '../../components/table-column.tsx';
 import { Time } from '../../components/time.tsx';
@@ -82,9 +83,9 @@ const MEMBER_COLUMNS: readonly Column<GroupMember>[] = [
 /** The page of one group, with its members by role. */
 export function GroupPage() {
   const { id } = useParams({ from: '/groups/$id' });
-  const { data, error } = useQuery(groupQuery(Number(id)));
+  const { data, error, refetch } = useQuery(groupQuery(Number(id)));
   if (error !== null || data === undefined)
-    return <PageFallback title="Group" error={error} errorTitle={groupMessages.loadFailed} />;
+    return <PageFallback noun="group" list="/groups" error={error} refetch={refetch} />;
   return <GroupDetails key={id} group={data} />;
 }
 

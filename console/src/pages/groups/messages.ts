@@ -8,7 +8,6 @@ export const groupMessages = {
   noGroupsForAdmins:
     'A group holds related assessments and the people who plan and run them. Create the first one.',
   noGroupsForMembers: 'You are not a member of any group. Ask an admin of your organization to add you.',
-  loadFailed: 'Could not load this group',
   assessmentsIn: '{assessments} in {organization}',
 
   form: {

@@ -1,14 +1,13 @@
-import { Alert, Anchor, Button, Group, Loader, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { AssayError, type ImportJob } from '../../queries/client.ts';
+import { type ImportJob } from '../../queries/client.ts';
 import { isFinished, useCancelImport, useImport, useUndoImport } from '../../queries/imports.ts';
 import { fillSentence } from '../../components/fill-sentence.ts';
-import { EmptyState } from '../../components/empty-state.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { errorText } from '../../components/notifications.tsx';
+import { PageFallback } from '../../components/page-fallback.tsx';
 import { PageLayout } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { currentUserQuery, usePermissions } from '../../session/permissions.ts';
@@ -26,15 +25,13 @@ const messages = importMessages.page;
 /** The page of one import: progress, result, details, and actions to cancel or undo it. */
 export function ImportPage() {
   const id = Number(useParams({ from: '/imports/$id' }).id);
-  const { data: job, error } = useImport(id);
+  const { data: job, error, refetch } = useImport(id);
   const { data: user } = useQuery(currentUserQuery);
   const permissions = usePermissions();
   const [isUndoOpen, setUndoOpen] = useState(false);
   const cancel = useCancelImport();
-  if (error instanceof AssayError && (error.status === 404 || error.status === 400))
-    return <EmptyState title={messages.notFound}>{messages.notFoundHint}</EmptyState>;
-  if (error !== null) return <Alert color="red">{errorText(error)}</Alert>;
-  if (job === undefined) return <Loader m="md" size="sm" aria-label="Loading" />;
+  if (error !== null || job === undefined)
+    return <PageFallback noun="import" list="/imports" error={error} refetch={refetch} />;
   // Admins may cancel or undo it, and so may the user who started it while their role permits imports.
   const canCancelOrUndo =
     user?.admin === true ||

@@ -106,8 +106,6 @@ export const importMessages = {
 
   /** The page of one import. */
   page: {
-    notFound: 'Import not found',
-    notFoundHint: 'It does not exist, or you have no access to it.',
     undo: 'Undo import',
     dryRun: 'Dry run: nothing was imported',
     undone: (result: string, keptCount: number) =>

@@ -8,7 +8,6 @@ export const peopleMessages = {
   adminsOnlyHint: 'Ask an admin of your organization to invite or ban people.',
   noPeople: 'No people yet',
   noPeopleHint: 'Invite testers and developers. They choose how to sign in with the link they get.',
-  loadFailed: 'Could not load this person',
 
   invite: {
     title: 'Invite someone',

@@ -16,7 +16,8 @@ import { parseFieldErrors } from '../../components/field-errors.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { errorText } from '../../components/notifications.tsx';
-import { PageFallback, PageLayout } from '../../components/page.tsx';
+import { PageFallback } from '../../components/page-fallback.tsx';
+import { PageLayout } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { currentUserQuery } from '../../session/permissions.ts';
 import { CopyableLink } from './copyable-link.tsx';
@@ -29,9 +30,9 @@ const messages = peopleMessages.actions;
 /** The page of one person: details, role and access to assessments. */
 export function PersonPage() {
   const { id } = useParams({ from: '/people/$id' });
-  const { data, error } = useQuery(personQuery(Number(id)));
+  const { data, error, refetch } = useQuery(personQuery(Number(id)));
   if (error !== null || data === undefined)
-    return <PageFallback title="Person" error={error} errorTitle={peopleMessages.loadFailed} />;
+    return <PageFallback noun="person" list="/people" error={error} refetch={refetch} />;
   return <PersonDetails key={id} person={data} />;
 }
 

@@ -28,7 +28,7 @@ interface EditDialogProps {
 }
 
 /** Edits one field of one or many vulnerabilities. */
-export function EditDialog({ kind, targets, onClose }: EditDialogProps) {
+export default function EditDialog({ kind, targets, onClose }: EditDialogProps) {
   // A change of the rows would reset the forms.
   const [ids] = useState(() => targets.map(({ id }) => id));
   const Form = FORMS[kind];

@@ -1,0 +1,30 @@
+import type { Query } from '@tanstack/react-query';
+import { AssayError } from './client.ts';
+
+/** Milliseconds between attempts after the first ones have failed; the delay doubles up to the maximum. */
+const FIRST_DELAY = 2_000;
+const MAX_DELAY = 60_000;
+
+/** Whether a request that failed may succeed later: the server was unreachable, busy or failing. */
+export const isTransient = (error: unknown): boolean =>
+  !(error instanceof AssayError) || error.status >= 500 || error.status === 408 || error.status === 429;
+
+/** Attempts before a failure is shown. */
+export const FIRST_RETRIES = 2;
+
+/** Whether to repeat a request before its failure is shown. The client itself repeats what the server was too busy for. */
+export const isFirstRetry = (count: number, error: unknown): boolean =>
+  !(error instanceof AssayError) && count < FIRST_RETRIES;
+
+const hasFailed = ({ state }: Query) => state.status === 'error' && isTransient(state.error);
+
+const retryNow = (query: Query) => (hasFailed(query) ? ('always' as const) : false);
+
+/** Repeats failed queries while the page is visible, and at once when it becomes visible or the browser online. */
+export const RETRY_FAILED = {
+  retry: isFirstRetry,
+  refetchInterval: (query: Query) =>
+    hasFailed(query) && Math.min(MAX_DELAY, FIRST_DELAY * 2 ** (query.state.errorUpdateCount - 1)),
+  refetchOnWindowFocus: retryNow,
+  refetchOnReconnect: retryNow,
+};
