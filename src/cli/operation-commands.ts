@@ -61,6 +61,9 @@ export function addOperationCommand(
   const extra =
     bodyOption && new Option(bodyOption.flags, bodyOption.description).choices(bodyOption.choices);
   if (extra !== undefined) command.addOption(extra);
+  const { defaultQuery } = operationCommand;
+  const includes = defaultQuery && new Option(defaultQuery.flags, defaultQuery.description);
+  if (includes !== undefined) command.addOption(includes);
   command.action(async (...actionArguments: unknown[]) => {
     const args = actionArguments.slice(0, -2) as (string | string[])[];
     const options = actionArguments.at(-2) as OperationOptions;
@@ -75,7 +78,9 @@ export function addOperationCommand(
       ...(value === undefined ? values.body : bodyOption?.apply(values.body, value)),
       ...operationCommand.body,
     };
-    await runOperation(operation, operationCommand, { ...values, body, path: params, files }, options);
+    const isIncluded = includes === undefined || command.getOptionValue(includes.attributeName()) === true;
+    const query = { ...(isIncluded ? {} : defaultQuery?.query), ...values.query };
+    await runOperation(operation, operationCommand, { ...values, query, body, path: params, files }, options);
   });
 }
 

@@ -2,23 +2,25 @@ import { AssayError } from '#client';
 import type { AnyClient } from './command-target.ts';
 import { CliError } from './errors.ts';
 import type { JsonRow } from './print-rows.ts';
+import { programName } from './streams.ts';
 
 interface NamedObject {
   noun: string;
   /** With one parameter, the id or uid. */
   path: string;
+  /** The command that lists such objects. */
   list: string;
 }
 
-const ASSESSMENT = { noun: 'Assessment', path: '/v1/assessments/{id}', list: 'assay assessment list' };
-const GROUP = { noun: 'Group', path: '/v1/assessment_groups/{id}', list: 'assay group list' };
-const ASSET = { noun: 'Asset', path: '/api/asset/v2/assets/{assetUid}', list: 'assay asset list' };
-const IMPORT = { noun: 'Import', path: '/v1/imports/{id}', list: 'assay import list' };
-const USER = { noun: 'User', path: '/v1/users/{id}', list: 'assay user list' };
+const ASSESSMENT = { noun: 'Assessment', path: '/v1/assessments/{id}', list: 'assessment list' };
+const GROUP = { noun: 'Group', path: '/v1/assessment_groups/{id}', list: 'group list' };
+const ASSET = { noun: 'Asset', path: '/api/asset/v2/assets/{assetUid}', list: 'asset list' };
+const IMPORT = { noun: 'Import', path: '/v1/imports/{id}', list: 'import list' };
+const USER = { noun: 'User', path: '/v1/users/{id}', list: 'user list' };
 const ORGANIZATION = {
   noun: 'Organization',
   path: '/v1/organizations/{uid}',
-  list: 'assay organization list',
+  list: 'organization list',
 };
 
 /** Filters of lists by the object that they name. Tags are missing, as the API reads none by its id. */
@@ -62,7 +64,9 @@ export async function requireNamed(
     } catch (error) {
       // Whoever may not read the object may still filter by it.
       if (!(error instanceof AssayError && error.status === 404)) continue;
-      throw new CliError(`${noun} "${id}" not found. Run "${list}" to list those that you have access to.`);
+      throw new CliError(
+        `${noun} "${id}" not found. Run "${programName()} ${list}" to list those that you have access to.`,
+      );
     }
   }
 }

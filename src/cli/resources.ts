@@ -311,6 +311,15 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
       list: {
         endpoint: 'GET /v1/imports',
         columns: ['id', 'state', 'format', 'file', 'assessment_id', 'created_at', 'result'],
+        defaultQuery: {
+          flags: '--dry-runs',
+          description: 'Include dry runs.',
+          query: { 'filter[dry_run]': false },
+        },
+        tableRow: (row) =>
+          (row['options'] as { dry_run: boolean }).dry_run
+            ? { ...row, state: `${String(row['state'])} (dry run)` }
+            : row,
       },
       get: 'GET /v1/imports/{}',
       cancel: 'POST /v1/imports/{}/cancel',

@@ -37,6 +37,10 @@ export interface OperationCommand {
     choices: readonly string[];
     apply: (body: Readonly<Record<string, unknown>>, value: string) => Record<string, unknown>;
   };
+  /** Query parameters of a request without this option, unless an option of the operation sets them. */
+  defaultQuery?: { flags: string; description: string; query: Readonly<Record<string, unknown>> };
+  /** Returns a row as the table shows it. */
+  tableRow?: (row: JsonRow) => JsonRow;
   /** A fixed body, in place of options for the body. */
   body?: Readonly<Record<string, unknown>>;
   /** Whether the id in the path may also be a user's email address or uid. */
@@ -180,7 +184,16 @@ async function listRows(
   const columns = { all, table: selected === undefined ? tableColumns(row, verb) : all };
   const rows = client.rows(operation.path, { ...init, params: { ...init.params, query } });
   const checked = requireNamedIfEmpty(rows as AsyncIterable<JsonRow>, client, init.params.query);
-  await printRows(takeRows(checked, limit), format, columns, 'No results.');
+  const { tableRow = (shown: JsonRow) => shown } = verb;
+  const shown = format === 'table' ? mapRows(checked, tableRow) : checked;
+  await printRows(takeRows(shown, limit), format, columns, 'No results.');
+}
+
+async function* mapRows(
+  rows: AsyncIterable<JsonRow>,
+  map: (row: JsonRow) => JsonRow,
+): AsyncGenerator<JsonRow> {
+  for await (const row of rows) yield map(row);
 }
 
 async function* takeRows(rows: AsyncIterable<JsonRow>, limit = Infinity): AsyncGenerator<JsonRow> {

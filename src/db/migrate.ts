@@ -14,6 +14,7 @@ import { evidence } from './migrations/0011-evidence.ts';
 import { drafts } from './migrations/0012-drafts.ts';
 import { assetsOfImports } from './migrations/0013-assets-of-imports.ts';
 import { searchByIds } from './migrations/0014-search-by-ids.ts';
+import { importNumbers } from './migrations/0015-import-numbers.ts';
 import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
 /**
@@ -36,6 +37,7 @@ export const migrations: readonly Migration[] = [
   drafts,
   assetsOfImports,
   searchByIds,
+  importNumbers,
 ];
 
 export const dialects: Record<Engine, SchemaDialect> = {

@@ -60,6 +60,8 @@ export const SCHEMA_COMMENTS: Readonly<Record<string, string>> = {
   counters:
     'Counters that concurrent transactions change. The value of a counter is the sum of this table and `counter_deltas`.',
 
+  import_numbers: 'The last id of imports, and that of dry runs, whose ids begin above a billion.',
+
   'attachments.user_id':
     '`null` if no account created it, or the account was deleted. The same in `comments` and `retests`.',
   'attachments.file_size': 'In bytes.',

@@ -320,6 +320,8 @@ export interface Tables {
     /** 1 if addresses count as verified when the provider does not say whether they are. */
     trust_email: Generated<number>;
   };
+  /** The last id of imports, and that of dry runs, whose ids begin above a billion. */
+  import_numbers: { dry_run: number; last_id: number };
   /** An import, as the API represents it. Outlives its job and its file. */
   imports: {
     id: Generated<number>;

@@ -116,6 +116,14 @@ describe('assay import with the data folder', () => {
         ['Found d', 'Pending Review'],
       ]),
     );
+    const states = async (...flags: string[]) =>
+      (await assay.run(['import', 'list', '--assessment-id', uid, ...flags])).stdout
+        .trim()
+        .split('\n')
+        .map((line) => line.split(/ {2,}/)[1]);
+    expect(await states()).toEqual(['STATE', 'succeeded', 'succeeded']);
+    expect(await states('--dry-runs')).toEqual(['STATE', 'succeeded', 'succeeded (dry run)', 'succeeded']);
+    expect(await states('--dry-run')).toEqual(['STATE', 'succeeded (dry run)']);
   });
 
   it('reads the files of a folder and standard input', async () => {

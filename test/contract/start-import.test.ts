@@ -172,6 +172,16 @@ describe('Operation 65: import a report', () => {
     expect(await addresses()).toEqual([]);
   });
 
+  it('numbers dry runs apart, so that imports have no gaps', async () => {
+    const idOf = async (...parts: Parameters<typeof send>[0]) =>
+      (await send([...parts, ['file', hosts('192.0.2.9'), 'nmap.xml']])).body.id as number;
+    const first = await idOf();
+    const dryRun = await idOf(['dry_run', 'true']);
+    expect(dryRun).toBeGreaterThan(1_000_000_000);
+    expect(await idOf(['dry_run', 'true'])).toBe(dryRun + 1);
+    expect(await idOf()).toBe(first + 1);
+  });
+
   it('detects the format by content, also of gzip', async () => {
     const { body } = await start(gzipSync(hosts('192.0.2.3')));
     expect([body.format, body.assessment_id]).toEqual(['nmap', null]);

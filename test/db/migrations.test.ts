@@ -97,6 +97,10 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     'ecb0ffa4d60d200e73cea1226ce7f6676bbd551d8eb7bcbff0f6c0549d3dd620',
     'ecb0ffa4d60d200e73cea1226ce7f6676bbd551d8eb7bcbff0f6c0549d3dd620',
   ],
+  '0015-import-numbers': [
+    '8f8bc5c7745f51523ea43de1e469b99be592975eb245294c462a219c2a4c3ca2',
+    '69ead1822be54ff1e3abcec3bb9a256a310bfa73b42019d84244928efb495cc3',
+  ],
 };
 
 /** Tables that later migrations drop. */

@@ -6,6 +6,7 @@ import type { ImportOptions, ImportOutcome } from '../../src/domain/imports/impo
 import { undoImport } from '../../src/domain/imports/undo-import.ts';
 import { findFormat } from '../../src/importers/formats/index.ts';
 import { runImport } from '../../src/importers/run-import.ts';
+import { nextImportId } from '../../src/domain/imports/start-import.ts';
 
 export interface ImportPlace {
   organizationId: number;
@@ -49,10 +50,11 @@ export async function importDirectly(
   if (format === undefined) throw new Error(`There is no format ${name}.`);
   const options = { ...DEFAULT_OPTIONS, ...overrides };
   const sha256 = createHash('sha256').update(report).digest('hex');
-  const { id } = await db.write((tx) =>
+  const { id } = await db.write(async (tx) =>
     tx
       .insertInto('imports')
       .values({
+        id: await nextImportId(tx, options.dryRun),
         organization_id: organizationId,
         assessment_id: assessment?.id ?? null,
         created_by: caller.userId,

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { inList } from '../../src/db/dialect-sql.ts';
 import { eventually } from './eventually.ts';
 import type { RequestOptions, TestResponse, TestServer } from './server.ts';
+import { nextImportId } from '../../src/domain/imports/start-import.ts';
 
 /** A part of a form: a field, or a file with a name. */
 export type FormPart = readonly [name: string, content: string | Buffer, filename?: string];
@@ -73,10 +74,11 @@ export async function insertImport(
   }>,
 ): Promise<number> {
   const options = { targets: [], tags: [], whenGone: 'keep', scannedAt: null, minimumSeverity: null };
-  const { id } = await context.db.write((tx) =>
+  const { id } = await context.db.write(async (tx) =>
     tx
       .insertInto('imports')
       .values({
+        id: await nextImportId(tx, false),
         organization_id: columns.organizationId,
         assessment_id: columns.assessmentId ?? null,
         created_by: columns.createdBy ?? null,

@@ -15,6 +15,7 @@ import { hostWithPorts, buildObservedPort } from '../../src/importers/parsing/sc
 import { DEFAULT_OPTIONS } from '../harness/direct-imports.ts';
 import { useOwnServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
+import { nextImportId } from '../../src/domain/imports/start-import.ts';
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2030, 0, 31);
@@ -99,10 +100,11 @@ async function jobOf({
   into = assessment,
   sha256,
 }: Start) {
-  const row = await server.context.db.write((tx) =>
+  const row = await server.context.db.write(async (tx) =>
     tx
       .insertInto('imports')
       .values({
+        id: await nextImportId(tx, false),
         organization_id: organization.id,
         assessment_id: into?.id ?? null,
         created_by: caller.userId,

@@ -125,6 +125,17 @@ async function resolveTarget<D extends ReadConnection>(
   return { organizationId, assessment: { id, uid: assessment.uid, drafts }, roleByName, roleByGroup };
 }
 
+/** @returns an unused id; those of dry runs begin above a billion, so that imports are numbered without gaps */
+export async function nextImportId(tx: Transaction, isDryRun: boolean): Promise<number> {
+  const { last_id: id } = await tx
+    .updateTable('import_numbers')
+    .set((eb) => ({ last_id: eb('last_id', '+', 1) }))
+    .where('dry_run', '=', isDryRun ? 1 : 0)
+    .returning('last_id')
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
 /**
  * Queues an import of a stored file (operation 65).
  * @throws DomainError as `requireImportPermission` and its check do, `forbidden` for carried decisions that the caller
@@ -153,9 +164,11 @@ export async function startImport(
     .where('organization_id', '=', organizationId)
     .executeTakeFirstOrThrow();
   if (count >= MAX_QUEUED_IMPORTS) throw new DomainError('too-many-imports', { max: MAX_QUEUED_IMPORTS });
-  const { id } = await tx
+  const id = await nextImportId(tx, options.dryRun);
+  await tx
     .insertInto('imports')
     .values({
+      id,
       organization_id: organizationId,
       assessment_id: assessment?.id ?? null,
       created_by: caller.userId,
@@ -177,8 +190,7 @@ export async function startImport(
       started_at: null,
       finished_at: null,
     })
-    .returning('id')
-    .executeTakeFirstOrThrow();
+    .execute();
   await retainBlob(tx, content.key);
   await addJob(tx, IMPORT_JOB, { import: id }, now, undefined, importJobKey(id));
   const view = await readImport(tx, caller, id);
