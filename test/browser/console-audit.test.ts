@@ -48,6 +48,22 @@ describeInBrowser('Console: audit log', () => {
     await row.getByText('vulnerability.update').waitFor();
   });
 
+  it('shows names in place of ids, and seconds', async () => {
+    const path = `/v1/vulnerabilities/${assay.demo().vulnerability.id}`;
+    for (const status_id of [4, 5])
+      await assay.call('admin', 'PATCH', path, { status_id, tag_list: [`named in the log ${status_id}`] });
+    const page = await assay.enter('admin', '/audit?action=%5B%22vulnerability.update%22%5D');
+    const row = page.getByRole('row').nth(1);
+    await row.getByText('vulnerability.update').waitFor();
+    await expect.poll(() => row.locator('time').textContent()).toMatch(/\d:\d\d:\d\d/);
+    await page.keyboard.press('j');
+    await page.keyboard.press('o');
+    const table = page.getByRole('dialog').getByRole('table', { name: 'Changes' });
+    const cells = (name: string) => table.getByRole('row', { name }).getByRole('cell').allInnerTexts();
+    await expect.poll(() => cells('status')).toEqual(['Pending Verification', 'Fixed']);
+    await expect.poll(() => cells('tags')).toEqual(['named in the log 4', 'named in the log 5']);
+  });
+
   it('loads the names of all objects of a page with one request', async () => {
     const path = `/v1/vulnerabilities/${assay.demo().vulnerability.id}/comments`;
     await assay.call('admin', 'POST', path, { text: 'Confirmed.' });

@@ -1,6 +1,7 @@
 const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const MINUTE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const SECOND = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 const UNITS = [
   ['second', 60],
@@ -22,8 +23,8 @@ function relativeTime(at: Date, now = Date.now()): string {
 interface TimeProps {
   /** ISO 8601. */
   at: string;
-  /** Whether to show date and time instead of a relative time. */
-  exact?: boolean;
+  /** Whether to show date and time instead of a relative time, to the minute unless it says `seconds`. */
+  exact?: boolean | 'seconds';
 }
 
 /** A time in the browser's time zone, with the full time as a tooltip. */
@@ -31,7 +32,7 @@ export function Time({ at, exact = false }: TimeProps) {
   const date = new Date(at);
   return (
     <time dateTime={at} title={FULL.format(date)}>
-      {exact ? MINUTE.format(date) : relativeTime(date)}
+      {exact === false ? relativeTime(date) : (exact === 'seconds' ? SECOND : MINUTE).format(date)}
     </time>
   );
 }

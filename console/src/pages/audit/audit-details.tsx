@@ -4,9 +4,9 @@ import type { AuditEvent } from '../../queries/client.ts';
 import { Time } from '../../components/time.tsx';
 import type { AuditSearchChange } from '../../app/search-params.ts';
 import classes from './audit.module.css';
-import { AuditObjectLink } from './audit-object-link.tsx';
+import { AuditObjectLink, ObjectName } from './audit-object-link.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
-import { actorText, changedMembers } from './audit-event-text.ts';
+import { actorText, changedMembers, type MemberValue } from './audit-event-text.ts';
 import { auditMessages } from './messages.ts';
 
 interface AuditDetailsProps {
@@ -20,7 +20,7 @@ export function AuditDetails({ event, onFilter, onClose }: AuditDetailsProps) {
   const { object_type, object_id, actor, request_id } = event;
   const changes = changedMembers(event);
   const facts: [string, ReactNode][] = [
-    ['When', <Time key="at" at={event.at} exact />],
+    ['When', <Time key="at" at={event.at} exact="seconds" />],
     ['By', actorText(actor)],
     ['From', event.address],
     ['Object', <AuditObjectLink key="object" event={event} />],
@@ -77,8 +77,16 @@ export function AuditDetails({ event, onFilter, onClose }: AuditDetailsProps) {
               {changes.map(({ name, before, after }) => (
                 <Table.Tr key={name}>
                   <Table.Th scope="row">{name}</Table.Th>
-                  {event.before !== null && <Table.Td>{before}</Table.Td>}
-                  {event.after !== null && <Table.Td>{after}</Table.Td>}
+                  {event.before !== null && (
+                    <Table.Td>
+                      <Value of={before} />
+                    </Table.Td>
+                  )}
+                  {event.after !== null && (
+                    <Table.Td>
+                      <Value of={after} />
+                    </Table.Td>
+                  )}
                 </Table.Tr>
               ))}
             </Table.Tbody>
@@ -87,4 +95,14 @@ export function AuditDetails({ event, onFilter, onClose }: AuditDetailsProps) {
       </Stack>
     </Drawer>
   );
+}
+
+/** A value, with the names of the objects that it refers to, one a line. */
+function Value({ of: value }: { of: MemberValue }) {
+  if (typeof value !== 'object') return value;
+  return value.items.map(({ id, detail }) => (
+    <div key={id} title={id}>
+      <ObjectName type={value.type} id={id} /> {detail}
+    </div>
+  ));
 }

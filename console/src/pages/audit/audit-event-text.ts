@@ -1,8 +1,6 @@
 import type { AuditEvent } from '../../queries/client.ts';
 import { auditMessages } from './messages.ts';
 
-const MINUTE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-
 /** Members that may contain the name of an object, in order of preference. */
 const NAME_MEMBERS = ['title', 'name', 'email', 'location', 'filename'];
 
@@ -38,27 +36,77 @@ export function objectNameIn({ before, after, ...event }: AuditEvent): string | 
   return name as string | undefined;
 }
 
-interface Difference {
-  name: string;
-  before: string | undefined;
-  after: string | undefined;
+/** What one side of an event records of a member: a text, or the objects that it refers to. */
+export type MemberValue = string | { type: string; items: readonly Reference[] } | undefined;
+
+/** `detail` is what the event says beside the id, as a role. */
+interface Reference {
+  id: string;
+  detail: string;
 }
 
+interface Difference {
+  name: string;
+  before: MemberValue;
+  after: MemberValue;
+}
+
+/** Types of the objects that members refer to by id or uid. */
+const REFERENCES: Readonly<Record<string, string>> = {
+  status_id: 'status',
+  assignee_id: 'user',
+  user: 'user',
+  members: 'user',
+  tester: 'user',
+  group_id: 'assessment-group',
+  assessment: 'assessment',
+  assessments: 'assessment',
+  asset_uids: 'asset',
+};
+
 /** @returns the members that an event changed, with their values before and after */
-export function changedMembers({ before, after }: Pick<AuditEvent, 'before' | 'after'>): Difference[] {
+export function changedMembers({
+  object_type: type,
+  before,
+  after,
+}: Pick<AuditEvent, 'object_type' | 'before' | 'after'>): Difference[] {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
+  const valueOf = (side: object | null, name: string): MemberValue => {
+    const value = (side as Record<string, unknown> | null)?.[name];
+    const reference =
+      name === 'tags' && (type === 'vulnerability' || type === 'assessment')
+        ? `${type}-tag`
+        : REFERENCES[name];
+    const items = referencesIn(value);
+    return reference === undefined || items === undefined
+      ? valueText(name, value)
+      : { type: reference, items };
+  };
   return [...names].map((name) => ({
-    name: name.replaceAll('_', ' '),
-    before: valueText(name, (before as Record<string, unknown> | null)?.[name]),
-    after: valueText(name, (after as Record<string, unknown> | null)?.[name]),
+    name: name.replace(/_(id|uids)$/, '').replaceAll('_', ' '),
+    before: valueOf(before, name),
+    after: valueOf(after, name),
   }));
 }
+
+/** @returns the objects in a value that refers to some, such as `4` and `[{ user: 4, role: 'admin' }]` */
+function referencesIn(value: unknown): readonly Reference[] | undefined {
+  const items = [value].flat().map((item: unknown) => {
+    const { user: id, ...details } =
+      typeof item === 'object' && item !== null ? (item as { user?: unknown }) : { user: item };
+    if (typeof id !== 'number' && (typeof id !== 'string' || id === '')) return undefined;
+    return { id: String(id), detail: Object.values(details).join(', ') };
+  });
+  return items.length === 0 || items.includes(undefined) ? undefined : (items as Reference[]);
+}
+
+const SECOND = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
 function valueText(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (value === null) return 'none';
   // Milliseconds since the epoch.
-  if (typeof value === 'number' && name.endsWith('_at')) return MINUTE.format(value);
+  if (typeof value === 'number' && name.endsWith('_at')) return SECOND.format(value);
   if (typeof value === 'string') return value === '' ? '(empty)' : value;
   if (Array.isArray(value) && value.length === 0) return 'none';
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(', ');

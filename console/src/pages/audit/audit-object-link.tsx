@@ -2,7 +2,7 @@ import { Anchor } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { AuditEvent } from '../../queries/client.ts';
-import { auditObjectNameQuery } from '../../queries/audit.ts';
+import { objectNameQuery } from '../../queries/object-names.ts';
 import classes from './audit.module.css';
 import { type AuditObject, objectNameIn, auditObjectOf } from './audit-event-text.ts';
 import { auditMessages } from './messages.ts';
@@ -22,7 +22,7 @@ export function AuditObjectLink({ event }: { event: AuditEvent }) {
   const object = auditObjectOf(event);
   const recordedName = objectNameIn(event);
   const { data } = useQuery({
-    ...auditObjectNameQuery(object.type, object.id ?? ''),
+    ...objectNameQuery(object.type, object.id ?? ''),
     ...(recordedName === undefined && object.id !== null ? {} : { enabled: false }),
   });
   const { type, id, isGone } = object;
@@ -41,6 +41,12 @@ export function AuditObjectLink({ event }: { event: AuditEvent }) {
       )}
     </span>
   );
+}
+
+/** The name of an object of a type, or its id while the name is unknown. */
+export function ObjectName({ type, id }: { type: string; id: string }) {
+  const { data } = useQuery(objectNameQuery(type, id));
+  return <bdi>{data ?? id}</bdi>;
 }
 
 const typeText = (type: string) => type.replaceAll('-', ' ');

@@ -37,7 +37,7 @@ const AUDIT_COLUMNS: readonly Column<AuditEvent>[] = [
     id: 'at',
     header: 'When',
     width: '196px',
-    cell: ({ at }) => <Time at={at} exact />,
+    cell: ({ at }) => <Time at={at} exact="seconds" />,
     narrow: { width: '116px', cell: ({ at }) => <Time at={at} /> },
   },
   {
