@@ -102,7 +102,8 @@ function Value({ of: value }: { of: MemberValue }) {
   if (typeof value !== 'object') return value;
   return value.items.map(({ id, detail }) => (
     <div key={id} title={id}>
-      <ObjectName type={value.type} id={id} /> {detail}
+      <ObjectName type={value.type} id={id} />
+      {detail === '' ? null : ` ${detail}`}
     </div>
   ));
 }
