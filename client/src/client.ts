@@ -7,6 +7,7 @@ import { readError } from './errors.ts';
 import { firstPageQuery, nextPageQuery, type RowOf, extractRows } from './pagination.ts';
 import { type TransportOptions, createTransport } from './transport.ts';
 
+export { expandAddressRange, type ExpandedRange, MAX_RANGE_ADDRESSES } from './address-ranges.ts';
 export { AssayError, type FieldError } from './errors.ts';
 export type { Transport } from './transport.ts';
 

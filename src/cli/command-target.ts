@@ -44,6 +44,12 @@ export function resolveServer(flags: TargetFlags): TargetServer | undefined {
   if (serverName === undefined) {
     if (flags.token !== undefined)
       throw new CliError('--token requires a server. Set --server or ASSAY_SERVER.', 2);
+    // Without this, the command would run as the operator.
+    if (target.token !== undefined && !target.namesData)
+      throw new CliError(
+        'ASSAY_TOKEN requires a server. Set ASSAY_SERVER, or choose a data directory with --data.',
+        2,
+      );
     return undefined;
   }
   const server = parseServerUrl(serverName);

@@ -61,6 +61,7 @@ export function addOperationCommand(
   const extra =
     bodyOption && new Option(bodyOption.flags, bodyOption.description).choices(bodyOption.choices);
   if (extra !== undefined) command.addOption(extra);
+  for (const option of Object.entries(operationCommand.localOptions ?? {})) command.option(...option);
   const { defaultQuery } = operationCommand;
   const includes = defaultQuery && new Option(defaultQuery.flags, defaultQuery.description);
   if (includes !== undefined) command.addOption(includes);

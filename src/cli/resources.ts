@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { ACCESS_ROLES } from '../auth/roles.ts';
+import { createHosts } from './create-hosts.ts';
 import { createAssessmentCommand, listAssessmentsCommand } from './assessment.ts';
 import { CliError } from './errors.ts';
 import {
@@ -109,9 +110,16 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
           'vulnerabilityCount',
           'lastSeen',
         ],
+        tableRow: (row) => (row['criticality'] === 'undefined' ? { ...row, criticality: 'Undefined' } : row),
       },
       get: `GET ${ASSET}/{}`,
-      create: `POST ${ASSET}`,
+      create: {
+        endpoint: `POST ${ASSET}`,
+        description:
+          'Create assets. For hosts, --location may also be a range: 192.0.2.1-20 or 192.0.2.0/24, at most 1,024 addresses.',
+        localOptions: { '--yes': 'Create the hosts of a range without showing them first.' },
+        handle: createHosts,
+      },
       update: `PATCH ${ASSET}/{}`,
       delete: `DELETE ${ASSET}/{}`,
       criticality: 'POST /api/asset/v2/bulk/assets/criticality:update',

@@ -41,6 +41,14 @@ export interface OperationCommand {
   defaultQuery?: { flags: string; description: string; query: Readonly<Record<string, unknown>> };
   /** Returns a row as the table shows it. */
   tableRow?: (row: JsonRow) => JsonRow;
+  /** Options that only `handle` reads, with their descriptions. */
+  localOptions?: Readonly<Record<string, string>>;
+  /** Runs before the operation. @returns whether the command is done */
+  handle?: (
+    client: AnyClient,
+    body: Readonly<Record<string, unknown>>,
+    options: OperationOptions,
+  ) => Promise<boolean>;
   /** A fixed body, in place of options for the body. */
   body?: Readonly<Record<string, unknown>>;
   /** Whether the id in the path may also be a user's email address or uid. */
@@ -62,6 +70,8 @@ export interface OperationOptions extends TargetFlags {
   limit?: number;
   /** Path, or "-" for standard input. */
   jsonBody?: string;
+  /** Whether to skip a preview. */
+  yes?: boolean;
   output?: string;
 }
 
@@ -90,6 +100,7 @@ export async function runOperation(
   };
   await withApiClient(flags, async (client) => {
     if (verb.acceptsEmail === true) input.path['id'] = await resolveUserId(client, input.path['id'] ?? '');
+    if ((await verb.handle?.(client, input.body, flags)) === true) return;
     const row = rowSchema(operation);
     if (row !== undefined) return listRows(client, operation, verb, init, row, flags);
     if (isDownload(operation)) return download(client, operation, init, flags);

@@ -15,6 +15,7 @@ import { drafts } from './migrations/0012-drafts.ts';
 import { assetsOfImports } from './migrations/0013-assets-of-imports.ts';
 import { searchByIds } from './migrations/0014-search-by-ids.ts';
 import { importNumbers } from './migrations/0015-import-numbers.ts';
+import { addressOrder } from './migrations/0016-address-order.ts';
 import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
 /**
@@ -38,6 +39,7 @@ export const migrations: readonly Migration[] = [
   assetsOfImports,
   searchByIds,
   importNumbers,
+  addressOrder,
 ];
 
 export const dialects: Record<Engine, SchemaDialect> = {

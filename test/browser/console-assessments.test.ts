@@ -244,11 +244,13 @@ describeInBrowser('Console: assessments', () => {
     await dialog
       .getByLabel('Hosts and URLs')
       .fill('10.20.0.10\n10.20.1.101\nnew.example.test, Brand new\n10.0.0.0/8\n');
-    await dialog.getByText('3 assets found: 1 new, 2 known. Line 4: 10.0.0.0/8 is a network').waitFor();
+    await dialog
+      .getByText('3 assets found: 1 new, 2 known. Line 4: 10.0.0.0/8 has more than 1,024 addresses')
+      .waitFor();
     await expectAccessible(page, dialog);
     await dialog.getByRole('button', { name: 'Add 3 assets' }).click();
     await dialog.getByText('Failed: 1 · In scope: 3').waitFor();
-    await dialog.getByRole('row', { name: '10.0.0.0/8 Failed: It is a network' }).waitFor();
+    await dialog.getByRole('row', { name: '10.0.0.0/8 Failed: It has more than 1,024 addresses' }).waitFor();
     await dialog.getByRole('button', { name: 'Close' }).last().click();
     await page.getByRole('tab', { name: 'Scope (3)' }).waitFor();
     await page.getByRole('button', { name: 'Undo' }).last().click();

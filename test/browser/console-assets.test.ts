@@ -103,7 +103,7 @@ describeInBrowser('Console: assets', () => {
     await dialog
       .getByRole('textbox', { name: 'Hosts and URLs' })
       .fill(
-        '192.0.2.201, Printer\n10.20.0.10\n10.0.0.0/8\nHTTPS://Pasted.example:443/a#b\n\n# a remark\nbad host\n2001:DB8::0:1\n192.0.2.201',
+        '192.0.2.201, Printer\n10.20.0.10\n10.0.0.0/8\nHTTPS://Pasted.example:443/a#b\n\n# a remark\nbad host\n2001:DB8::0:1\n192.0.2.201\n192.0.2.210-212',
       );
     await expect
       .poll(() => dialog.getByRole('list', { name: 'New' }).getByRole('listitem').allTextContents())
@@ -111,24 +111,30 @@ describeInBrowser('Console: assets', () => {
         'New192.0.2.201, Printer Host',
         'Newhttps://pasted.example/a Web application',
         'New2001:db8::1 Host',
+        'New192.0.2.210 Host',
+        'New192.0.2.211 Host',
+        'New192.0.2.212 Host',
       ]);
     await dialog.getByText('1 known, 1 added to acme-mobile-2026').waitFor();
     await dialog.getByText('1 duplicate').waitFor();
     expect(
       await dialog.getByRole('list', { name: 'Invalid lines' }).getByRole('listitem').allTextContents(),
     ).toEqual([
-      'Line 3: 10.0.0.0/8 is a network; enter its hosts, one per line',
+      'Line 3: 10.0.0.0/8 has more than 1,024 addresses; enter smaller ranges',
       'Line 7: bad host is neither an IP address nor a hostname',
     ]);
     await expectAccessible(page, page.getByRole('dialog'));
     // Nothing has changed yet.
     expect(await assay.call('admin', 'GET', '/api/asset/v2/assets?search=pasted.example')).toEqual([]);
-    await dialog.getByRole('button', { name: 'Add 3' }).click();
-    await page.getByText('3 assets added, 1 asset added to acme-mobile-2026').waitFor();
+    await dialog.getByRole('button', { name: 'Add 6' }).click();
+    await page.getByText('6 assets added, 1 asset added to acme-mobile-2026').waitFor();
     const listed = await assay.call('admin', 'GET', '/api/asset/v2/listings/acme-mobile-2026/assets');
     expect((listed as { location: string }[]).map(({ location }) => location)).toEqual([
       '10.20.0.10',
       '192.0.2.201',
+      '192.0.2.210',
+      '192.0.2.211',
+      '192.0.2.212',
       '2001:db8::1',
       'https://pasted.example/a',
     ]);

@@ -248,6 +248,59 @@ describe('With a server, a command', () => {
     rmSync(file);
   });
 
+  it('creates the hosts of a range after a preview, except those that exist', async () => {
+    const create = (...options: string[]) =>
+      assay.run(['asset', 'create', '--organization-uid', 'acme', '--asset-type', 'host', ...options], {
+        env: serverEnvironment(),
+      });
+    expect((await create('--location', '172.31.0.2', '--name', 'Known')).code).toBe(0);
+    expect(await create('--location', '172.31.0.1-3')).toEqual({
+      code: 2,
+      stdout: 'create  172.31.0.1\nexists  172.31.0.2\ncreate  172.31.0.3\n',
+      stderr: 'assay: Nothing was created. Add --yes to create 2 hosts.\n',
+    });
+    const list = async () =>
+      JSON.parse(await onServer('asset', 'list', '--ip-range', '172.31.0.0/16', '--json'));
+    expect(await list()).toHaveLength(1);
+    expect((await create('--location', '172.31.0.1-3', '--yes', '--criticality', 'low')).stdout).toBe(
+      'Created 2 hosts. 1 host existed.\n',
+    );
+    expect(
+      (await list()).map(({ location, name, criticality }: any) => [location, name, criticality]),
+    ).toEqual([
+      ['172.31.0.1', '', 'low'],
+      ['172.31.0.2', 'Known', 'undefined'],
+      ['172.31.0.3', '', 'low'],
+    ]);
+    expect(await create('--location', '172.31.0.1-3')).toMatchObject({
+      code: 2,
+      stderr: 'assay: All hosts of this range exist.\n',
+    });
+    for (const [location, error] of [
+      ['172.31.0.0/16', 'has more than 1,024 addresses. Use smaller ranges.'],
+      ['172.31.0.9-1', 'ends before it begins.'],
+      ['172.31.0.1-300', 'is not a valid range of addresses.'],
+    ] as const)
+      expect(await create('--location', location, '--yes')).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: `assay: --location "${location}" ${error}\n`,
+      });
+    expect(
+      (await assay.run(['asset', 'list', '--ip-range', '172.31.0.2'], { env: serverEnvironment() })).stdout,
+    ).toMatch(/ Undefined /);
+  });
+
+  it('fails with a token in the environment and neither a server nor a data directory', async () => {
+    const env = { ASSAY_TOKEN: admin.token, ASSAY_DATA: '' };
+    expect(await assay.run(['tag', 'list'], { env })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'assay: ASSAY_TOKEN requires a server. Set ASSAY_SERVER, or choose a data directory with --data.\n',
+    });
+  });
+
   it('fails if the token is rejected or the server is unreachable', async () => {
     const rejected = await assay.run(['tag', 'list'], {
       env: { ASSAY_SERVER: server.origin, ASSAY_TOKEN: 'assay_nonsense' },

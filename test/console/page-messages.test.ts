@@ -161,7 +161,7 @@ describe('Console messages: assets', () => {
       [9, 'webapp', 'https://example.com/a', ''],
     ]);
     expect(invalid.map(({ line, error }) => `${line} ${error}`)).toEqual([
-      '3 is a network; enter its hosts, one per line',
+      '3 has more than 1,024 addresses; enter smaller ranges',
       '4 has a port; enter a URL for a web application, or only the host',
       '5 has a path; start URLs with https:// or http://',
       '6 is neither an IP address nor a hostname',

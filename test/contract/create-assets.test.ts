@@ -250,6 +250,26 @@ describe('Operation 74: create assets', () => {
       expect(list.body).toEqual([]);
     });
 
+    it.each(['192.0.2.1-20', '192.0.2.1-192.0.2.20', '192.0.2.0/24', '2001:db8::/120'])(
+      'rejects the range %s',
+      async (range) => {
+        const response = await create(host(range));
+        expectProblem(server, response, {
+          area: 'asset',
+          status: 422,
+          kind: 'validation-failed',
+          failedValidation: [
+            {
+              property: 'location',
+              message: 'must be one address or host name, not a range; send an asset for each address',
+              value: range,
+            },
+          ],
+        });
+        expect((await server.request('GET', PATH, { token: admin.token })).body).toEqual([]);
+      },
+    );
+
     it('rejects duplicate locations in any notation', async () => {
       const response = await create([host('mail.example'), host('192.0.2.1'), host('MAIL.example.')]);
       expectProblem(server, response, {

@@ -101,6 +101,10 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     '8f8bc5c7745f51523ea43de1e469b99be592975eb245294c462a219c2a4c3ca2',
     '69ead1822be54ff1e3abcec3bb9a256a310bfa73b42019d84244928efb495cc3',
   ],
+  '0016-address-order': [
+    'ab471521caeeaa46880cd342f3ac0c6f944e454caa66636498daeab4b330aedb',
+    'ab471521caeeaa46880cd342f3ac0c6f944e454caa66636498daeab4b330aedb',
+  ],
 };
 
 /** Tables that later migrations drop. */

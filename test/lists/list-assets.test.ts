@@ -8,6 +8,7 @@ import { verifyListContract } from '../harness/list-contract.ts';
 import { useOwnServer } from '../harness/server.ts';
 import { buildObservedPort } from '../../src/importers/parsing/scanned-hosts.ts';
 import { createFixtures } from '../harness/fixtures.ts';
+import { addressKey } from '../../src/auth/ip-addresses.ts';
 
 const NOW = Date.UTC(2026, 10, 22);
 const RANKS = ['undefined', 'low', 'medium', 'high'];
@@ -56,7 +57,7 @@ beforeAll(async () => {
   const user = await fixtures.user({ organization: 'assets' });
   member = user.token;
   await fixtures.access('assets-web', user.id);
-  const hosts = ['10.0.0.5', '10.0.1.7', '2001:db8::7', 'mail.assets.example', '192.0.2.9'];
+  const hosts = ['10.0.0.5', '10.0.1.7', '2001:db8::7', 'mail.assets.example', '9.2.0.192'];
   const uids: string[] = [];
   for (const [index, location] of hosts.entries()) {
     now += 1_000;
@@ -122,7 +123,7 @@ const walk = (token: string) => ({
     },
     'outsideListingUid[]': {
       value: ['assets-web'],
-      fits: ({ location }: Row) => ['mail.assets.example', '192.0.2.9'].includes(location),
+      fits: ({ location }: Row) => ['mail.assets.example', '9.2.0.192'].includes(location),
     },
     'assetType[]': {
       value: ['host', 'network'],
@@ -151,7 +152,7 @@ const walk = (token: string) => ({
     createdSince: { value: CREATED_SINCE, fits: ({ createdAt }: Row) => createdAt >= CREATED_SINCE },
   },
   orders: {
-    location: ({ location }: Row) => location,
+    location: ({ location }: Row) => (addressKey(location) === null ? location : ` ${addressKey(location)}`),
     createdAt: ({ createdAt }: Row) => createdAt,
     updatedAt: ({ updatedAt }: Row) => updatedAt,
     lastSeen: ({ lastSeen }: Row) => lastSeen,
@@ -174,11 +175,11 @@ describe('Operation 75: list assets', () => {
   it('sorts by location by default, with counts, listings and tags', async () => {
     const { body } = await server.request('GET', '/api/asset/v2/assets', { token: admin });
     expect(body.map(({ location }: Row) => location).slice(0, 3)).toEqual([
+      '9.2.0.192',
       '10.0.0.5',
       '10.0.1.7',
-      '192.0.2.9',
     ]);
-    expect(body[0]).toEqual({
+    expect(body[1]).toEqual({
       uid: expect.stringMatching(/^[0-9a-f]{24}$/),
       organizationUid: 'assets',
       assetType: 'host',
@@ -210,7 +211,7 @@ describe('Operation 75: list assets', () => {
       ['10.0.0.5', 2],
       ['2001:db8::7', 1],
       // Not listed, and with vulnerabilities that the member sees.
-      ['192.0.2.9', 1],
+      ['9.2.0.192', 1],
       ['10.0.1.7', 0],
       ['mail.assets.example', 0],
     ]);
@@ -235,10 +236,10 @@ describe('Operation 75: list assets', () => {
     expect(await at('10.0.1.255/24')).toEqual(['10.0.1.7']);
     expect(await at('::ffff:10.0.0.0/120')).toEqual(['10.0.0.5']);
     expect(await at('2001:db8::/127')).toEqual([]);
-    expect(await at('0.0.0.0/0')).toEqual(['10.0.0.5', '10.0.1.7', '192.0.2.9']);
-    expect(await at('::ffff:0:0/96')).toEqual(['10.0.0.5', '10.0.1.7', '192.0.2.9']);
+    expect(await at('0.0.0.0/0')).toEqual(['9.2.0.192', '10.0.0.5', '10.0.1.7']);
+    expect(await at('::ffff:0:0/96')).toEqual(['9.2.0.192', '10.0.0.5', '10.0.1.7']);
     expect(await at('::/0')).toEqual(['2001:db8::7']);
-    expect(await at('0.0.0.0/0', '::/0')).toEqual(['10.0.0.5', '10.0.1.7', '192.0.2.9', '2001:db8::7']);
+    expect(await at('0.0.0.0/0', '::/0')).toEqual(['9.2.0.192', '10.0.0.5', '10.0.1.7', '2001:db8::7']);
     for (const block of ['::/1', '::/80', '::ffff:0:0/95', '::/64'])
       expect([block, await at(block)]).toEqual([block, block === '::/1' ? ['2001:db8::7'] : []]);
     expect(await at('fffe::/1')).toEqual([]);

@@ -54,12 +54,12 @@ describe('Operation 79: list assets of a listing', () => {
     });
     expect(rows.map(({ location }) => location)).toEqual([
       '10.0.0.1',
-      '10.0.0.10',
       '10.0.0.2',
+      '10.0.0.10',
       'https://shop.example/',
       'mail.example',
     ]);
-    expect(rows[2]).toEqual({
+    expect(rows[1]).toEqual({
       assetUid: expect.stringMatching(/^[0-9a-f]{24}$/),
       location: '10.0.0.2',
       assetType: 'host',
@@ -67,7 +67,7 @@ describe('Operation 79: list assets of a listing', () => {
       scopeRules: [{ rule: 'at night' }, { rule: 'gently' }],
       createdAt: expect.any(String),
     });
-    expect(rows[1]?.['scopeRules']).toEqual([]);
+    expect(rows[2]?.['scopeRules']).toEqual([]);
   });
 
   it('returns 404 for invisible and unknown listings', async () => {

@@ -3,6 +3,7 @@ import { anyOf, inList } from '../../db/dialect-sql.ts';
 import {
   ASSET_COLUMNS,
   hydrateAssets,
+  locationOrder,
   MAX_RELATED,
   openVulnerabilityCount,
   seesAllVulnerabilities,
@@ -105,7 +106,7 @@ export const assetList = defineList({
     createdSince: sinceFilter('assets.created_at'),
   },
   sorts: {
-    location: { column: 'assets.location', type: 'text' },
+    location: locationOrder,
     createdAt: { column: 'assets.created_at', type: 'integer' },
     updatedAt: { column: 'assets.updated_at', type: 'integer' },
     lastSeen: { column: 'assets.last_seen', type: 'integer', nullable: true },

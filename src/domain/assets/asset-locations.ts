@@ -24,6 +24,8 @@ export function normalizeLocation(type: (typeof ASSET_TYPES)[number], text: stri
 const MAX_HOST_INPUT = 1_000;
 const HOST_NAME =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
+/** `192.0.2.1-20`, which would be a host name, and `192.0.2.0/24`. */
+const ADDRESS_RANGE = /^\d+(?:\.\d+){3}-[\d.]+$|^[\d.:a-f]+\/\d+$/i;
 const INVALID_HOST_CHARACTERS = /[\s/\\?#@:%[\]]/;
 /** A host whose last label is a number is an IPv4 address, or invalid (WHATWG URL, section 3.5). */
 const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
@@ -33,6 +35,7 @@ function normalizeHost(text: string): NormalizedLocation {
   // RFC 5952. A zone names an interface of the machine that wrote it.
   if (isIPv6(text) && !text.includes('%'))
     return { location: new SocketAddress({ address: text, family: 'ipv6' }).address };
+  if (ADDRESS_RANGE.test(text)) return { error: { code: 'not-one-host' } };
   const bare = text.replace(/\.$/, '');
   // `domainToASCII` accepts more than host names, parses numbers as addresses, and takes quadratic time.
   const name =

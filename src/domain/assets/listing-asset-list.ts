@@ -1,5 +1,5 @@
 import { ASSET_TYPES, type CRITICALITIES } from './asset-enums.ts';
-import { assetReadVisibility } from './read-asset.ts';
+import { assetReadVisibility, locationOrder } from './read-asset.ts';
 import { integerFilter, type ListContext, searchFilter, textFilter } from '../lists/filters.ts';
 import { notFound } from '../shared/errors.ts';
 import { defineList } from '../lists/define-list.ts';
@@ -39,7 +39,7 @@ export const listingAssetList = defineList({
     assetType: textFilter('assets.type', { oneOf: ASSET_TYPES }),
     search: searchFilter('assets.search_name', 'assets.search_location'),
   },
-  sorts: { location: { column: 'assets.location', type: 'text' } },
+  sorts: { location: locationOrder },
   hydrate: (_listContext, rows) =>
     rows.map((row): ListingAsset => ({
       uid: row.uid,

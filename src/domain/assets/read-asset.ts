@@ -52,6 +52,13 @@ export interface Asset {
 export const MAX_RELATED = 100;
 
 /** The columns that `hydrateAssets` needs. */
+/** The order by location. Addresses come first, as numbers; a space is less than every character of other locations. */
+export const locationOrder = {
+  column: 'assets.location',
+  columnFor: () => sql`coalesce(' ' || assets.address_hex, assets.location)`,
+  type: 'text',
+} as const;
+
 export const ASSET_COLUMNS = [
   'assets.id',
   'assets.uid',

@@ -74,6 +74,7 @@ export const FIELD_ERRORS = {
   'not-between-1995-and-now': 'must be a time between 1995 and now',
   'not-in-the-future': 'must be in the future',
   'not-json': 'must be JSON',
+  'not-one-host': 'must be one address or host name, not a range; send an asset for each address',
   'not-one-of': ({ values }: { values: readonly string[] }) => `must be one of ${values.join(', ')}`,
   'not-one-to': ({ max }: { max: number }) => `must have 1 to ${max} items`,
   'not-organization-of-assessment': 'is not the organization of the assessment',

@@ -78,7 +78,7 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
       <Textarea
         label={messages.pasteLabel}
         description={messages.pasteHint}
-        placeholder={'192.0.2.10, Gateway\nshop.example.com\nhttps://shop.example.com/'}
+        placeholder={'192.0.2.10, Gateway\n192.0.2.20-29\nshop.example.com\nhttps://shop.example.com/'}
         data-autofocus
         autosize
         minRows={6}

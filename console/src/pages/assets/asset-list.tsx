@@ -13,7 +13,7 @@ import { DataTable, toggleId } from '../../components/data-table.tsx';
 import { useAssetPermissions } from '../../session/permissions.ts';
 import { AddAssetsDialog } from './add-assets-dialog.tsx';
 import { EditAssetsDialog, type AssetEditKind } from './edit-assets-dialog.tsx';
-import { ASSET_TABLE_COLUMNS } from './columns.tsx';
+import { assetColumnsFor } from './columns.tsx';
 import { useAssetFilters } from './filters.ts';
 import { assetMessages as messages } from './messages.ts';
 import classes from './asset-list.module.css';
@@ -53,6 +53,7 @@ export function AssetList() {
     () => (selected.size > 0 ? loadedRows(list).filter(({ uid }) => selected.has(uid)) : []),
     [list, selected],
   );
+  const columns = useMemo(() => assetColumnsFor(loadedRows(list)), [list]);
   const targets = selected.size > 0 ? selectedRows : row === undefined ? [] : [row];
   const openEditor = (kind: AssetEditKind) => () => targets.length > 0 && setEditKind(kind);
   const openRow = ({ uid }: AssetRow) => void navigate({ to: `/assets/${uid}` });
@@ -122,7 +123,7 @@ export function AssetList() {
         <DataTable
           label={messages.listTitle}
           list={list}
-          columns={ASSET_TABLE_COLUMNS}
+          columns={columns}
           rowId={uidOf}
           rowName={locationOf}
           current={current}

@@ -6,11 +6,20 @@ import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
 import { type Column, StackedCell, RowLink } from '../../components/table-column.tsx';
 import { Time } from '../../components/time.tsx';
 
-export const ASSET_TABLE_COLUMNS: readonly Column<AssetRow>[] = [
+interface AssetColumn extends Column<AssetRow> {
+  /** Absent for a column that is always shown. */
+  hasValue?: (row: AssetRow) => boolean;
+}
+
+/** @returns the columns with a value in one of the rows, so that addresses have the width of the others */
+export const assetColumnsFor = (rows: readonly AssetRow[]) =>
+  ASSET_COLUMNS.filter(({ hasValue }) => hasValue === undefined || rows.some(hasValue));
+
+const ASSET_COLUMNS: readonly AssetColumn[] = [
   {
     id: 'location',
     header: 'Asset',
-    width: 'minmax(120px, 1.8fr)',
+    width: 'minmax(210px, 4fr)',
     sort: 'location',
     cell: ({ uid, location }) => (
       <RowLink to={`/assets/${uid}`} title={location}>
@@ -38,6 +47,7 @@ export const ASSET_TABLE_COLUMNS: readonly Column<AssetRow>[] = [
     header: 'Name',
     width: 'minmax(100px, 2fr)',
     minTableWidth: 920,
+    hasValue: ({ name, location }) => name !== '' && name !== location,
     cell: ({ name, location }) =>
       name !== location && (
         <span title={name} dir="auto">
@@ -64,6 +74,7 @@ export const ASSET_TABLE_COLUMNS: readonly Column<AssetRow>[] = [
     header: 'Tags',
     width: 'minmax(110px, 1fr)',
     minTableWidth: 1040,
+    hasValue: ({ tags }) => tags.length > 0,
     cell: ({ tags }) => (
       <Group gap={4} wrap="nowrap">
         {tags.slice(0, 1).map(({ uid, name }) => (
@@ -79,8 +90,9 @@ export const ASSET_TABLE_COLUMNS: readonly Column<AssetRow>[] = [
     id: 'listings',
     header: 'Listings',
     description: LISTING_DESCRIPTION,
-    width: 'minmax(120px, 1fr)',
+    width: 'minmax(110px, 1fr)',
     minTableWidth: 840,
+    hasValue: ({ listings }) => listings.length > 0,
     cell: ({ listings }) => {
       const names = listings.map(({ listingUid }) => listingUid).join(', ');
       return <span title={names}>{names}</span>;
@@ -91,6 +103,7 @@ export const ASSET_TABLE_COLUMNS: readonly Column<AssetRow>[] = [
     header: messages.columns.openPorts,
     width: '88px',
     minTableWidth: 1140,
+    hasValue: ({ openPortCount }) => openPortCount > 0,
     cell: ({ openPortCount }) => (openPortCount === 0 ? '' : openPortCount.toLocaleString()),
   },
   {

@@ -82,7 +82,8 @@ export const assetDialogMessages = {
   listingHint: 'The assessment that tests them.',
   listingHintOptional: 'The assessment that tests them (optional).',
   pasteLabel: 'Hosts and URLs',
-  pasteHint: 'One per line. A name may follow after a comma.',
+  pasteHint:
+    'One per line, or ranges such as 192.0.2.1-20 and 192.0.2.0/24. A name may follow after a comma.',
   chooseListing: 'Choose a listing to see which assets are new.',
   lookingUp: 'Looking up existing assets',
   addFailed: 'Could not add the assets',
@@ -117,9 +118,13 @@ export const assetDialogMessages = {
   removeFromListing: 'Remove from listing',
 } as const;
 
-/** Why a pasted line is invalid, to follow the line: "10.0.0.0/8 is a network…". */
+/** Why a pasted line is invalid, to follow the line: "10.0.0.0/8 has more than…". */
 export const pastedLineErrors = {
-  network: 'is a network; enter its hosts, one per line',
+  range: {
+    invalid: 'is not a valid range of addresses',
+    reversed: 'ends before it begins',
+    'too-many': 'has more than 1,024 addresses; enter smaller ranges',
+  },
   port: 'has a port; enter a URL for a web application, or only the host',
   path: 'has a path; start URLs with https:// or http://',
   host: 'is neither an IP address nor a hostname',

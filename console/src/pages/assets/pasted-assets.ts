@@ -1,3 +1,4 @@
+import { expandAddressRange } from '../../../../client/src/address-ranges.ts';
 import type { Asset } from '../../../../client/src/openapi-types.ts';
 import { pastedLineErrors } from './messages.ts';
 
@@ -30,8 +31,8 @@ const IPV4 = /^(25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}$/;
 const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i;
 
 /**
- * Parses a list of hosts and URLs, one per line; a name may follow after a comma, a semicolon or a tab. Skips empty
- * lines and comments (`#`).
+ * Parses a list of hosts, ranges of addresses and URLs, one per line; a name may follow after a comma, a semicolon or a
+ * tab. Skips empty lines and comments (`#`).
  */
 export function parsePastedAssets(text: string): ParsedAssets {
   const pasted: ParsedAssets = { assets: [], invalid: [], duplicates: 0 };
@@ -41,26 +42,35 @@ export function parsePastedAssets(text: string): ParsedAssets {
     if (trimmed === '' || trimmed.startsWith('#')) continue;
     const [, first = '', name = ''] = /^([^\t,;]*)(?:[\t,;](.*))?$/.exec(trimmed) ?? [];
     const line = index + 1;
-    const read = parseLocation(first.trim());
-    if ('error' in read) {
-      pasted.invalid.push({ line, text: trimmed, error: read.error });
-      continue;
+    for (const read of parseLocations(first.trim())) {
+      if ('error' in read) {
+        pasted.invalid.push({ line, text: trimmed, error: read.error });
+        continue;
+      }
+      const key = `${read.assetType} ${read.location}`;
+      if (seenKeys.has(key)) pasted.duplicates += 1;
+      else pasted.assets.push({ line, ...read, name: name.trim() });
+      seenKeys.add(key);
     }
-    const key = `${read.assetType} ${read.location}`;
-    if (seenKeys.has(key)) pasted.duplicates += 1;
-    else pasted.assets.push({ line, ...read, name: name.trim() });
-    seenKeys.add(key);
   }
   return pasted;
 }
 
 type ParsedLocation = Pick<PastedAsset, 'assetType' | 'location'> | { error: string };
 
+/** @returns the host of each address of a range, or one location */
+function parseLocations(text: string): ParsedLocation[] {
+  const range = expandAddressRange(text);
+  if (range === undefined) return [parseLocation(text)];
+  return 'error' in range
+    ? [{ error: pastedLineErrors.range[range.error] }]
+    : range.addresses.map((location) => ({ assetType: 'host', location }));
+}
+
 function parseLocation(text: string): ParsedLocation {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return parseWebApplication(text);
   const bare = text.replace(/^\[(.*)\]$/, '$1');
   if (IPV4.test(bare)) return { assetType: 'host', location: bare };
-  if (/^[0-9a-f:.]+\/\d+$/i.test(bare)) return { error: pastedLineErrors.network };
   if (bare.includes(':') && URL.canParse(`http://[${bare}]/`))
     return { assetType: 'host', location: new URL(`http://[${bare}]/`).hostname.slice(1, -1) };
   if (/:\d+$/.test(bare)) return { error: pastedLineErrors.port };

@@ -79,8 +79,8 @@ function AssetLines({ label, items }: { label: string; items: readonly PastedAss
       // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
       tabIndex={0}
     >
-      {items.slice(0, MAX_LINES).map(({ line, assetType, location, name }) => (
-        <li key={line}>
+      {items.slice(0, MAX_LINES).map(({ assetType, location, name }) => (
+        <li key={`${assetType} ${location}`}>
           <Badge
             size="sm"
             variant={label === 'New' ? 'light' : 'default'}
