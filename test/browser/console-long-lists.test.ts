@@ -132,6 +132,30 @@ describeInBrowser('Console: long lists', () => {
     expect(await alert.count()).toBe(0);
   });
 
+  it('assets beyond the loaded ones are read by number', async () => {
+    const { token = '' } = assay.demo().users.admin;
+    const hosts = Array.from(
+      { length: 1_200 },
+      (_, index) =>
+        `<host><status state="up"/><address addr="10.99.${index >> 8}.${index & 255}" addrtype="ipv4"/></host>`,
+    );
+    const report = `<?xml version="1.0"?><nmaprun scanner="nmap" start="1">${hosts.join('')}</nmaprun>`;
+    const { status, body } = await uploadReport(assay.server(), token, report, {
+      assessment_id: assay.demo().assessment.uid,
+    });
+    expect(status).toBe(202);
+    await waitForImport(assay.server(), token, body.id);
+    const page = await assay.enter('admin', '/assets');
+    await page.getByText(/^1,\d{3} found$/).waitFor();
+    const grid = page.getByRole('grid', { name: 'Assets' });
+    await grid.focus();
+    const numbered = page.waitForRequest((request) => new URL(request.url()).searchParams.has('page'));
+    await page.keyboard.press('End');
+    await numbered;
+    await grid.locator('[data-current]').getByRole('link').waitFor();
+    expect(await grid.getAttribute('aria-activedescendant')).toMatch(/^row-1\d{3}$/);
+  });
+
   it('End finds the last row when rows have left the list meanwhile', async () => {
     const page = await enter(`${LIST}&phase=%5B%22new%22%5D`);
     const search = new URLSearchParams({ 'filter[search]': titleOf(COUNT) });
