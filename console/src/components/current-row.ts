@@ -8,19 +8,22 @@ interface CurrentRow<Row> {
   current: number | undefined;
   setCurrent: (index: number | undefined) => void;
   row: Row | undefined;
-  /** @returns the index of the row at an offset from the current one, limited to the loaded rows */
+  /** @returns the index of the row at an offset from the current one */
   offsetIndex: (offset: number) => number;
 }
 
 /** The row of a list that keyboard shortcuts act on. */
 export function useCurrentRow<Row>(list: PagedList<Row>): CurrentRow<Row> {
-  const [current, setCurrent] = useState<number>();
+  const [wanted, setCurrent] = useState<number>();
+  // Rows may have been deleted before the last ones were read.
+  const current =
+    wanted !== undefined && list.isCounted && !list.isPending ? Math.min(wanted, list.total - 1) : wanted;
   return {
     current,
     setCurrent,
     row: current === undefined ? undefined : list.rowAt(current),
     offsetIndex: (offset) =>
-      Math.max(0, Math.min(list.loadedCount - 1, (current ?? (offset > 0 ? -1 : 1)) + offset)),
+      Math.max(0, Math.min(list.total - 1, (current ?? (offset > 0 ? -1 : 1)) + offset)),
   };
 }
 

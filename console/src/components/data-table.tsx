@@ -15,8 +15,6 @@ const features = tableFeatures({ columnVisibilityFeature });
 /** Rows rendered beyond the visible ones, so that scrolling shows no gap. */
 const OVERSCAN = 10;
 const ROW_HEIGHT = 40;
-/** Rows loaded ahead of scrolling. */
-const PREFETCH_ROWS = 400;
 /** Pixels. Narrower tables hide selected columns that do not fit. */
 const WIDE_TABLE = 620;
 /** Pixels. Narrower tables show the narrow variant of their columns. */
@@ -57,10 +55,12 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     overscan: OVERSCAN,
   });
   const items = virtual.getVirtualItems();
-  const last = Math.min(list.total, (items.at(-1)?.index ?? 0) + PREFETCH_ROWS);
+  const first = items[0]?.index ?? 0;
+  const last = items.at(-1)?.index ?? 0;
+  const { isScrolling } = virtual;
   useEffect(() => {
-    list.loadUntil(last - 1);
-  }, [list, last]);
+    list.load(first, last, isScrolling);
+  }, [list, first, last, isScrolling]);
   useEffect(() => {
     if (current !== undefined) virtual.scrollToIndex(current);
   }, [current, virtual]);
@@ -155,10 +155,13 @@ function useRowHandlers<Row extends object>(props: DataTableProps<Row>) {
     [],
   );
   const move = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step !== undefined && onCurrent !== undefined) {
-      event.preventDefault();
-      onCurrent(Math.max(0, Math.min(list.total - 1, (current ?? -1) + step)));
+    const before = current ?? -1;
+    const last = list.total - 1;
+    const target = { ArrowDown: before + 1, ArrowUp: before - 1, Home: 0, End: last }[event.key];
+    if (target !== undefined && onCurrent !== undefined) {
+      // The browser also scrolls to the ends, from which the current row may be far.
+      if (event.key.startsWith('Arrow')) event.preventDefault();
+      onCurrent(Math.max(0, Math.min(last, target)));
     }
     const row = current === undefined ? undefined : list.rowAt(current);
     if (

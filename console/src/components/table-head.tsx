@@ -57,7 +57,7 @@ export function SelectAll<Row>({ list, rowId, selection: { selected, onChange } 
       aria-label={commonMessages.list.selectLoaded}
       checked={selected.size > 0 && selected.size >= list.loadedCount}
       indeterminate={selected.size > 0 && selected.size < list.loadedCount}
-      onChange={() => onChange(selected.size > 0 ? new Set() : new Set(loadedRows(list).map(rowId)))}
+      onChange={() => onChange(selected.size > 0 ? new Set() : new Set(loadedRows(list, rowId).map(rowId)))}
     />
   );
 }

@@ -31,7 +31,14 @@ export const TableRow = memo(function TableRow<Row>(props: TableRowProps<Row>) {
   const style = { gridTemplateColumns: template, transform: `translateY(${offset}px)` };
   if (row === undefined)
     return (
-      <div role="row" aria-rowindex={index + 2} className={classes.row} style={style}>
+      <div
+        id={`row-${index}`}
+        role="row"
+        aria-rowindex={index + 2}
+        data-current={isCurrent || undefined}
+        className={classes.row}
+        style={style}
+      >
         <div role="gridcell" className={classes.waiting}>
           <Skeleton height={12} />
         </div>

@@ -1,7 +1,7 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { paths } from '../../../client/src/openapi-types.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
-import { api, parseAssetTotal, parsePage } from './client.ts';
+import { api, pageStart, parsePage, parseTotal } from './client.ts';
 import { type PagedList, usePagedList } from './paged-list.ts';
 import { commonMessages } from '../components/messages.ts';
 import { queryMessages } from './messages.ts';
@@ -19,12 +19,12 @@ export function useScope(uid: string, search: string): PagedList<ScopeAsset> {
   return usePagedList<ScopeAsset>({
     key: [...scopeKey(uid), search],
     pageSize: SCOPE_PAGE_SIZE,
-    fetchPage: async (cursor, signal) =>
+    fetchPage: async (cursor, signal, number) =>
       parsePage<ScopeAsset>(
         await api.GET('/api/asset/v2/listings/{listingUid}/assets', {
           params: {
             path: { listingUid: uid },
-            query: { ...query, perPage: SCOPE_PAGE_SIZE, 'page[after]': cursor },
+            query: { ...query, perPage: SCOPE_PAGE_SIZE, ...pageStart(cursor, number, 'page') },
           },
           signal,
         }),
@@ -34,7 +34,7 @@ export function useScope(uid: string, search: string): PagedList<ScopeAsset> {
         params: { path: { listingUid: uid }, query: { ...query, perPage: 1 } },
         signal,
       });
-      return Number(response.headers.get('pagination-total-count') ?? 0);
+      return parseTotal(response);
     },
   });
 }
@@ -91,6 +91,6 @@ export const assetsOutsideScopeQuery = (uid: string) =>
         params: { query: { 'outsideListingUid[]': [uid], perPage: SCOPE_PAGE_SIZE, sort: 'location' } },
         signal,
       });
-      return { assets: data, total: parseAssetTotal(response) };
+      return { assets: data, total: parseTotal(response) };
     },
   });

@@ -1,5 +1,5 @@
 import { queryOptions, useMutation, useQueryClient, infiniteQueryOptions } from '@tanstack/react-query';
-import { api, type Asset, parseAssetTotal, parsePage } from './client.ts';
+import { api, type Asset, pageStart, parsePage, parseTotal } from './client.ts';
 import type { AssetType, Criticality } from './enums.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
@@ -62,10 +62,15 @@ export function useAssets(search: AssetSearch): PagedList<AssetRow> {
   const query = filterParams(search);
   return usePagedList<AssetRow>({
     key: [...ASSETS_KEY, search],
-    async fetchPage(cursor, signal) {
+    async fetchPage(cursor, signal, number) {
       const result = await api.GET('/api/asset/v2/assets', {
         params: {
-          query: { ...query, fields: ROW_FIELDS.join(','), perPage: PAGE_SIZE, 'page[after]': cursor },
+          query: {
+            ...query,
+            fields: ROW_FIELDS.join(','),
+            perPage: PAGE_SIZE,
+            ...pageStart(cursor, number, 'page'),
+          },
         },
         signal,
       });
@@ -76,7 +81,7 @@ export function useAssets(search: AssetSearch): PagedList<AssetRow> {
         params: { query: { ...query, fields: 'uid', perPage: 1 } },
         signal,
       });
-      return parseAssetTotal(response);
+      return parseTotal(response);
     },
   });
 }

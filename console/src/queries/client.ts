@@ -40,9 +40,19 @@ export interface CursorPage<Row> {
   rows: readonly Row[];
   /** Cursor of the next page; undefined on the last. */
   next: string | undefined;
+  /** The number of rows over all pages; 0 if it was read by cursor. */
+  total?: number;
 }
 
-/** Parses a response to a request with `page[after]`. */
+/** @returns the parameter of a page: its number if there is one, else its cursor */
+export const pageStart = (
+  cursor: string,
+  number: number | undefined,
+  numberParameter = 'page[number]',
+): Record<string, string | number> =>
+  number === undefined ? { 'page[after]': cursor } : { [numberParameter]: number };
+
+/** Parses a page. */
 export function parsePage<Row>({
   data,
   response,
@@ -50,16 +60,14 @@ export function parsePage<Row>({
   data: readonly Row[];
   response: Response;
 }): CursorPage<Row> {
-  return { rows: data, next: nextPageQuery(response, [], { 'page[after]': '' })?.['page[after]'] };
+  const next = nextPageQuery(response, [], { 'page[after]': '' })?.['page[after]'];
+  return { rows: data, next, total: parseTotal(response) };
 }
 
-/** Parses the total of a V1 list; only responses without cursor have it. */
-export function parseTotal(response: Response): number {
-  const pagination = response.headers.get('x-pagination');
-  return pagination === null ? 0 : (JSON.parse(pagination) as { total_entries: number }).total_entries;
-}
-
-/** Parses the total of a list of assets or asset tags; only responses without cursor have it. */
-export function parseAssetTotal(response: Response): number {
-  return Number(response.headers.get('pagination-total-count') ?? 0);
+/** Parses the total of a list; only responses without cursor have it. */
+export function parseTotal({ headers }: Response): number {
+  const pagination = headers.get('x-pagination');
+  return pagination === null
+    ? Number(headers.get('pagination-total-count'))
+    : (JSON.parse(pagination) as { total_entries: number }).total_entries;
 }

@@ -128,8 +128,8 @@ export function useGroupMembers(id: number, role: GroupRole | undefined): PagedL
   return usePagedList<GroupMember>({
     key: [...membersKey(id), role ?? ''],
     pageSize: MEMBERS_PAGE_SIZE,
-    async fetchPage(cursor, signal) {
-      const page = cursor === '' ? 1 : Number(cursor);
+    async fetchPage(cursor, signal, number) {
+      const page = number ?? (cursor === '' ? 1 : Number(cursor));
       const { data } = await api.GET(MEMBERS_PATH, {
         params: {
           path: { assessmentGroupId: id },
@@ -137,8 +137,8 @@ export function useGroupMembers(id: number, role: GroupRole | undefined): PagedL
         },
         signal,
       });
-      const { totalPages } = data.metadata.pagination;
-      return { rows: data.members, next: page < totalPages ? String(page + 1) : undefined };
+      const { totalPages, total } = data.metadata.pagination;
+      return { rows: data.members, next: page < totalPages ? String(page + 1) : undefined, total };
     },
     fetchTotal: async (signal) => (await fetchCount(id, role, signal)).total,
   });

@@ -2,6 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { SummaryOfVulnerabilities, VulnerabilityFilter } from '../../../client/src/openapi-types.ts';
 import {
   api,
+  pageStart,
   parsePage,
   parseTotal,
   type TimelineEntry,
@@ -56,7 +57,7 @@ export function useVulnerabilities(search: VulnerabilitySearch): PagedList<Vulne
   const query = { ...vulnerabilityFilterParams(search), 'filter[include_attachments]': false };
   return usePagedList<VulnerabilityRow>({
     key: [...VULNERABILITIES_KEY, search],
-    async fetchPage(cursor, signal) {
+    async fetchPage(cursor, signal, number) {
       const page = await api.GET('/v1/vulnerabilities', {
         params: {
           query: {
@@ -64,7 +65,7 @@ export function useVulnerabilities(search: VulnerabilitySearch): PagedList<Vulne
             ...(search.sort === undefined ? {} : { sort: search.sort as 'title' }),
             fields: ROW_FIELDS.join(','),
             'page[size]': PAGE_SIZE,
-            'page[after]': cursor,
+            ...pageStart(cursor, number),
           },
         },
         signal,

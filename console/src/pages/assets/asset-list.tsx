@@ -50,7 +50,7 @@ export function AssetList() {
     void navigate({ search: (previous) => omitUndefined({ ...previous, ...next }), replace: true });
   };
   const selectedRows = useMemo(
-    () => (selected.size > 0 ? loadedRows(list).filter(({ uid }) => selected.has(uid)) : []),
+    () => (selected.size > 0 ? loadedRows(list, uidOf).filter(({ uid }) => selected.has(uid)) : []),
     [list, selected],
   );
   const columns = useMemo(() => assetColumnsFor(loadedRows(list)), [list]);

@@ -40,6 +40,8 @@ import { commonMessages } from '../../components/messages.ts';
 
 const memberName = ({ userName, userEmail, userUid }: GroupMember) => userName ?? userEmail ?? userUid;
 
+const userUidOf = ({ userUid }: GroupMember) => userUid;
+
 const messages = groupMessages.members;
 
 const MEMBER_COLUMNS: readonly Column<GroupMember>[] = [
@@ -167,7 +169,7 @@ function Members({ id, organizationUid }: { id: number; organizationUid: string 
   const canAdd = counts?.mayAdd === true;
   const isAdmin = user?.admin === true;
   const selectedPeople = () =>
-    loadedRows(list)
+    loadedRows(list, userUidOf)
       .filter(({ userUid }) => selected.has(userUid))
       .map((member) => ({ userUid: member.userUid, name: memberName(member), role: member.role }));
   const show = (next: GroupRole | '') => {
@@ -247,7 +249,7 @@ function Members({ id, organizationUid }: { id: number; organizationUid: string 
           label="Members"
           list={list}
           columns={MEMBER_COLUMNS}
-          rowId={({ userUid }) => userUid}
+          rowId={userUidOf}
           rowName={memberName}
           {...(canEdit ? { selection: { selected, onChange: setSelected } } : {})}
           empty={
