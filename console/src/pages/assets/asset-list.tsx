@@ -53,7 +53,7 @@ export function AssetList() {
     () => (selected.size > 0 ? loadedRows(list, uidOf).filter(({ uid }) => selected.has(uid)) : []),
     [list, selected],
   );
-  const columns = useMemo(() => assetColumnsFor(loadedRows(list)), [list]);
+  const columns = useMemo(() => assetColumnsFor(list.pages.flat()), [list.pages]);
   const targets = selected.size > 0 ? selectedRows : row === undefined ? [] : [row];
   const openEditor = (kind: AssetEditKind) => () => targets.length > 0 && setEditKind(kind);
   const openRow = ({ uid }: AssetRow) => void navigate({ to: `/assets/${uid}` });
