@@ -1,4 +1,4 @@
-import { markdownToPlainText } from './parsing/escape-markdown.ts';
+import { markdownToPlainText, unlinkAttachments } from './parsing/escape-markdown.ts';
 import type { Severity } from '../domain/shared/statuses-and-severities.ts';
 import { calculateCvssScore } from '../domain/vulnerabilities/cvss.ts';
 import {
@@ -23,6 +23,8 @@ export const MAX_STORED_LOCATIONS = 1_000;
 export const MAX_EVIDENCE = 20;
 /** Ids and references per finding. */
 const MAX_IDS = 1_000;
+/** Begins an image in evidence. The attachments are ours, and a report shows none of them. */
+const EMBEDDED = '](attachment:';
 /** Characters per location value. */
 const MAX_VALUE = 2_048;
 
@@ -48,8 +50,8 @@ export interface NormalizedFinding {
 }
 
 /**
- * Normalizes a reported finding: replaces NUL and lone surrogates by U+FFFD, truncates texts, and drops invalid CVE and
- * CWE ids and web addresses.
+ * Normalizes a reported finding: replaces NUL and lone surrogates by U+FFFD, truncates texts, breaks links to
+ * attachments, and drops invalid CVE and CWE ids and web addresses.
  */
 export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
   let isTruncated = false;
@@ -59,6 +61,7 @@ export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
     if (truncated.length < value.length) isTruncated = true;
     return sanitizeText(truncated);
   };
+  const markdown = (value = ''): string => text(unlinkAttachments(value));
   const limited = <T>(values: readonly T[] | undefined, max: number): readonly T[] => {
     if (values === undefined) return [];
     if (values.length > max) isTruncated = true;
@@ -82,16 +85,18 @@ export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
       name(finding.rule) ||
       'Untitled',
     severity: finding.severity,
-    description: text(finding.description),
-    impact: text(finding.impact),
-    recommendedFix: text(finding.recommendedFix),
+    description: markdown(finding.description),
+    impact: markdown(finding.impact),
+    recommendedFix: markdown(finding.recommendedFix),
     category: names,
     cveIds: uniqueIds(limited(finding.cveIds, MAX_IDS), cachedCve),
     cweIds: uniqueIds(limited(finding.cweIds, MAX_IDS), cachedCwe),
     cvssScore: calculatedScore ?? validScore(finding.cvssScore),
     cvssVector: calculatedScore === undefined ? null : (cvssVector as string),
     referenceUrls: uniqueIds(limited(finding.referenceUrls, MAX_IDS), cachedUrl),
-    evidence: limited(finding.evidence, MAX_EVIDENCE).flatMap((item) => text(item) || []),
+    evidence: limited(finding.evidence, MAX_EVIDENCE).flatMap(
+      (item) => text(item.replaceAll(EMBEDDED, '$& ')) || [],
+    ),
     locations,
     locationCount: (reported ?? locations).length,
     // Evaluated last, because the members above set it.

@@ -91,6 +91,19 @@ describeInBrowser('Console: imports', () => {
     await expect.poll(() => grid.getByRole('link').count()).toBe(count);
   });
 
+  it('does not call a finding skipped whose time is unclear', async () => {
+    const page = await enterImports();
+    await upload(page, 'nuclei/results.jsonl');
+    await selectAssessment(page, 'Driver apps 2026');
+    const nuclei = card(page, 'results.jsonl');
+    await nuclei.getByRole('button', { name: 'Show details' }).click();
+    const records = nuclei.getByRole('region', { name: 'Skipped or incomplete' }).getByRole('listitem');
+    await records.filter({ hasText: 'time not understood' }).waitFor();
+    expect(await records.count()).toBe(4);
+    const skipped = nuclei.locator('dl div').filter({ hasText: 'records skipped' });
+    expect(await skipped.getByRole('definition').textContent()).toBe('3');
+  });
+
   it('links to gone findings, which are marked until they are decided, and undoes the import', async () => {
     const first = nucleiReport('first.jsonl', '03', 'stays', 'goes', 'accepted');
     await importReport(first, {

@@ -113,4 +113,40 @@ describeInBrowser('Console: Markdown', () => {
     expect(await impact.getByText('remote').textContent()).toContain('remote');
     await expectAccessible(page, page.getByText(NOTICE));
   });
+
+  it('shows headings of a text below and smaller than those of its section', async () => {
+    const id = await create({ description: '# One\n\nText\n\n## Two\n\n###### Six' });
+    const page = await assay.enter('admin', `/vulnerabilities/${id}`);
+    const sizeOf = (name: string, level: number) =>
+      page
+        .getByRole('heading', { name, level })
+        .evaluate((heading) => Number.parseFloat(getComputedStyle(heading).fontSize));
+    const sizes = [
+      await sizeOf('Description', 2),
+      await sizeOf('One', 3),
+      await sizeOf('Two', 4),
+      await sizeOf('Six', 6),
+    ] as const;
+    expect(sizes[0]).toBeGreaterThan(sizes[1]);
+    expect(sizes[1]).toBeGreaterThan(sizes[2]);
+    expect(sizes[2]).toBe(sizes[3]);
+  });
+
+  it('says which evidence is a request, a response or both', async () => {
+    const request = 'GET /a HTTP/1.1\r\nHost: a.example';
+    const response = 'HTTP/1.1 200 OK\r\n\r\n<p>a</p>';
+    const id = await create({
+      http_requests: [request, response, `${request}\n\n${response}`, `${request}\r\n\r\nHTTP`, 'seen'],
+    });
+    const page = await assay.enter('admin', `/vulnerabilities/${id}`);
+    const captions = page.locator('figcaption');
+    await captions.first().waitFor();
+    expect(await captions.allInnerTexts()).toEqual([
+      '1. Request',
+      '2. Response',
+      '3. Request and response',
+      '4. Request',
+      '5. Evidence',
+    ]);
+  });
 });

@@ -25,6 +25,7 @@ describeInBrowser('Console: outside the scope', () => {
     await row.getByText('Outside scope').waitFor();
     await page.goto(`/vulnerabilities/${id}`);
     await expect.poll(() => page.getByText('Outside scope').count()).toBe(2);
+    await page.getByText('198.51.100.71 Outside scope').waitFor();
     await page.goto(`/assets/${first.uid}`);
     await page.getByText('Outside scope').waitFor();
 

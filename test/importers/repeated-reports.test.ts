@@ -80,6 +80,76 @@ describe.each(REPORTS)('The report $file of $format.name', ({ format, report }) 
   });
 });
 
+it('A report whose texts an earlier version wrote otherwise updates them once, and changes nothing else', async () => {
+  const scope = await newPlace();
+  const report = readFileSync(new URL('wapiti/site.json', FOLDER));
+  const { db } = server.context;
+  const { result } = await imported(wapiti, report, scope);
+  const read = () =>
+    db.read
+      .selectFrom('vulnerabilities')
+      .selectAll()
+      .where('assessment_id', '=', scope.assessment.id)
+      .orderBy('id')
+      .execute();
+  const readTimeline = (ids: readonly number[]) =>
+    db.read
+      .selectFrom('timeline_entries')
+      .select(['vulnerability_id', 'kind', 'before', 'after'])
+      .where('vulnerability_id', 'in', ids)
+      .orderBy('id')
+      .execute();
+  const original = await read();
+  const ids = original.map(({ id }) => id);
+  expect(ids).toHaveLength(result.findings_created);
+  const { token } = await createFixtures(server).user();
+  const fixed = await server.request('PATCH', `/v1/vulnerabilities/${ids[0]}`, {
+    token,
+    body: { status_id: 5 },
+  });
+  expect(fixed.status).toBe(200);
+  await db.write(async (tx) => {
+    await tx
+      .updateTable('vulnerabilities')
+      .set({ description: '    As an earlier version wrote it' })
+      .where('id', 'in', ids)
+      .execute();
+    await tx
+      .updateTable('scanner_findings')
+      .set({ content_hash: 'earlier' })
+      .where('vulnerability_id', 'in', ids)
+      .execute();
+  });
+  const earlierTimeline = await readTimeline(ids);
+  const earlier = await read();
+
+  const seenAgain = {
+    findings_created: 0,
+    findings_seen_again: ids.length,
+    findings_reopened: 0,
+    findings_gone: 0,
+  };
+  expect((await imported(wapiti, report, scope)).result).toMatchObject(seenAgain);
+  const updated = await read();
+  expect(updated.map(({ id, status_id }) => [id, status_id])).toEqual(
+    earlier.map(({ id, status_id }) => [id, status_id]),
+  );
+  expect(updated.map(({ description }) => description)).toEqual(
+    original.map(({ description }) => description),
+  );
+  const timeline = await readTimeline(ids);
+  expect(timeline.slice(earlierTimeline.length).map((entry) => [entry.vulnerability_id, entry.kind])).toEqual(
+    ids.map((id) => [id, 'seen']),
+  );
+
+  expect((await imported(wapiti, report, scope)).result).toMatchObject(seenAgain);
+  const ignored = { last_import_id: 0 };
+  expect((await read()).map((row) => ({ ...row, ...ignored }))).toEqual(
+    updated.map((row) => ({ ...row, ...ignored })),
+  );
+  expect(await readTimeline(ids)).toEqual(timeline);
+});
+
 describe('A later report', () => {
   const trivyReport = (createdAt: string, ...ids: string[]) =>
     JSON.stringify({

@@ -1,5 +1,5 @@
 import { Anchor, Typography } from '@mantine/core';
-import { toJsxRuntime } from 'hast-util-to-jsx-runtime';
+import { type Components, toJsxRuntime } from 'hast-util-to-jsx-runtime';
 import { type ComponentProps, use, useMemo } from 'react';
 import { Fragment, jsx, jsxs } from 'react/jsx-runtime';
 import { downloadAttachment } from '../queries/attachments.ts';
@@ -53,8 +53,14 @@ export default function MarkdownText({ children: text, vulnerabilityId }: TextPr
 function componentsFor(
   vulnerabilityId: number | undefined,
   findPendingUpload: (url: string) => Blob | undefined,
-) {
+): Components {
   return {
+    // Texts are in sections, whose headings are above theirs.
+    h1: 'h3',
+    h2: 'h4',
+    h3: 'h5',
+    h4: 'h6',
+    h5: 'h6',
     a({ href, children: content }: ComponentProps<'a'>) {
       if (href?.toLowerCase().startsWith('attachment:') !== true)
         return (

@@ -1,3 +1,5 @@
+import { decodeEntities } from './html-entities.ts';
+
 /** A URL, code between backticks (not `quoted'), or a character that Markdown may give a meaning. */
 const SPECIAL = /(?:https?:\/\/|www\.)[^\s<>\p{Cc}]+|(?<!`)`(?![^\s`']*')[^`]+`(?!`)|[\\`*_[\]<&~]/giu;
 const WORD = /[\p{L}\p{N}]/u;
@@ -49,13 +51,20 @@ export function codeSpan(text: string): string {
   return `${fence} ${text} ${fence}`;
 }
 
-/** Turns a text of an importer back into plain text, for evidence, which is no Markdown. */
+/** Turns the Markdown of a report into plain text, for evidence, which is no Markdown. Code stays as it is. */
 export function markdownToPlainText(markdown: string): string {
-  return markdown
-    .replace(/\\([!-/:-@[-`{-~])|<(https?:\/\/[^\s<>]+)>/g, '$1$2')
-    .replaceAll('  \n', '\n')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&amp;', '&');
+  return markdown.replace(
+    /\\([!-/:-@[-`{-~])|(?<!`)(`+)(?!`)[^`]*\2(?!`)|<(https?:\/\/[^\s<>]+)>| {2}(?=\n)|&(?:lt|amp);/g,
+    (match, escaped: string | undefined, fence: string | undefined, url: string | undefined) =>
+      fence === undefined ? (escaped ?? url ?? decodeEntities(match).trimEnd()) : match,
+  );
+}
+
+/** Breaks the addresses of attachments in Markdown, which are ours and not those of a report. */
+export function unlinkAttachments(markdown: string): string {
+  const text = markdown.replace(/(attachment\\?:)(?=\d)/gi, '$1 ');
+  // An address may contain character references.
+  return /attachment\\?:\d/i.test(decodeEntities(text)) ? text.replaceAll('&', '&amp;') : text;
 }
 
 function longestRun(text: string): number {

@@ -136,6 +136,12 @@ describe('plain text as Markdown', () => {
     expect(markdownToPlainText(textToMarkdown(text))).toBe(text);
   });
 
+  it('keeps code when it returns to plain text', () => {
+    const code = '`\\.a &lt; <https://a.example>`\n```\n\\*  \nb\n```';
+    expect(markdownToPlainText(`\\*a\\* \\\`&lt;\\\` ${code}  \nc`)).toBe(`*a* \`<\` ${code}\nc`);
+    expect(isLinear(markdownToPlainText, (length) => '`a``'.repeat(length / 4), 200_000)).toBe(true);
+  });
+
   it('is a block of code that its content cannot end', () => {
     expect(codeBlock('a\r\nb\n')).toBe('```\na\nb\n```');
     expect(codeBlock('x ```` y')).toBe('`````\nx ```` y\n`````');

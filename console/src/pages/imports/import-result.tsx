@@ -140,7 +140,7 @@ export function ImportPreview({ job }: { job: ImportJob }) {
   );
 }
 
-/** The error that ended an import, and the skipped records. */
+/** The error that ended an import, and the records that were skipped, cut or have an unclear time. */
 export function ImportErrors({ job }: { job: ImportJob }) {
   const { error, skips } = job;
   return (
@@ -151,9 +151,9 @@ export function ImportErrors({ job }: { job: ImportJob }) {
         </Alert>
       )}
       {skips.length > 0 && (
-        <section aria-label="Skipped">
+        <section aria-label={messages.incomplete}>
           <Text size="sm" fw={600}>
-            Skipped
+            {messages.incomplete}
           </Text>
           <ul className={classes.findings}>
             {skips.map(({ reason, count, line, offset }) => (

@@ -99,6 +99,7 @@ export const importMessages = {
     previewKinds: { new: 'New', reopened: 'Reopened', gone: 'Gone', again: 'Seen again' },
     firstOf: (kind: string, count: number) => `${kind} (first ${count})`,
     findingAt: '{title} at {asset}',
+    incomplete: 'Skipped or incomplete',
     invalidReport: 'Invalid report',
     atLine: (reason: string, line: number) => `${reason}, first at line ${line.toLocaleString()}`,
     atByte: (reason: string, offset: number) => `${reason}, first at byte ${offset.toLocaleString()}`,
