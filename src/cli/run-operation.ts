@@ -6,21 +6,16 @@ import { text as textOf } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { AssayError } from '#client';
 import { normalizeEmail } from '../auth/email-addresses.ts';
-import {
-  alternativesOf,
-  type DescribedOperation,
-  schemaMembers,
-  rowSchema,
-  type OpenApiSchema,
-} from './openapi-operations.ts';
+import { type DescribedOperation, rowSchema } from './openapi-operations.ts';
 import type { LocalCommand } from './command.ts';
 import { streams } from './streams.ts';
-import { MAX_TABLE_COLUMNS, printResponse } from './print-response.ts';
-import { keyValueLines, printJson, printLines, writeText } from './print.ts';
+import { printResponse } from './print-response.ts';
+import { keyValueLines, printJson, printLines } from './print.ts';
 import { type AnyClient, type TargetFlags, withApiClient } from './command-target.ts';
 import { errorCodeOf, CliError, userNotFound } from './errors.ts';
-import { requireNamed, requireNamedIfEmpty } from './require-named.ts';
-import { printRows, type JsonRow, type RowFormat } from './print-rows.ts';
+import { requireNamed } from './require-named.ts';
+import { listRows, type ListRequest } from './list-rows.ts';
+import type { JsonRow } from './print-rows.ts';
 
 export interface OperationCommand {
   /** Method and path, without parameter names: `GET /v1/users/{}`. */
@@ -155,88 +150,6 @@ export function isDownload({ method, responses }: DescribedOperation): boolean {
   return method === 'GET' && !('application/json' in responses);
 }
 
-interface Init {
-  params: { path: Record<string, string>; query: Record<string, unknown> };
-  headers: Record<string, string>;
-}
-
-async function listRows(
-  client: AnyClient,
-  operation: DescribedOperation,
-  verb: OperationCommand,
-  init: Init,
-  row: OpenApiSchema,
-  flags: OperationOptions,
-): Promise<void> {
-  const { json, jsonl, csv, limit } = flags;
-  if (csv === true && limit === undefined && 'text/csv' in operation.responses) {
-    const headers = { ...init.headers, accept: 'text/csv' };
-    const { data } = await client.GET(operation.path, { ...init, headers, parseAs: 'stream' });
-    let lineCount = 0;
-    for await (const chunk of data ?? []) {
-      const text = Buffer.from(chunk).toString();
-      lineCount += text.split('\n').length - 1;
-      await writeText(text);
-    }
-    // The heading alone.
-    if (lineCount <= 1) await requireNamed(client, init.params.query);
-    return;
-  }
-  const format: RowFormat =
-    json === true ? 'json' : jsonl === true ? 'jsonl' : csv === true ? 'csv' : 'table';
-  const size = operation.parameters.find(({ name }) => /^(page\[size\]|perPage|per_page)$/.test(name));
-  const largest = Math.min(size?.schema.maximum ?? 200, 1_000);
-  const query =
-    size === undefined
-      ? init.params.query
-      : { ...init.params.query, [size.name]: Math.min(limit ?? largest, largest) };
-  const selected = selectedFields(init.params.query);
-  const all = Object.keys(schemaMembers(row).members).filter((name) => selected?.has(name) ?? true);
-  const columns = { all, table: selected === undefined ? tableColumns(row, verb) : all };
-  const rows = client.rows(operation.path, { ...init, params: { ...init.params, query } });
-  const checked = requireNamedIfEmpty(rows as AsyncIterable<JsonRow>, client, init.params.query);
-  const { tableRow = (shown: JsonRow) => shown } = verb;
-  const shown = format === 'table' ? mapRows(checked, tableRow) : checked;
-  await printRows(takeRows(shown, limit), format, columns, 'No results.');
-}
-
-async function* mapRows(
-  rows: AsyncIterable<JsonRow>,
-  map: (row: JsonRow) => JsonRow,
-): AsyncGenerator<JsonRow> {
-  for await (const row of rows) yield map(row);
-}
-
-async function* takeRows(rows: AsyncIterable<JsonRow>, limit = Infinity): AsyncGenerator<JsonRow> {
-  let remaining = limit;
-  for await (const row of rows) {
-    yield row;
-    remaining -= 1;
-    if (remaining <= 0) return;
-  }
-}
-
-function selectedFields({ fields }: Readonly<Record<string, unknown>>): Set<string> | undefined {
-  return typeof fields === 'string'
-    ? new Set(['id', 'uid', ...fields.split(',').map((name) => name.trim())])
-    : undefined;
-}
-
-const SCALARS = new Set(['integer', 'number', 'string', 'boolean']);
-
-function tableColumns(row: OpenApiSchema, { columns }: OperationCommand): string[] {
-  const { members } = schemaMembers(row);
-  const knownColumns = columns?.filter((name) => name in members);
-  if (knownColumns !== undefined && knownColumns.length > 0) return knownColumns;
-  return Object.entries(members)
-    .filter(
-      ([name, schema]) =>
-        name !== 'description' && alternativesOf(schema).some(({ type }) => SCALARS.has(String(type))),
-    )
-    .map(([name]) => name)
-    .slice(0, MAX_TABLE_COLUMNS);
-}
-
 async function buildBody(body: Record<string, unknown>, file: string | undefined): Promise<unknown> {
   if (file === undefined) return body;
   const text = file === '-' ? await textOf(streams().stdin) : readTextFile(file);
@@ -298,7 +211,7 @@ const contentTypeOf = (file: string) =>
 async function download(
   client: AnyClient,
   operation: DescribedOperation,
-  init: Init,
+  init: ListRequest,
   { output, json }: OperationOptions,
 ): Promise<void> {
   const { data, response } = await client.GET(operation.path, { ...init, parseAs: 'stream' });

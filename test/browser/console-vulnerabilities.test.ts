@@ -270,6 +270,8 @@ describeInBrowser('Console: vulnerability list', () => {
       const text = readFileSync(await file.path(), 'utf8');
       expect(text.match(row)).toHaveLength(count);
       expect(text.startsWith('\uFEFF')).toBe(name.endsWith('.csv'));
+      if (name.endsWith('.csv'))
+        expect(text).toMatch(/^\uFEFFid,title,severity,status,.*,created_at,closed_at\r\n/);
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     }
   });

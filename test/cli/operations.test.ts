@@ -447,7 +447,17 @@ describe('A tour of the commands with a server', () => {
     ];
     const vulnerabilities = await json('vulnerability', 'list', ...filters, '--fields', 'id,title');
     expect(vulnerabilities).toContainEqual({ id: created.id, title: 'Script in a name' });
-    expect(await onServer('vulnerability', 'list', ...filters, '--csv')).toMatch(/^id,/);
+    const csvOf = async (...options: string[]) =>
+      (await onServer('vulnerability', 'list', ...filters, '--csv', ...options)).split('\r\n');
+    const csv = await csvOf();
+    expect(csv[0]).toBe(
+      'id,title,severity,status,cvss_score,assessment,assets,assignee,due_on,tags,cve_ids,cwe_ids,source,created_at,closed_at',
+    );
+    expect(csv).toHaveLength(vulnerabilities.length + 2);
+    expect(csv[1]).toContain(',Assessment acme-web,');
+    expect(await csvOf('--limit', '1')).toEqual([csv[0], csv[1], '']);
+    expect((await csvOf('--limit', '1', '--fields', 'title,tags'))[0]).toBe('id,title,tags');
+    expect((await csvOf('--layout', 'full'))[0]).toMatch(/^id,title,description,.*,listing,/);
     const bulkFlags = ['--ids', String(created.id), '--set', '{"status_id":2}'];
     expect(await json('vulnerability', 'bulk-update', ...bulkFlags)).toMatchObject({ updated_count: 1 });
     expect(await onServer('vulnerability', 'delete', String(created.id))).toBe('Deleted.\n');
@@ -683,7 +693,7 @@ describe('An empty list', () => {
 
   it('of a CSV export is an error as well', async () => {
     const args = ['vulnerability', 'list', '--assessment-id', 'typo', '--csv'];
-    const { code, stderr } = await assay.run(args, { env: serverEnvironment() });
-    expect([code, stderr]).toEqual([1, expect.stringContaining('Assessment "typo" not found.')]);
+    const { code, stdout, stderr } = await assay.run(args, { env: serverEnvironment() });
+    expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining('Assessment "typo" not found.')]);
   });
 });

@@ -91,7 +91,7 @@ it('lists vulnerabilities', async () => {
     token: admin.token,
     key: 'id',
     style: 'v1',
-    responseOnly: ['filter[include_attachments]'],
+    responseOnly: ['filter[include_attachments]', 'layout'],
     filters: {
       'filter[search]': {
         value: 'äpf',
@@ -385,4 +385,44 @@ it('exports all matches as CSV and NDJSON', async () => {
   const lines = await get('application/x-ndjson');
   expect(lines.text).toBe(`${JSON.stringify({ id: first, title: 'SQL Injection', due_on: '2026-12-01' })}\n`);
   expect((await fixtures.auditEvents()).at(-1)).toMatchObject({ action: 'vulnerability.export' });
+});
+
+describe('The CSV for spreadsheets', () => {
+  const csv = async (query: string, { token } = admin) =>
+    (await server.request('GET', `/v1/vulnerabilities?${query}`, { token, headers: { accept: 'text/csv' } }))
+      .text;
+
+  it('has names in place of ids, and joined lists', async () => {
+    const { location } = (
+      await server.request('GET', `/api/asset/v2/assets/${asset.uid}`, { token: admin.token })
+    ).body;
+    const [heading, row, ...others] = (await csv(`layout=spreadsheet&filter[id][]=${first}`)).split('\r\n');
+    expect(others).toEqual(['']);
+    expect(heading).toBe(
+      'id,title,severity,status,cvss_score,assessment,assets,assignee,due_on,tags,cve_ids,cwe_ids,source,created_at,closed_at',
+    );
+    const { email } = member;
+    expect(row).toBe(
+      `${first},SQL Injection,Critical,Fix In Progress,9.8,Assessment acme-web,${location},${email},2026-12-01,Urgent,` +
+        'CVE-2021-44228; CVE-2024-0001,,manual,2026-11-21 10:31:00,',
+    );
+  });
+
+  it('does not apply with `fields`, nor to other formats', async () => {
+    expect(await csv(`layout=spreadsheet&fields=id,title&filter[id][]=${first}`)).toBe(
+      `id,title\r\n${first},SQL Injection\r\n`,
+    );
+    expect((await list(`layout=spreadsheet&filter[id][]=${first}`)).body[0]).toHaveProperty(
+      'vulnerability_status',
+    );
+    expect((await csv(`filter[id][]=${first}`)).split(',', 3)).toEqual(['id', 'title', 'description']);
+    expect((await list('layout=wide')).status).toBe(400);
+  });
+
+  it('has uids of assets for a token that cannot read assets', async () => {
+    const { token } = await fixtures.token(admin.id, { scopes: ['api'] });
+    expect(await csv(`layout=spreadsheet&filter[id][]=${first}`, { ...admin, token })).toContain(
+      `,${asset.uid},`,
+    );
+  });
 });

@@ -13,11 +13,11 @@ async function fetchExport(
   search: VulnerabilitySearch,
   format: ExportFormat,
   signal: AbortSignal | undefined,
-  fields?: string,
+  shape: { fields?: string; layout?: 'spreadsheet' },
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
   const { sort: _, ...filters } = search;
   const { data } = await api.GET('/v1/vulnerabilities', {
-    params: { query: { ...vulnerabilityFilterParams(filters), ...(fields === undefined ? {} : { fields }) } },
+    params: { query: { ...vulnerabilityFilterParams(filters), ...shape } },
     headers: { accept: EXPORT_FORMATS[format] },
     parseAs: 'stream',
     ...(signal === undefined ? {} : { signal }),
@@ -28,7 +28,7 @@ async function fetchExport(
 
 /** Reads the ids of all matching vulnerabilities. */
 export async function fetchIds(filter: VulnerabilityFilter, signal?: AbortSignal): Promise<number[]> {
-  const text = await new Response(await fetchExport(filter, 'ndjson', signal, 'id')).text();
+  const text = await new Response(await fetchExport(filter, 'ndjson', signal, { fields: 'id' })).text();
   return text
     .split('\n')
     .filter((line) => line !== '')
@@ -36,7 +36,7 @@ export async function fetchIds(filter: VulnerabilityFilter, signal?: AbortSignal
 }
 
 /**
- * Downloads all matching vulnerabilities; `onRows` receives the number of rows so far.
+ * Downloads all matching vulnerabilities, a CSV in the layout for spreadsheets; `onRows` receives the number of rows so far.
  * @throws Error if the connection or the signal aborts
  */
 export async function exportVulnerabilities(
@@ -47,7 +47,7 @@ export async function exportVulnerabilities(
 ): Promise<{ content: Blob; rows: number }> {
   const rows = new RowCount(format);
   const chunks: BlobPart[] = format === 'csv' ? [BYTE_ORDER_MARK] : [];
-  const reader = (await fetchExport(search, format, signal)).getReader();
+  const reader = (await fetchExport(search, format, signal, { layout: 'spreadsheet' })).getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
+import { SPREADSHEET_COLUMNS, toSpreadsheetCells } from './spreadsheet.ts';
 import { PHASES, SEVERITIES } from '../../domain/shared/statuses-and-severities.ts';
 import { requireDraftRight } from '../../domain/vulnerabilities/drafts.ts';
 import { vulnerabilityList } from '../../domain/vulnerabilities/vulnerability-list.ts';
@@ -74,6 +75,7 @@ const listVulnerabilitiesOperation = (context: Context) =>
     columns: VULNERABILITY_FIELD_LIST,
     toRow: (vulnerability) => toVulnerabilityBody(vulnerability, context),
     download: { action: 'vulnerability.export', filename: 'vulnerabilities' },
+    spreadsheet: { columns: SPREADSHEET_COLUMNS, toCells: toSpreadsheetCells },
   });
 
 const countSchema = (description?: string) =>

@@ -15,10 +15,12 @@ import { PAGE_MEMORY, pageHeaders, pageParameters, sendPage } from './page.ts';
 import { type FilterDescription, filterParameters, parseFilters } from './filter-parameters.ts';
 import {
   fieldsParameter,
+  layoutParameter,
   PAGINATION_STYLES,
   parseFields,
   parseSort,
   pickFields,
+  SPREADSHEET,
   sortParameters,
 } from './parameters.ts';
 
@@ -59,6 +61,11 @@ interface ListOptions<
   fields?: { always: string };
   /** Allows CSV and NDJSON, and names the action of their audit event. */
   download?: { action: ExportAction; filename: string; sort?: { sort: O; descending?: boolean } };
+  /** The CSV for spreadsheets, which `layout=spreadsheet` selects: its columns and the cells of a row. */
+  spreadsheet?: {
+    columns: readonly string[];
+    toCells(item: Item, context: ListContext): Readonly<Record<string, string | number | null>>;
+  };
   /** Whether the list can be read by cursor only, as a log. */
   cursorOnly?: boolean;
 }
@@ -73,7 +80,7 @@ export function listOperation<
   S extends TSchema,
   P extends TSchema | undefined = undefined,
 >(context: Context, declared: ListOptions<Item, F, O, P, S>): Operation {
-  const { list, defaultSort, sorts = [], cursorOnly = false, download, fields } = declared;
+  const { list, defaultSort, sorts = [], cursorOnly = false, download, fields, spreadsheet } = declared;
   const style = PAGINATION_STYLES[declared.style];
   const { columns = Object.keys((declared.schema as { properties?: object }).properties ?? {}) } = declared;
   const parameters = filterParameters(style, list.filters, {
@@ -88,6 +95,7 @@ export function listOperation<
     ...Object.fromEntries([...parameters].map(([name, { schema }]) => [name, Type.Optional(schema)])),
     ...sortParameters(style, defaultSort, sorts),
     ...(fields === undefined ? {} : { fields: fieldsParameter(columns, fields.always) }),
+    ...(spreadsheet === undefined ? {} : { layout: layoutParameter(spreadsheet.columns) }),
   });
 
   const names = Object.keys(query.properties);
@@ -141,11 +149,20 @@ export function listOperation<
         const memory = await reserveMemory(context, request, reply, PAGE_MEMORY);
         return sendPage(context, request, reply, { ...(await select()), style, values, cursorOnly, memory });
       }
+      const isSpreadsheet =
+        type === 'text/csv' && values['layout'] === SPREADSHEET && selectedFields === undefined;
+      const layout =
+        spreadsheet !== undefined && isSpreadsheet
+          ? {
+              columns: spreadsheet.columns,
+              toRow: (item: Item) => spreadsheet.toCells(item, listContext),
+            }
+          : { columns: selectedFields ?? columns };
       return sendDownload(context, request, reply, {
         ...(await select()),
         ...download,
         type,
-        columns: selectedFields ?? columns,
+        ...layout,
         // The audit event omits the parameters of the path.
         filters,
       });

@@ -102,6 +102,20 @@ export function fieldsParameter(columns: readonly string[], always: string): TSc
   );
 }
 
+/** The layout of a CSV for people. */
+export const SPREADSHEET = 'spreadsheet';
+
+/** @param columns of the layout for spreadsheets */
+export function layoutParameter(columns: readonly string[]): TSchema {
+  return Type.Optional(
+    Type.Enum(['full', SPREADSHEET], {
+      type: 'string',
+      default: 'full',
+      description: `The columns of a CSV: every field, or for spreadsheets ${columns.join(', ')}, with names in place of ids and the items of a list joined by "; ". Does not apply to other formats, and not with \`fields\`.`,
+    }),
+  );
+}
+
 /**
  * @returns the selected fields in the order of the schema; `undefined` for all
  * @throws Problem `invalid-request` for an unknown field

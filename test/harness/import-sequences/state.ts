@@ -73,7 +73,7 @@ export async function readState(db: Database, of: StateOf): Promise<Organization
   for (const finding of vulnerabilities) {
     const identity = identityOf.get(finding.id) ?? 'no identity';
     const key = `${nameOf(finding.assessment.id)}, ${finding.source} ${identity}`;
-    const linked = finding.assetUids.map((uid) => locationOf.get(uid)?.key ?? uid).sort();
+    const linked = finding.assets.map(({ uid }) => locationOf.get(uid)?.key ?? uid).sort();
     if (state.findings.has(key)) state.miscounts.push(`${key} is there twice`);
     state.findings.set(key, factsOf(finding, linked, of.nameImport));
   }
@@ -140,7 +140,7 @@ export async function readState(db: Database, of: StateOf): Promise<Organization
   );
   for (const asset of assets) {
     const open = vulnerabilities.filter(
-      (vulnerability) => vulnerability.assetUids.includes(asset.uid) && isOpen(vulnerability),
+      (vulnerability) => vulnerability.assets.some(({ uid }) => uid === asset.uid) && isOpen(vulnerability),
     );
     check(`the number of open vulnerabilities of ${asset.location}`, asset.open_vulnerabilities, open.length);
   }
