@@ -37,6 +37,20 @@ describeInBrowser('Console: assets', () => {
     await expect.poll(() => linksOf(page).allTextContents()).toEqual(['10.20.0.10']);
   });
 
+  it('has room for addresses, and no columns without values', async () => {
+    const page = await assay.enter('admin', '/assets?assetType=%5B%22webapp%22%5D');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    const header = (name: string) => page.getByRole('columnheader', { name });
+    const link = page.getByRole('grid', GRID).getByRole('link', { name: 'https://billing.acme.example/' });
+    await link.waitFor();
+    expect(await link.evaluate((cell) => cell.scrollWidth <= cell.clientWidth)).toBe(true);
+    await header('Tags').waitFor();
+    // Hosts alone have ports.
+    expect(await header('Open ports').count()).toBe(0);
+    await page.goto('/assets?assetType=%5B%22host%22%5D');
+    await header('Open ports').waitFor();
+  });
+
   it('sets the criticality of selected assets where permitted, and undoes it', async () => {
     const page = await assay.enter('admin', '/assets?criticality=%5B%22medium%22%2C%22low%22%5D');
     await selectFirst(page, 3);

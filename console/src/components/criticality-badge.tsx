@@ -7,7 +7,7 @@ const LABELS: Readonly<Record<Criticality, string>> = {
   high: 'High',
   medium: 'Medium',
   low: 'Low',
-  undefined: commonMessages.notSet,
+  undefined: commonMessages.undefinedCriticality,
 };
 
 /** Shows a criticality by its label and by up to three bars. */

@@ -80,7 +80,7 @@ export const commonMessages = {
     internalComments: 'On drafts, it is internal in any case.',
   },
 
-  notSet: 'Not set',
+  undefinedCriticality: 'Undefined',
   overdue: (days: number) => `Overdue by ${pluralize(days, 'day')}`,
   gone: 'The latest scan no longer detects this. Mark it as fixed?',
   goneSince: 'Gone since {at}',

@@ -44,7 +44,7 @@ export const queryMessages = {
       denied === 0
         ? `Criticality of ${pluralizeAssets(updated)} set to ${level}`
         : `Criticality of ${pluralizeAssets(updated)} set to ${level}. ${pluralizeAssets(denied)} skipped: no permission`,
-    notSet: 'Not set',
+    undefinedCriticality: 'Undefined',
     criticalityFailed: 'Could not set the criticality',
     tagsUpdated: (count: number) => `Tags of ${pluralizeAssets(count)} updated`,
     tagsFailed: 'Could not update the tags',

@@ -12,14 +12,14 @@ interface AssetColumn extends Column<AssetRow> {
 }
 
 /** @returns the columns with a value in one of the rows, so that addresses have the width of the others */
-export const assetColumnsFor = (rows: readonly AssetRow[]) =>
+export const assetColumnsFor = (rows: readonly AssetRow[]): readonly Column<AssetRow>[] =>
   ASSET_COLUMNS.filter(({ hasValue }) => hasValue === undefined || rows.some(hasValue));
 
 const ASSET_COLUMNS: readonly AssetColumn[] = [
   {
     id: 'location',
     header: 'Asset',
-    width: 'minmax(210px, 4fr)',
+    width: 'minmax(190px, 3fr)',
     sort: 'location',
     cell: ({ uid, location }) => (
       <RowLink to={`/assets/${uid}`} title={location}>
@@ -45,7 +45,7 @@ const ASSET_COLUMNS: readonly AssetColumn[] = [
   {
     id: 'name',
     header: 'Name',
-    width: 'minmax(100px, 2fr)',
+    width: 'minmax(120px, 2.5fr)',
     minTableWidth: 920,
     hasValue: ({ name, location }) => name !== '' && name !== location,
     cell: ({ name, location }) =>
@@ -91,7 +91,7 @@ const ASSET_COLUMNS: readonly AssetColumn[] = [
     header: 'Listings',
     description: LISTING_DESCRIPTION,
     width: 'minmax(110px, 1fr)',
-    minTableWidth: 840,
+    minTableWidth: 1240,
     hasValue: ({ listings }) => listings.length > 0,
     cell: ({ listings }) => {
       const names = listings.map(({ listingUid }) => listingUid).join(', ');

@@ -30,7 +30,7 @@ export function useAssetFilters(): readonly FilterDefinition[] {
         { value: 'high', label: 'High' },
         { value: 'medium', label: 'Medium' },
         { value: 'low', label: 'Low' },
-        { value: 'undefined', label: messages.filters.notSet },
+        { value: 'undefined', label: messages.filters.undefinedCriticality },
       ],
     },
     {

@@ -19,7 +19,7 @@ export const assetMessages = {
   },
   columns: { openPorts: 'Open ports', lastSeen: 'Last seen' },
   filters: {
-    notSet: 'Not set',
+    undefinedCriticality: 'Undefined',
     listingHint: 'Name of the assessment',
     openPort: 'Open port',
     port: (port: number) => `Port ${port}`,
