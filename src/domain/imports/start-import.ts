@@ -125,7 +125,7 @@ async function resolveTarget<D extends ReadConnection>(
   return { organizationId, assessment: { id, uid: assessment.uid, drafts }, roleByName, roleByGroup };
 }
 
-/** @returns an unused id; those of dry runs begin above a billion, so that imports are numbered without gaps */
+/** @returns an unused id; those of dry runs begin above a billion, so that imports have no gaps (ADR 99) */
 export async function nextImportId(tx: Transaction, isDryRun: boolean): Promise<number> {
   const { last_id: id } = await tx
     .updateTable('import_numbers')
