@@ -96,9 +96,11 @@ const PLAIN_URL = /^(?:https?:\/\/|www\.)[\p{L}\p{N}.-]+(?::\d{1,5})?(?:[/?#][^\
 
 /** Links a URL, without the punctuation after it. Escapes would become a part of a link without angle brackets. */
 function markdownUrl(match: string, before: string, after = ' '): string {
+  // Searched once: for each of many brackets at the end, it would take quadratic time.
+  const open = match.indexOf('(');
   let end = match.length;
   while (/[.,;:!?)\]}'"*_~`]/.test(match.charAt(end - 1))) {
-    if (match.charAt(end - 1) === ')' && match.lastIndexOf('(', end) > 0) break;
+    if (match.charAt(end - 1) === ')' && open !== -1 && open < end) break;
     end -= 1;
   }
   const [url, rest] = [match.slice(0, end), match.slice(end)];
