@@ -22,7 +22,7 @@ export const isTransient = (error: unknown): boolean =>
 /** Attempts before a failure is shown. */
 export const FIRST_RETRIES = 2;
 
-/** Whether to repeat a request before its failure is shown. The client itself repeats what the server was too busy for. */
+/** Whether to repeat a request before its failure is shown. The client itself repeats those that get a 429 or 503. */
 export const isFirstRetry = (count: number, error: unknown): boolean =>
   !(error instanceof AssayError) && count < FIRST_RETRIES;
 
