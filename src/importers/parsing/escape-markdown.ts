@@ -60,11 +60,14 @@ export function markdownToPlainText(markdown: string): string {
   );
 }
 
-/** Breaks the addresses of attachments in Markdown, which are ours and not those of a report. */
+/**
+ * Breaks the addresses of attachments in Markdown, which are ours and not those of a report: also of those that the
+ * console gives to images until they are uploaded (`attachment:new-1`).
+ */
 export function unlinkAttachments(markdown: string): string {
-  const text = markdown.replace(/(attachment\\?:)(?=\d)/gi, '$1 ');
+  const text = markdown.replace(/(attachment\\?:)(?=\d|new)/gi, '$1 ');
   // An address may contain character references.
-  return /attachment\\?:\d/i.test(decodeEntities(text)) ? text.replaceAll('&', '&amp;') : text;
+  return /attachment\\?:(?:\d|new)/i.test(decodeEntities(text)) ? text.replaceAll('&', '&amp;') : text;
 }
 
 function longestRun(text: string): number {
