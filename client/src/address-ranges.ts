@@ -1,5 +1,7 @@
-/** The most addresses of a range that `expandAddressRange` accepts. */
+/** The most addresses of a range that `expandAddressRange` accepts by default. */
 export const MAX_RANGE_ADDRESSES = 1_024;
+/** Characters; two IPv6 addresses have fewer. Bounds the time for other texts. */
+const MAX_LENGTH = 100;
 
 /** The addresses of a range, or why it has none. */
 export type ExpandedRange = { addresses: string[] } | { error: 'invalid' | 'reversed' | 'too-many' };
@@ -16,16 +18,18 @@ interface Address {
  * also those of the network and for broadcasts.
  * @param text a CIDR block (`192.0.2.0/24`, `2001:db8::/120`), two addresses (`192.0.2.1-192.0.2.20`), or an IPv4
  *   address and the last number of another (`192.0.2.1-20`)
+ * @param max the most addresses
  * @returns `undefined` if the text is no range; the addresses in ascending order, IPv6 in the form of RFC 5952
  */
-export function expandAddressRange(text: string): ExpandedRange | undefined {
+export function expandAddressRange(text: string, max = MAX_RANGE_ADDRESSES): ExpandedRange | undefined {
+  if (text.length > MAX_LENGTH) return undefined;
   const [, block, prefix] = /^([\d.:a-f]+)\/(\d+)$/i.exec(text) ?? [];
   if (block !== undefined && prefix !== undefined) {
     const address = parseAddress(block);
     if (address === undefined || Number(prefix) > address.bits) return { error: 'invalid' };
     const size = 1n << BigInt(address.bits - Number(prefix));
     const first = address.value - (address.value % size);
-    return addressesBetween(first, first + size - 1n, address.bits);
+    return addressesBetween(first, first + size - 1n, address.bits, max);
   }
   const [, from = '', to = ''] = /^(\d+(?:\.\d+){3}|[\d.:a-f]*:[\d.:a-f]*)-([\d.:a-f]+)$/i.exec(text) ?? [];
   if (to === '') return undefined;
@@ -34,12 +38,12 @@ export function expandAddressRange(text: string): ExpandedRange | undefined {
     first?.bits === 32 && /^\d+$/.test(to) ? from.replace(/\d+$/, String(Number(to))) : to,
   );
   if (first === undefined || last?.bits !== first.bits) return { error: 'invalid' };
-  return addressesBetween(first.value, last.value, first.bits);
+  return addressesBetween(first.value, last.value, first.bits, max);
 }
 
-function addressesBetween(first: bigint, last: bigint, bits: Address['bits']): ExpandedRange {
+function addressesBetween(first: bigint, last: bigint, bits: Address['bits'], max: number): ExpandedRange {
   if (last < first) return { error: 'reversed' };
-  if (last - first >= MAX_RANGE_ADDRESSES) return { error: 'too-many' };
+  if (last - first >= max) return { error: 'too-many' };
   return {
     addresses: Array.from({ length: Number(last - first) + 1 }, (_, index) =>
       formatAddress(first + BigInt(index), bits),

@@ -6,7 +6,7 @@ import { programName } from './streams.ts';
 
 interface NamedObject {
   noun: string;
-  /** With one parameter, the id or uid. */
+  /** Has one parameter, the id or uid. */
   path: string;
   /** The command that lists such objects. */
   list: string;

@@ -26,7 +26,7 @@ export function streams(): Streams {
   return currentStreams.getStore() ?? process;
 }
 
-/** Returns the command to paste into the user's terminal; what npm or npx started is not on its path. */
+/** Returns the command to paste into the user's terminal; a program that npm or npx started is not on its path. */
 export function programName(): string {
   return streams().env?.['npm_command'] === undefined ? 'assay' : 'npx assay';
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { expandAddressRange } from '../../client/src/address-ranges.ts';
+import { isLinear } from '../harness/growth.ts';
 
 const countOf = (text: string) => {
   const range = expandAddressRange(text);
@@ -40,7 +41,20 @@ describe('expandAddressRange', () => {
     ['10.0.0.1-shop.example', undefined],
     ['https://shop.example/24', undefined],
     ['2001:db8::1', undefined],
+    ['::ffff:192.0.2.0/120', 256],
+    ['[2001:db8::]/120', undefined],
+    ['fe80::1%eth0-2', undefined],
   ])('returns for %s: %s', (text, expected) => {
     expect(countOf(text)).toBe(expected);
+  });
+
+  it('takes the most addresses from the caller', () => {
+    expect(expandAddressRange('192.0.2.0/30', 3)).toEqual({ error: 'too-many' });
+    expect(expandAddressRange('192.0.2.0/30', 4)).toMatchObject({ addresses: { length: 4 } });
+    expect(expandAddressRange('192.0.2.7/32', 0)).toEqual({ error: 'too-many' });
+  });
+
+  it.each([':', '1', '1.1.1.1-', 'a:', '/'])('takes linear time for repeated %j', (part) => {
+    expect(isLinear(expandAddressRange, (length) => part.repeat(length / part.length), 200_000)).toBe(true);
   });
 });

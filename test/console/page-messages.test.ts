@@ -142,6 +142,22 @@ describe('Console messages: assets', () => {
     expect(assetDialogMessages.addedBeforeError(1)).toBe('1 asset was added before the error.');
   });
 
+  it('parsePastedAssets: expands ranges up to a number of addresses in all', () => {
+    const ranges = Array.from({ length: 100_000 }, (_, index) => `10.${index % 256}.0.0/22`);
+    const { assets, invalid, duplicates } = parsePastedAssets(
+      `192.0.2.9/32\n${ranges.join('\n')}\n192.0.2.1`,
+    );
+    expect(assets).toHaveLength(16_386);
+    expect(assets.at(-1)).toMatchObject({ line: 100_002, location: '192.0.2.1' });
+    expect(duplicates).toBe(0);
+    expect(invalid).toHaveLength(100_000 - 16);
+    expect(invalid[0]).toEqual({
+      line: 18,
+      text: '10.16.0.0/22',
+      error: 'exceeds the 16,384 addresses that all ranges may have; add it afterwards',
+    });
+  });
+
   it('parsePastedAssets: reports each invalid line with its reason', () => {
     const text = [
       '192.0.2.1, Printer',

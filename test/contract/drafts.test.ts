@@ -79,13 +79,23 @@ describe('A draft', () => {
   it('is in no list, count or summary of others', async () => {
     const tag = await fixtures.vulnerabilityTag(organization);
     const asset = await fixtures.asset({ organization });
+    const gateway = await fixtures.asset({ organization, name: 'Gateway' });
     await fixtures.list(assessment, asset.uid);
-    await draft(staff, { title: 'Hidden', tags: [tag.id], asset_uids: [asset.uid] });
+    await fixtures.list(assessment, gateway.uid);
+    const path = await draft(staff, {
+      title: 'Hidden',
+      cve_ids: ['CVE-2021-44228'],
+      tags: [tag.id],
+      asset_uids: [asset.uid, gateway.uid],
+    });
     await report(staff, { title: 'Shown', tags: [tag.id], asset_uids: [asset.uid] });
     const queries = [
       '',
       'filter[search]=hidden',
       'filter[search]=hi',
+      `filter[search]=%23${path.split('/').at(-1)}`,
+      'filter[search]=gateway',
+      'filter[search]=cve-2021',
       `filter[tag_id]=${tag.id}`,
       `filter[asset_uid]=${asset.uid}`,
       `filter[assessment_id]=${assessment}`,

@@ -22,7 +22,7 @@ const normalized = (text: string) =>
     evidence: [text],
   });
 
-/** Characters of an address that Markdown reads as `attachment:12`. */
+/** Characters of an address that Markdown reads as `attachment:12` or `attachment:new-1`. */
 const ADDRESSES = [
   'attachment:12',
   'ATTACHMENT:12',
@@ -32,6 +32,10 @@ const ADDRESSES = [
   '&#x61;ttachment:12',
   'attachment:&#49;2',
   'attachment\\:&#0049;2',
+  'attachment:new-1',
+  'attachment&colon;new-1',
+  'attachment:new\\-1',
+  'attachment:&#110;ew-1',
 ];
 const LINKS = [
   '![a](§)',
@@ -48,7 +52,7 @@ describe('A report that names attachments', () => {
     for (const link of LINKS) {
       const { description, impact, recommendedFix } = normalized(link.replace('§', address));
       for (const text of [description, impact, recommendedFix])
-        expect(addressesOf(text).filter((one) => /^attachment:\d/i.test(one))).toEqual([]);
+        expect(addressesOf(text).filter((one) => /^attachment:(?:\d|new-)/i.test(one))).toEqual([]);
     }
   });
 

@@ -84,7 +84,7 @@ const NAME_LOADERS: Readonly<Record<string, (id: string) => Promise<string | nul
 export const objectNameQuery = (type: string, id: string) =>
   queryOptions({
     queryKey: ['object-name', type, id],
-    // The object may be deleted, or a member of staff.
+    // Deleted objects and members of staff cannot be read.
     queryFn: async () => (await NAME_LOADERS[type]?.(id).catch(() => null)) ?? null,
     enabled: Object.hasOwn(NAME_LOADERS, type),
     staleTime: 60_000,

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts';
 
 /**
- * Numbers imports and dry runs apart, so that the imports of an organization have no gaps where people looked at a preview.
- * What was numbered before keeps its number.
+ * Numbers imports and dry runs apart, so that previews leave no gaps between the imports of an organization. Existing
+ * imports keep their numbers.
  */
 export const importNumbers: Migration = {
   name: '0015-import-numbers',

@@ -51,7 +51,6 @@ export interface Asset {
 /** Listings, and tags, of each asset in a list. */
 export const MAX_RELATED = 100;
 
-/** The columns that `hydrateAssets` needs. */
 /** The order by location. Addresses come first, as numbers; a space is less than every character of other locations. */
 export const locationOrder = {
   column: 'assets.location',
@@ -59,6 +58,7 @@ export const locationOrder = {
   type: 'text',
 } as const;
 
+/** The columns that `hydrateAssets` needs. */
 export const ASSET_COLUMNS = [
   'assets.id',
   'assets.uid',

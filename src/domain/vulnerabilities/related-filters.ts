@@ -136,7 +136,7 @@ const organizationCondition = (
   organizations: readonly number[] | null,
 ) => (organizations === null ? sql<SqlBool>`1 = 1` : inList(db, column, organizations));
 
-/** `17` or `#17`, up to the largest safe integer. */
+/** `17` or `#17`; with up to 15 digits, it is a safe integer. */
 const NUMBER = /^\s*#?(\d{1,15})\s*$/;
 
 /**
@@ -150,7 +150,7 @@ function searchSource({ db, caller }: ListContext, text: string): IdSource {
   const isVisibleOrganization = (column: string) =>
     organizationCondition(db, sql.ref<number>(column), organizations);
   const contains = (column: string) => nameContains(column, key);
-  /** Many names may contain the text: SQLite would look up each of them for each row. */
+  /** Tests a row without the index: SQLite would look up each of many matching names for each row. */
   const linksTo = (
     table: 'vulnerability_taggings' | 'vulnerability_assets',
     column: 'link.tag_id' | 'link.asset_id',
@@ -177,7 +177,8 @@ function searchSource({ db, caller }: ListContext, text: string): IdSource {
     ids: sql`${selectIdsContaining(db, key, organizations)}
       union all ${tagged.ids}
       union all ${onAssets.ids}
-      union all select inside.id from vulnerabilities as inside where inside.id = ${number}
+      union all select inside.id from vulnerabilities as inside
+        where inside.id = ${number} and ${isVisibleOrganization('inside.organization_id')}
       union all select inside.id from vulnerabilities as inside where inside.assessment_id in (${assessments})`,
     matchesText: sql<SqlBool>`(${textContains(key)} or ${tagged.exists} or ${onAssets.exists}
       or vulnerabilities.id = ${number} or vulnerabilities.assessment_id in (${assessments}))`,

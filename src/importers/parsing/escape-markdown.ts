@@ -3,7 +3,7 @@ import { decodeEntities } from './html-entities.ts';
 /** A URL, code between backticks (not `quoted'), or a character that Markdown may give a meaning. */
 const SPECIAL = /(?:https?:\/\/|www\.)[^\s<>\p{Cc}]+|(?<!`)`(?![^\s`']*')[^`]+`(?!`)|[\\`*_[\]<&~]/giu;
 const WORD = /[\p{L}\p{N}]/u;
-/** Of the texts after a character, those that give it a meaning. */
+/** The texts that give a meaning to the character before them. */
 const MEANINGFUL_BEFORE: Readonly<Record<string, RegExp>> = {
   '\\': /^(?:[!-/:-@[-`{-~]|https?:\/\/|www\.|$)/i,
   '<': /^(?:[a-z/!?]|\S*@)/i,
@@ -14,7 +14,7 @@ const MEANINGFUL_BEFORE: Readonly<Record<string, RegExp>> = {
 };
 const LOOKAHEAD = 34;
 
-/** Escapes a line of plain text for Markdown. URLs become links, and what is between backticks stays code. */
+/** Escapes a line of plain text for Markdown. URLs become links, and text between backticks stays code. */
 export function escapeInline(text: string): string {
   return text.replace(SPECIAL, (match, at: number) => {
     if (match.length === 1) return escapeCharacter(match, at, text);
@@ -31,7 +31,7 @@ export function escapeLabel(text: string): string {
     .replace(/(https?)(?=:\/\/)|(www)(?=\.)/gi, '$&\\');
 }
 
-/** Escapes what Markdown gives a meaning at the start of a line (CommonMark 0.31, sections 4 and 5). */
+/** Escapes characters that have a meaning at the start of a line (CommonMark 0.31, sections 4 and 5). */
 export function escapeLineStart(line: string): string {
   // A line of these only underlines a heading or a row of a table.
   if (/^[-=|:+\s]+$/.test(line)) return `\\${line}`;
@@ -51,7 +51,7 @@ export function codeSpan(text: string): string {
   return `${fence} ${text} ${fence}`;
 }
 
-/** Turns the Markdown of a report into plain text, for evidence, which is no Markdown. Code stays as it is. */
+/** Turns the Markdown of a report into plain text, for evidence, which is not Markdown. Code stays as it is. */
 export function markdownToPlainText(markdown: string): string {
   return markdown.replace(
     /\\([!-/:-@[-`{-~])|(?<!`)(`+)(?!`)[^`]*\2(?!`)|<(https?:\/\/[^\s<>]+)>| {2}(?=\n)|&(?:lt|amp);/g,
@@ -60,11 +60,14 @@ export function markdownToPlainText(markdown: string): string {
   );
 }
 
-/** Breaks the addresses of attachments in Markdown, which are ours and not those of a report. */
+/**
+ * Breaks the addresses of attachments in Markdown, which are ours and not those of a report: also of those that the
+ * console gives to images until they are uploaded (`attachment:new-1`).
+ */
 export function unlinkAttachments(markdown: string): string {
-  const text = markdown.replace(/(attachment\\?:)(?=\d)/gi, '$1 ');
+  const text = markdown.replace(/(attachment\\?:)(?=\d|new)/gi, '$1 ');
   // An address may contain character references.
-  return /attachment\\?:\d/i.test(decodeEntities(text)) ? text.replaceAll('&', '&amp;') : text;
+  return /attachment\\?:(?:\d|new)/i.test(decodeEntities(text)) ? text.replaceAll('&', '&amp;') : text;
 }
 
 function longestRun(text: string): number {
@@ -96,9 +99,11 @@ const PLAIN_URL = /^(?:https?:\/\/|www\.)[\p{L}\p{N}.-]+(?::\d{1,5})?(?:[/?#][^\
 
 /** Links a URL, without the punctuation after it. Escapes would become a part of a link without angle brackets. */
 function markdownUrl(match: string, before: string, after = ' '): string {
+  // Searched once: for each of many brackets at the end, it would take quadratic time.
+  const open = match.indexOf('(');
   let end = match.length;
   while (/[.,;:!?)\]}'"*_~`]/.test(match.charAt(end - 1))) {
-    if (match.charAt(end - 1) === ')' && match.lastIndexOf('(', end) > 0) break;
+    if (match.charAt(end - 1) === ')' && open !== -1 && open < end) break;
     end -= 1;
   }
   const [url, rest] = [match.slice(0, end), match.slice(end)];

@@ -4,7 +4,7 @@ import { TextBlocks } from './text-blocks.ts';
 
 /** Characters; longer input is cut before parsing, because stored texts are far shorter. */
 const MAX_HTML = 256 * 1024;
-/** Lists that are nested deeper stay at this depth; emphasis and links that are, are ignored. */
+/** Deeper lists stay at this depth; deeper emphasis and links are ignored. */
 const MAX_DEPTH = 10;
 const MAX_LISTS = 100;
 
@@ -30,7 +30,7 @@ interface Syntax {
   text(text: string): string;
   /** A text within a link. */
   label(text: string): string;
-  /** A complete line, except of code. */
+  /** A complete line outside of code. */
   line(line: string): string;
   lineBreak: string;
   heading(level: number): string;
@@ -118,7 +118,7 @@ class HtmlWriter {
   readonly #blocks = new TextBlocks();
   readonly #lists: List[] = [];
   #spans: Span[] = [{ kind: undefined, address: '', parts: [] }];
-  /** Text since the last tag that means something. */
+  /** Text since the last tag that was not ignored. */
   #raw = '';
   #endsWithSpace = true;
   /** The marker or the heading that the next block begins with. */

@@ -3,12 +3,12 @@ import { TextBlocks } from './text-blocks.ts';
 
 /** Lists that are nested deeper stay at this depth. */
 const MAX_DEPTH = 6;
-/** Characters of the longest line from which on a paragraph counts as wrapped. */
+/** Characters. A paragraph whose lines are all shorter is not wrapped. */
 const MIN_WIDTH = 40;
 /** The share of the longest line that a wrapped line fills, with the next word. */
 const FULL = 0.8;
 
-/** Columns from which on lines after a colon may be commands. */
+/** Columns. Lines after a colon that are indented by at least this many may be commands. */
 const EXAMPLE_INDENT = 4;
 
 /** A sentence that needs no conversion, as most texts are. */
@@ -32,7 +32,7 @@ interface OpenItem {
 
 /**
  * Converts plain text to Markdown that reads the same: paragraphs without their indentation and line wrap, lists, and
- * code blocks of what is in columns or between fences. Takes linear time.
+ * code blocks of lines that are in columns or between fences. Takes linear time.
  */
 export function textToMarkdown(text: string): string {
   const trimmed = text.trim();

@@ -131,6 +131,12 @@ describe('plain text as Markdown', () => {
     ).toBe(true);
   });
 
+  it('takes linear time for brackets after a URL', () => {
+    expect(isLinear(textToMarkdown, (length) => `https://a.example/${')'.repeat(length)}`, 200_000)).toBe(
+      true,
+    );
+  });
+
   it('returns to plain text', () => {
     const text = 'a *b* __c__ <d> &lt; C:\\_x\nState: https://a.example/*a';
     expect(markdownToPlainText(textToMarkdown(text))).toBe(text);

@@ -124,6 +124,7 @@ export const pastedLineErrors = {
     invalid: 'is not a valid range of addresses',
     reversed: 'ends before it begins',
     'too-many': 'has more than 1,024 addresses; enter smaller ranges',
+    tooManyInAll: 'exceeds the 16,384 addresses that all ranges may have; add it afterwards',
   },
   port: 'has a port; enter a URL for a web application, or only the host',
   path: 'has a path; start URLs with https:// or http://',

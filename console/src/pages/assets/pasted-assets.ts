@@ -1,4 +1,4 @@
-import { expandAddressRange } from '../../../../client/src/address-ranges.ts';
+import { expandAddressRange, MAX_RANGE_ADDRESSES } from '../../../../client/src/address-ranges.ts';
 import type { Asset } from '../../../../client/src/openapi-types.ts';
 import { pastedLineErrors } from './messages.ts';
 
@@ -30,6 +30,9 @@ const HOST_NAME =
 const IPV4 = /^(25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}$/;
 const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i;
 
+/** The most addresses of all ranges of a list. A few hundred lines could name more than the page can hold. */
+const MAX_ADDRESSES = 16_384;
+
 /**
  * Parses a list of hosts, ranges of addresses and URLs, one per line; a name may follow after a comma, a semicolon or a
  * tab. Skips empty lines and comments (`#`).
@@ -37,12 +40,15 @@ const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i;
 export function parsePastedAssets(text: string): ParsedAssets {
   const pasted: ParsedAssets = { assets: [], invalid: [], duplicates: 0 };
   const seenKeys = new Set<string>();
+  let addressesLeft = MAX_ADDRESSES;
   for (const [index, content] of text.split(/\r?\n/).entries()) {
     const trimmed = content.trim();
     if (trimmed === '' || trimmed.startsWith('#')) continue;
     const [, first = '', name = ''] = /^([^\t,;]*)(?:[\t,;](.*))?$/.exec(trimmed) ?? [];
     const line = index + 1;
-    for (const read of parseLocations(first.trim())) {
+    const locations = parseLocations(first.trim(), addressesLeft);
+    if (locations.length > 1) addressesLeft -= locations.length;
+    for (const read of locations) {
       if ('error' in read) {
         pasted.invalid.push({ line, text: trimmed, error: read.error });
         continue;
@@ -58,13 +64,16 @@ export function parsePastedAssets(text: string): ParsedAssets {
 
 type ParsedLocation = Pick<PastedAsset, 'assetType' | 'location'> | { error: string };
 
-/** @returns the host of each address of a range, or one location */
-function parseLocations(text: string): ParsedLocation[] {
-  const range = expandAddressRange(text);
+/**
+ * @param addressesLeft the most addresses of a range
+ * @returns the host of each address of a range, or one location
+ */
+function parseLocations(text: string, addressesLeft: number): ParsedLocation[] {
+  const range = expandAddressRange(text, Math.min(addressesLeft, MAX_RANGE_ADDRESSES));
   if (range === undefined) return [parseLocation(text)];
-  return 'error' in range
-    ? [{ error: pastedLineErrors.range[range.error] }]
-    : range.addresses.map((location) => ({ assetType: 'host', location }));
+  if (!('error' in range)) return range.addresses.map((location) => ({ assetType: 'host', location }));
+  const isFull = range.error === 'too-many' && addressesLeft < MAX_RANGE_ADDRESSES;
+  return [{ error: pastedLineErrors.range[isFull ? 'tooManyInAll' : range.error] }];
 }
 
 function parseLocation(text: string): ParsedLocation {

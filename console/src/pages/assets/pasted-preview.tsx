@@ -50,7 +50,8 @@ export function PastedPreview({
       {invalid.length > 0 && (
         <ul className={classes.lines} aria-label={messages.invalidLines}>
           {invalid.slice(0, MAX_LINES).map(({ line, text, error: why }) => (
-            <li key={line} className={classes.wrong}>
+            // Several addresses of a range can be rejected.
+            <li key={`${line} ${text}`} className={classes.wrong}>
               <IconAlertTriangle size={14} aria-hidden />
               <span>
                 {fillSentence(messages.invalidLine(line), {

@@ -36,12 +36,12 @@ export function objectNameIn({ before, after, ...event }: AuditEvent): string | 
   return name as string | undefined;
 }
 
-/** What one side of an event records of a member: a text, or the objects that it refers to. */
+/** The value of a member on one side of an event: a text, or the objects that it refers to. */
 export type MemberValue = string | { type: string; items: readonly Reference[] } | undefined;
 
-/** `detail` is what the event says beside the id, as a role. */
 interface Reference {
   id: string;
+  /** Further values that the event records with the id, such as a role. */
   detail: string;
 }
 
