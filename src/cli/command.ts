@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { programName } from './streams.ts';
 
 export interface CommonOptions {
   data?: string;
@@ -94,7 +95,7 @@ export function addCommand(
   const command = parent.command(usage).description(description);
   const path = commandPath(command);
   inputNames.set(command, inputs);
-  command.showHelpAfterError(`Run "${path} --help" for usage.`);
+  command.showHelpAfterError(`Run "${runnable(path)} --help" for usage.`);
   if (data)
     command.addOption(
       new Option('--data <folder>', 'Use this data directory (env: ASSAY_DATA; default: ./data).').argParser(
@@ -121,10 +122,13 @@ export function addCommandGroup(parent: Command, name: string, description: stri
     .configureOutput({
       outputError: (message, write) => writeUsageError(suggestSynonym(message, group.commands), write),
     });
-  return group.showHelpAfterError(`Run "${commandPath(group)} --help" for a list of commands.`);
+  return group.showHelpAfterError(`Run "${runnable(commandPath(group))} --help" for a list of commands.`);
 }
 
-/** Returns the command with its parents, as the user types it. */
+/** Returns a path of `commandPath` as the user runs it. */
+const runnable = (path: string): string => path.replace(/^assay\b/, programName());
+
+/** Returns the command with its parents, as its help names it. */
 export function commandPath(command: Command): string {
   const parent = command.parent;
   return parent === null ? command.name() : `${commandPath(parent)} ${command.name()}`;

@@ -11,7 +11,7 @@ import { writeText } from './print.ts';
 import { requireNamed, requireNamedIfEmpty } from './require-named.ts';
 import type { OperationCommand, OperationOptions } from './run-operation.ts';
 
-export interface ListRequest {
+export interface CommandRequest {
   params: { path: Record<string, string>; query: Record<string, unknown> };
   headers: Record<string, string>;
 }
@@ -24,7 +24,7 @@ export async function listRows(
   client: AnyClient,
   operation: DescribedOperation,
   verb: OperationCommand,
-  request: ListRequest,
+  request: CommandRequest,
   row: OpenApiSchema,
   flags: OperationOptions,
 ): Promise<void> {
@@ -59,7 +59,7 @@ export async function listRows(
 async function printCsv(
   client: AnyClient,
   operation: DescribedOperation,
-  request: ListRequest,
+  request: CommandRequest,
   query: Readonly<Record<string, unknown>>,
   limit = Infinity,
 ): Promise<void> {

@@ -14,7 +14,7 @@ import { keyValueLines, printJson, printLines } from './print.ts';
 import { type AnyClient, type TargetFlags, withApiClient } from './command-target.ts';
 import { errorCodeOf, CliError, userNotFound } from './errors.ts';
 import { requireNamed } from './require-named.ts';
-import { listRows, type ListRequest } from './list-rows.ts';
+import { listRows, type CommandRequest } from './list-rows.ts';
 import type { JsonRow } from './print-rows.ts';
 
 export interface OperationCommand {
@@ -211,7 +211,7 @@ const contentTypeOf = (file: string) =>
 async function download(
   client: AnyClient,
   operation: DescribedOperation,
-  init: ListRequest,
+  init: CommandRequest,
   { output, json }: OperationOptions,
 ): Promise<void> {
   const { data, response } = await client.GET(operation.path, { ...init, parseAs: 'stream' });

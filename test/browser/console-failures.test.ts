@@ -57,6 +57,37 @@ describeInBrowser('Console: requests that fail', () => {
     expect(await page.getByText('Could not load the list').count()).toBe(0);
   });
 
+  it('why a list could not be loaded is as wide as the list, and as high as its text', async () => {
+    const page = await assay.enter('admin', '/', { expectedStatuses: [403] });
+    const { restore } = await failRequests(page, '/v1/vulnerabilities', 403);
+    await page.goto('/vulnerabilities');
+    const alert = page.getByRole('alert').filter({ hasText: 'Could not load the list' });
+    const { width = 0, height = 0 } = (await alert.boundingBox()) ?? {};
+    const main = await page.getByRole('main').boundingBox();
+    expect(width).toBeGreaterThan((main?.width ?? 0) * 0.9);
+    expect(height).toBeLessThan(200);
+    await restore();
+  });
+
+  it('a page that cannot be loaded as the server is unreachable loads when it answers', async () => {
+    const page = await assay.enter('admin', '/tags', {
+      expectedStatuses: [502],
+      expectedConsoleErrors: /ERR_CONNECTION_REFUSED|dynamically imported module|preload CSS/,
+    });
+    await row(page).waitFor();
+    const isServer = ({ origin }: URL) => origin === assay.server().origin;
+    await page.route(isServer, (route) => route.abort('connectionrefused'));
+    await page.getByRole('link', { name: 'Audit' }).click();
+    await page.getByText('Cannot reach the server').waitFor();
+    await page.unroute(isServer);
+    // A proxy answers before the server does.
+    await page.route(isServer, (route) => route.fulfill({ status: 502 }));
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.unroute(isServer);
+    await row(page).waitFor();
+    expect(await page.title()).toBe('Audit - Assay');
+  });
+
   it('lists are loaded again when the browser is online again', async () => {
     const page = await assay.enter('admin', '/assessments', {
       expectedConsoleErrors: /ERR_INTERNET_DISCONNECTED/,

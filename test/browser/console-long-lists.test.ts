@@ -74,6 +74,21 @@ describeInBrowser('Console: long lists', () => {
     expect(requests.length).toBeLessThanOrEqual(3);
   });
 
+  it('End and Home go to the last and the first row wherever the focus is, and the help lists them', async () => {
+    const page = await assay.enter('admin', LIST);
+    await page.getByText('4,000 found').waitFor();
+    await page.keyboard.press('End');
+    await waitForCurrent(page, COUNT);
+    await page.keyboard.press('Home');
+    await waitForCurrent(page, 1);
+    await page.keyboard.press('?');
+    await page.getByRole('row', { name: 'End Last vulnerability' }).waitFor();
+    await page.keyboard.press('Escape');
+    // In a text field, they move the cursor.
+    await page.getByRole('searchbox').press('End');
+    expect(await currentRow(page).textContent()).toContain(titleOf(1));
+  });
+
   it('a position of the scrollbar reads the rows that it shows', async () => {
     const page = await enter();
     const requests = recordRequests(page);

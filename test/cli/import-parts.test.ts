@@ -140,7 +140,7 @@ describe('Reports to import', () => {
 });
 
 describe('The result of an import', () => {
-  it('is a table row, followed by what was skipped', async () => {
+  it('is a table row, followed by what was skipped or is incomplete', async () => {
     const lines = await printed(() => {
       const table = new ResultTable();
       table.add({ file: 'zap.xml', job: job() });
@@ -150,7 +150,8 @@ describe('The result of an import', () => {
       'IMPORT  FORMAT     STATE      NEW  AGAIN  REOPENED  GONE  SKIPPED  FILE',
       '12      zap        succeeded  3    1      0         1     2        zap.xml',
       '  assets new: 2, assets outside the scope: 1',
-      '  skipped 2: false positive (first at line 12)',
+      '  skipped or incomplete:',
+      '    2: false positive (first at line 12)',
       '-       -          refused    -    -      -         -     -        a-longer-name.json',
       '',
     ]);

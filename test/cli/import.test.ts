@@ -67,7 +67,7 @@ describe('assay import with the data folder', () => {
       'FILE',
     ]);
     expect(rows[1]?.slice(1)).toEqual(['zap', 'succeeded', '2', '0', '0', '0', '1', ZAP]);
-    expect(stdout).toMatch(/^ {2}skipped 1: false positive \(line \d+\)$/m);
+    expect(stdout).toMatch(/^ {2}skipped or incomplete:\n {4}1: false positive \(line \d+\)$/m);
     const nucleiRow = rows.find((row) => row[8] === compressed) ?? [];
     expect(nucleiRow.slice(1, 7)).toEqual(['nuclei', 'succeeded', '2', '0', '0', '0']);
 

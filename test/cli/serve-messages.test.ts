@@ -74,6 +74,13 @@ describe('Commands to paste', () => {
     expect((await missing()).stderr).toContain('Run "assay user list"');
     for (const npm_command of ['exec', 'start'])
       expect((await missing({ npm_command })).stderr).toContain('Run "npx assay user list"');
+    const mistyped = async (words: string[], env: Record<string, string> = {}) =>
+      (await assay.run(words, { env })).stderr;
+    expect(await mistyped(['user', 'lst'])).toContain('Run "assay user --help"');
+    expect(await mistyped(['user', 'lst'], { npm_command: 'exec' })).toContain('Run "npx assay user --help"');
+    expect(await mistyped(['user', 'create'], { npm_command: 'exec' })).toContain(
+      'Run "npx assay user create --help"',
+    );
   });
 
   it('name the data directory that was given', async () => {

@@ -23,6 +23,7 @@ it('The tutorial imports scanner reports as written', async () => {
     /\n## Import scanner reports\n(.*?)\n## /s.exec(readFileSync(join(root, 'docs/tutorial.md'), 'utf8')) ??
     [];
   const script = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block).join('');
+  const [, undo = ''] = /`npx assay (import undo \d+)`/.exec(section) ?? [];
   await assay.json('organization', 'create', 'scans', '--name', 'Scans');
   await assay.json('assessment', 'create', 'lumen-shop', '--organization', 'scans', '--name', 'Shop');
   const { code, stdout, stderr } = await assay.shell(
@@ -35,6 +36,7 @@ it('The tutorial imports scanner reports as written', async () => {
   );
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout.trim().split('\n').at(-1)).toMatch(/ Fixed +WAF Detection/);
+  expect(await assay.json(...undo.split(' '))).toMatchObject({ undone: { statuses: 1 } });
 });
 
 it.runIf(isInstalled('curl'))('The tutorial with your own data runs as written', async () => {

@@ -1,15 +1,18 @@
 import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { EmptyState } from '../components/empty-state.tsx';
 import { errorText } from '../components/notifications.tsx';
 import { PageLayout } from '../components/page.tsx';
 import { appMessages } from './messages.ts';
 import { commonMessages } from '../components/messages.ts';
+import { isMissingPart } from './missing-part.ts';
 
 const { errors } = appMessages;
 
-/** Error messages of browsers for a missing script or stylesheet, as after an update of the server. */
-const CHUNK_LOAD_ERROR = /dynamically imported module|importing a module script|preload CSS/i;
+/** Milliseconds after a reload in which a page is not reloaded by itself again. */
+const RELOAD_INTERVAL = 60_000;
 
 export function NotFoundPage() {
   return (
@@ -31,17 +34,7 @@ export function NotFoundPage() {
 /** Shown in place of a page that failed to render; the navigation keeps working. */
 export function PageError({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
-  if (error instanceof Error && CHUNK_LOAD_ERROR.test(error.message))
-    return (
-      <PageLayout title={errors.outdated}>
-        <EmptyState
-          title={errors.partMissing}
-          action={<Button onClick={() => location.reload()}>{errors.reload}</Button>}
-        >
-          {errors.outdatedHint}
-        </EmptyState>
-      </PageLayout>
-    );
+  if (isMissingPart(error)) return <MissingPart />;
   return (
     <PageLayout title={errors.failed}>
       <EmptyState
@@ -60,3 +53,49 @@ export function PageError({ error, reset }: ErrorComponentProps) {
     </PageLayout>
   );
 }
+
+/** Reloads the document when the server answers, as the files of the console may have changed. */
+function MissingPart() {
+  const server = useQuery({ queryKey: ['server'], queryFn: checkServer, gcTime: 0, staleTime: 0 });
+  useEffect(() => {
+    if (server.isSuccess && !wasJustReloaded()) location.reload();
+  }, [server.isSuccess]);
+  if (server.isPending) return <PageLayout title={errors.partMissing}>{null}</PageLayout>;
+  if (server.isError)
+    return (
+      <PageLayout title={errors.partMissing}>
+        <EmptyState
+          title={commonMessages.serverUnreachable}
+          action={
+            <Button variant="light" onClick={() => void server.refetch()}>
+              {commonMessages.tryAgain}
+            </Button>
+          }
+        />
+      </PageLayout>
+    );
+  return (
+    <PageLayout title={errors.outdated}>
+      <EmptyState
+        title={errors.partMissing}
+        action={<Button onClick={() => location.reload()}>{errors.reload}</Button>}
+      >
+        {errors.outdatedHint}
+      </EmptyState>
+    </PageLayout>
+  );
+}
+
+/** Throws unless the server answers. */
+async function checkServer(): Promise<boolean> {
+  const { ok, status } = await fetch(location.href, { method: 'HEAD', cache: 'no-store' });
+  if (!ok) throw new Error(String(status));
+  return true;
+}
+
+/** Whether the document was reloaded within `RELOAD_INTERVAL`: another reload would not help. */
+const wasJustReloaded = (): boolean =>
+  performance.now() < RELOAD_INTERVAL &&
+  performance
+    .getEntriesByType('navigation')
+    .some((entry) => (entry as PerformanceNavigationTiming).type === 'reload');

@@ -1,5 +1,6 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
 import { NotFoundPage, PageError } from './error-pages.tsx';
+import { lazyPage } from './missing-part.ts';
 import { Shell } from './shell.tsx';
 import {
   parseAssessmentSearch,
@@ -22,58 +23,55 @@ const root = createRootRoute({
 const home = createRoute({
   getParentRoute: () => root,
   path: '/',
-  component: lazyRouteComponent(() => import('../pages/home/home-page.tsx'), 'HomePage'),
+  component: lazyPage(() => import('../pages/home/home-page.tsx'), 'HomePage'),
 });
 
 const vulnerabilities = createRoute({
   getParentRoute: () => root,
   path: '/vulnerabilities',
   validateSearch: parseVulnerabilityListParams,
-  component: lazyRouteComponent(
-    () => import('../pages/vulnerabilities/vulnerability-list.tsx'),
-    'VulnerabilityList',
-  ),
+  component: lazyPage(() => import('../pages/vulnerabilities/vulnerability-list.tsx'), 'VulnerabilityList'),
 });
 
 const assessments = createRoute({
   getParentRoute: () => root,
   path: '/assessments',
   validateSearch: parseAssessmentSearch,
-  component: lazyRouteComponent(() => import('../pages/assessments/assessment-list.tsx'), 'AssessmentList'),
+  component: lazyPage(() => import('../pages/assessments/assessment-list.tsx'), 'AssessmentList'),
 });
 
 const assessmentPage = createRoute({
   getParentRoute: () => root,
   path: '/assessments/$uid',
   validateSearch: parseAssessmentTab,
-  component: lazyRouteComponent(() => import('../pages/assessments/assessment-page.tsx'), 'AssessmentPage'),
+  component: lazyPage(() => import('../pages/assessments/assessment-page.tsx'), 'AssessmentPage'),
 });
 
 const groups = createRoute({
   getParentRoute: () => root,
   path: '/groups',
   validateSearch: parseGroupSearch,
-  component: lazyRouteComponent(() => import('../pages/groups/group-list.tsx'), 'GroupList'),
+  component: lazyPage(() => import('../pages/groups/group-list.tsx'), 'GroupList'),
 });
 
 const groupPage = createRoute({
   getParentRoute: () => root,
   path: '/groups/$id',
   validateSearch: parseGroupRole,
-  component: lazyRouteComponent(() => import('../pages/groups/group-page.tsx'), 'GroupPage'),
+  component: lazyPage(() => import('../pages/groups/group-page.tsx'), 'GroupPage'),
 });
 
 const people = createRoute({
   getParentRoute: () => root,
   path: '/people',
   validateSearch: parsePeopleSearch,
-  component: lazyRouteComponent(() => import('../pages/people/people-list.tsx'), 'PeopleList'),
+  component: lazyPage(() => import('../pages/people/people-list.tsx'), 'PeopleList'),
 });
 
 const personPage = createRoute({
   getParentRoute: () => root,
   path: '/people/$id',
-  component: lazyRouteComponent(() => import('../pages/people/person-page.tsx'), 'PersonPage'),
+  component: lazyPage(() => import('../pages/people/person-page.tsx'), 'PersonPage'),
 });
 
 const newVulnerability = createRoute({
@@ -86,7 +84,7 @@ const newVulnerability = createRoute({
     ...(typeof from === 'number' ? { from } : {}),
     ...(typeof assessment === 'string' ? { assessment } : {}),
   }),
-  component: lazyRouteComponent(
+  component: lazyPage(
     () => import('../pages/vulnerability/new-vulnerability-page.tsx'),
     'NewVulnerabilityPage',
   ),
@@ -95,16 +93,13 @@ const newVulnerability = createRoute({
 const vulnerabilityPage = createRoute({
   getParentRoute: () => root,
   path: '/vulnerabilities/$id',
-  component: lazyRouteComponent(
-    () => import('../pages/vulnerability/vulnerability-page.tsx'),
-    'VulnerabilityPage',
-  ),
+  component: lazyPage(() => import('../pages/vulnerability/vulnerability-page.tsx'), 'VulnerabilityPage'),
 });
 
 const editVulnerability = createRoute({
   getParentRoute: () => root,
   path: '/vulnerabilities/$id/edit',
-  component: lazyRouteComponent(
+  component: lazyPage(
     () => import('../pages/vulnerability/edit-vulnerability-page.tsx'),
     'EditVulnerabilityPage',
   ),
@@ -114,40 +109,40 @@ const tags = createRoute({
   getParentRoute: () => root,
   path: '/tags',
   validateSearch: parseTagsSearch,
-  component: lazyRouteComponent(() => import('../pages/tags/tags-page.tsx'), 'TagsPage'),
+  component: lazyPage(() => import('../pages/tags/tags-page.tsx'), 'TagsPage'),
 });
 
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit',
   validateSearch: parseAuditSearch,
-  component: lazyRouteComponent(() => import('../pages/audit/audit-page.tsx'), 'AuditPage'),
+  component: lazyPage(() => import('../pages/audit/audit-page.tsx'), 'AuditPage'),
 });
 
 const assets = createRoute({
   getParentRoute: () => root,
   path: '/assets',
   validateSearch: parseAssetSearch,
-  component: lazyRouteComponent(() => import('../pages/assets/asset-list.tsx'), 'AssetList'),
+  component: lazyPage(() => import('../pages/assets/asset-list.tsx'), 'AssetList'),
 });
 
 const assetPage = createRoute({
   getParentRoute: () => root,
   path: '/assets/$uid',
-  component: lazyRouteComponent(() => import('../pages/assets/asset-page.tsx'), 'AssetPage'),
+  component: lazyPage(() => import('../pages/assets/asset-page.tsx'), 'AssetPage'),
 });
 
 const imports = createRoute({
   getParentRoute: () => root,
   path: '/imports',
   validateSearch: parseImportSearch,
-  component: lazyRouteComponent(() => import('../pages/imports/import-list.tsx'), 'ImportList'),
+  component: lazyPage(() => import('../pages/imports/import-list.tsx'), 'ImportList'),
 });
 
 const importPage = createRoute({
   getParentRoute: () => root,
   path: '/imports/$id',
-  component: lazyRouteComponent(() => import('../pages/imports/import-page.tsx'), 'ImportPage'),
+  component: lazyPage(() => import('../pages/imports/import-page.tsx'), 'ImportPage'),
 });
 
 const routes = [

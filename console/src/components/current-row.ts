@@ -30,7 +30,7 @@ export function useCurrentRow<Row>(list: PagedList<Row>): CurrentRow<Row> {
 interface RowShortcuts<Row> {
   /** Noun for a row: "asset". */
   itemName: string;
-  /** Called with the row that `j` and `k` go to; by default it becomes the current one. */
+  /** Called with the row that `j`, `k`, Home and End go to; by default it becomes the current one. */
   onStep?: (index: number) => void;
   /** Action of `o` on the current row. */
   open: { label?: string; run: (row: Row) => void };
@@ -42,10 +42,12 @@ export function useRowShortcuts<Row>(
   { row, offsetIndex, setCurrent }: CurrentRow<Row>,
   { itemName, onStep = setCurrent, open, shortcuts = {} }: RowShortcuts<Row>,
 ): void {
-  const { next, previous } = commonMessages.list;
+  const { next, previous, first, last } = commonMessages.list;
   useShortcuts({
     j: { label: next(itemName), run: () => onStep(offsetIndex(1)) },
     k: { label: previous(itemName), run: () => onStep(offsetIndex(-1)) },
+    Home: { label: first(itemName), run: () => onStep(offsetIndex(-Infinity)) },
+    End: { label: last(itemName), run: () => onStep(offsetIndex(Infinity)) },
     o: { label: open.label ?? 'Open', run: () => row !== undefined && open.run(row) },
     ...shortcuts,
   });

@@ -79,11 +79,11 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       </Button>
     </Alert>
   );
-  if (failure !== false && list.loadedCount === 0) return failure;
+  if (failure !== false && list.loadedCount === 0) return <div className={classes.nothing}>{failure}</div>;
   if (!list.isPending && list.total === 0) return <div className={classes.nothing}>{props.empty}</div>;
 
   return (
-    <>
+    <div className={classes.frame}>
       {failure}
       <div
         ref={mergedRef}
@@ -129,7 +129,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           })}
         </div>
       </div>
-    </>
+    </div>
   );
 }
 
@@ -159,8 +159,9 @@ function useRowHandlers<Row extends object>(props: DataTableProps<Row>) {
     const last = list.total - 1;
     const target = { ArrowDown: before + 1, ArrowUp: before - 1, Home: 0, End: last }[event.key];
     if (target !== undefined && onCurrent !== undefined) {
-      // The browser also scrolls to the ends, from which the current row may be far.
       if (event.key.startsWith('Arrow')) event.preventDefault();
+      // The browser also scrolls to the ends, from which the current row may be far; the shortcut would prevent it.
+      else event.stopPropagation();
       onCurrent(Math.max(0, Math.min(last, target)));
     }
     const row = current === undefined ? undefined : list.rowAt(current);

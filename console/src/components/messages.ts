@@ -29,6 +29,8 @@ export const commonMessages = {
     remove: (name: string) => `Remove ${name}`,
     next: (item: string) => `Next ${item}`,
     previous: (item: string) => `Previous ${item}`,
+    first: (item: string) => `First ${item}`,
+    last: (item: string) => `Last ${item}`,
   },
 
   filter: {

@@ -36,8 +36,8 @@ const COLUMNS: Readonly<Record<string, (result: FileResult) => string | number |
 const WIDTHS = Object.keys(COLUMNS).map((name) => (name === 'FORMAT' || name === 'STATE' ? 9 : name.length));
 
 /**
- * Prints a table with a row per report, followed by its changes to hosts, its skipped records, and the preview of a dry
- * run.
+ * Prints a table with a row per report, followed by its changes to hosts, its records that were skipped, cut or
+ * have an unclear time, and the preview of a dry run.
  */
 export class ResultTable implements ImportResultWriter {
   #hasHeading = false;
@@ -71,11 +71,12 @@ function hostLines({ job }: FileResult): string[] {
 }
 
 function skipLines({ job }: FileResult): string[] {
-  return (job?.skips ?? []).map((skip) => {
+  const lines = (job?.skips ?? []).map((skip) => {
     const first = formatLocation(skip);
     const location = first === '' ? '' : skip.count === 1 ? ` (${first})` : ` (first at ${first})`;
-    return oneLine(`  skipped ${skip.count}: ${skip.reason}${location}`);
+    return oneLine(`    ${skip.count}: ${skip.reason}${location}`);
   });
+  return lines.length === 0 ? [] : ['  skipped or incomplete:', ...lines];
 }
 
 const PREVIEW_COUNTS = {

@@ -19,7 +19,7 @@ const ASSET_COLUMNS: readonly AssetColumn[] = [
   {
     id: 'location',
     header: 'Asset',
-    width: 'minmax(190px, 3fr)',
+    width: 'minmax(150px, 3fr)',
     sort: 'location',
     cell: ({ uid, location }) => (
       <RowLink to={`/assets/${uid}`} title={location}>
@@ -72,7 +72,7 @@ const ASSET_COLUMNS: readonly AssetColumn[] = [
   {
     id: 'tags',
     header: 'Tags',
-    width: 'minmax(110px, 1fr)',
+    width: 'minmax(100px, 1fr)',
     minTableWidth: 1040,
     hasValue: ({ tags }) => tags.length > 0,
     cell: ({ tags }) => (
@@ -90,7 +90,7 @@ const ASSET_COLUMNS: readonly AssetColumn[] = [
     id: 'listings',
     header: 'Listings',
     description: LISTING_DESCRIPTION,
-    width: 'minmax(110px, 1fr)',
+    width: 'minmax(100px, 1fr)',
     minTableWidth: 1240,
     hasValue: ({ listings }) => listings.length > 0,
     cell: ({ listings }) => {

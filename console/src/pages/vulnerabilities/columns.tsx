@@ -27,7 +27,7 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
   {
     id: 'severity',
     header: 'Severity',
-    width: '112px',
+    width: '120px',
     sort: 'severity',
     cell: ({ severity }) => <SeverityBadge severity={severity} />,
     narrow: {
@@ -68,7 +68,7 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
   {
     id: 'status',
     header: 'Status',
-    width: '156px',
+    width: '164px',
     sort: 'status_id',
     minTableWidth: 400,
     cell: ({ status, vulnerability_status }) => (
@@ -108,7 +108,7 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
   {
     id: 'due',
     header: 'Due',
-    width: '126px',
+    width: '146px',
     sort: 'due_on',
     minTableWidth: 1100,
     cell: (row) => {
