@@ -149,7 +149,7 @@ function searchSource({ db, caller }: ListContext, text: string): IdSource {
   const organizations = visibleOrganizationIds(caller);
   const isVisibleOrganization = (column: string) =>
     organizationCondition(db, sql.ref<number>(column), organizations);
-  const contains = (column: string) => nameContains(column, key);
+  const contains = (column: string) => nameContains(db, column, key);
   /** Tests a row without the index: SQLite would look up each of many matching names for each row. */
   const linksTo = (
     table: 'vulnerability_taggings' | 'vulnerability_assets',
@@ -157,7 +157,11 @@ function searchSource({ db, caller }: ListContext, text: string): IdSource {
     named: RawBuilder<unknown>,
   ) => {
     const id = sql.ref<number>(column);
-    return idsIn(table, sql<SqlBool>`${id} in (${named})`, sql<SqlBool>`${withoutIndex(id)} in (${named})`);
+    return idsIn(
+      table,
+      sql<SqlBool>`${id} in (${named})`,
+      sql<SqlBool>`${db.engine === 'sqlite' ? withoutIndex(id) : id} in (${named})`,
+    );
   };
   const tagged = linksTo(
     'vulnerability_taggings',
@@ -180,7 +184,7 @@ function searchSource({ db, caller }: ListContext, text: string): IdSource {
       union all select inside.id from vulnerabilities as inside
         where inside.id = ${number} and ${isVisibleOrganization('inside.organization_id')}
       union all select inside.id from vulnerabilities as inside where inside.assessment_id in (${assessments})`,
-    matchesText: sql<SqlBool>`(${textContains(key)} or ${tagged.exists} or ${onAssets.exists}
+    matchesText: sql<SqlBool>`(${textContains(db, key)} or ${tagged.exists} or ${onAssets.exists}
       or vulnerabilities.id = ${number} or vulnerabilities.assessment_id in (${assessments}))`,
   };
 }
