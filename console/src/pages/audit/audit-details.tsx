@@ -97,12 +97,15 @@ export function AuditDetails({ event, onFilter, onClose }: AuditDetailsProps) {
   );
 }
 
-/** A value, with the names of the objects that it refers to, one a line. */
+/** The names that are read for one value; the objects after them show their ids. */
+const MAX_NAMES = 20;
+
+/** A value, with the names of the objects that it refers to, one per line. */
 function Value({ of: value }: { of: MemberValue }) {
   if (typeof value !== 'object') return value;
-  return value.items.map(({ id, detail }) => (
+  return value.items.map(({ id, detail }, index) => (
     <div key={id} title={id}>
-      <ObjectName type={value.type} id={id} />
+      {index < MAX_NAMES ? <ObjectName type={value.type} id={id} /> : id}
       {detail === '' ? null : ` ${detail}`}
     </div>
   ));

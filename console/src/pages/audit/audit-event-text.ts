@@ -83,7 +83,10 @@ export function changedMembers({
       : { type: reference, items };
   };
   return [...names].map((name) => ({
-    name: name.replace(/_(id|uids)$/, '').replaceAll('_', ' '),
+    name: name
+      .replace(/_id$/, '')
+      .replace(/_uids$/, 's')
+      .replaceAll('_', ' '),
     before: valueOf(before, name),
     after: valueOf(after, name),
   }));
