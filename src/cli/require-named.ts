@@ -62,7 +62,7 @@ export async function requireNamed(
     try {
       await client.GET(path, { params: { path: { [parameter]: id } } });
     } catch (error) {
-      // Whoever may not read the object may still filter by it.
+      // A caller without permission to read an object can still filter by it.
       if (!(error instanceof AssayError && error.status === 404)) continue;
       throw new CliError(
         `${noun} "${id}" not found. Run "${programName()} ${list}" to list those that you have access to.`,

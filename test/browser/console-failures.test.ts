@@ -37,7 +37,7 @@ describeInBrowser('Console: requests that fail', () => {
     const alert = page.getByRole('alert').filter({ hasText: 'Could not load the list' }).first();
     await alert.getByText('The database is locked.').waitFor();
     expect(await page.getByText(/\d found|No results|yet$/).count()).toBe(0);
-    // The browser does not repeat what the server has refused.
+    // The console does not retry a request that the server has rejected.
     const refused = count();
     await page.evaluate(`dispatchEvent(new Event('offline')); dispatchEvent(new Event('online'))`);
     await restore();

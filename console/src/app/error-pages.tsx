@@ -11,7 +11,7 @@ import { isMissingPart } from './missing-part.ts';
 
 const { errors } = appMessages;
 
-/** Milliseconds after a reload in which a page is not reloaded by itself again. */
+/** The minimum time between automatic reloads, in milliseconds. */
 const RELOAD_INTERVAL = 60_000;
 
 export function NotFoundPage() {

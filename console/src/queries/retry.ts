@@ -4,11 +4,11 @@ import { AssayError } from '../../../client/src/errors.ts';
 /** Milliseconds between attempts after the first ones have failed; the delay doubles up to the maximum. */
 const FIRST_DELAY = 2_000;
 const MAX_DELAY = 60_000;
-/** Milliseconds between the first attempts, likewise. */
+/** The same for the attempts before a failure is shown, in milliseconds. */
 const FIRST_RETRY_DELAY = 1_000;
 /**
- * Multiplies the delays of this page, so that the pages that saw a server fail at the same time do not all repeat their
- * requests at the same time. Constant, because another interval would start the wait anew.
+ * Random factor for the delays of this page, so that the pages that lost a server do not all return at once. Constant,
+ * because a changed interval would restart the wait.
  */
 const SPREAD = 0.75 + Math.random() / 2;
 
@@ -30,7 +30,10 @@ const hasFailed = ({ state }: Query) => state.status === 'error' && isTransient(
 
 const retryNow = (query: Query) => (hasFailed(query) ? ('always' as const) : false);
 
-/** Repeats failed queries while the page is visible, and at once when it becomes visible or the browser online. */
+/**
+ * Retries failed queries at growing intervals while the page is visible, and immediately when the page becomes visible
+ * or the browser goes online.
+ */
 export const RETRY_FAILED = {
   retry: isFirstRetry,
   retryDelay: (count: number) => delayAfter(FIRST_RETRY_DELAY, count),

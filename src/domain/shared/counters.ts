@@ -6,7 +6,7 @@ import { preparePipelined } from '../../db/prepared-queries.ts';
 import { lockRows } from './lock-rows.ts';
 
 /**
- * Counters that many transactions change at once (ADR 37), and their buckets. Drafts have buckets of their own, because
+ * Counters that concurrent transactions change (ADR 37), and their buckets. Drafts have buckets of their own, because
  * only staff see them:
  * - `organization`, `assessment`: vulnerabilities, by `statusId:severityRank` and `statusId:severityRank:draft`
  * - `vulnerability-tag`: vulnerabilities with the tag, `all` and `draft`

@@ -46,7 +46,8 @@ export function beginsAsDraft(
 const CHUNK_ROWS = 100;
 
 /**
- * Requires that the caller may publish vulnerabilities. With the policy `second_person`, nobody publishes their own.
+ * Requires that the caller may publish vulnerabilities. With the policy `second_person`, the reporter of a draft cannot
+ * publish it.
  * @throws DomainError `forbidden`
  */
 export async function requirePublisher(

@@ -150,7 +150,7 @@ function searchSource({ db, caller }: ListContext, text: string): IdSource {
   const isVisibleOrganization = (column: string) =>
     organizationCondition(db, sql.ref<number>(column), organizations);
   const contains = (column: string) => nameContains(db, column, key);
-  /** Tests a row without the index: SQLite would look up each of many matching names for each row. */
+  /** On SQLite, the test of a row avoids the index: it would look up each of many matching names. */
   const linksTo = (
     table: 'vulnerability_taggings' | 'vulnerability_assets',
     column: 'link.tag_id' | 'link.asset_id',

@@ -50,7 +50,7 @@ class TextConverter {
   #paragraph: string[] = [];
   /** The marker of the item that the current paragraph begins. */
   #marker = '';
-  /** Whether the last line announces what follows, such as commands. */
+  /** Whether the last line ends with a colon, as before a list of commands. */
   #isAnnounced = false;
 
   constructor(lines: readonly string[]) {
