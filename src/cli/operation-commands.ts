@@ -65,6 +65,9 @@ export function addOperationCommand(
   const { defaultQuery } = operationCommand;
   const includes = defaultQuery && new Option(defaultQuery.flags, defaultQuery.description);
   if (includes !== undefined) command.addOption(includes);
+  // Their descriptions state the default of the API.
+  for (const { name: parameter, option } of ownFlags)
+    if (parameter in (defaultQuery?.query ?? {})) option.hideHelp();
   command.action(async (...actionArguments: unknown[]) => {
     const args = actionArguments.slice(0, -2) as (string | string[])[];
     const options = actionArguments.at(-2) as OperationOptions;

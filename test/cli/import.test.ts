@@ -124,6 +124,8 @@ describe('assay import with the data folder', () => {
     expect(await states()).toEqual(['STATE', 'succeeded', 'succeeded']);
     expect(await states('--dry-runs')).toEqual(['STATE', 'succeeded', 'succeeded (dry run)', 'succeeded']);
     expect(await states('--dry-run')).toEqual(['STATE', 'succeeded (dry run)']);
+    const help = (await assay.run(['import', 'list', '--help'])).stdout;
+    expect(help.match(/--[a-z-]*dry-run[a-z]*/g)).toEqual(['--dry-runs']);
   });
 
   it('reads the files of a folder and standard input', async () => {
