@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { describeInBrowser } from '../harness/browser.ts';
 import { useConsole } from '../harness/console.ts';
-import { uploadReport, waitForImport } from '../harness/imports.ts';
+import { uploadReport, waitForImport, waitUntilSearchable } from '../harness/imports.ts';
 import { nucleiReport } from '../harness/nuclei.ts';
 
 /** 20 pages. */
@@ -45,6 +45,7 @@ describeInBrowser('Console: long lists', () => {
     });
     expect(status).toBe(202);
     await waitForImport(assay.server(), token, body.id);
+    await waitUntilSearchable(assay.server());
   });
 
   async function enter(path = LIST): Promise<Page> {

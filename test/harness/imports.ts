@@ -58,6 +58,13 @@ export async function waitForImport(
   });
 }
 
+/** Waits until the texts of all imported vulnerabilities can be searched: a job adds them after the import. */
+export const waitUntilSearchable = ({ context }: TestServer): Promise<void> =>
+  eventually(async () => {
+    const rows = await context.db.read.selectFrom('search_index_queue').selectAll().limit(1).execute();
+    expect(rows).toEqual([]);
+  });
+
 /**
  * Inserts an import without a job, so that it never runs.
  * @param columns values other than the defaults
