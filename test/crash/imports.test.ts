@@ -4,8 +4,8 @@ import { childProcessesOf, isRunning } from '../harness/machine.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { eventually } from '../harness/eventually.ts';
 import { type ImportGate, startImportGate } from '../harness/import-gate.ts';
-import { formOf } from '../harness/imports.ts';
-import { send } from '../harness/server.ts';
+import { formOf, waitForImport } from '../harness/imports.ts';
+import { send, type TestServer } from '../harness/server.ts';
 import { host, port, report } from '../importers/reports.ts';
 import { type ServerRunner, createServerRunner } from './killed-server.ts';
 
@@ -72,7 +72,9 @@ describe('An import whose process is killed', () => {
     expect((await job(second.origin))['state']).toBe('running');
     gate.release();
     await endLeases();
-    await eventually(async () => expect((await job(third.origin))['finished_at']).not.toBeNull());
+    const request: TestServer['request'] = (method, path, options) =>
+      send(third.origin, method, path, options);
+    await waitForImport({ context: { db }, request }, token, id);
     const ended = await job(second.origin);
     expect(ended).toMatchObject({
       state: 'succeeded',
