@@ -115,14 +115,14 @@ describeInBrowser('Console: home page', () => {
     await page.route('**/v1/testing_sessions?*', (route) => route.fulfill({ status: 403, json: {} }));
     await page.goto('/');
     const hours = page.locator('section', { hasText: 'Testing hours this month' });
-    const again = page.getByRole('button', { name: 'Try again' });
-    await hours.and(page.locator('section', { has: again })).waitFor();
+    const retryButton = page.getByRole('button', { name: 'Try again' });
+    await hours.and(page.locator('section', { has: retryButton })).waitFor();
     await page.locator('section', { hasText: 'Open by severity' }).getByRole('link').first().waitFor();
     await expectAccessible(page);
     await page.unrouteAll();
-    await again.click();
+    await retryButton.click();
     await hours.getByText(/^[\d,.]+$/).waitFor();
-    expect(await again.count()).toBe(0);
+    expect(await retryButton.count()).toBe(0);
   });
 
   it('focuses the content and sets the window title on navigation', async () => {
