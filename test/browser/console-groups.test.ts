@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible, expectAccessibleInAllViews } from '../harness/accessibility.ts';
 import { describeInBrowser } from '../harness/browser.ts';
-import { useSharedConsole } from '../harness/console.ts';
+import { undo, useSharedConsole } from '../harness/console.ts';
 
 async function expectFocusOn(page: Page, name: string): Promise<void> {
   await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toBe(name);
@@ -133,7 +133,7 @@ describeInBrowser('Console: groups', () => {
     await page.getByRole('dialog').getByText('Removed: 3').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
     await page.getByText('No members yet').waitFor();
-    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await undo(page, '3 people removed');
     await page.getByText('All (3)').waitFor();
     await page.getByText('Operator (1)').waitFor();
   });

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { describeInBrowser } from '../harness/browser.ts';
-import { useConsole } from '../harness/console.ts';
+import { undo, useConsole } from '../harness/console.ts';
 import { uploadReport, waitForImport, waitUntilSearchable } from '../harness/imports.ts';
 import { nucleiReport } from '../harness/nuclei.ts';
 
@@ -125,8 +125,7 @@ describeInBrowser('Console: long lists', () => {
     await page.keyboard.press('3');
     const last = rowOf(page, titleOf(COUNT));
     await last.getByText('Fix In Progress').waitFor();
-    await page.getByText(`Fix In Progress: ${titleOf(COUNT)}`).waitFor();
-    await page.getByRole('button', { name: 'Undo' }).click();
+    await undo(page, `Fix In Progress: ${titleOf(COUNT)}`);
     await page.getByText('Change to 1 vulnerability undone').waitFor();
     await last.getByText('Pending Review').waitFor();
     expect(await last.getAttribute('data-current')).toBe('true');

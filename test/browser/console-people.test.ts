@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { expectAccessible, expectAccessibleInAllViews } from '../harness/accessibility.ts';
 import { describeInBrowser } from '../harness/browser.ts';
-import { useConsole } from '../harness/console.ts';
+import { undo, useConsole } from '../harness/console.ts';
 
 describeInBrowser('Console: people', () => {
   const assay = useConsole();
@@ -106,9 +106,8 @@ describeInBrowser('Console: people', () => {
     const page = await assay.enter('admin', `/people/${outsider.id}`);
     const admin = page.getByRole('switch', { name: 'Organization admin' });
     await admin.click();
-    await page.getByText(/is now an admin/).waitFor();
     await page.getByRole('definition').getByText('Admin', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Undo' }).click();
+    await undo(page, 'is now an admin');
     await page.getByRole('definition').getByText('User', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Actions' }).click();
     await page.getByRole('menuitem', { name: 'Rename' }).click();
@@ -136,7 +135,7 @@ describeInBrowser('Console: people', () => {
     await page.getByRole('listitem').getByRole('link', { name: 'Driver apps 2026' }).waitFor();
     await page.getByRole('button', { name: /^Remove access to/ }).click();
     await page.getByText('No access yet.').waitFor();
-    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await undo(page, /^Access to .* removed/);
     await page.getByRole('listitem').getByRole('link', { name: 'Driver apps 2026' }).waitFor();
     await expectAccessible(page);
   });

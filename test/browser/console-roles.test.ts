@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { expectAccessible, expectAccessibleInAllViews } from '../harness/accessibility.ts';
 import { describeInBrowser } from '../harness/browser.ts';
-import { useConsole } from '../harness/console.ts';
+import { undo, useConsole } from '../harness/console.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const HOUR = 3_600_000;
@@ -435,11 +435,10 @@ describeInBrowser('Console: roles', () => {
       .getByText(/^By group Group/)
       .first()
       .waitFor();
+    await expectAccessibleInAllViews(page);
     const role = grid.getByRole('combobox', { name: 'Role of reader' });
     await role.selectOption('Developer');
-    await page.getByText('Role of reader is now Developer').waitFor();
-    await expectAccessibleInAllViews(page);
-    await page.getByRole('button', { name: 'Undo' }).click();
+    await undo(page, 'Role of reader is now Developer');
     await expect.poll(() => role.inputValue()).toBe('assessment_read_only');
     await page.getByLabel('With role').selectOption('Reader');
     await page.getByRole('combobox', { name: 'Grant access to' }).fill('outsider');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { expectAccessible, expectAccessibleInAllViews } from '../harness/accessibility.ts';
 import { describeInBrowser } from '../harness/browser.ts';
-import { useConsole } from '../harness/console.ts';
+import { undo, useConsole } from '../harness/console.ts';
 
 const HOSTILE = `<script>alert(1)</script>\u202e${'x'.repeat(180)}`;
 
@@ -29,7 +29,7 @@ describeInBrowser('Console: tags', () => {
     await page.getByRole('button', { name: 'Rename', exact: true }).click();
     await grid.getByText('yearly review').waitFor();
     await page.getByRole('searchbox').focus();
-    await page.getByRole('button', { name: 'Undo' }).click();
+    await undo(page, 'Tag "quarterly review" renamed to "yearly review"');
     await grid.getByText('quarterly review').waitFor();
     expect(await page.evaluate('document.activeElement.type')).toBe('search');
 

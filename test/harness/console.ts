@@ -74,6 +74,10 @@ function createConsole(start: () => Promise<TestServer>, isShared: boolean): Con
   };
 }
 
+/** Clicks Undo in the notification of a change. Others are visible for a while, and the page shows a change before it. */
+export const undo = (page: Page, change: string | RegExp): Promise<void> =>
+  page.getByRole('alert').filter({ hasText: change }).getByRole('button', { name: 'Undo' }).click();
+
 /** Signs a page in without the sign-in form, which other tests cover. */
 export async function addSession(
   page: Page,
