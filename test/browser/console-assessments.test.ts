@@ -217,7 +217,8 @@ describeInBrowser('Console: assessments', () => {
     await grid.getByText('Never').waitFor();
     await undo(page, 'Scope rules of 10.20.0.10 updated');
     await grid.getByText('Not on Fridays · No load tests').waitFor();
-    // An asset in scope gets new rules; Undo restores the previous ones. The notification of the first addition goes.
+    // An asset in scope gets new rules; Undo restores the previous ones.
+    // Closes the notification of the first addition, which has the same text.
     await page.reload();
     await page.getByRole('button', { name: 'Add to scope' }).click();
     await select(page, 'Asset', '10.20.0.10', '10.20.0.10 (in scope)');

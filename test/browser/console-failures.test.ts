@@ -110,7 +110,7 @@ describeInBrowser('Console: requests that fail', () => {
       ({ pathname, searchParams }) =>
         pathname === '/v1/vulnerabilities' && (searchParams.get('page[after]') ?? '') !== '',
       (route) =>
-        // The console does not retry it, so the button stays until it is clicked.
+        // The console does not retry a 403, so the button stays until it is clicked.
         fails
           ? route.fulfill({ status: 403, json: { detail: 'The database is locked.' } })
           : route.fallback(),

@@ -111,12 +111,12 @@ describeInBrowser('Console: home page', () => {
 
   it('shows an error in a card that fails to load, and loads it when asked to', async () => {
     const page = await assay.enter('admin', '/tags', { expectedStatuses: [403] });
-    // The console does not retry it, so the button stays until it is clicked.
+    // The console does not retry a 403, so the button stays until it is clicked.
     await page.route('**/v1/testing_sessions?*', (route) => route.fulfill({ status: 403, json: {} }));
     await page.goto('/');
     const hours = page.locator('section', { hasText: 'Testing hours this month' });
     const retryButton = page.getByRole('button', { name: 'Try again' });
-    await hours.and(page.locator('section', { has: retryButton })).waitFor();
+    await hours.filter({ has: retryButton }).waitFor();
     await page.locator('section', { hasText: 'Open by severity' }).getByRole('link').first().waitFor();
     await expectAccessible(page);
     await page.unrouteAll();

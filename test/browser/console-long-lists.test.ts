@@ -54,7 +54,7 @@ describeInBrowser('Console: long lists', () => {
     const requests = recordRequests(page);
     await page.goto(path);
     await page.getByText('4,000 found').waitFor();
-    // The visible rows and 400 more.
+    // The list reads the visible rows and 400 more.
     await expect.poll(() => requests.length).toBe(3);
     requests.length = 0;
     await gridOf(page).focus();
@@ -134,7 +134,7 @@ describeInBrowser('Console: long lists', () => {
   it('last rows that cannot be read leave the others, and load when asked to', async () => {
     const page = await assay.enter('admin', '/', { expectedStatuses: [403] });
     const isNumbered = ({ searchParams }: URL) => searchParams.has('page[number]');
-    // The console does not retry it, so the button stays until it is clicked.
+    // The console does not retry a 403, so the button stays until it is clicked.
     await page.route(isNumbered, (route) => route.fulfill({ status: 403, json: { detail: 'Locked.' } }));
     await page.goto(LIST);
     await page.getByText('4,000 found').waitFor();

@@ -74,7 +74,10 @@ function createConsole(start: () => Promise<TestServer>, isShared: boolean): Con
   };
 }
 
-/** Clicks Undo in the notification of a change. Others are visible for a while, and the page shows a change before it. */
+/**
+ * Clicks Undo in the notification of a change. The page shows the change before its notification, and notifications of
+ * earlier changes stay visible for seconds: the last Undo button may be that of another change.
+ */
 export const undo = (page: Page, change: string | RegExp): Promise<void> =>
   page.getByRole('alert').filter({ hasText: change }).getByRole('button', { name: 'Undo' }).click();
 

@@ -34,7 +34,10 @@ export function uploadReport(
   return server.request('POST', '/v1/imports', { token, ...formOf(parts, headers) });
 }
 
-/** Returns an import once it has ended. Fails when it makes no progress, however long it takes on a slow machine. */
+/**
+ * Returns an import once it has ended. The time limit starts anew with each step of its progress, because an import may
+ * take long on a slow machine.
+ */
 export async function waitForImport(
   server: Pick<TestServer, 'request'> & { context: Pick<Context, 'db'> },
   token: string,
