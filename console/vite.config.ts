@@ -13,6 +13,7 @@ import { defineConfig, type Plugin } from 'vite';
 import { theme } from './src/app/theme.ts';
 
 const OUTPUT = join(import.meta.dirname, '../dist/console');
+const TOKENS = join(import.meta.dirname, '../assets/tokens.css');
 
 /** The theme's variables as a stylesheet: the policy of the page takes no style from a script. */
 function themeVariables(): Plugin {
@@ -27,13 +28,34 @@ function themeVariables(): Plugin {
   };
 }
 
-/** Writes each file beside itself in the form in which browsers get it. */
+/** Adds the fonts that the design tokens name, `inter-VERSION-SUBSET.woff2`, from the package of that version. */
+function fonts(): Plugin {
+  const packageFile = fileURLToPath(import.meta.resolve('@fontsource-variable/inter/package.json'));
+  return {
+    name: 'fonts',
+    buildStart() {
+      const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
+      for (const [, named, subset] of readFileSync(TOKENS, 'utf8').matchAll(
+        /inter-([\d.]+)-([a-z-]+)\.woff2/g,
+      )) {
+        if (named !== version) throw new Error(`${TOKENS} names version ${named} of Inter, not ${version}.`);
+        this.emitFile({
+          type: 'asset',
+          fileName: `files/inter-${version}-${subset}.woff2`,
+          source: readFileSync(join(packageFile, `../files/inter-${subset}-wght-normal.woff2`)),
+        });
+      }
+    },
+  };
+}
+
+/** Writes each file but the fonts, which are compressed, beside itself in the form in which browsers get it. */
 function packed(): Plugin {
   return {
     name: 'packed',
     writeBundle() {
       const folder = join(OUTPUT, 'files');
-      for (const name of readdirSync(folder))
+      for (const name of readdirSync(folder).filter((file) => !file.endsWith('.woff2')))
         writeFileSync(join(folder, `${name}.br`), brotliCompressSync(readFileSync(join(folder, name))));
     },
   };
@@ -42,7 +64,7 @@ function packed(): Plugin {
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
-  plugins: [react(), themeVariables(), packed()],
+  plugins: [react(), themeVariables(), fonts(), packed()],
   resolve: {
     alias: {
       // Its form for browsers needs the document, which the worker that parses Markdown does not have.

@@ -12,7 +12,7 @@ if (vite !== undefined && existsSync(join(folder, 'src'))) {
   const description = join(client, 'openapi-types.ts');
   const generator = join(client, '../generate.js');
   const digest = digestOf([
-    ...['package-lock.json', 'openapi.json'].map((name) => join(root, name)),
+    ...['package-lock.json', 'openapi.json', 'assets/tokens.css'].map((name) => join(root, name)),
     ...['index.html', 'package.json', 'vite.config.ts'].map((name) => join(folder, name)),
     generator,
     ...[...filesIn(join(folder, 'src')), ...filesIn(client)]

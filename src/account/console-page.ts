@@ -16,6 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
 };
 
 const FORM_TOKEN = '%FORM_TOKEN%';
@@ -26,8 +27,8 @@ const PICTURES = 'blob:';
 interface BuiltFile {
   type: string;
   content: Buffer;
-  /** Brotli (RFC 7932). */
-  compressed: Buffer;
+  /** Brotli (RFC 7932); absent for fonts, whose format is compressed. */
+  compressed: Buffer | undefined;
 }
 
 /**
@@ -68,15 +69,15 @@ export const registerConsole: RouteRegistrar = (app) => {
     async (request, reply) => {
       const file = files.get(request.params.name);
       if (file === undefined) throw notFound('file');
-      const isPacked = /\bbr\b/.test(request.headers['accept-encoding'] ?? '');
-      if (isPacked) reply.header('content-encoding', 'br');
+      const packed = /\bbr\b/.test(request.headers['accept-encoding'] ?? '') ? file.compressed : undefined;
+      if (packed !== undefined) reply.header('content-encoding', 'br');
       return (
         reply
           .header('vary', 'accept-encoding')
-          // The name contains a digest of the content.
+          // The name contains a digest of the content, or the version of the font.
           .header('cache-control', 'public, max-age=31536000, immutable')
           .type(file.type)
-          .send(isPacked ? file.compressed : file.content)
+          .send(packed ?? file.content)
       );
     },
   );
@@ -88,7 +89,11 @@ function readFiles(folder: string): Map<string, BuiltFile> {
     const type = TYPES[extname(name)];
     if (type === undefined) continue;
     const path = join(folder, name);
-    files.set(name, { type, content: readFileSync(path), compressed: readFileSync(`${path}.br`) });
+    files.set(name, {
+      type,
+      content: readFileSync(path),
+      compressed: existsSync(`${path}.br`) ? readFileSync(`${path}.br`) : undefined,
+    });
   }
   return files;
 }

@@ -26,6 +26,14 @@ export function Page({ title, scripts = [], isWide = false, nav, children }: Pag
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>{`${title} - Assay`}</title>
+        <link
+          rel="preload"
+          as="font"
+          type="font/woff2"
+          crossorigin="anonymous"
+          href="/console/files/inter-5.3.0-latin.woff2"
+        />
+        <link rel="stylesheet" href="/assets/tokens.css" />
         <link rel="stylesheet" href="/assets/assay.css" />
         <link rel="icon" type="image/svg+xml" href="/assets/assay.svg" />
         <script src="/assets/scheme.js"></script>

@@ -118,6 +118,7 @@ export function contentSecurityPolicy(formTargets: readonly string[], images = '
     "default-src 'none'",
     "style-src 'self'",
     "script-src 'self'",
+    "font-src 'self'",
     `img-src 'self' ${images}`.trimEnd(),
     "connect-src 'self'",
     // Browsers apply this to the redirect of a form as well.

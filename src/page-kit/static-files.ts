@@ -6,6 +6,7 @@ import { ROOT } from '../paths.ts';
 const FOLDER = new URL('assets/', ROOT);
 
 const TYPES = {
+  'tokens.css': 'text/css; charset=utf-8',
   'assay.css': 'text/css; charset=utf-8',
   'assay.svg': 'image/svg+xml',
   'scheme.js': 'text/javascript; charset=utf-8',

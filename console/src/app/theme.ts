@@ -1,32 +1,25 @@
 import { createTheme, defaultVariantColorsResolver, type MantineColorsTuple } from '@mantine/core';
 
-/** The accent colour of the account pages. */
-const accent: MantineColorsTuple = [
-  '#eef4fb',
-  '#dce8f5',
-  '#b6cfea',
-  '#8cb4e0',
-  '#7fb3ee',
-  '#4d8ad2',
-  '#3c7cc6',
-  '#2c6cb5',
-  '#1f5fa8',
-  '#174a85',
-];
+/** @returns the design tokens of these names as a colour of Mantine, from light to dark */
+const shades = (...names: string[]) => names.map((name) => `var(--${name})`) as unknown as MantineColorsTuple;
 
-/** Greys of the dark scheme; Mantine's are warmer and look brown next to them. */
-const dark: MantineColorsTuple = [
-  '#dfe5ec',
-  '#c0cad6',
-  '#a3b0bf',
-  '#8997a7',
-  '#3a4755',
-  '#2b3642',
-  '#202a35',
-  '#181f28',
-  '#11171e',
-  '#0b0f14',
-];
+// Both schemes have the same tokens, whose values follow the scheme.
+const accent = shades(...Array.from({ length: 10 }, () => 'accent'));
+/** What Mantine's styles take in the light scheme. */
+const gray = shades('hover', 'hover', 'line', 'line', 'line-2', 'control', 'ink-3', 'ink-2', 'ink-2', 'ink');
+/** What they take in the dark scheme. */
+const dark = shades(
+  'ink',
+  'ink-2',
+  'ink-3',
+  'ink-3',
+  'line-2',
+  'hover',
+  'raised',
+  'surface',
+  'canvas',
+  'canvas',
+);
 
 /** The content security policy forbids style elements made by scripts, which `lockScroll` needs. */
 const NO_STYLE_ELEMENT = { lockScroll: false } as const;
@@ -38,19 +31,48 @@ const DIALOG_PROPS = {
   attributes: { header: { role: 'presentation' } },
 } as const;
 
-/** Colours, sizes and defaults of all components. */
+/** Sizes of text of 12, 13, 14, 15 and 17 px. */
+const fontSizes = { xs: '0.75rem', sm: '0.8125rem', md: '0.875rem', lg: '0.9375rem', xl: '1.0625rem' };
+const lineHeights = { xs: '1rem', sm: '1.125rem', md: '1.25rem', lg: '1.5rem', xl: '1.5rem' };
+
+/** Colours, sizes and defaults of all components, from the design tokens (assets/tokens.css). */
 export const theme = createTheme({
   primaryColor: 'accent',
-  primaryShade: { light: 8, dark: 4 },
-  autoContrast: true,
   // light-dark() follows the colour scheme; a colour computed here would not.
   variantColorResolver: (input) => ({
     ...defaultVariantColorsResolver(input),
-    ...(input.variant === 'filled' ? { color: 'light-dark(#ffffff, #0d1620)' } : {}),
+    ...(input.variant === 'filled'
+      ? { color: input.color === 'red' ? 'var(--on-danger)' : 'var(--on-accent)' }
+      : {}),
   }),
-  colors: { accent, dark },
-  fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif",
-  fontFamilyMonospace: "ui-monospace, 'SF Mono', 'Cascadia Mono', Consolas, monospace",
+  colors: { accent, gray, dark },
+  white: 'var(--raised)',
+  black: 'var(--ink)',
+  fontFamily: 'var(--font)',
+  fontFamilyMonospace: 'var(--mono)',
+  fontSizes,
+  lineHeights,
+  headings: {
+    fontFamily: 'var(--font)',
+    fontWeight: '600',
+    sizes: {
+      h1: { fontSize: '1.25rem', lineHeight: '1.75rem' },
+      h2: { fontSize: '1.0625rem', lineHeight: '1.5rem' },
+      h3: { fontSize: '0.9375rem', lineHeight: '1.5rem' },
+      h4: { fontSize: '0.875rem', lineHeight: '1.25rem' },
+      h5: { fontSize: '0.875rem', lineHeight: '1.25rem' },
+      h6: { fontSize: '0.8125rem', lineHeight: '1.125rem' },
+    },
+  },
+  spacing: { xs: '8px', sm: '12px', md: '16px', lg: '24px', xl: '32px' },
+  radius: { xs: '4px', sm: '6px', md: '6px', lg: '10px', xl: '10px' },
+  shadows: {
+    xs: 'var(--shadow-1)',
+    sm: 'var(--shadow-1)',
+    md: 'var(--shadow-2)',
+    lg: 'var(--shadow-2)',
+    xl: 'var(--shadow-2)',
+  },
   defaultRadius: 'md',
   cursorType: 'pointer',
   components: {
