@@ -15,7 +15,7 @@ const PAGES: Readonly<Record<string, { heading: string; content: string }>> = {
   people: { heading: 'People', content: '[role=grid] a' },
   tags: { heading: 'Tags', content: '[role=grid] [role=row]:nth-child(2)' },
   imports: { heading: 'Imports', content: 'text=Drop scanner reports here' },
-  audit: { heading: 'Audit', content: '[role=grid] [role=row]:nth-child(2)' },
+  audit: { heading: 'Audit log', content: '[role=grid] [role=row]:nth-child(2)' },
 };
 
 describe('Console pages', () => {

@@ -84,7 +84,8 @@ describeInBrowser('Console: session', () => {
     const page = await enterTags();
     const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const light = await paper();
-    await page.getByRole('button', { name: 'Switch to dark theme' }).click();
+    await page.getByRole('button', { name: 'Account menu' }).click();
+    await page.getByRole('menuitemradio', { name: 'Dark' }).click();
     await expect.poll(paper).not.toBe(light);
     const dark = await paper();
     await page.goto('/account');
@@ -97,14 +98,9 @@ describeInBrowser('Console: session', () => {
   it('links to the account pages and back', async () => {
     const page = await enterTags();
     await page.getByRole('button', { name: 'Account menu' }).click();
-    for (const name of ['Account', 'Security', 'Tokens', 'Applications']) {
-      const item = page.getByRole('menuitem', { name, exact: true });
-      expect(await item.getAttribute('href')).toBe(
-        name === 'Account' ? '/account' : `/account/${name.toLowerCase()}`,
-      );
-    }
-    await page.getByRole('menuitem', { name: 'Security' }).click();
-    await page.waitForURL('**/account/security');
+    expect(await page.getByRole('menuitem', { name: 'API reference' }).getAttribute('href')).toBe('/docs');
+    await page.getByRole('menuitem', { name: 'Account', exact: true }).click();
+    await page.waitForURL('**/account');
     await page.getByRole('link', { name: 'Console' }).click();
     await page.waitForURL((url) => url.pathname === '/');
     await page.getByRole('heading', { name: 'Home' }).waitFor();
@@ -175,7 +171,7 @@ describeInBrowser('Console: session', () => {
     await page.keyboard.press('g');
     await page.keyboard.press('l');
     await page.waitForURL('**/audit');
-    await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
     await page.keyboard.press('g');
     await page.keyboard.press('h');
     await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
@@ -187,6 +183,25 @@ describeInBrowser('Console: session', () => {
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
   });
 
+  it('turns single-key shortcuts off and on in the account menu', async () => {
+    const page = await enterTags();
+    const menu = page.getByRole('button', { name: 'Account menu' });
+    const choice = page.getByRole('menuitemcheckbox', { name: 'Single-key shortcuts' });
+    await menu.click();
+    await expectAccessible(page, page.getByRole('menu'));
+    await choice.click();
+    await page.keyboard.press('Escape');
+    await page.reload();
+    await page.getByRole('grid').getByText('PCI DSS').waitFor();
+    await page.keyboard.press('?');
+    await menu.click();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await choice.click();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  });
+
   it('closes the navigation drawer on phones after a navigation', async () => {
     const page = await assay.enter('admin', '/tags', { viewport: { width: 390, height: 844 } });
     await page.getByRole('button', { name: 'Open navigation' }).click();
@@ -194,7 +209,7 @@ describeInBrowser('Console: session', () => {
     await menu.getByRole('link', { name: 'Audit' }).click();
     await page.waitForURL('**/audit');
     await menu.waitFor({ state: 'detached' });
-    expect(await page.title()).toBe('Audit - Assay');
+    expect(await page.title()).toBe('Audit log - Assay');
   });
 
   it('offers to reload when a part is missing after an update', async () => {
@@ -212,7 +227,7 @@ describeInBrowser('Console: session', () => {
     await expectAccessible(page);
     await page.unrouteAll();
     await page.getByRole('button', { name: 'Reload' }).click();
-    await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
   });
 
   it('shows a page for unknown addresses', async () => {

@@ -13,6 +13,22 @@ const NON_TEXT_INPUTS = 'input[type="checkbox"], input[type="radio"]';
 type Layers = Set<{ current: Shortcuts }>;
 const LayersContext = createContext<Layers>(new Set());
 
+interface ShortcutsControl {
+  /** Whether shortcuts work (WCAG 2.2, 2.1.4: those of a single key can be turned off). */
+  areOn: boolean;
+  setAreOn: (areOn: boolean) => void;
+  showHelp: () => void;
+}
+const ControlContext = createContext<ShortcutsControl | undefined>(undefined);
+const OFF_KEY = 'assay-shortcuts-off';
+
+/** Turns shortcuts on and off in this browser, and lists them. */
+export function useShortcutsControl(): ShortcutsControl {
+  const control = useContext(ControlContext);
+  if (control === undefined) throw new Error('useShortcutsControl needs a ShortcutsProvider.');
+  return control;
+}
+
 /** Registers shortcuts while the component is mounted; later ones take precedence. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const layers = useContext(LayersContext);
@@ -32,7 +48,21 @@ export function useShortcuts(shortcuts: Shortcuts): void {
 export function ShortcutsProvider({ children }: { children: ReactNode }) {
   const layers = useMemo<Layers>(() => new Set(), []);
   const [help, setHelp] = useState<Shortcuts | undefined>();
+  const [areOn, setAreOn] = useState(() => localStorage.getItem(OFF_KEY) === null);
+  const control = useMemo(
+    (): ShortcutsControl => ({
+      areOn,
+      setAreOn(on) {
+        setAreOn(on);
+        if (on) localStorage.removeItem(OFF_KEY);
+        else localStorage.setItem(OFF_KEY, 'true');
+      },
+      showHelp: () => setHelp(Object.assign({}, ...[...layers].map(({ current }) => current)) as Shortcuts),
+    }),
+    [areOn, layers],
+  );
   useEffect(() => {
+    if (!areOn) return undefined;
     let first = { key: '', until: 0 };
     const handleKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
@@ -44,7 +74,7 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
         return;
       if (document.querySelector('[aria-modal="true"]') !== null) return;
       if (event.key === '?') {
-        setHelp(Object.assign({}, ...[...layers].map(({ current }) => current)) as Shortcuts);
+        control.showHelp();
         event.preventDefault();
         return;
       }
@@ -62,10 +92,10 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
     };
     document.addEventListener('keydown', handleKey);
     return () => document.removeEventListener('keydown', handleKey);
-  }, [layers]);
+  }, [layers, areOn, control]);
   return (
     <LayersContext.Provider value={layers}>
-      {children}
+      <ControlContext.Provider value={control}>{children}</ControlContext.Provider>
       <Modal
         opened={help !== undefined}
         onClose={() => setHelp(undefined)}

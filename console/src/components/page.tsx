@@ -1,5 +1,5 @@
-import { Group, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
+import { useCurrentNavItem } from '../app/nav-items.ts';
 import { DimmedText } from './dimmed-text.tsx';
 import classes from './page.module.css';
 import type { PagedList } from '../queries/paged-list.ts';
@@ -20,21 +20,22 @@ interface PageLayoutProps {
 /** Characters above which a heading is set in a smaller size. */
 const LONG_TITLE = 90;
 
-/** Layout of every page: heading, actions, toolbar, content. */
+/** Layout of every page: header with heading and actions, toolbar, content. */
 export function PageLayout({ title, actions, toolbar, fillsHeight = false, children }: PageLayoutProps) {
+  const { isTopLevel } = useCurrentNavItem();
   useEffect(() => {
     document.title = `${title} - Assay`;
   }, [title]);
   return (
     <div className={classes.page} data-fills={fillsHeight || undefined}>
-      <Group justify="space-between" className={classes.head}>
-        <Title order={1} size={title.length > LONG_TITLE ? 'h5' : 'h3'} dir="auto">
+      <div className={classes.head}>
+        <h1 dir="auto" data-long={title.length > LONG_TITLE || undefined} data-nav={isTopLevel || undefined}>
           {title}
-        </Title>
-        <Group gap="xs">{actions}</Group>
-      </Group>
-      {toolbar}
-      {children}
+        </h1>
+        <div className={classes.actions}>{actions}</div>
+      </div>
+      {toolbar !== undefined && <div className={classes.toolbar}>{toolbar}</div>}
+      <div className={classes.content}>{children}</div>
     </div>
   );
 }

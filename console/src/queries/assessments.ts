@@ -1,4 +1,4 @@
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { AssessmentChange, AssessmentUser, NewAssessment } from '../../../client/src/openapi-types.ts';
 import type { Option } from '../components/filter-definition.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
@@ -92,6 +92,25 @@ export function useAssessments(search: AssessmentSearch): PagedList<Assessment> 
   });
 }
 
+/** Reads the newest active assessments, with their numbers of open vulnerabilities. */
+export const activeAssessmentsQuery = queryOptions({
+  queryKey: ['active-assessments'],
+  queryFn: async ({ signal }) =>
+    (
+      await api.GET('/v1/assessments', {
+        params: { query: { 'filter[state][]': ['active'], sort: '-created_at', 'page[size]': PAGE_SIZE } },
+        signal,
+      })
+    ).data,
+  staleTime: 60_000,
+});
+
+/** Refetches lists of assessments. */
+function refreshLists(client: QueryClient): void {
+  void client.resetQueries({ queryKey: ASSESSMENTS_KEY });
+  void client.invalidateQueries({ queryKey: activeAssessmentsQuery.queryKey });
+}
+
 /** Reads an assessment (operation 37). */
 export const assessmentQuery = (uid: string) =>
   queryOptions({
@@ -116,7 +135,7 @@ export function useCreateAssessment() {
   return useMutation({
     mutationFn: async (body: NewAssessment) => (await api.POST('/v1/assessments', { body })).data,
     onSuccess({ name }) {
-      void client.resetQueries({ queryKey: ASSESSMENTS_KEY });
+      refreshLists(client);
       void client.invalidateQueries({ queryKey: ['permissions'] });
       notify(queryMessages.created(name));
     },
@@ -145,6 +164,7 @@ export function useUpdateAssessment(uid: string) {
       ...(previous?.permissions === undefined ? {} : { permissions: previous.permissions }),
     }));
     void client.invalidateQueries({ queryKey: ASSESSMENTS_KEY });
+    void client.invalidateQueries({ queryKey: activeAssessmentsQuery.queryKey });
     void client.invalidateQueries({ queryKey: ['sessions', uid] });
   };
   const undo = async (set: AssessmentChange) => {
@@ -196,7 +216,7 @@ export function useDeleteAssessment(uid: string) {
     mutationFn: () => api.DELETE('/v1/assessments/{id}', { params: { path: { id: uid } } }),
     onSuccess() {
       client.removeQueries({ queryKey: ['assessment', uid] });
-      void client.resetQueries({ queryKey: ASSESSMENTS_KEY });
+      refreshLists(client);
       notify(queryMessages.deleted(uid));
     },
   });

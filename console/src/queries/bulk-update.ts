@@ -4,6 +4,7 @@ import { notify, notifyError } from '../components/notifications.tsx';
 import { api, type Vulnerability } from './client.ts';
 import { updateCachedRows } from './paged-list.ts';
 import {
+  refreshCounts,
   statusesQuery,
   statusMembers,
   VULNERABILITIES_KEY,
@@ -113,7 +114,7 @@ export function useBulkUpdate() {
       const { changed: number, skipped } = await undoBulkUpdate(requestIds);
       if (skipped === 0 && previous !== undefined) restoreRows(client, previous);
       else void client.resetQueries({ queryKey: VULNERABILITIES_KEY });
-      refreshCounts(client);
+      refreshAllButLists(client);
       notify(queryMessages.vulnerability.undone(number, skipped));
     } catch (error) {
       notifyError(commonMessages.undoFailed, error);
@@ -140,11 +141,11 @@ export function useBulkUpdate() {
     },
     onError(error, { label }, previous) {
       if (previous !== undefined) restoreRows(client, previous);
-      refreshCounts(client);
+      refreshAllButLists(client);
       notifyError(queryMessages.vulnerability.updateFailed(label), error);
     },
     onSuccess({ changed: number, requestIds }, { label, ids }, previous) {
-      refreshCounts(client);
+      refreshAllButLists(client);
       const singleRow = ids?.length === 1 ? previous?.rows.get(ids[0] ?? 0) : undefined;
       const { unchanged, updated, updatedCount } = queryMessages.vulnerability;
       if (number === 0) notify(unchanged(label));
@@ -178,9 +179,9 @@ function restoreRows(client: QueryClient, { rows }: PreviousRows): void {
 }
 
 /** Refetches everything affected except lists. */
-export function refreshCounts(client: QueryClient): void {
-  for (const key of ['summary', 'vulnerability-total', 'vulnerability'])
-    void client.invalidateQueries({ queryKey: [key] });
+export function refreshAllButLists(client: QueryClient): void {
+  refreshCounts(client);
+  void client.invalidateQueries({ queryKey: ['vulnerability'] });
 }
 
 type UpdatableFields = Pick<

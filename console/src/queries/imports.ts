@@ -6,6 +6,7 @@ import type { ImportState } from './enums.ts';
 import { type PagedList, usePagedList, v1Pages } from './paged-list.ts';
 import { commonMessages } from '../components/messages.ts';
 import { queryMessages } from './messages.ts';
+import { refreshCounts } from './vulnerabilities.ts';
 
 /** Filters of operation 66. */
 export interface ImportSearch {
@@ -74,14 +75,8 @@ export function refreshAfterImport(client: QueryClient, job: ImportJob): void {
   client.setQueryData(importKey(job.id), job);
   void client.resetQueries({ queryKey: IMPORTS_KEY });
   if (job.options.dry_run) return;
-  for (const name of [
-    'vulnerabilities',
-    'vulnerability',
-    'assets',
-    'asset',
-    'summary',
-    'vulnerability-total',
-  ])
+  refreshCounts(client);
+  for (const name of ['vulnerabilities', 'vulnerability', 'assets', 'asset'])
     void client.invalidateQueries({ queryKey: [name] });
 }
 
@@ -131,6 +126,10 @@ export function useUndoImport() {
   });
 }
 
+/** Milliseconds between reads of the running imports while there are some, and while there are none. */
+const RUNNING_INTERVAL = 10_000;
+const IDLE_INTERVAL = 60_000;
+
 /** Lists running and queued imports, newest first (operation 66). */
 export const runningImportsQuery = queryOptions({
   queryKey: ['imports', 'running'],
@@ -141,7 +140,7 @@ export const runningImportsQuery = queryOptions({
         signal,
       })
     ).data,
-  refetchInterval: 10_000,
+  refetchInterval: ({ state }) => (state.data?.length === 0 ? IDLE_INTERVAL : RUNNING_INTERVAL),
 });
 
 /** Milliseconds. */

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { notify } from '../components/notifications.tsx';
-import { type BulkUpdateRequest, refreshCounts, sendBulkUpdate } from './bulk-update.ts';
+import { type BulkUpdateRequest, refreshAllButLists, sendBulkUpdate } from './bulk-update.ts';
 import { queryMessages } from './messages.ts';
 import { VULNERABILITIES_KEY } from './vulnerabilities.ts';
 
@@ -14,7 +14,7 @@ export function usePublishDrafts() {
     onSettled() {
       // Their dates change with it, and so their place in lists.
       void client.resetQueries({ queryKey: VULNERABILITIES_KEY });
-      refreshCounts(client);
+      refreshAllButLists(client);
     },
   });
 }

@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, type QueryClient, queryOptions } from '@tanstack/react-query';
 import type { SummaryOfVulnerabilities, VulnerabilityFilter } from '../../../client/src/openapi-types.ts';
 import {
   api,
@@ -40,6 +40,8 @@ export type VulnerabilityRow = Pick<Vulnerability, (typeof ROW_FIELDS)[number]>;
 
 /** Filters and order of operation 15. */
 export type VulnerabilitySearch = VulnerabilityFilter & { sort?: string };
+
+export const OPEN_SEARCH: VulnerabilitySearch = { phase: ['new', 'open'] };
 
 /** Filter parameters of operations 15 and 83. */
 export function vulnerabilityFilterParams(search: VulnerabilitySearch): Record<string, unknown> {
@@ -145,6 +147,12 @@ export const vulnerabilityTotalQuery = (search: VulnerabilitySearch) =>
       return parseTotal((await api.GET('/v1/vulnerabilities', { params: { query }, signal })).response);
     },
   });
+
+/** Refetches all numbers of vulnerabilities. */
+export function refreshCounts(client: QueryClient): void {
+  for (const key of ['summary', 'vulnerability-total', 'active-assessments'])
+    void client.invalidateQueries({ queryKey: [key] });
+}
 
 const TIMELINE_PAGE_SIZE = 50;
 

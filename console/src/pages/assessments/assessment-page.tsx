@@ -18,6 +18,7 @@ import { assessmentTypeLabel } from './columns.tsx';
 import { HoursTab } from './hours-tab.tsx';
 import { assessmentMessages as messages } from './messages.ts';
 import { ScopeTab } from './scope-tab.tsx';
+import { useRememberAssessment } from '../../app/recent-assessments.ts';
 import { parseAssessmentTab, type AssessmentTab } from '../../app/search-params.ts';
 import { AssessmentStateBadge } from './assessment-state-badge.tsx';
 import { AssessmentStateMenu } from './assessment-state-menu.tsx';
@@ -44,6 +45,7 @@ export function AssessmentPage() {
 function AssessmentDetail({ assessment }: { assessment: VersionedAssessment }) {
   const { uid, name, description } = assessment;
   const { data: user } = useQuery(currentUserQuery);
+  useRememberAssessment(uid);
   const canEdit = assessment.permissions?.edit === true;
   const [dialog, setDialog] = useState<'edit' | 'delete'>();
   const isAdmin = user?.admin === true;

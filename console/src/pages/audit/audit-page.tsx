@@ -79,16 +79,16 @@ export function AuditPage() {
     setOpened(undefined);
     void navigate({ search: (previous) => omitUndefined({ ...previous, ...change }), replace: true });
   };
-  if (user === undefined) return <PageLayout title="Audit">{null}</PageLayout>;
+  if (user === undefined) return <PageLayout title="Audit log">{null}</PageLayout>;
   if (user.admin !== true)
     return (
-      <PageLayout title="Audit">
+      <PageLayout title="Audit log">
         <EmptyState title={auditMessages.adminsOnly}>{auditMessages.adminsOnlyHint}</EmptyState>
       </PageLayout>
     );
   return (
     <PageLayout
-      title="Audit"
+      title="Audit log"
       fillsHeight
       actions={<ExportMenu filter={filter} />}
       toolbar={<Toolbar search={address} onChange={changeSearch} />}
