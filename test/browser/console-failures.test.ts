@@ -84,7 +84,7 @@ describeInBrowser('Console: requests that fail', () => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.unroute(isServer);
     await row(page).waitFor();
-    expect(await page.title()).toBe('Audit - Assay');
+    expect(await page.title()).toBe('Audit log - Assay');
   });
 
   it('lists are loaded again when the browser is online again', async () => {
