@@ -60,7 +60,7 @@ describeInBrowser('Console: audit log', () => {
     await page.keyboard.press('o');
     const table = page.getByRole('dialog').getByRole('table', { name: 'Changes' });
     const cells = (name: string) => table.getByRole('row', { name }).getByRole('cell').allInnerTexts();
-    await expect.poll(() => cells('status')).toEqual(['Pending Verification', 'Fixed']);
+    await expect.poll(() => cells('status')).toEqual(['Pending verification', 'Fixed']);
     await expect.poll(() => cells('tags')).toEqual(['named in the log 4', 'named in the log 5']);
   });
 

@@ -134,10 +134,10 @@ describeInBrowser('Console: imports', () => {
     await row('It accepted').getByRole('checkbox').check();
     await page.keyboard.press('s');
     const editor = page.getByRole('dialog', { name: 'Set status' });
-    await editor.getByText('Accepted Risk').click();
+    await editor.getByText('Accepted risk').click();
     await editor.getByLabel('Reason', { exact: true }).fill('Retired in May.');
-    await editor.getByRole('button', { name: 'Set to Accepted Risk' }).click();
-    await row('It accepted').getByText('Accepted Risk').waitFor();
+    await editor.getByRole('button', { name: 'Set to Accepted risk' }).click();
+    await row('It accepted').getByText('Accepted risk').waitFor();
     expect(await row('It accepted').getByText('Gone', { exact: true }).count()).toBe(0);
     await row('It accepted').getByRole('checkbox').uncheck();
 

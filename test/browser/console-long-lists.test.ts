@@ -124,10 +124,10 @@ describeInBrowser('Console: long lists', () => {
     await page.getByRole('dialog', { name: 'Set status' }).waitFor();
     await page.keyboard.press('3');
     const last = rowOf(page, titleOf(COUNT));
-    await last.getByText('Fix In Progress').waitFor();
-    await undo(page, `Fix In Progress: ${titleOf(COUNT)}`);
+    await last.getByText('Fix in progress').waitFor();
+    await undo(page, `Fix in progress: ${titleOf(COUNT)}`);
     await page.getByText('Change to 1 vulnerability undone').waitFor();
-    await last.getByText('Pending Review').waitFor();
+    await last.getByText('Pending review').waitFor();
     expect(await last.getAttribute('data-current')).toBe('true');
   });
 

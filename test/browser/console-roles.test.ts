@@ -121,7 +121,7 @@ describeInBrowser('Console: roles', () => {
   it('shows a reader values in place of controls', async () => {
     const page = await openVulnerability(reader, own);
     expect(await controlsOf(page.getByRole('main'))).toEqual([]);
-    await facts(page).getByText('Pending Fix').waitFor();
+    await facts(page).getByText('Pending fix').waitFor();
     await facts(page).getByText('Unassigned').waitFor();
     await facts(page).getByText('No due date').waitFor();
     await facts(page).getByText('of roles').waitFor();
@@ -145,12 +145,12 @@ describeInBrowser('Console: roles', () => {
 
   it('offers a developer comments, open statuses, the assignee and the due date', async () => {
     const page = await openVulnerability(developer, own);
-    expect(await controlsOf(facts(page))).toEqual(['Pending Fix', 'Unassigned', 'No due date']);
+    expect(await controlsOf(facts(page))).toEqual(['Pending fix', 'Unassigned', 'No due date']);
     expect(await statusOptions(page)).toEqual([
-      'Pending Review',
-      'Pending Fix',
-      'Fix In Progress',
-      'Pending Verification',
+      'Pending review',
+      'Pending fix',
+      'Fix in progress',
+      'Pending verification',
     ]);
     await page.getByRole('button', { name: 'Choose files' }).waitFor();
     await page.getByRole('button', { name: 'Add a comment' }).waitFor();
@@ -160,11 +160,11 @@ describeInBrowser('Console: roles', () => {
     await page.getByRole('button', { name: 'Request retest' }).waitFor();
     await expectAccessibleInAllViews(page);
     await facts(page).locator('[data-change=status]').click();
-    await page.getByRole('menuitem', { name: 'Fix In Progress' }).click();
-    await facts(page).getByRole('button', { name: 'Fix In Progress' }).waitFor();
-    await page.getByText('Fix In Progress: 1 vulnerability updated').waitFor();
+    await page.getByRole('menuitem', { name: 'Fix in progress' }).click();
+    await facts(page).getByRole('button', { name: 'Fix in progress' }).waitFor();
+    await page.getByText('Fix in progress: 1 vulnerability updated').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
-    await facts(page).getByRole('button', { name: 'Pending Fix' }).waitFor();
+    await facts(page).getByRole('button', { name: 'Pending fix' }).waitFor();
   });
 
   it('says that staff reported a vulnerability, and does not offer members to edit it', async () => {
@@ -172,7 +172,7 @@ describeInBrowser('Console: roles', () => {
     await page.getByText('Reported by staff').waitFor();
     await page.getByText('Only staff can edit or delete it').waitFor();
     expect(await controlsOf(facts(page))).toEqual([
-      'Pending Fix',
+      'Pending fix',
       'Unassigned',
       'No due date',
       'Remove tag of roles',
@@ -222,23 +222,23 @@ describeInBrowser('Console: roles', () => {
   it('asks for the reason of a dismissal on the page, in the form and in the list', async () => {
     const page = await openVulnerability(member, own);
     await facts(page).locator('[data-change=status]').click();
-    await page.getByRole('menuitem', { name: 'Accepted Risk' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Set status to Accepted Risk' });
-    const submit = dialog.getByRole('button', { name: 'Set to Accepted Risk' });
+    await page.getByRole('menuitem', { name: 'Accepted risk' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Set status to Accepted risk' });
+    const submit = dialog.getByRole('button', { name: 'Set to Accepted risk' });
     expect(await submit.isDisabled()).toBe(true);
     await dialog.getByLabel('Reason', { exact: true }).fill('The system is **retired** in May.');
     await expectAccessible(page, dialog);
     await submit.click();
-    await facts(page).getByRole('button', { name: 'Accepted Risk' }).waitFor();
+    await facts(page).getByRole('button', { name: 'Accepted risk' }).waitFor();
     await page.getByText('The system is retired in May.').waitFor();
 
     await page.goto(`/vulnerabilities/${own}/edit`);
     await page.getByRole('combobox', { name: 'Status' }).click();
-    await page.getByRole('option', { name: 'Not Valid' }).click();
+    await page.getByRole('option', { name: 'Not valid' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
-    const asked = page.getByRole('dialog', { name: 'Set status to Not Valid' });
+    const asked = page.getByRole('dialog', { name: 'Set status to Not valid' });
     await asked.getByLabel('Reason', { exact: true }).fill('It is a test page.');
-    await asked.getByRole('button', { name: 'Set to Not Valid' }).click();
+    await asked.getByRole('button', { name: 'Set to Not valid' }).click();
     await page.waitForURL((url) => url.pathname === `/vulnerabilities/${own}`);
     await page.getByText('It is a test page.').waitFor();
 
@@ -257,7 +257,7 @@ describeInBrowser('Console: roles', () => {
     await page.goto(`/vulnerabilities?search=ourselves`);
     await page.getByRole('button', { name: 'Edit all 1…' }).click();
     const all = page.getByRole('dialog');
-    await all.getByLabel('Status').selectOption('Out Of Scope');
+    await all.getByLabel('Status').selectOption('Out of scope');
     await all.getByText('1 matches, 1 will change. Give a reason').waitFor();
     expect(await all.getByRole('button', { name: 'Edit 1 vulnerability' }).isDisabled()).toBe(true);
     await all.getByLabel('Reason', { exact: true }).fill('Not ours.');
@@ -296,7 +296,7 @@ describeInBrowser('Console: roles', () => {
     expect(await page.getByRole('dialog').count()).toBe(0);
     await page.keyboard.press('o');
     const preview = page.getByRole('complementary', { name: 'Vulnerability preview' });
-    await preview.getByText('Pending Fix').waitFor();
+    await preview.getByText('Pending fix').waitFor();
     expect((await controlsOf(preview)).filter((name) => name !== 'Close preview')).toEqual([]);
     await expectAccessible(page);
     await page.goto('/imports');

@@ -61,26 +61,26 @@ describeInBrowser('Console: vulnerability list', () => {
     await page.getByRole('dialog', { name: 'Set status' }).waitFor();
     await page.keyboard.press('3');
     // The row shows the new status at once and stays where it is.
-    await first.getByText('Fix In Progress').waitFor();
-    await page.getByText(`Fix In Progress: ${title}`).waitFor();
+    await first.getByText('Fix in progress').waitFor();
+    await page.getByText(`Fix in progress: ${title}`).waitFor();
     expect(await first.getByRole('link').textContent()).toBe(title);
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Change to 1 vulnerability undone').waitFor();
-    await first.getByText('Pending Review').waitFor();
+    await first.getByText('Pending review').waitFor();
   });
 
   it('shows notifications of the latest changes, each with its own undo', async () => {
     const page = await enter(`${LIST}?severity=%5B%22Low%22%5D`);
-    const notices = page.getByRole('alert').filter({ hasText: 'Out Of Scope: ' });
+    const notices = page.getByRole('alert').filter({ hasText: 'Out of scope: ' });
     const last = rowsOf(page).nth(4);
     const before = await last.textContent();
     for (let index = 0; index < 5; index += 1) {
       const title = (await rowsOf(page).nth(index).getByRole('link').textContent()) ?? '';
       await page.keyboard.press('j');
       await page.keyboard.press('s');
-      await page.getByRole('menuitem', { name: 'Out Of Scope' }).click();
+      await page.getByRole('menuitem', { name: 'Out of scope' }).click();
       await page.getByRole('dialog').getByLabel('Reason', { exact: true }).fill('Not ours.');
-      await page.getByRole('button', { name: 'Set to Out Of Scope' }).click();
+      await page.getByRole('button', { name: 'Set to Out of scope' }).click();
       await notices.filter({ hasText: title }).waitFor();
     }
     await expect.poll(() => notices.count()).toBe(3);
@@ -132,11 +132,11 @@ describeInBrowser('Console: vulnerability list', () => {
     expect(new URL(page.url()).search).toBe('');
 
     await page.goto(`${LIST}?status_id=[1]`);
-    await page.getByRole('button', { name: 'Status: Pending Review', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Status: Pending review', exact: true }).waitFor();
   });
 
   it('shows how long open vulnerabilities are overdue, at any width', async () => {
-    const overdue = /Overdue by [\d,]+ days?/;
+    const overdue = /[\d,]+ d overdue/;
     const listUrl = (phase: string) => `${LIST}?sort=due_on&phase=%5B%22${phase}%22%5D`;
     const page = await assay.enter('admin', listUrl('open'), { viewport: { width: 1440, height: 900 } });
     const first = rowsOf(page).first();
@@ -149,6 +149,27 @@ describeInBrowser('Console: vulnerability list', () => {
     await page.goto(listUrl('closed'));
     await rowsOf(page).first().waitFor();
     expect(await gridOf(page).getByText(overdue).count()).toBe(0);
+  });
+
+  it('shows the word of a severity and of a status, or its mark alone where the word has no room', async () => {
+    const page = await assay.enter('admin', `${LIST}?status_id=[4]`);
+    const row = rowsOf(page).first();
+    await row.getByText('Pending verification').waitFor();
+    expect(await row.getByRole('img', { name: /^(Critical|High|Medium|Low|Informational)$/ }).count()).toBe(
+      0,
+    );
+    const isWordSeen = () =>
+      row.getByText('Pending verification').evaluate((word) => {
+        const status = word.parentElement?.getBoundingClientRect() ?? new DOMRect();
+        return word.getBoundingClientRect().top < status.bottom;
+      });
+    expect(await isWordSeen()).toBe(true);
+    // As a reader who sets a larger font in the browser.
+    await page.evaluate(() => document.documentElement.style.setProperty('font-size', '200%'));
+    await expect.poll(isWordSeen).toBe(false);
+    await page.evaluate(() => document.documentElement.style.removeProperty('font-size'));
+    await page.setViewportSize({ width: 390, height: 800 });
+    await row.getByRole('img', { name: /^(Critical|High|Medium|Low|Informational)$/ }).waitFor();
   });
 
   it('adds tags in a dialog whose button the options do not cover', async () => {
@@ -224,17 +245,17 @@ describeInBrowser('Console: vulnerability list', () => {
     const count = await countFound(page);
     await page.getByRole('button', { name: `Edit all ${count.toLocaleString()}…` }).click();
     const dialog = page.getByRole('dialog', { name: `Edit all ${count} matching vulnerabilities` });
-    await dialog.getByLabel('Status', { exact: true }).selectOption('Pending Fix');
+    await dialog.getByLabel('Status', { exact: true }).selectOption('Pending fix');
     await dialog.getByText(`${count} match, ${count} will change.`).waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
     await dialog.getByRole('button', { name: `Edit ${count} vulnerabilities` }).click();
-    await page.getByText(new RegExp(`^Pending Fix: ${count} vulnerabilit(y|ies) updated`)).waitFor();
+    await page.getByText(new RegExp(`^Pending fix: ${count} vulnerabilit(y|ies) updated`)).waitFor();
     // The filters and the rows stay.
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(address);
-    await rowsOf(page).first().getByText('Pending Fix').waitFor();
+    await rowsOf(page).first().getByText('Pending fix').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText(/^Change to .* undone$/).waitFor();
-    await rowsOf(page).first().getByText('Pending Review').waitFor();
+    await rowsOf(page).first().getByText('Pending review').waitFor();
   });
 
   it('edits selected vulnerabilities together', async () => {

@@ -72,10 +72,14 @@ describe('Console messages: vulnerability page', () => {
   it.each<[string, Partial<TimelineEntry>]>([
     ['reported this vulnerability', { kind: 'created' }],
     ['published the draft', { before: { draft: true }, after: { draft: false } }],
-    ['set the status to Fixed', { kind: 'status', after: { status: 'Fixed' } }],
+    ['set the status to Fixed', { kind: 'status', after: { status_id: 5, status: 'Fixed' } }],
     [
-      'changed the status from Pending Fix to Fixed',
-      { kind: 'status', before: { status: 'Pending Fix' }, after: { status: 'Fixed' } },
+      'changed the status from Pending fix to Fixed',
+      {
+        kind: 'status',
+        before: { status_id: 2, status: 'Pending Fix' },
+        after: { status_id: 5, status: 'Fixed' },
+      },
     ],
     [
       'added the tags a, b and removed the tag c',

@@ -10,8 +10,6 @@ import { queryMessages } from '../../console/src/queries/messages.ts';
 
 describe('Messages of the console', () => {
   it.each([
-    [commonMessages.overdue(1), 'Overdue by 1 day'],
-    [commonMessages.overdue(168), 'Overdue by 168 days'],
     [commonMessages.list.selected(4), '4 selected'],
     [importMessages.result.assetsCreated(1), 'asset added'],
     [importMessages.result.skipped(2), 'records skipped'],

@@ -6,12 +6,12 @@ import type { Vulnerability } from '../queries/client.ts';
 import { currentUserQuery } from '../session/permissions.ts';
 import { commonMessages } from './messages.ts';
 import PublishDialog from './publish-dialog.tsx';
-import { VulnerabilityMarks } from './vulnerability-badges.tsx';
+import { VulnerabilityPills } from './vulnerability-pills.tsx';
 
 const messages = commonMessages.draft;
 
 interface DraftNoteProps {
-  vulnerability: Pick<Vulnerability, 'id' | 'draft' | 'assessment_id' | 'created_by'>;
+  vulnerability: Pick<Vulnerability, 'id' | 'draft' | 'outside_scope' | 'assessment_id' | 'created_by'>;
 }
 
 /** Says below a heading that only staff see a draft, and publishes it where the user may. */
@@ -28,7 +28,7 @@ export default function DraftNote({ vulnerability }: DraftNoteProps) {
     assessment?.drafts === 'second_person' && vulnerability.created_by?.id === user?.id;
   return (
     <Group gap="xs">
-      <VulnerabilityMarks vulnerability={vulnerability} />
+      <VulnerabilityPills vulnerability={{ draft: true, outside_scope: vulnerability.outside_scope }} />
       <Text size="sm">
         {messages.note} {needsSecondPerson && messages.secondPersonHint}
       </Text>

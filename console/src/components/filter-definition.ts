@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { organizationsQuery } from '../queries/organizations.ts';
 import { currentUserQuery } from '../session/permissions.ts';
 
@@ -6,6 +7,8 @@ import { currentUserQuery } from '../session/permissions.ts';
 export interface Option {
   value: string;
   label: string;
+  /** Shown in a list of options instead of the label: a mark with the same word. */
+  content?: ReactNode;
 }
 
 /** @returns options of values with their labels */

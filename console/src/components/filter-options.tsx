@@ -109,11 +109,11 @@ function OptionList({ filter, values, onChange }: FilterProps) {
         </Pill.Group>
       )}
       <Stack gap={4} mah={260} style={{ overflowY: 'auto', overflowWrap: 'anywhere' }}>
-        {shownOptions.map(({ value, label }) => (
+        {shownOptions.map(({ value, label, content }) => (
           <Checkbox
             key={value}
             size="xs"
-            label={label}
+            label={content ?? label}
             checked={values.includes(value)}
             onChange={() => toggle(value)}
           />

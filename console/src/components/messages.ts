@@ -82,9 +82,10 @@ export const commonMessages = {
     internalComments: 'On drafts, it is internal in any case.',
   },
 
-  undefinedCriticality: 'Undefined',
-  overdue: (days: number) => `Overdue by ${pluralize(days, 'day')}`,
-  gone: 'The latest scan no longer detects this. Mark it as fixed?',
+  criticalities: { high: 'High', medium: 'Medium', low: 'Low', undefined: 'Undefined' },
+  overdue: (days: number) => `${days.toLocaleString()} d overdue`,
+  gone: 'Gone',
+  goneHint: 'The latest scan no longer detects this. Mark it as fixed?',
   goneSince: 'Gone since {at}',
   listing: 'A listing is the set of assets that one assessment tests.',
 

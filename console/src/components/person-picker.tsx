@@ -1,6 +1,5 @@
-import { personName } from '../queries/people.ts';
-import { DimmedText } from './dimmed-text.tsx';
-import { Avatar, Group, Loader, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
+import { PersonMark } from './identity-marks.tsx';
+import { Loader, Stack, TextInput, UnstyledButton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -57,16 +56,11 @@ export function PersonPicker({ label, onPick }: PersonPickerProps) {
       )}
       {people.map((person) => (
         <UnstyledButton key={person.id} className={classes.person} onClick={() => onPick(person)}>
-          <Group gap="xs" wrap="nowrap">
-            <Avatar size="sm" color="initials" name={personName(person)} />
-            <Text size="sm" truncate="end">
-              {person.id === user?.id ? messages.you(personName(person)) : personName(person)}
-            </Text>
-          </Group>
+          <PersonMark person={person} withLabel isReader={person.id === user?.id} />
         </UnstyledButton>
       ))}
       <UnstyledButton className={classes.person} onClick={() => onPick(null)}>
-        <DimmedText>{messages.assignee(null)}</DimmedText>
+        <PersonMark person={null} withLabel />
       </UnstyledButton>
     </Stack>
   );

@@ -1,3 +1,5 @@
+import type { ReactNode } from 'react';
+
 const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const MINUTE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
@@ -37,8 +39,20 @@ export function Time({ at, exact = false }: TimeProps) {
   );
 }
 
+interface DayProps {
+  /** `2026-11-27`. */
+  on: string;
+  /** Shown instead of the date, which is then a tooltip. */
+  children?: ReactNode;
+}
+
 /** A date without a time. */
-export function Day({ on }: { on: string }) {
+export function Day({ on, children }: DayProps) {
   const [year = 0, month = 1, day = 1] = on.split('-').map(Number);
-  return <time dateTime={on}>{DAY.format(new Date(year, month - 1, day))}</time>;
+  const date = DAY.format(new Date(year, month - 1, day));
+  return (
+    <time dateTime={on} title={children === undefined ? undefined : date}>
+      {children ?? date}
+    </time>
+  );
 }

@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
+import { statusName } from './statuses.ts';
 import { api, type CursorPage, parsePage } from './client.ts';
 
 /** Milliseconds in which names are collected for one request. */
@@ -56,10 +57,7 @@ const NAME_LOADERS: Readonly<Record<string, (id: string) => Promise<string | nul
     const { data } = await api.GET('/v1/vulnerabilities', { params: { query } });
     return new Map(data.map(({ id, title }) => [String(id), title]));
   }),
-  status: batchReads(async () => {
-    const { data } = await api.GET('/v1/vulnerability_statuses');
-    return new Map(data.map(({ id, name }) => [String(id), name]));
-  }),
+  status: async (id) => statusName(Number(id)),
   'vulnerability-tag': batchFromList(
     async (query) => parsePage(await api.GET('/v1/vulnerability_tags', { params: { query } })),
     ({ id, name }) => [String(id), name],

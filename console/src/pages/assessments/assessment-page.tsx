@@ -1,4 +1,4 @@
-import { Anchor, Badge, Group, Paper, Stack, Tabs, Text } from '@mantine/core';
+import { Anchor, Group, Paper, Stack, Tabs, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -9,6 +9,7 @@ import { DescriptionItem, DescriptionList } from '../../components/description-l
 import { DeleteButton, EditButton } from '../../components/page-actions.tsx';
 import { PageFallback } from '../../components/page-fallback.tsx';
 import { PageLayout } from '../../components/page.tsx';
+import { OrganizationName, TagDot } from '../../components/identity-marks.tsx';
 import { Day, Time } from '../../components/time.tsx';
 import { currentUserQuery, useIsStaff, useOwnGroups } from '../../session/permissions.ts';
 import { AccessTab } from './access-tab.tsx';
@@ -90,7 +91,9 @@ function AssessmentDescriptionList({ assessment }: { assessment: VersionedAssess
     <DescriptionList>
       <DescriptionItem name={messages.id}>{assessment.uid}</DescriptionItem>
       <DescriptionItem name="Type">{assessmentTypeLabel(type)}</DescriptionItem>
-      <DescriptionItem name="Organization">{assessment.organization_uid}</DescriptionItem>
+      <DescriptionItem name="Organization">
+        <OrganizationName uid={assessment.organization_uid} />
+      </DescriptionItem>
       <DescriptionItem name="Group">{groupId === null ? 'None' : <GroupLink id={groupId} />}</DescriptionItem>
       <DescriptionItem name="Dates">
         <Period start={starts_on} end={ends_on} />
@@ -105,11 +108,9 @@ function AssessmentDescriptionList({ assessment }: { assessment: VersionedAssess
         {tags.length === 0 ? (
           'None'
         ) : (
-          <Group gap={4}>
+          <Group gap="xs">
             {tags.map(({ id, name }) => (
-              <Badge key={id} variant="default" tt="none" fw={400} maw={180} title={name}>
-                {name}
-              </Badge>
+              <TagDot key={id} id={id} name={name} />
             ))}
           </Group>
         )}

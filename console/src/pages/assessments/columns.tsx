@@ -1,7 +1,8 @@
-import { Badge, Group } from '@mantine/core';
+import { Group } from '@mantine/core';
 import type { Assessment } from '../../queries/client.ts';
 import type { AssessmentType } from '../../queries/enums.ts';
 import { type Column, RowLink } from '../../components/table-column.tsx';
+import { TagDot } from '../../components/identity-marks.tsx';
 import { Day, Time } from '../../components/time.tsx';
 import { AssessmentStateBadge } from './assessment-state-badge.tsx';
 
@@ -68,11 +69,9 @@ export const ASSESSMENT_TABLE_COLUMNS: readonly Column<Assessment>[] = [
     width: 'minmax(140px, 2fr)',
     minTableWidth: 900,
     cell: ({ tags }) => (
-      <Group gap={4} wrap="nowrap">
+      <Group gap={6} wrap="nowrap">
         {tags.slice(0, 2).map(({ id, name }) => (
-          <Badge key={id} size="sm" variant="default" tt="none" fw={400} maw={120} title={name}>
-            {name}
-          </Badge>
+          <TagDot key={id} id={id} name={name} />
         ))}
         {tags.length > 2 && `+${tags.length - 2}`}
       </Group>

@@ -6,7 +6,7 @@ import type { VersionedAssessment } from '../../queries/assessments.ts';
 import { ASSET_TYPE_LABELS } from '../../queries/assets.ts';
 import { type ScopeAsset, useUpdateScope, useScope } from '../../queries/assessment-scope.ts';
 import { IconAction } from '../../components/page-actions.tsx';
-import { CriticalityBadge } from '../../components/criticality-badge.tsx';
+import { CriticalityMark } from '../../components/marks.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText, notifyError } from '../../components/notifications.tsx';
@@ -125,7 +125,9 @@ function scopeColumns(actions: ScopeActions | undefined): readonly Column<ScopeA
       header: 'Criticality',
       width: '100px',
       minTableWidth: 700,
-      cell: ({ criticality }) => <CriticalityBadge criticality={criticality} />,
+      cell: ({ criticality }) => (
+        <CriticalityMark criticality={criticality} withLabel={criticality !== 'undefined'} />
+      ),
     },
     {
       id: 'rules',

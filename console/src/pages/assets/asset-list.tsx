@@ -14,7 +14,7 @@ import { useAssetPermissions } from '../../session/permissions.ts';
 import { AddAssetsDialog } from './add-assets-dialog.tsx';
 import { EditAssetsDialog, type AssetEditKind } from './edit-assets-dialog.tsx';
 import { assetColumnsFor } from './columns.tsx';
-import { useAssetFilters } from './filters.ts';
+import { useAssetFilters } from './filters.tsx';
 import { assetMessages as messages } from './messages.ts';
 import classes from './asset-list.module.css';
 

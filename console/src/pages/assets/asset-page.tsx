@@ -1,4 +1,4 @@
-import { Anchor, Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
@@ -6,7 +6,8 @@ import { assetQuery, ASSET_TYPE_LABELS, useDeleteAsset } from '../../queries/ass
 import { type Asset } from '../../queries/client.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
 import { fillSentence } from '../../components/fill-sentence.ts';
-import { CriticalityBadge } from '../../components/criticality-badge.tsx';
+import { CriticalityMark } from '../../components/marks.tsx';
+import { OrganizationName, TagDot } from '../../components/identity-marks.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { errorText } from '../../components/notifications.tsx';
@@ -119,13 +120,15 @@ function AssetDetails({ asset, canWrite, canTag, onOpen }: AssetDetailsProps) {
                 title={messages.changeCriticality}
                 onClick={() => onOpen('criticality')}
               >
-                <CriticalityBadge criticality={asset.criticality} />
+                <CriticalityMark criticality={asset.criticality} withLabel />
               </Button>
             ) : (
-              <CriticalityBadge criticality={asset.criticality} />
+              <CriticalityMark criticality={asset.criticality} withLabel />
             )}
           </DescriptionItem>
-          <DescriptionItem name="Organization">{asset.organizationUid}</DescriptionItem>
+          <DescriptionItem name="Organization">
+            <OrganizationName uid={asset.organizationUid} />
+          </DescriptionItem>
           <DescriptionItem name={messages.firstSeen}>
             {asset.firstSeen === null ? messages.neverSeen : <Time at={asset.firstSeen} exact />}
           </DescriptionItem>
@@ -136,11 +139,9 @@ function AssetDetails({ asset, canWrite, canTag, onOpen }: AssetDetailsProps) {
             <Time at={asset.createdAt} exact />
           </DescriptionItem>
         </DescriptionList>
-        <Group gap={4} aria-label="Tags" role="group">
+        <Group gap="xs" aria-label="Tags" role="group">
           {asset.tags.map(({ uid: tag, name }) => (
-            <Badge key={tag} variant="default" tt="none" fw={400} maw="100%">
-              {name}
-            </Badge>
+            <TagDot key={tag} id={tag} name={name} />
           ))}
           {canTag && (
             <Button

@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { api, parseTotal } from '../../queries/client.ts';
 import { errorText } from '../../components/notifications.tsx';
-import { VulnerabilityMarks, SeverityBadge, StatusBadge } from '../../components/vulnerability-badges.tsx';
+import { SeverityMark, StatusMark } from '../../components/marks.tsx';
+import { VulnerabilityPills } from '../../components/vulnerability-pills.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { assetMessages as messages } from './messages.ts';
 import classes from './asset-page.module.css';
@@ -24,7 +25,7 @@ export function AssetVulnerabilities({ uid }: { uid: string }) {
               ...filters,
               'filter[phase][]': ['new', 'open'],
               sort: '-severity',
-              fields: 'id,title,severity,status,vulnerability_status,draft',
+              fields: 'id,title,severity,status_id,draft',
               'page[size]': MAX_SHOWN,
             },
           },
@@ -44,11 +45,9 @@ export function AssetVulnerabilities({ uid }: { uid: string }) {
   return (
     <Stack gap="sm">
       <div>
-        {data.rows.map(({ id, title, severity, status, vulnerability_status, draft }) => (
+        {data.rows.map(({ id, title, severity, status_id, draft }) => (
           <div key={id} className={classes.found}>
-            <span className={classes.mark}>
-              <SeverityBadge severity={severity} />
-            </span>
+            <SeverityMark severity={severity} />
             <Anchor
               component={Link}
               to={`/vulnerabilities/${id}`}
@@ -59,8 +58,8 @@ export function AssetVulnerabilities({ uid }: { uid: string }) {
             >
               {title}
             </Anchor>
-            <VulnerabilityMarks vulnerability={{ draft }} />
-            <StatusBadge name={status} flow={vulnerability_status.flow_type} />
+            <VulnerabilityPills vulnerability={{ draft }} />
+            <StatusMark id={status_id} withLabel />
           </div>
         ))}
       </div>

@@ -1,6 +1,7 @@
-import { Badge, Group } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { ASSET_TYPE_LABELS, type AssetRow } from '../../queries/assets.ts';
-import { CriticalityBadge } from '../../components/criticality-badge.tsx';
+import { CriticalityMark } from '../../components/marks.tsx';
+import { TagDot } from '../../components/identity-marks.tsx';
 import { assetMessages as messages } from './messages.ts';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
 import { type Column, StackedCell, RowLink } from '../../components/table-column.tsx';
@@ -67,7 +68,9 @@ const ASSET_COLUMNS: readonly AssetColumn[] = [
     header: 'Criticality',
     width: '104px',
     sort: 'criticality',
-    cell: ({ criticality }) => <CriticalityBadge criticality={criticality} />,
+    cell: ({ criticality }) => (
+      <CriticalityMark criticality={criticality} withLabel={criticality !== 'undefined'} />
+    ),
   },
   {
     id: 'tags',
@@ -76,11 +79,9 @@ const ASSET_COLUMNS: readonly AssetColumn[] = [
     minTableWidth: 1040,
     hasValue: ({ tags }) => tags.length > 0,
     cell: ({ tags }) => (
-      <Group gap={4} wrap="nowrap">
+      <Group gap={6} wrap="nowrap">
         {tags.slice(0, 1).map(({ uid, name }) => (
-          <Badge key={uid} size="sm" variant="default" tt="none" fw={400} maw={140}>
-            {name}
-          </Badge>
+          <TagDot key={uid} id={uid} name={name} />
         ))}
         {tags.length > 1 && `+${tags.length - 1}`}
       </Group>

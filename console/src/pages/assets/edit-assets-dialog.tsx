@@ -5,7 +5,7 @@ import { useEditListing, useSetCriticality, useTagAssets } from '../../queries/b
 import { type AssetRow, searchTags } from '../../queries/assets.ts';
 import { CRITICALITIES } from '../../queries/enums.ts';
 import { commonMessages } from '../../components/messages.ts';
-import { CriticalityBadge } from '../../components/criticality-badge.tsx';
+import { CriticalityMark } from '../../components/marks.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ListingPicker } from '../../components/listing-picker.tsx';
 import { pluralizeAssets } from '../../components/pluralize.ts';
@@ -52,7 +52,7 @@ function CriticalityForm({ rows, onClose }: FormProps) {
             onClose();
           }}
         >
-          <CriticalityBadge criticality={criticality} />
+          <CriticalityMark criticality={criticality} withLabel />
         </Button>
       ))}
     </Stack>

@@ -19,7 +19,6 @@ export const assetMessages = {
   },
   columns: { openPorts: 'Open ports', lastSeen: 'Last seen' },
   filters: {
-    undefinedCriticality: 'Undefined',
     listingHint: 'Name of the assessment',
     openPort: 'Open port',
     port: (port: number) => `Port ${port}`,

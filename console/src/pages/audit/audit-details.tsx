@@ -1,6 +1,7 @@
 import { Button, Drawer, Group, Stack, Table } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { AuditEvent } from '../../queries/client.ts';
+import { OrganizationName } from '../../components/identity-marks.tsx';
 import { Time } from '../../components/time.tsx';
 import type { AuditSearchChange } from '../../app/search-params.ts';
 import classes from './audit.module.css';
@@ -24,7 +25,10 @@ export function AuditDetails({ event, onFilter, onClose }: AuditDetailsProps) {
     ['By', actorText(actor)],
     ['From', event.address],
     ['Object', <AuditObjectLink key="object" event={event} />],
-    ['Organization', event.organization_uid],
+    [
+      'Organization',
+      event.organization_uid && <OrganizationName key="organization" uid={event.organization_uid} />,
+    ],
     ['Credential', event.credential_id],
     ['Request', request_id],
   ];

@@ -27,6 +27,7 @@ import { PageFallback } from '../../components/page-fallback.tsx';
 import { PageLayout } from '../../components/page.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { type Column, StackedCell } from '../../components/table-column.tsx';
+import { OrganizationName } from '../../components/identity-marks.tsx';
 import { Time } from '../../components/time.tsx';
 import { currentUserQuery } from '../../session/permissions.ts';
 import { AddMembersDialog } from './add-members-dialog.tsx';
@@ -126,7 +127,7 @@ function GroupDetails({ group }: { group: AssessmentGroup & { version: string } 
               {pluralize(group.assessment_count, 'assessment')}
             </Anchor>
           ),
-          organization: group.organization_uid,
+          organization: <OrganizationName uid={group.organization_uid} />,
         })}
       </Text>
       <Members id={group.id} organizationUid={group.organization_uid} />

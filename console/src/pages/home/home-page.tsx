@@ -13,7 +13,7 @@ import { fillSentence } from '../../components/fill-sentence.ts';
 import { errorText } from '../../components/notifications.tsx';
 import { PageLayout } from '../../components/page.tsx';
 import { SEVERITIES } from '../../queries/enums.ts';
-import { SeverityBadge } from '../../components/vulnerability-badges.tsx';
+import { SeverityMark } from '../../components/marks.tsx';
 import { Time } from '../../components/time.tsx';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { currentUserQuery, useCanImport } from '../../session/permissions.ts';
@@ -114,7 +114,7 @@ function OpenCards() {
           SEVERITIES.map((severity) => (
             <Bar
               key={severity}
-              label={<SeverityBadge severity={severity} />}
+              label={<SeverityMark severity={severity} withLabel />}
               severity={severity}
               count={by_severity[severity] ?? 0}
               total={openCount}

@@ -9,6 +9,7 @@ import { DescriptionItem, DescriptionList } from '../../components/description-l
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { PageFallback } from '../../components/page-fallback.tsx';
 import { PageLayout } from '../../components/page.tsx';
+import { OrganizationName } from '../../components/identity-marks.tsx';
 import { Time } from '../../components/time.tsx';
 import { currentUserQuery, usePermissions } from '../../session/permissions.ts';
 import { OutsideScopeNote } from '../assessments/outside-scope.tsx';
@@ -113,7 +114,9 @@ function ImportFacts({ job }: { job: ImportJob }) {
       <DescriptionItem name="Assessment">
         <AssessmentLink uid={job.assessment_id} />
       </DescriptionItem>
-      <DescriptionItem name="Organization">{job.organization_uid}</DescriptionItem>
+      <DescriptionItem name="Organization">
+        <OrganizationName uid={job.organization_uid} />
+      </DescriptionItem>
       <DescriptionItem name={messages.startedBy}>
         {job.created_by?.name ?? job.created_by?.email ?? messages.byCommandLine}
       </DescriptionItem>

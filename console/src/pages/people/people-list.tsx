@@ -10,6 +10,7 @@ import { type FilterDefinition, useOrganizationFilter } from '../../components/f
 import { personNameColumn, type Column } from '../../components/table-column.tsx';
 import { PageLayout } from '../../components/page.tsx';
 import { ListPage } from '../../components/list-page.tsx';
+import { OrganizationName } from '../../components/identity-marks.tsx';
 import { Time } from '../../components/time.tsx';
 import { currentUserQuery } from '../../session/permissions.ts';
 import { InvitePersonDialog } from './invite-person-dialog.tsx';
@@ -41,9 +42,9 @@ const PEOPLE_COLUMNS: readonly Column<ListedUser>[] = [
   {
     id: 'organization',
     header: 'Organization',
-    width: '120px',
+    width: '148px',
     minTableWidth: 1000,
-    cell: ({ organization_uid }) => organization_uid,
+    cell: ({ organization_uid: uid }) => uid != null && <OrganizationName uid={uid} />,
   },
   { id: 'state', header: 'State', width: '104px', cell: (person) => <UserStateBadge person={person} /> },
   {

@@ -18,6 +18,7 @@ import { DescriptionItem, DescriptionList } from '../../components/description-l
 import { errorText } from '../../components/notifications.tsx';
 import { PageFallback } from '../../components/page-fallback.tsx';
 import { PageLayout } from '../../components/page.tsx';
+import { OrganizationName } from '../../components/identity-marks.tsx';
 import { Time } from '../../components/time.tsx';
 import { currentUserQuery } from '../../session/permissions.ts';
 import { CopyableLink } from './copyable-link.tsx';
@@ -172,7 +173,9 @@ function PersonFacts({ person }: { person: User }) {
       <DescriptionItem name="State">
         <UserStateBadge person={person} />
       </DescriptionItem>
-      <DescriptionItem name="Organization">{organization_uid ?? 'None'}</DescriptionItem>
+      <DescriptionItem name="Organization">
+        {organization_uid === null ? 'None' : <OrganizationName uid={organization_uid} />}
+      </DescriptionItem>
       <DescriptionItem name="Role">
         {staff ? peopleMessages.platformStaff : admin === true ? 'Admin' : 'User'}
       </DescriptionItem>

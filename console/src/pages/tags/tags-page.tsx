@@ -11,6 +11,7 @@ import { toOptions } from '../../components/filter-definition.ts';
 import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
 import { ResultCount, PageLayout } from '../../components/page.tsx';
+import { TagDot } from '../../components/identity-marks.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/table-column.tsx';
 import { currentUserQuery, useAssetPermissions, usePermissions } from '../../session/permissions.ts';
@@ -181,11 +182,7 @@ function columnsOf(
       id: 'name',
       header: 'Name',
       width: 'minmax(70px, 1fr)',
-      cell: ({ name }) => (
-        <span title={name} dir="auto">
-          {name}
-        </span>
-      ),
+      cell: ({ key, name }) => <TagDot id={kind === 'asset' ? key : Number(key)} name={name} />,
     },
     {
       id: 'count',

@@ -11,7 +11,7 @@ import {
   useBulkUpdate,
 } from '../../queries/bulk-update.ts';
 import { usePublishDrafts } from '../../queries/publish-drafts.ts';
-import { isDismissal, maySetStatus } from '../../queries/statuses.ts';
+import { isDismissal, maySetStatus, statusName } from '../../queries/statuses.ts';
 import { commonMessages } from '../../components/messages.ts';
 import { MarkdownField } from '../../components/markdown-field.tsx';
 import { useIsStaff, usePermissions } from '../../session/permissions.ts';
@@ -163,13 +163,10 @@ function ValueField({ field, allowsStatus, onChange }: ValueFieldProps) {
             { value: '', label: bulkEditMessages.choose },
             ...statuses
               .filter(({ id }) => allowsStatus(id))
-              .map(({ id, name }) => ({ value: String(id), label: name })),
+              .map(({ id }) => ({ value: String(id), label: statusName(id) })),
           ]}
           onChange={({ currentTarget: { value } }) =>
-            set(
-              value === '' ? undefined : { status_id: Number(value) },
-              statuses.find(({ id }) => String(id) === value)?.name ?? '',
-            )
+            set(value === '' ? undefined : { status_id: Number(value) }, statusName(Number(value)))
           }
         />
       );

@@ -1,14 +1,10 @@
 import type { VulnerabilityRow } from '../../queries/vulnerabilities.ts';
-import {
-  daysOverdue,
-  VulnerabilityMarks,
-  OverdueBadge,
-  GoneBadge,
-  SeverityBadge,
-  StatusBadge,
-} from '../../components/vulnerability-badges.tsx';
+import { daysOverdue, DueDate } from '../../components/due-date.tsx';
+import { PersonMark, TagDot } from '../../components/identity-marks.tsx';
+import { SeverityMark, StatusMark } from '../../components/marks.tsx';
+import { VulnerabilityPills } from '../../components/vulnerability-pills.tsx';
 import { RowLink, type Column, StackedCell } from '../../components/table-column.tsx';
-import { Day, Time } from '../../components/time.tsx';
+import { Time } from '../../components/time.tsx';
 import { vulnerabilityListMessages as messages } from './messages.ts';
 import classes from './columns.module.css';
 
@@ -29,11 +25,11 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
     header: 'Severity',
     width: '120px',
     sort: 'severity',
-    cell: ({ severity }) => <SeverityBadge severity={severity} />,
+    cell: ({ severity }) => <SeverityMark severity={severity} withLabel />,
     narrow: {
-      width: '18px',
+      width: '20px',
       hidesHeader: true,
-      cell: ({ severity }) => <SeverityBadge severity={severity} withLabel={false} />,
+      cell: ({ severity }) => <SeverityMark severity={severity} />,
     },
   },
   {
@@ -44,8 +40,7 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
     cell: (row) => (
       <span className={classes.title}>
         <TitleLink row={row} />
-        <VulnerabilityMarks vulnerability={row} />
-        <GoneBadge vulnerability={row} />
+        <VulnerabilityPills vulnerability={row} />
       </span>
     ),
     narrow: {
@@ -53,10 +48,9 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
         <StackedCell
           secondary={
             <span className={classes.title}>
-              <StatusBadge name={row.status} flow={row.vulnerability_status.flow_type} />
-              <VulnerabilityMarks vulnerability={row} />
-              <GoneBadge vulnerability={row} />
-              <OverdueBadge dueFields={row} />
+              <StatusMark id={row.status_id} withLabel />
+              <VulnerabilityPills vulnerability={row} />
+              {daysOverdue(row) > 0 && <DueDate vulnerability={row} />}
             </span>
           }
         >
@@ -71,9 +65,7 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
     width: '164px',
     sort: 'status_id',
     minTableWidth: 400,
-    cell: ({ status, vulnerability_status }) => (
-      <StatusBadge name={status} flow={vulnerability_status.flow_type} />
-    ),
+    cell: ({ status_id }) => <StatusMark id={status_id} withLabel />,
   },
   {
     id: 'tags',
@@ -82,10 +74,8 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
     minTableWidth: 860,
     cell: ({ tags }) => (
       <span className={classes.tags} title={tags.map(({ name }) => name).join(', ')}>
-        {tags.slice(0, MAX_TAGS_SHOWN).map(({ name }) => (
-          <span key={name} className={classes.tag}>
-            {name}
-          </span>
+        {tags.slice(0, MAX_TAGS_SHOWN).map(({ id, name }) => (
+          <TagDot key={name} id={id} name={name} />
         ))}
         {tags.length > MAX_TAGS_SHOWN && <span>+{tags.length - MAX_TAGS_SHOWN}</span>}
       </span>
@@ -101,25 +91,17 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
   {
     id: 'assignee',
     header: 'Assignee',
-    width: '124px',
+    width: '148px',
     minTableWidth: 1000,
-    cell: ({ assignee }) => assignee?.name ?? assignee?.email ?? '',
+    cell: ({ assignee }) => <PersonMark person={assignee} withLabel={assignee !== null} />,
   },
   {
     id: 'due',
     header: 'Due',
-    width: '146px',
+    width: '124px',
     sort: 'due_on',
     minTableWidth: 1100,
-    cell: (row) => {
-      if (row.due_on === null) return null;
-      const day = <Day on={row.due_on} />;
-      return daysOverdue(row) === 0 ? (
-        day
-      ) : (
-        <StackedCell secondary={<OverdueBadge dueFields={row} />}>{day}</StackedCell>
-      );
-    },
+    cell: (row) => <DueDate vulnerability={row} />,
   },
   {
     id: 'reported',

@@ -2,7 +2,7 @@ import { Button, Checkbox, Group, Loader, Stack, Text, Textarea, UnstyledButton 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { api } from '../../queries/client.ts';
-import { isDismissal, maySetStatus } from '../../queries/statuses.ts';
+import { isDismissal, maySetStatus, statusName } from '../../queries/statuses.ts';
 import { statusesQuery } from '../../queries/vulnerabilities.ts';
 import { useBulkUpdate } from '../../queries/bulk-update.ts';
 import { commonMessages } from '../../components/messages.ts';
@@ -13,7 +13,7 @@ import { useCommentDraft } from '../../components/local-draft.ts';
 import { pluralizeVulnerabilities } from '../../components/pluralize.ts';
 import { errorText, notify } from '../../components/notifications.tsx';
 import { SEVERITIES } from '../../queries/enums.ts';
-import { SeverityBadge } from '../../components/vulnerability-badges.tsx';
+import { SeverityMark, StatusMark } from '../../components/marks.tsx';
 import { PersonPicker } from '../../components/person-picker.tsx';
 import { currentUserQuery } from '../../session/permissions.ts';
 import { vulnerabilityListMessages as messages } from './messages.ts';
@@ -48,14 +48,14 @@ interface FormProps extends Omit<EditDialogProps, 'kind'> {
 
 function StatusForm({ vulnerabilityIds, targets, onClose }: FormProps) {
   const { data: statuses = [] } = useQuery(statusesQuery);
-  const [dismissal, setDismissal] = useState<{ id: number; name: string }>();
+  const [dismissal, setDismissal] = useState<number>();
   const [reason, setReason] = useState('');
   const change = useBulkUpdate();
-  const set = (status: { id: number; name: string }, comment?: string) => {
+  const set = (status: number, comment?: string) => {
     change.mutate({
       ids: vulnerabilityIds,
-      set: { status_id: status.id },
-      label: status.name,
+      set: { status_id: status },
+      label: statusName(status),
       ...(comment === undefined ? {} : { comment }),
     });
     onClose();
@@ -63,7 +63,7 @@ function StatusForm({ vulnerabilityIds, targets, onClose }: FormProps) {
   if (dismissal !== undefined)
     return (
       <SubmitForm
-        label={commonMessages.dismissal.submit(dismissal.name)}
+        label={commonMessages.dismissal.submit(statusName(dismissal))}
         disabled={reason.trim() === ''}
         onSubmit={() => set(dismissal, reason)}
       >
@@ -76,10 +76,10 @@ function StatusForm({ vulnerabilityIds, targets, onClose }: FormProps) {
         .filter(({ id: to }) =>
           targets.every(({ rights, status_id: from }) => maySetStatus(rights, { from, to })),
         )
-        .map((status) => ({
-          shortcut: String(status.id),
-          label: status.name,
-          choose: () => (isDismissal(status.id) ? setDismissal(status) : set(status)),
+        .map(({ id }) => ({
+          shortcut: String(id),
+          label: <StatusMark id={id} withLabel />,
+          choose: () => (isDismissal(id) ? setDismissal(id) : set(id)),
         }))}
     />
   );
@@ -91,7 +91,7 @@ function SeverityForm({ vulnerabilityIds, onClose }: FormProps) {
     <OptionMenu
       options={SEVERITIES.map((severity, index) => ({
         shortcut: String(index + 1),
-        label: <SeverityBadge severity={severity} />,
+        label: <SeverityMark severity={severity} withLabel />,
         choose() {
           change.mutate({ ids: vulnerabilityIds, set: { severity }, label: severity });
           onClose();

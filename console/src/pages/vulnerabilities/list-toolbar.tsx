@@ -15,7 +15,7 @@ import {
   parseVulnerabilityListParams,
 } from '../../app/search-params.ts';
 import { VULNERABILITY_TABLE_COLUMNS } from './columns.tsx';
-import { useVulnerabilityFilters } from './filters.ts';
+import { useVulnerabilityFilters } from './filters.tsx';
 import type { EditKind } from './edit-targets.ts';
 import { usePermissions } from '../../session/permissions.ts';
 import { vulnerabilityListMessages as messages } from './messages.ts';

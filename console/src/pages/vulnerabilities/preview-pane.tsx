@@ -1,34 +1,19 @@
-import {
-  Alert,
-  Anchor,
-  Badge,
-  Button,
-  Code,
-  Group,
-  Loader,
-  ScrollArea,
-  Stack,
-  Text,
-  Title,
-} from '@mantine/core';
+import { Alert, Anchor, Button, Code, Group, Loader, ScrollArea, Stack, Text, Title } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
 import type { VulnerabilityWithRights } from '../../queries/client.ts';
-import { vulnerabilityQuery } from '../../queries/vulnerabilities.ts';
-import { commonMessages } from '../../components/messages.ts';
+import { isClosed, vulnerabilityQuery } from '../../queries/vulnerabilities.ts';
 import { IconAction } from '../../components/page-actions.tsx';
 import { pluralize } from '../../components/pluralize.ts';
-import {
-  OverdueBadge,
-  GoneNote,
-  SeverityBadge,
-  StatusBadge,
-} from '../../components/vulnerability-badges.tsx';
+import { DueDate } from '../../components/due-date.tsx';
+import { PersonMark, TagDot } from '../../components/identity-marks.tsx';
+import { SeverityMark, StatusMark } from '../../components/marks.tsx';
+import { GoneNote } from '../../components/vulnerability-pills.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { errorText } from '../../components/notifications.tsx';
-import { Day, Time } from '../../components/time.tsx';
+import { Time } from '../../components/time.tsx';
 import {
   AttachmentsPreview,
   EvidenceSections,
@@ -75,13 +60,13 @@ export function PreviewPane({ id, onClose, onEdit }: VulnerabilityPreviewProps) 
             <GoneNote vulnerability={data} />
             <Group gap="xs">
               <PreviewField kind="severity" data={data} onEdit={onEdit}>
-                <SeverityBadge severity={data.severity} />
+                <SeverityMark severity={data.severity} withLabel />
               </PreviewField>
               <PreviewField kind="status" data={data} onEdit={onEdit}>
-                <StatusBadge name={data.status} flow={data.vulnerability_status.flow_type} />
+                <StatusMark id={data.status_id} withLabel />
               </PreviewField>
               <PreviewField kind="assignee" data={data} onEdit={onEdit}>
-                {commonMessages.person.assignee(data.assignee)}
+                <PersonMark person={data.assignee} withLabel />
               </PreviewField>
               {(data.may.comment || data.comment_count > 0) && (
                 <PreviewField kind="comment" data={data} onEdit={onEdit}>
@@ -89,11 +74,9 @@ export function PreviewPane({ id, onClose, onEdit }: VulnerabilityPreviewProps) 
                 </PreviewField>
               )}
             </Group>
-            <Group gap={4}>
-              {data.tags.map(({ name }) => (
-                <Badge key={name} variant="default" tt="none" fw={400} maw="100%" title={name}>
-                  {name}
-                </Badge>
+            <Group gap="xs" fz="sm">
+              {data.tags.map(({ id: tagId, name }) => (
+                <TagDot key={name} id={tagId} name={name} />
               ))}
               {data.may.triage && (
                 <Button
@@ -111,9 +94,9 @@ export function PreviewPane({ id, onClose, onEdit }: VulnerabilityPreviewProps) 
               <DescriptionItem name="Reported">
                 <Time at={data.resolved_at} exact />
               </DescriptionItem>
-              {data.due_on !== null && (
+              {data.due_on !== null && !isClosed(data) && (
                 <DescriptionItem name="Due">
-                  <Day on={data.due_on} /> <OverdueBadge dueFields={data} />
+                  <DueDate vulnerability={data} />
                 </DescriptionItem>
               )}
               <DescriptionItem name={previewMessages.cvssScore}>

@@ -3,6 +3,9 @@ import { findAssessments, loadAssessmentName } from '../../queries/assessments.t
 import { ASSET_TYPE_LABELS, searchTags } from '../../queries/assets.ts';
 import { api } from '../../queries/client.ts';
 import { organizationsQuery } from '../../queries/organizations.ts';
+import { CRITICALITIES } from '../../queries/enums.ts';
+import { commonMessages } from '../../components/messages.ts';
+import { CriticalityMark } from '../../components/marks.tsx';
 import { type FilterDefinition, toOptions } from '../../components/filter-definition.ts';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
 import { assetMessages as messages } from './messages.ts';
@@ -26,12 +29,11 @@ export function useAssetFilters(): readonly FilterDefinition[] {
     {
       name: 'criticality',
       label: 'Criticality',
-      options: [
-        { value: 'high', label: 'High' },
-        { value: 'medium', label: 'Medium' },
-        { value: 'low', label: 'Low' },
-        { value: 'undefined', label: messages.filters.undefinedCriticality },
-      ],
+      options: CRITICALITIES.map((value) => ({
+        value,
+        label: commonMessages.criticalities[value],
+        content: <CriticalityMark criticality={value} withLabel />,
+      })),
     },
     {
       name: 'tagUid',

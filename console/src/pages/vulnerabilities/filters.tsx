@@ -5,6 +5,8 @@ import { findGroups } from '../../queries/groups.ts';
 import { statusesQuery } from '../../queries/vulnerabilities.ts';
 import type { FilterDefinition } from '../../components/filter-definition.ts';
 import { IMPORT_FORMATS, PHASES, RETEST_STATUSES, SEVERITIES } from '../../queries/enums.ts';
+import { statusName } from '../../queries/statuses.ts';
+import { SeverityMark, StatusMark } from '../../components/marks.tsx';
 import { vulnerabilityListMessages as messages } from './messages.ts';
 
 /** Options per search; typing more finds the others. */
@@ -146,9 +148,21 @@ export function useVulnerabilityFilters(): readonly FilterDefinition[] {
     {
       name: 'status_id',
       label: 'Status',
-      options: statuses.map(({ id, name }) => ({ value: String(id), label: name })),
+      options: statuses.map(({ id }) => ({
+        value: String(id),
+        label: statusName(id),
+        content: <StatusMark id={id} withLabel />,
+      })),
     },
-    { name: 'severity', label: 'Severity', options: SEVERITIES.map((value) => ({ value, label: value })) },
+    {
+      name: 'severity',
+      label: 'Severity',
+      options: SEVERITIES.map((value) => ({
+        value,
+        label: value,
+        content: <SeverityMark severity={value} withLabel />,
+      })),
+    },
     { name: 'phase', label: 'Phase', options: capitalizedOptions(PHASES) },
     ...SEARCHABLE_FILTERS,
     {
