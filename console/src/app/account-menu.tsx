@@ -6,7 +6,7 @@ import {
   VisuallyHidden,
 } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { PersonMark } from '../components/initials-mark.tsx';
+import { PersonMark } from '../components/identity-marks.tsx';
 import { personName } from '../queries/people.ts';
 import { currentUserQuery } from '../session/permissions.ts';
 import { appMessages } from './messages.ts';
@@ -29,7 +29,9 @@ export function AccountMenu({
       <Menu.Target>
         <UnstyledButton className={classes.account}>
           <VisuallyHidden>{appMessages.account}</VisuallyHidden>
-          {user !== undefined && <PersonMark person={user} />}
+          <span className={classes.mark} aria-hidden>
+            {user !== undefined && <PersonMark person={user} />}
+          </span>
           {user !== undefined && !isCompact && (
             <>
               <span className={classes.name}>{personName(user)}</span>

@@ -3,7 +3,7 @@ import { IconSearch, IconTarget } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { OrganizationMark } from '../components/initials-mark.tsx';
+import { OrganizationMark } from '../components/identity-marks.tsx';
 import { activeAssessmentsQuery } from '../queries/assessments.ts';
 import type { Assessment } from '../queries/client.ts';
 import { runningImportsQuery } from '../queries/imports.ts';
@@ -57,7 +57,13 @@ function OrganizationLink() {
         <Skeleton height={12} width={120} />
       ) : (
         <>
-          {organization === undefined ? <Logo size={22} /> : <OrganizationMark organization={organization} />}
+          <span className={classes.mark} aria-hidden>
+            {organization === undefined ? (
+              <Logo size={22} />
+            ) : (
+              <OrganizationMark organization={organization} />
+            )}
+          </span>
           <span className={classes.name}>
             {organization?.name ?? (user.staff ? appMessages.allOrganizations : 'Assay')}
           </span>
@@ -135,7 +141,7 @@ function AssessmentIcon({ assessment }: { assessment: Assessment }) {
   const { data: organizations } = useQuery(organizationsQuery);
   const organization = organizations?.find(({ uid }) => uid === assessment.organization_uid);
   return isStaff === true && organization !== undefined ? (
-    <OrganizationMark organization={organization} isSmall />
+    <OrganizationMark organization={organization} size="sm" />
   ) : (
     <IconTarget size={16} stroke={1.75} aria-hidden />
   );
