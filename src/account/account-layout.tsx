@@ -1,45 +1,49 @@
 import type { ComponentChildren } from 'preact';
-import { Page } from '../page-kit/layout.tsx';
+import { FramedPage } from '../page-kit/frame.tsx';
 import { MESSAGES } from './messages.ts';
 
-const PAGES = {
-  '/account': 'Overview',
-  '/account/security': 'Security',
-  '/account/sessions': 'Sessions',
-  '/account/tokens': 'Tokens',
-  '/account/applications': 'Applications',
+const TABS = {
+  '/account': MESSAGES.layout.profile,
+  '/account/security': MESSAGES.layout.security,
+  '/account/sessions': MESSAGES.layout.sessions,
+  '/account/tokens': MESSAGES.layout.tokens,
+  '/account/applications': MESSAGES.layout.applications,
 } as const;
 
 interface AccountPageProps {
-  path: keyof typeof PAGES;
-  title: string;
+  /** The tab of the page, or the one that led to it. */
+  path: keyof typeof TABS;
+  /** The title of a page that is not itself a tab. */
+  title?: string;
   scripts?: readonly string[];
   children: ComponentChildren;
 }
 
-/** A page of the user's account, with navigation to the others and to the API documentation. */
+/** A page of the user's account, with tabs that lead to the others. */
 export function AccountPage({ path, title, scripts = [], children }: AccountPageProps) {
   return (
-    <Page title={title} scripts={scripts} nav={<AccountNav path={path} />} isWide>
+    <FramedPage
+      title={title ?? TABS[path]}
+      heading={title ?? MESSAGES.layout.title}
+      scripts={scripts}
+      tabs={<Tabs path={path} />}
+    >
       {children}
-    </Page>
+    </FramedPage>
   );
 }
 
-function AccountNav({ path }: Pick<AccountPageProps, 'path'>) {
+function Tabs({ path }: Pick<AccountPageProps, 'path'>) {
   return (
-    <nav class="tabs" aria-label="Account">
+    <nav class="tabs" aria-label={MESSAGES.layout.label}>
       <ul>
-        {Object.entries(PAGES).map(([href, label]) => (
+        {Object.entries(TABS).map(([href, label]) => (
           <li key={href}>
             <a href={href} aria-current={href === path ? 'page' : undefined}>
               {label}
             </a>
           </li>
         ))}
-        <li>
-          <a href="/docs">{MESSAGES.layout.apiDocs}</a>
-        </li>
       </ul>
     </nav>
   );

@@ -10,6 +10,7 @@ import { changeContextOf, requireSignedInSession } from '../http/browser-session
 import { Button, Form, Notice } from '../page-kit/forms.tsx';
 import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
 import { RelativeTime } from '../page-kit/relative-time.tsx';
+import { Section } from '../page-kit/section.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { LastUse } from './last-use.tsx';
 import { MESSAGES } from './messages.ts';
@@ -33,24 +34,21 @@ export const registerApplications: RouteRegistrar = (app, { db, clock }) => {
       return sendHtmlPage(
         request,
         reply,
-        <AccountPage path={PATH} title="Applications">
+        <AccountPage path={PATH}>
           {request.query.done === 'withdrawn' && (
             <Notice kind="success">{MESSAGES.applications.revoked}</Notice>
           )}
-          <section>
+          <Section title={MESSAGES.applications.title} hint={MESSAGES.applications.intro}>
             {applications.length === 0 ? (
               <p>{MESSAGES.applications.none}</p>
             ) : (
-              <>
-                <p>{MESSAGES.applications.intro}</p>
-                <ul class="rows">
-                  {applications.map((application) => (
-                    <Application key={application.clientId} {...application} />
-                  ))}
-                </ul>
-              </>
+              <ul class="rows">
+                {applications.map((application) => (
+                  <Application key={application.clientId} {...application} />
+                ))}
+              </ul>
             )}
-          </section>
+          </Section>
         </AccountPage>,
       );
     },
@@ -78,8 +76,8 @@ function Application({ clientId, name, scopes, connectedAt, lastUse }: Connected
   return (
     <li>
       <div class="what">
-        <h2>{name}</h2>
-        <ul class="scopes">
+        <h3>{name}</h3>
+        <ul class="bullets">
           {scopes.filter(isScope).map((scope) => (
             <li key={scope}>
               {SCOPES[scope]} <code>{scope}</code>

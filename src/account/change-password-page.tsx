@@ -3,7 +3,6 @@ import { Type } from 'typebox';
 import type { Context } from '../context.ts';
 import { validatePassword } from '../auth/password-strength.ts';
 import { hashPassword, MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
-import { organizationNameOf } from '../domain/organizations/organizations.ts';
 import { changePassword, passwordStatus } from '../domain/sign-in/passwords.ts';
 import { hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
@@ -12,6 +11,7 @@ import type { RouteRegistrar } from '../http/register-area.ts';
 import { changeContextOf, requireSignedInSession, setSessionCookie } from '../http/browser-sessions.ts';
 import { Button, Field, Form, Notice } from '../page-kit/forms.tsx';
 import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
+import { Section } from '../page-kit/section.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { NewPasswordField } from './new-password-field.tsx';
 import { isRecentlyConfirmed } from './security-page.tsx';
@@ -42,9 +42,9 @@ const showForm = async (
   return sendHtmlPage(
     request,
     reply,
-    <AccountPage path="/account/security" title="Password">
+    <AccountPage path="/account/security" title={MESSAGES.password.title}>
       {changed && <Notice kind="success">{MESSAGES.password.changed}</Notice>}
-      <section>
+      <Section title={MESSAGES.password.title} hint={MESSAGES.password.consequences}>
         {use === 'provider' && <p>{MESSAGES.password.sso}</p>}
         {use === 'none' && (
           <p>
@@ -68,11 +68,10 @@ const showForm = async (
               error={rejected?.passwordError}
               autofocus={rejected?.passwordError !== undefined}
             />
-            <p class="hint">{MESSAGES.password.consequences}</p>
             <Button>{MESSAGES.password.change}</Button>
           </Form>
         )}
-      </section>
+      </Section>
     </AccountPage>,
     { status: rejected?.status ?? 200 },
   );
@@ -118,12 +117,14 @@ export const registerPassword: RouteRegistrar = (app, context) => {
         return showForm(context, request, reply);
       if (await needsConfirmation(context, session)) return reply.redirect(confirmIdentityPath(PATH), 303);
 
-      const organization =
-        session.organizationId === null ? null : await organizationNameOf(db.read, session.organizationId);
       const passwordError =
         password === current
           ? MESSAGES.password.same
-          : await validatePassword(password, [session.email, session.name ?? '', organization ?? '']);
+          : await validatePassword(password, [
+              session.email,
+              session.name ?? '',
+              session.organizationName ?? '',
+            ]);
       if (passwordError !== undefined)
         return showForm(context, request, reply, { rejected: { status: 422, passwordError } });
 

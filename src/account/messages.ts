@@ -8,6 +8,7 @@ export const MESSAGES = {
     from: (address: string) => ` from ${address}`,
   },
   applications: {
+    title: 'Applications with access',
     revoked: 'Access removed. The tokens of the application no longer work.',
     none: 'No application has access to your account.',
     intro: 'These applications can act on your behalf until you remove their access.',
@@ -46,18 +47,24 @@ export const MESSAGES = {
     signInSso: 'Sign in with your organization',
   },
   layout: {
-    apiDocs: 'API docs',
+    title: 'Your account',
+    label: 'Account',
+    profile: 'Profile',
+    security: 'Security',
+    sessions: 'Sessions',
+    tokens: 'Tokens',
+    applications: 'Applications',
   },
   link: {
     signIn: 'Go to sign-in',
   },
   overview: {
-    title: 'Your account',
     renamed: 'Name updated.',
     profile: 'Profile',
     email: 'Email address',
     platformStaff: 'Platform staff',
     signedIn: 'Signed in',
+    name: 'Name',
     nameHint: 'Shown to the people you work with.',
     saveName: 'Save name',
     access: 'Access to your account',
@@ -73,6 +80,7 @@ export const MESSAGES = {
     back: 'Back to sign-in',
   },
   password: {
+    title: 'Password',
     hint: (min: number) =>
       `At least ${min} characters. Spaces are allowed; several unrelated words make a strong password.`,
     changed: 'Password changed. You are signed out everywhere else.',
@@ -158,7 +166,6 @@ export const MESSAGES = {
     appRemoved: 'Authenticator app removed. Your other sessions have ended.',
     passkeyAddedElsewhere: 'Passkey added. Your other sessions have ended.',
     passkeyRemoved: 'Passkey removed. Your other sessions have ended.',
-    title: 'Password and second factor',
     changePassword: 'Change password',
     yourPassword: 'your password',
     appCode: 'a code from your app',
@@ -167,11 +174,15 @@ export const MESSAGES = {
     confirmIntro: 'You signed in more than ten minutes ago. Confirm your identity to continue.',
     confirmPasskey: 'Confirm with a passkey',
     signInAgain: 'Sign out and sign in again: your account has no password to confirm with.',
+    passwordHint: 'Changing it signs you out everywhere else.',
+    secondFactor: 'Second factor',
+    secondFactorHint: 'Requested after your password.',
     app: 'Authenticator app',
     appOn: 'After your password, you enter a code from your authenticator app.',
     removeApp: 'Remove authenticator app',
-    required: 'Your account must have a second factor. ',
-    noneSetUp: 'Not set up. ',
+    required: 'Your account must have a second factor.',
+    noneSetUp: 'Not set up. A password alone signs in to this account.',
+    passkeys: 'Passkeys',
     appOff: 'An app on your phone generates a code that you enter in addition to your password.',
     passkeysIntro:
       'A passkey is a key on your device, unlocked with your fingerprint, your face or a PIN. It signs you in without a password or code.',
@@ -188,6 +199,7 @@ export const MESSAGES = {
     generateCodes: 'Generate new recovery codes',
   },
   sessions: {
+    title: 'Signed-in browsers',
     ended: 'The browser was signed out.',
     endedElsewhere: 'All other browsers were signed out.',
     withPassword: 'with a password',
@@ -222,7 +234,10 @@ export const MESSAGES = {
     refused:
       'The email address or password is wrong, or there were too many attempts. Check both, or wait ten minutes.',
     email: 'Email address',
-    forgot: 'Forgot your password?',
+    heading: 'Sign in to Assay',
+    forgot: 'Forgot it?',
+    resetPassword: 'Reset your password',
+    or: 'or',
     sso: 'Sign in with your organization',
   },
   sso: {

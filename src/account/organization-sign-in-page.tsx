@@ -234,7 +234,7 @@ function EmailPage({ returnTo, unknown }: { returnTo: string; unknown?: string }
         />
         <Button>{MESSAGES.sso.continue}</Button>
       </Form>
-      <p class="aside">
+      <p class="hint">
         <a href={`/sign-in?${new URLSearchParams({ to: returnTo })}`}>{MESSAGES.sso.usePassword}</a>
       </p>
     </Page>
@@ -258,7 +258,7 @@ function ContinuePage({
   const { host } = new URL(provider.issuer);
   return (
     <Page title={MESSAGES.sso.title}>
-      <section>
+      <section class="stack">
         <p>
           {provider.organizationName} {MESSAGES.sso.signsInAt} <strong>{host}</strong>
           {MESSAGES.sso.redirect}
@@ -280,7 +280,7 @@ function ContinuePage({
 function NotStartedPage() {
   return (
     <Page title={MESSAGES.sso.restartTitle}>
-      <section>
+      <section class="stack">
         <p>{MESSAGES.sso.expired}</p>
         <p>
           <a class="button primary" href="/sign-in/organization">
@@ -304,7 +304,7 @@ function NotSignedInPage({
   return (
     <Page title={MESSAGES.sso.notSignedIn}>
       <Notice kind="error">{message}</Notice>
-      <section>
+      <section class="stack">
         <p>
           <a class="button primary" href={`/sign-in/organization?${new URLSearchParams({ to: returnTo })}`}>
             {MESSAGES.sso.tryAgain}

@@ -4,7 +4,6 @@ import { Type } from 'typebox';
 import { summarizeAccount } from '../domain/sign-in/account-summaries.ts';
 import { validateUserName } from '../domain/users/user-names.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
-import { organizationNameOf } from '../domain/organizations/organizations.ts';
 import { hasUsablePassword, hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
 import { renameUser } from '../domain/users/users.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
@@ -12,6 +11,7 @@ import { changeContextOf, sessionLimits, requireSignedInSession } from '../http/
 import { Button, Field, Form, Notice } from '../page-kit/forms.tsx';
 import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
 import { RelativeTime } from '../page-kit/relative-time.tsx';
+import { Section } from '../page-kit/section.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { signInMethodLabel } from './sessions-page.tsx';
 import { MESSAGES } from './messages.ts';
@@ -28,23 +28,21 @@ export const registerOverview: RouteRegistrar = (app, context) => {
     { renamed = false, rejected }: { renamed?: boolean; rejected?: { name: string; error: string } } = {},
   ) => {
     const session = requireSignedInSession(request);
-    const { userId, organizationId } = session;
-    const organization = organizationId === null ? null : await organizationNameOf(db.read, organizationId);
+    const { userId } = session;
     const factors = await secondFactorsOf(db.read, userId);
     const usesPassword = await hasUsablePassword(db.read, userId);
     const counts = await summarizeAccount(db.read, userId, sessionLimits(context), clock());
     return sendHtmlPage(
       request,
       reply,
-      <AccountPage path={PATH} title={session.name ?? MESSAGES.overview.title}>
+      <AccountPage path={PATH}>
         {renamed && <Notice kind="success">{MESSAGES.overview.renamed}</Notice>}
-        <section>
-          <h2>{MESSAGES.overview.profile}</h2>
+        <Section title={MESSAGES.overview.profile}>
           <dl>
             <dt>{MESSAGES.overview.email}</dt>
             <dd>{session.email}</dd>
             <dt>Organization</dt>
-            <dd>{organization ?? MESSAGES.overview.platformStaff}</dd>
+            <dd>{session.organizationName ?? MESSAGES.overview.platformStaff}</dd>
             <dt>Role</dt>
             <dd>{session.staff ? 'Staff' : session.admin ? 'Admin' : 'User'}</dd>
             <dt>{MESSAGES.overview.signedIn}</dt>
@@ -52,21 +50,21 @@ export const registerOverview: RouteRegistrar = (app, context) => {
               <RelativeTime at={session.createdAt} /> {signInMethodLabel(session.method)}
             </dd>
           </dl>
+        </Section>
+        <Section title={MESSAGES.overview.name} hint={MESSAGES.overview.nameHint}>
           <Form action={`${PATH}/name`}>
             <Field
               name="name"
               label="Name"
-              hint={MESSAGES.overview.nameHint}
               autocomplete="name"
               value={rejected?.name ?? session.name ?? ''}
               error={rejected?.error}
               maxLength={MAX_NAME_LENGTH}
             />
-            <Button kind="plain">{MESSAGES.overview.saveName}</Button>
+            <Button>{MESSAGES.overview.saveName}</Button>
           </Form>
-        </section>
-        <section>
-          <h2>{MESSAGES.overview.access}</h2>
+        </Section>
+        <Section title={MESSAGES.overview.access}>
           <dl>
             <dt>
               <a href="/account/security">{MESSAGES.overview.secondFactor}</a>
@@ -87,7 +85,7 @@ export const registerOverview: RouteRegistrar = (app, context) => {
             </dt>
             <dd>{pluralize(counts.applications, 'application', 'applications')}</dd>
           </dl>
-        </section>
+        </Section>
       </AccountPage>,
       { status: rejected === undefined ? 200 : 422 },
     );

@@ -36,7 +36,9 @@ export function PasskeyForm({
       <Form action={action}>
         {children}
         <input type="hidden" name="credential" value="" />
-        <Button kind={kind}>{label}</Button>
+        <Button kind={kind} icon="fingerprint">
+          {label}
+        </Button>
       </Form>
       <p class="hint" data-elsewhere hidden>
         {MESSAGES.passkeys.otherOrigin} <a href={origin}>{origin}</a>.

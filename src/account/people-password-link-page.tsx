@@ -8,7 +8,7 @@ import { changeContextOf, requireSignedInSession } from '../http/browser-session
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { SecretField } from '../page-kit/copy-field.tsx';
 import { Button, Form, Notice } from '../page-kit/forms.tsx';
-import { Page } from '../page-kit/layout.tsx';
+import { FramedPage } from '../page-kit/frame.tsx';
 import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
 import { RelativeTime } from '../page-kit/relative-time.tsx';
 import { MESSAGES } from './messages.ts';
@@ -37,32 +37,34 @@ export const registerPasswordLink: RouteRegistrar = (app, { db, addresses, clock
     sendHtmlPage(
       request,
       reply,
-      <Page title={MESSAGES.passwordLink.title}>
-        {error !== undefined && <Notice kind="error">{error}</Notice>}
-        {created === undefined ? (
-          <>
-            <p>
-              {MESSAGES.passwordLink.intro} <strong>{user.email}</strong>
-            </p>
-            <p>{MESSAGES.passwordLink.rules}</p>
-            <Form action={`${PEOPLE_PATH}/${user.uid}/password-link`}>
-              <Button>{MESSAGES.passwordLink.create}</Button>
-            </Form>
-          </>
-        ) : (
-          <>
-            <Notice kind="success">{MESSAGES.passwordLink.created}</Notice>
-            <p>
-              {MESSAGES.passwordLink.give} <strong>{user.email}</strong> {MESSAGES.passwordLink.secret}{' '}
-              <RelativeTime at={created.expiresAt} />.
-            </p>
-            <SecretField text={created.url} label={MESSAGES.passwordLink.copy} />
-          </>
-        )}
-        <p>
-          <a href={`${CONSOLE_PEOPLE_PATH}/${user.id}`}>{MESSAGES.passwordLink.back}</a>
-        </p>
-      </Page>,
+      <FramedPage title={MESSAGES.passwordLink.title}>
+        <section class="stack">
+          {error !== undefined && <Notice kind="error">{error}</Notice>}
+          {created === undefined ? (
+            <>
+              <p>
+                {MESSAGES.passwordLink.intro} <strong>{user.email}</strong>
+              </p>
+              <p>{MESSAGES.passwordLink.rules}</p>
+              <Form action={`${PEOPLE_PATH}/${user.uid}/password-link`}>
+                <Button>{MESSAGES.passwordLink.create}</Button>
+              </Form>
+            </>
+          ) : (
+            <>
+              <Notice kind="success">{MESSAGES.passwordLink.created}</Notice>
+              <p>
+                {MESSAGES.passwordLink.give} <strong>{user.email}</strong> {MESSAGES.passwordLink.secret}{' '}
+                <RelativeTime at={created.expiresAt} />.
+              </p>
+              <SecretField text={created.url} label={MESSAGES.passwordLink.copy} />
+            </>
+          )}
+          <p>
+            <a href={`${CONSOLE_PEOPLE_PATH}/${user.id}`}>{MESSAGES.passwordLink.back}</a>
+          </p>
+        </section>
+      </FramedPage>,
       { status: error === undefined ? 200 : 422 },
     );
 

@@ -18,7 +18,7 @@ export function RecoveryCodes({
       <Notice kind="success">
         {done} {MESSAGES.recoveryCodes.saveThem}
       </Notice>
-      <section>
+      <section class="stack">
         <p>{MESSAGES.recoveryCodes.intro}</p>
         <CopyField text={codes.join('\n')} label={MESSAGES.recoveryCodes.copy}>
           <ol class="codes" id="recovery-codes">

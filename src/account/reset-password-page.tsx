@@ -162,7 +162,7 @@ const registerRequest: RouteRegistrar = (app, context) => {
               </Form>
             </>
           )}
-          <p class="aside">
+          <p class="hint">
             <a href="/sign-in">{MESSAGES.reset.back}</a>
           </p>
         </Page>,
@@ -191,7 +191,7 @@ const registerRequest: RouteRegistrar = (app, context) => {
               <p>{MESSAGES.reset.notReceived}</p>
             </>
           )}
-          <p class="aside">
+          <p class="hint">
             <a href="/sign-in">{MESSAGES.reset.back}</a>
           </p>
         </Page>,

@@ -56,7 +56,7 @@ const showForms = async (
     reply,
     <Page title={MESSAGES.secondFactor.title} scripts={PASSKEY_SCRIPTS}>
       {rejected !== undefined && <Notice kind="error">{REJECTED[rejected.factor]}</Notice>}
-      <p class="aside">
+      <p class="hint">
         {MESSAGES.secondFactor.signingInAs} <strong>{session.email}</strong>.
       </p>
       {factors.totp && (

@@ -54,7 +54,7 @@ const showForms = async (
     reply,
     <Page title={MESSAGES.setup.title} scripts={PASSKEY_SCRIPTS}>
       {rejected?.message !== undefined && <Notice kind="error">{rejected.message}</Notice>}
-      <p class="aside">
+      <p class="hint">
         {MESSAGES.setup.required} <strong>{session.email}</strong>
         {MESSAGES.setup.choose}
       </p>

@@ -16,6 +16,7 @@ import { addTotp, removeTotp, totpStep } from '../domain/sign-in/totp.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { changeContextOf, requireSignedInSession, setSessionCookie } from '../http/browser-sessions.ts';
 import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
+import { Section } from '../page-kit/section.tsx';
 import { AccountPage } from './account-layout.tsx';
 import {
   AuthenticatorForm,
@@ -76,14 +77,14 @@ const showAuthenticator = (
     request,
     reply,
     <AccountPage path={SECURITY_PATH} title={MESSAGES.security.setUpApp}>
-      <section>
+      <Section title={MESSAGES.security.app} hint={MESSAGES.security.appOff}>
         <AuthenticatorForm
           action={AUTHENTICATOR}
           setup={setUp}
           email={session.email}
           isRejected={rejected !== undefined}
         />
-      </section>
+      </Section>
     </AccountPage>,
     { status: rejected === undefined ? 200 : 422 },
   );

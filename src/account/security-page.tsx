@@ -4,7 +4,6 @@ import type { Context } from '../context.ts';
 import { listPasskeys } from '../domain/sign-in/passkeys.ts';
 import {
   hasUsablePassword,
-  hasSecondFactor,
   requiresSecondFactor,
   secondFactorsOf,
 } from '../domain/sign-in/second-factors.ts';
@@ -13,14 +12,14 @@ import type { RouteRegistrar } from '../http/register-area.ts';
 import { requireSignedInSession } from '../http/browser-sessions.ts';
 import { Notice } from '../page-kit/forms.tsx';
 import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
+import { Section } from '../page-kit/section.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { PASSKEY_SCRIPTS } from './passkey-form.tsx';
 import { ReturnTo } from './second-factor-page.tsx';
 import {
-  AuthenticatorSection,
   ConfirmIdentityForm,
   PasskeysSection,
-  RecoveryCodesSection,
+  SecondFactorSection,
   SECURITY_PATH,
 } from './security-sections.tsx';
 import { MESSAGES } from './messages.ts';
@@ -101,7 +100,7 @@ export async function sendSecurityPage(
     return sendHtmlPage(
       request,
       reply,
-      <AccountPage path={SECURITY_PATH} title={MESSAGES.security.title} scripts={PASSKEY_SCRIPTS}>
+      <AccountPage path={SECURITY_PATH} scripts={PASSKEY_SCRIPTS}>
         {confirmForm}
       </AccountPage>,
       { status },
@@ -110,21 +109,19 @@ export async function sendSecurityPage(
   return sendHtmlPage(
     request,
     reply,
-    <AccountPage path={SECURITY_PATH} title={MESSAGES.security.title} scripts={PASSKEY_SCRIPTS}>
+    <AccountPage path={SECURITY_PATH} scripts={PASSKEY_SCRIPTS}>
       {done !== undefined && <Notice kind="success">{done}</Notice>}
       {error !== undefined && <Notice kind="error">{error}</Notice>}
       {!isConfirmed && confirmForm}
       {password && (
-        <section>
-          <h2>Password</h2>
+        <Section title={MESSAGES.password.title} hint={MESSAGES.security.passwordHint}>
           <a class="button plain" href="/account/password">
             {MESSAGES.security.changePassword}
           </a>
-        </section>
+        </Section>
       )}
-      <AuthenticatorSection factors={factors} required={required} recent={isConfirmed} />
+      <SecondFactorSection factors={factors} password={password} required={required} recent={isConfirmed} />
       <PasskeysSection context={context} passkeys={passkeys} recent={isConfirmed} />
-      {hasSecondFactor(factors) && <RecoveryCodesSection factors={factors} recent={isConfirmed} />}
     </AccountPage>,
     { status },
   );

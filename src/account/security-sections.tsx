@@ -2,9 +2,11 @@ import { MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
 import type { Context } from '../context.ts';
 import type { ListedPasskey } from '../domain/sign-in/passkeys.ts';
 import { hasSecondFactor, type SecondFactors } from '../domain/sign-in/second-factors.ts';
-import { Button, Field, Form } from '../page-kit/forms.tsx';
+import { Button, Field, Form, Notice } from '../page-kit/forms.tsx';
+import { Icon } from '../page-kit/icons.tsx';
 import { safeReturnPath } from '../page-kit/paths.ts';
 import { RelativeTime } from '../page-kit/relative-time.tsx';
+import { Section } from '../page-kit/section.tsx';
 import { PasskeyForm } from './passkey-form.tsx';
 import { LastUse } from './last-use.tsx';
 import { MESSAGES } from './messages.ts';
@@ -47,9 +49,7 @@ export function ConfirmIdentityForm({
       ? [MESSAGES.security.yourPassword]
       : [];
   return (
-    <section>
-      <h2>{MESSAGES.security.confirmTitle}</h2>
-      <p>{MESSAGES.security.confirmIntro}</p>
+    <Section title={MESSAGES.security.confirmTitle} hint={MESSAGES.security.confirmIntro}>
       {labels.length > 0 && (
         <Form action={CONFIRM_PATH}>
           {returnToField}
@@ -82,45 +82,86 @@ export function ConfirmIdentityForm({
         </>
       )}
       {!hasFactor && !password && <p>{MESSAGES.security.signInAgain}</p>}
-    </section>
+    </Section>
   );
 }
 
-export function AuthenticatorSection({
-  factors,
-  required,
-  recent,
-}: {
+interface SecondFactorSectionProps {
   factors: SecondFactors;
+  /** Whether the account has a password. */
+  password: boolean;
+  /** Whether the account must have a second factor. */
   required: boolean;
+  /** Whether the user signed in, or confirmed their identity, recently enough for changes. */
   recent: boolean;
-}) {
+}
+
+export function SecondFactorSection({ factors, password, required, recent }: SecondFactorSectionProps) {
+  const hasFactor = hasSecondFactor(factors);
   return (
-    <section>
-      <h2>{MESSAGES.security.app}</h2>
-      {factors.totp ? (
-        <>
-          <p>{MESSAGES.security.appOn}</p>
-          {recent && (
-            <Form action={`${SECURITY_PATH}/authenticator/remove`}>
-              <Button kind="danger">{MESSAGES.security.removeApp}</Button>
-            </Form>
-          )}
-        </>
-      ) : (
-        <>
-          <p>
-            {required && factors.passkeys === 0 ? MESSAGES.security.required : MESSAGES.security.noneSetUp}
-            {MESSAGES.security.appOff}
-          </p>
-          {recent && (
-            <a class="button plain" href={`${SECURITY_PATH}/authenticator`}>
-              {MESSAGES.security.setUpApp}
-            </a>
-          )}
-        </>
+    <Section title={MESSAGES.security.secondFactor} hint={MESSAGES.security.secondFactorHint}>
+      {!hasFactor && password && (
+        <Notice kind="warning">{required ? MESSAGES.security.required : MESSAGES.security.noneSetUp}</Notice>
       )}
-    </section>
+      <ul class="rows">
+        <AuthenticatorRow factors={factors} recent={recent} />
+        {hasFactor && <RecoveryCodesRow factors={factors} recent={recent} />}
+      </ul>
+    </Section>
+  );
+}
+
+interface FactorProps {
+  factors: SecondFactors;
+  recent: boolean;
+}
+
+function AuthenticatorRow({ factors, recent }: FactorProps) {
+  return (
+    <li>
+      <Icon name="phone" />
+      <div class="what">
+        <h3>{MESSAGES.security.app}</h3>
+        <p class="hint">{factors.totp ? MESSAGES.security.appOn : MESSAGES.security.appOff}</p>
+      </div>
+      {recent &&
+        (factors.totp ? (
+          <Form action={`${SECURITY_PATH}/authenticator/remove`}>
+            <Button kind="danger">{MESSAGES.security.removeApp}</Button>
+          </Form>
+        ) : (
+          <a
+            class={`button ${hasSecondFactor(factors) ? 'plain' : 'primary'}`}
+            href={`${SECURITY_PATH}/authenticator`}
+          >
+            {MESSAGES.security.setUpApp}
+          </a>
+        ))}
+    </li>
+  );
+}
+
+function RecoveryCodesRow({ factors: { recoveryCodes: codesLeft }, recent }: FactorProps) {
+  return (
+    <li>
+      <Icon name="file" />
+      <div class="what">
+        <h3>{MESSAGES.security.recoveryCodes}</h3>
+        <p class="hint">
+          {codesLeft === 0
+            ? MESSAGES.security.noCodes
+            : codesLeft === 1
+              ? MESSAGES.security.oneCode
+              : MESSAGES.security.codesLeft(codesLeft)}{' '}
+          {MESSAGES.security.codesIntro} {recent && MESSAGES.security.codesReplaced}
+        </p>
+      </div>
+      {recent && (
+        <Form action={`${SECURITY_PATH}/recovery-codes`}>
+          <Button kind="plain">{MESSAGES.security.generateCodes}</Button>
+        </Form>
+      )}
+    </li>
   );
 }
 
@@ -134,9 +175,7 @@ export function PasskeysSection({
   recent: boolean;
 }) {
   return (
-    <section>
-      <h2>Passkeys</h2>
-      <p>{MESSAGES.security.passkeysIntro}</p>
+    <Section title={MESSAGES.security.passkeys} hint={MESSAGES.security.passkeysIntro}>
       {passkeys.length > 0 && (
         <ul class="rows">
           {passkeys.map((passkey) => (
@@ -167,7 +206,7 @@ export function PasskeysSection({
           </noscript>
         </>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -181,10 +220,9 @@ function Passkey({
 }: ListedPasskey & { recent: boolean }) {
   return (
     <li>
+      <Icon name="fingerprint" />
       <div class="what">
-        <p>
-          <strong>{name}</strong>
-        </p>
+        <h3>{name}</h3>
         <p class="hint">
           Added <RelativeTime at={createdAt} />. <LastUse at={lastUsedAt} address={lastUsedFrom} />
         </p>
@@ -198,28 +236,5 @@ function Passkey({
         </Form>
       )}
     </li>
-  );
-}
-
-export function RecoveryCodesSection({ factors, recent }: { factors: SecondFactors; recent: boolean }) {
-  const { recoveryCodes: codesLeft } = factors;
-  return (
-    <section>
-      <h2>{MESSAGES.security.recoveryCodes}</h2>
-      <p>
-        {codesLeft === 0
-          ? MESSAGES.security.noCodes
-          : codesLeft === 1
-            ? MESSAGES.security.oneCode
-            : MESSAGES.security.codesLeft(codesLeft)}{' '}
-        {MESSAGES.security.codesIntro}
-      </p>
-      {recent && (
-        <Form action={`${SECURITY_PATH}/recovery-codes`}>
-          <p class="hint">{MESSAGES.security.codesReplaced}</p>
-          <Button kind="plain">{MESSAGES.security.generateCodes}</Button>
-        </Form>
-      )}
-    </section>
   );
 }

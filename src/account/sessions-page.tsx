@@ -11,6 +11,7 @@ import {
 import { Button, Form, Notice } from '../page-kit/forms.tsx';
 import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
 import { RelativeTime } from '../page-kit/relative-time.tsx';
+import { Section } from '../page-kit/section.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { MESSAGES } from './messages.ts';
 
@@ -53,19 +54,16 @@ export const registerSessions: RouteRegistrar = (app, context) => {
       return sendHtmlPage(
         request,
         reply,
-        <AccountPage path={PATH} title="Sessions">
+        <AccountPage path={PATH}>
           {done !== undefined && <Notice kind="success">{done}</Notice>}
-          <section>
-            <p>{MESSAGES.sessions.intro}</p>
+          <Section title={MESSAGES.sessions.title} hint={MESSAGES.sessions.intro}>
             <ul class="rows">
               {sessions.map((session) => (
                 <SessionRow key={session.id} session={session} isCurrent={session.id === currentId} />
               ))}
             </ul>
-          </section>
-          <section>
-            <h2>{MESSAGES.sessions.signOutEverywhere}</h2>
-            <p>{MESSAGES.sessions.everywhereHint}</p>
+          </Section>
+          <Section title={MESSAGES.sessions.signOutEverywhere} hint={MESSAGES.sessions.everywhereHint}>
             <Form action={`${PATH}/end-all`}>
               <div class="actions">
                 {sessions.length > 1 && (
@@ -78,7 +76,7 @@ export const registerSessions: RouteRegistrar = (app, context) => {
                 </Button>
               </div>
             </Form>
-          </section>
+          </Section>
         </AccountPage>,
       );
     },
@@ -127,10 +125,10 @@ function SessionRow({ session, isCurrent }: { session: ListedSession; isCurrent:
   return (
     <li>
       <div class="what">
-        <h2>
-          {browser} {isCurrent && <span class="tag">{MESSAGES.sessions.thisOne}</span>}
-        </h2>
-        <p>
+        <h3>
+          {browser} {isCurrent && <span class="pill">{MESSAGES.sessions.thisOne}</span>}
+        </h3>
+        <p class="hint">
           {MESSAGES.sessions.lastUsed} <RelativeTime at={session.lastUsedAt} /> from {session.lastUsedFrom}
         </p>
         <p class="hint">

@@ -10,6 +10,7 @@ import { changeContextOf, clearSessionCookie, loadSession } from '../http/browse
 import { cspFormActionFor } from '../oauth/authorization-request.ts';
 import { safeReturnPath } from '../page-kit/paths.ts';
 import { Button, Field, Form, Notice } from '../page-kit/forms.tsx';
+import { Icon } from '../page-kit/icons.tsx';
 import { Page } from '../page-kit/layout.tsx';
 import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
 import { PASSKEY_SCRIPTS, PasskeySignIn } from './passkey-form.tsx';
@@ -46,7 +47,12 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
     return sendHtmlPage(
       request,
       reply,
-      <Page title={MESSAGES.signIn.title} scripts={PASSKEY_SCRIPTS}>
+      <Page
+        title={MESSAGES.signIn.title}
+        heading={MESSAGES.signIn.heading}
+        subheading={new URL(context.addresses.clientBaseUrl).hostname}
+        scripts={PASSKEY_SCRIPTS}
+      >
         {rejected !== undefined && <Notice kind="error">{REJECTED}</Notice>}
         <Form action="/sign-in">
           <input type="hidden" name="to" value={safeReturnPath(returnTo)} />
@@ -66,20 +72,28 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
             autocomplete="current-password"
             maxLength={MAX_TYPED_PASSWORD_LENGTH}
             autofocus={rejected !== undefined}
+            link={
+              <a href="/reset-password/request">
+                {MESSAGES.signIn.forgot}
+                <span class="hidden-label"> {MESSAGES.signIn.resetPassword}</span>
+              </a>
+            }
           />
           <Button>{MESSAGES.signIn.title}</Button>
-          <p class="hint">
-            <a href="/reset-password/request">{MESSAGES.signIn.forgot}</a>
-          </p>
         </Form>
-        <PasskeySignIn context={context} returnTo={returnTo} />
-        {hasProviders && (
-          <p class="aside">
-            <a href={`/sign-in/organization?${new URLSearchParams({ to: safeReturnPath(returnTo) })}`}>
+        <div class="ways">
+          <p class="or">{MESSAGES.signIn.or}</p>
+          <PasskeySignIn context={context} returnTo={returnTo} />
+          {hasProviders && (
+            <a
+              class="button plain"
+              href={`/sign-in/organization?${new URLSearchParams({ to: safeReturnPath(returnTo) })}`}
+            >
+              <Icon name="key" />
               {MESSAGES.signIn.sso}
             </a>
-          </p>
-        )}
+          )}
+        </div>
       </Page>,
       {
         status: rejected?.status ?? 200,

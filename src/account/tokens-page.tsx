@@ -19,6 +19,7 @@ import { SecretField } from '../page-kit/copy-field.tsx';
 import { Button, Form, Notice } from '../page-kit/forms.tsx';
 import { sendHtmlPage } from '../page-kit/pages-plugin.tsx';
 import { RelativeTime } from '../page-kit/relative-time.tsx';
+import { Section } from '../page-kit/section.tsx';
 import { AccountPage } from './account-layout.tsx';
 import {
   EXPIRIES,
@@ -71,11 +72,10 @@ const show = async (
   return sendHtmlPage(
     request,
     reply,
-    <AccountPage path={PATH} title="Tokens">
+    <AccountPage path={PATH}>
       {revoked && <Notice kind="success">{MESSAGES.tokens.revoked}</Notice>}
       {issued !== undefined && <IssuedTokenNotice token={issued.token} />}
-      <section>
-        <h2>{MESSAGES.tokens.yours}</h2>
+      <Section title={MESSAGES.tokens.yours}>
         {tokens.length === 0 ? (
           <p>{MESSAGES.tokens.none}</p>
         ) : (
@@ -85,9 +85,8 @@ const show = async (
             ))}
           </ul>
         )}
-      </section>
-      <section>
-        <h2>{MESSAGES.tokens.new}</h2>
+      </Section>
+      <Section title={MESSAGES.tokens.new}>
         <TokenForm
           action={PATH}
           allowed={allowed}
@@ -95,7 +94,7 @@ const show = async (
           errors={rejected?.failure.fieldErrors ?? []}
           readingScopesTag={!config.strictScopes}
         />
-      </section>
+      </Section>
     </AccountPage>,
     { status: rejected === undefined ? 200 : 422 },
   );
@@ -188,7 +187,7 @@ function scopesOfPreset(
 
 function IssuedTokenNotice({ token }: { token: string }) {
   return (
-    <section>
+    <section class="stack">
       <Notice kind="success">{MESSAGES.tokens.created}</Notice>
       <SecretField text={token} label={MESSAGES.tokens.copy} />
       <p class="hint">
@@ -216,7 +215,7 @@ function TokenRow({
     <li>
       <div class="what">
         <h3>{title}</h3>
-        <p>
+        <p class="hint">
           {MESSAGES.tokens.createdAt} <RelativeTime at={createdAt} />.{' '}
           {expiresAt === null ? (
             MESSAGES.tokens.noExpiry

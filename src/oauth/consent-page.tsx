@@ -44,8 +44,8 @@ export function ConsentPage({
           <dt>Access for</dt>
           <dd>{formatDuration(lifetime)} at most</dd>
         </dl>
-        <h2 class="above-list">Requested permissions</h2>
-        <ul class="scopes">
+        <h2>Requested permissions</h2>
+        <ul class="bullets">
           {scopes.map((scope) => (
             <li key={scope}>
               {SCOPES[scope]} <code>{scope}</code>
@@ -73,7 +73,7 @@ export function ConsentPage({
           </Button>
         </div>
       </Form>
-      <Form action={address} class="aside">
+      <Form action={address}>
         <Button kind="plain" name="account" value="other">
           Use another account
         </Button>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { Page } from './layout.tsx';
+import { FramedPage } from './frame.tsx';
 
 interface ErrorPageProps {
   title: string;
@@ -12,16 +12,18 @@ interface ErrorPageProps {
 
 export function ErrorPage({ title, message, requestId, children }: ErrorPageProps) {
   return (
-    <Page title={title}>
-      <p>{message}</p>
-      {children ?? (
-        <p>
-          <a href="/account">Go to your account</a>
+    <FramedPage title={title}>
+      <section class="stack">
+        <p>{message}</p>
+        {children ?? (
+          <p>
+            <a href="/account">Go to your account</a>
+          </p>
+        )}
+        <p class="hint">
+          Request <code>{requestId}</code>
         </p>
-      )}
-      <p class="hint">
-        Request <code>{requestId}</code>
-      </p>
-    </Page>
+      </section>
+    </FramedPage>
   );
 }

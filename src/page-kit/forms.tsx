@@ -1,5 +1,6 @@
 import { type ComponentChildren, createContext, type InputHTMLAttributes } from 'preact';
 import { useContext } from 'preact/hooks';
+import { Icon, type IconName } from './icons.tsx';
 
 /** The token that every form sends back (see `sendHtmlPage`). */
 export const CsrfToken = createContext('');
@@ -29,6 +30,8 @@ interface FieldProps {
   value?: string | undefined;
   hint?: ComponentChildren;
   error?: string | undefined;
+  /** A link beside the label. */
+  link?: ComponentChildren;
   /** An autofill detail token of HTML. */
   autocomplete: string;
   inputmode?: 'numeric' | 'email' | 'text';
@@ -39,7 +42,16 @@ interface FieldProps {
 }
 
 /** A labelled text field whose hint and error are announced by screen readers. */
-export function Field({ name, label, type = 'text', hint, error, required = true, ...rest }: FieldProps) {
+export function Field({
+  name,
+  label,
+  type = 'text',
+  hint,
+  error,
+  link,
+  required = true,
+  ...rest
+}: FieldProps) {
   // The types have a separate set of attributes for each input type.
   const attributes = { type, ...rest } as InputHTMLAttributes;
   const descriptions = [
@@ -67,6 +79,8 @@ export function Field({ name, label, type = 'text', hint, error, required = true
         aria-describedby={descriptions.length === 0 ? undefined : descriptions.join(' ')}
         {...attributes}
       />
+      {/* After the field in the order of the Tab key. */}
+      {link}
     </div>
   );
 }
@@ -118,27 +132,33 @@ interface ButtonProps {
   value?: string;
   /** The accessible name, where the text alone is ambiguous. */
   label?: string;
+  icon?: IconName | undefined;
   children: ComponentChildren;
 }
 
-export function Button({ kind = 'primary', name, value, label, children }: ButtonProps) {
+export function Button({ kind = 'primary', name, value, label, icon, children }: ButtonProps) {
   return (
     <button type="submit" class={kind} name={name} value={value} aria-label={label}>
+      {icon !== undefined && <Icon name={icon} />}
       {children}
     </button>
   );
 }
 
-export function Notice({
-  kind,
-  children,
-}: {
-  kind: 'error' | 'success' | 'info';
+const NOTICE_ICONS = { error: 'alert', warning: 'alert', success: 'check', info: 'info' } as const;
+
+interface NoticeProps {
+  /** A warning is part of the page and does not announce itself. */
+  kind: keyof typeof NOTICE_ICONS;
   children: ComponentChildren;
-}) {
+}
+
+export function Notice({ kind, children }: NoticeProps) {
+  const role = { error: 'alert', warning: undefined, success: 'status', info: 'status' } as const;
   return (
-    <div class={`notice ${kind}`} role={kind === 'error' ? 'alert' : 'status'}>
-      {children}
+    <div class={`notice ${kind}`}>
+      <Icon name={NOTICE_ICONS[kind]} />
+      <div role={role[kind]}>{children}</div>
     </div>
   );
 }

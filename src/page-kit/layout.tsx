@@ -1,24 +1,20 @@
 import { type ComponentChildren, createContext } from 'preact';
-import { useContext } from 'preact/hooks';
 import type { Session } from '../domain/sign-in/sessions.ts';
-import { Form } from './forms.tsx';
+import { Logo } from './marks.tsx';
+import { LAYOUT_MESSAGES } from './messages.ts';
 
-/** The session, for the header of every page (see `sendHtmlPage`). */
+/** The session, for the frame of every page (see `sendHtmlPage`). */
 export const SessionContext = createContext<Session | null>(null);
 
-interface PageProps {
-  /** The heading and the title. */
+interface DocumentProps {
   title: string;
   /** Files of `/assets`, besides the one that sets the colour scheme. */
   scripts?: readonly string[];
-  /** Whether the page has sections rather than one sheet. */
-  isWide?: boolean;
-  nav?: ComponentChildren;
   children: ComponentChildren;
 }
 
-export function Page({ title, scripts = [], isWide = false, nav, children }: PageProps) {
-  const session = useContext(SessionContext);
+/** The HTML around the content of every page. */
+export function Document({ title, scripts = [], children }: DocumentProps) {
   return (
     <html lang="en">
       <head>
@@ -43,46 +39,49 @@ export function Page({ title, scripts = [], isWide = false, nav, children }: Pag
       </head>
       <body>
         <a class="skip" href="#content">
-          Skip to the content
+          {LAYOUT_MESSAGES.skip}
         </a>
-        <header>
-          <div class="bar">
-            <a class="brand" href="/">
-              <Logo />
-              Assay
-            </a>
-            {session !== null && (
-              <div class="who">
-                <a class="console" href="/">
-                  Console
-                </a>
-                <span class="email" title={session.email}>
-                  {session.email}
-                </span>
-                <Form action="/sign-out">
-                  <button type="submit" class="plain small">
-                    Sign out
-                  </button>
-                </Form>
-              </div>
-            )}
-          </div>
-          {nav}
-        </header>
-        <main id="content" class={isWide ? 'wide' : 'narrow'}>
-          <h1>{title}</h1>
-          {children}
-        </main>
+        {children}
       </body>
     </html>
   );
 }
 
-function Logo() {
+interface PageProps extends DocumentProps {
+  /** Defaults to the title. */
+  heading?: string;
+  /** A line below the heading. */
+  subheading?: string;
+  /** Whether the page is a list rather than a form. */
+  isWide?: boolean;
+}
+
+/** A page with one column: a form that needs no session, or a message. */
+export function Page({
+  title,
+  heading = title,
+  subheading,
+  scripts = [],
+  isWide = false,
+  children,
+}: PageProps) {
   return (
-    <svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
-      <path d="M12 2 20 5v6c0 5.2-3.3 9-8 11-4.7-2-8-5.8-8-11V5z" />
-      <path class="tick" d="m8 12 3 3 5-6" />
-    </svg>
+    <Document title={title} scripts={scripts}>
+      <div class="column">
+        <main id="content" class={isWide ? 'wide' : undefined} tabIndex={-1}>
+          <div class="brand">
+            <a href="/" aria-label={LAYOUT_MESSAGES.home}>
+              <Logo />
+            </a>
+            <h1>{heading}</h1>
+            {subheading !== undefined && <p class="hint">{subheading}</p>}
+          </div>
+          {children}
+        </main>
+        <footer>
+          <a href="/docs">{LAYOUT_MESSAGES.apiReference}</a>
+        </footer>
+      </div>
+    </Document>
   );
 }

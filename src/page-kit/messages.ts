@@ -1,3 +1,31 @@
+/** The strings around the content of every page. */
+export const LAYOUT_MESSAGES = {
+  skip: 'Skip to the content',
+  home: 'Assay',
+  apiReference: 'API reference',
+  navigation: 'Main',
+  menu: 'Navigation',
+  account: 'Account',
+  yourAccount: 'Your account',
+  allOrganizations: 'All organizations',
+  search: 'Search',
+  manage: 'Manage',
+  staff: 'Staff',
+  admin: 'Admin',
+  signOut: 'Sign out',
+  pages: {
+    home: 'Home',
+    vulnerabilities: 'Vulnerabilities',
+    assets: 'Assets',
+    assessments: 'Assessments',
+    imports: 'Imports',
+    tags: 'Tags',
+    groups: 'Groups',
+    people: 'People',
+    audit: 'Audit log',
+  },
+} as const;
+
 /** The strings of the pages that belong to no account. */
 export const PROBLEM_MESSAGES = {
   problemTypes: {
@@ -10,6 +38,7 @@ export const PROBLEM_MESSAGES = {
 } as const;
 
 export const NOT_FOUND_MESSAGES = {
+  nothingAt: (path: string) => `There is nothing at ${path}.`,
   didYouMean: 'Did you mean',
   mainPages: 'The main pages are:',
   pages: {
@@ -19,6 +48,6 @@ export const NOT_FOUND_MESSAGES = {
     '/assets': 'Assets',
     '/imports': 'Imports',
     '/account': 'Your account',
-    '/docs': 'API documentation',
+    '/docs': 'API reference',
   },
 } as const;

@@ -33,8 +33,10 @@ export function sendUnknownPage(
 export function sendNotFoundPage(
   request: FastifyRequest,
   reply: FastifyReply,
-  { type, message, status }: Problem,
+  { type, status }: Problem,
 ): FastifyReply {
+  const [unknownPath = ''] = request.url.split('?', 1);
+  const message = NOT_FOUND_MESSAGES.nothingAt(unknownPath.slice(0, MAX_PATH_SHOWN));
   const similar = similarPath(request.url);
   const page = (
     <ErrorPage title={PROBLEM_TYPES[type].title} message={message} requestId={request.id}>
@@ -44,7 +46,7 @@ export function sendNotFoundPage(
         </p>
       )}
       <p>{NOT_FOUND_MESSAGES.mainPages}</p>
-      <ul>
+      <ul class="bullets">
         {Object.entries(NOT_FOUND_MESSAGES.pages).map(([path, name]) => (
           <li key={path}>
             <a href={path}>{name}</a>
@@ -56,6 +58,9 @@ export function sendNotFoundPage(
   // A request that has reached no route has no session.
   return request.is404 ? sendPublicPage(reply, page, status) : sendHtmlPage(request, reply, page, { status });
 }
+
+/** Characters. */
+const MAX_PATH_SHOWN = 200;
 
 /** The paths of the pages that anyone may open or sign in to. */
 export const PAGE_PATHS: readonly string[] = [

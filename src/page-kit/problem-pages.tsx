@@ -51,7 +51,7 @@ export function registerProblemPages(app: FastifyInstance, { addresses }: Contex
           <Page title={PROBLEM_MESSAGES.problemTypes.title} isWide>
             <p>{PROBLEM_MESSAGES.problemTypes.introduction}</p>
             {areas.map(({ name, title, types }) => (
-              <section key={name}>
+              <section key={name} class="stack">
                 <h2>{title}</h2>
                 <dl>
                   {types.map((described) => (

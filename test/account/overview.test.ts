@@ -22,7 +22,7 @@ describe('Account page', () => {
     await visitorFor(account);
     const { text } = await (await visitorFor(account)).get('/account');
     for (const words of [
-      '<h1>Ada Lovelace</h1>',
+      '<span class="cut">Ada Lovelace</span>',
       account.email,
       name,
       'Admin',
@@ -39,14 +39,39 @@ describe('Account page', () => {
 
   it('links to the documentation', async () => {
     const { text } = await (await visitorFor(await fixtures.account())).get('/account');
-    expect(text).toContain('<a href="/docs">API docs</a>');
+    expect(text).toMatch(/<a [^>]*href="\/docs">.*API reference<\/a>/);
+  });
+
+  it('has the navigation of the console, as far as the user may read it', async () => {
+    const { uid, name } = await fixtures.organization();
+    const navigation = async (account: { email: string; password: string }) => {
+      const { text } = await (await visitorFor(account)).get('/account');
+      return /<nav class="side".*?<\/nav>/s.exec(text)?.[0] ?? '';
+    };
+    const member = await navigation(await fixtures.account({ organization: uid }));
+    const admin = await navigation(await fixtures.account({ organization: uid, admin: true }));
+    const staff = await navigation(await fixtures.account());
+    for (const path of ['/', '/vulnerabilities', '/assets', '/assessments', '/imports', '/tags', '/groups'])
+      for (const links of [member, admin, staff]) expect(links).toContain(`href="${path}"`);
+    for (const path of ['/people', '/audit']) {
+      expect(member).not.toContain(`href="${path}"`);
+      expect(admin).toContain(`href="${path}"`);
+      expect(staff).toContain(`href="${path}"`);
+    }
+    expect(member).toContain(name);
+    expect(staff).toContain('All organizations');
+    expect([member, admin, staff].map((links) => /class="role">(\w+)</.exec(links)?.[1])).toEqual([
+      undefined,
+      'Admin',
+      'Staff',
+    ]);
   });
 
   it.each(['/account/nothing', '/sign-in/nothing'])('returns a 404 page for %s', async (path) => {
     const { status, headers, text } = await createFormClient(server).get(path);
     expect(status).toBe(404);
     expect(headers.get('content-type')).toContain('text/html');
-    expect(text).toContain(`Nothing exists at ${path}.`);
+    expect(text).toContain(`There is nothing at ${path}.`);
   });
 
   it('hides the password section for accounts without one', async () => {
@@ -84,7 +109,7 @@ describe('Account page', () => {
     const visitor = await visitorFor(await fixtures.account());
     const page = await visitor.open('/account');
     await visitor.submit(page, { name: 'Ada \u202egnp.exe\u2069' }, '/account/name');
-    expect((await visitor.get('/account')).text).toContain('<h1>Ada  gnp.exe</h1>');
+    expect((await visitor.get('/account')).text).toContain('<span class="cut">Ada  gnp.exe</span>');
   });
 
   it.each([
@@ -98,6 +123,6 @@ describe('Account page', () => {
     const response = await visitor.submit(await visitor.open('/account'), { name }, '/account/name');
     expect(response.status).toBe(422);
     expect(response.text).toContain(words);
-    expect((await visitor.get('/account')).text).toContain('<h1>Ada</h1>');
+    expect((await visitor.get('/account')).text).toContain('<span class="cut">Ada</span>');
   });
 });

@@ -52,7 +52,7 @@ describeInBrowser('Authorization request', () => {
     await signIn(page, account);
     await page.getByText('Release <b>checker</b>').first().waitFor();
     expect(await page.getByText(account.email).count()).toBeGreaterThan(0);
-    expect(await page.locator('ul.scopes code').allTextContents()).toEqual(['tag_ow', 'tag_or']);
+    expect(await page.locator('ul.bullets code').allTextContents()).toEqual(['tag_ow', 'tag_or']);
     await page.getByRole('button', { name: 'Allow' }).click();
     const response = new URLSearchParams((await application.redirectIn(page)).hash.slice(1));
     expect(Object.fromEntries(response)).toMatchObject({

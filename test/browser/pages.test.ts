@@ -257,6 +257,19 @@ describeInBrowser('Account pages are accessible in light and dark, wide and narr
     await expectAccessibleInAllViews(page);
   });
 
+  it('open the navigation from a menu on a phone', async () => {
+    const page = await open(server.origin, { viewport: { width: 390, height: 844 } });
+    await enter(page, '/account');
+    const navigation = page.getByRole('navigation', { name: 'Main' });
+    expect(await navigation.count()).toBe(0);
+    await page.getByLabel('Navigation').click();
+    await expectAccessible(page);
+    await navigation.getByRole('button', { name: 'Sign out' }).waitFor();
+    await navigation.getByRole('link', { name: 'Tags' }).waitFor();
+    await page.getByLabel('Navigation').click();
+    await navigation.waitFor({ state: 'hidden' });
+  });
+
   it('shows an accessible error page', async () => {
     const page = await open(server.origin);
     await page.goto('/sign-in');

@@ -89,7 +89,7 @@ describeInBrowser('Sign-in', () => {
     await page.goto('/account');
     const ban = await server.request('DELETE', `/v1/users/${account.id}`, { token: admin.token });
     expect(ban.body).toMatchObject({ id: account.id, banned: true });
-    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('link', { name: 'Profile' }).click();
     await page.waitForURL('**/sign-in?to=%2Faccount');
     await signIn(page, account);
     expect(await page.getByRole('alert').textContent()).toBe(DENIED);

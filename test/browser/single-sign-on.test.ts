@@ -62,7 +62,7 @@ describeInBrowser('Single sign-on', () => {
     await page.waitForURL('**/account/security');
     await page.goto('/account');
     expect(await page.getByText('kim@acme.example').count()).toBeGreaterThan(0);
-    await page.getByText('Admin', { exact: true }).waitFor();
+    await page.getByRole('main').getByText('Admin', { exact: true }).waitFor();
   });
 
   it('shows an error after a cancellation at the provider', async () => {

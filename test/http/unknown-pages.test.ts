@@ -23,7 +23,7 @@ describe('An unknown path', () => {
     expect(status).toBe(404);
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(headers.get('content-security-policy')).toContain("style-src 'self'");
-    expect(page).toContain('Nothing exists at /dashboard.');
+    expect(page).toContain('There is nothing at /dashboard.');
     expect(page).toContain(headers.get('x-request-id'));
     expect(page).not.toContain('Did you mean');
     for (const path of Object.keys(NOT_FOUND_MESSAGES.pages)) expect(page).toContain(`<a href="${path}">`);
@@ -76,14 +76,14 @@ describe('An unknown path', () => {
     });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     const page = await text(response);
-    expect(page).toContain('Nothing exists at /&lt;script>alert(&quot;x&quot;)&lt;/script>&amp;x');
+    expect(page).toContain('There is nothing at /&lt;script>alert(&quot;x&quot;)&lt;/script>&amp;x');
     expect(page).not.toContain('<script>alert');
     expect(page).not.toContain('x'.repeat(201));
   });
 
   it('below an account page is the same page', async () => {
     const { status, text: page } = await open('/sign-in/none', '*/*');
-    expect([status, page.includes('Nothing exists at /sign-in/none.')]).toEqual([404, true]);
+    expect([status, page.includes('There is nothing at /sign-in/none.')]).toEqual([404, true]);
   });
 });
 

@@ -249,8 +249,3 @@ export async function listOrganizationGroups(
     organizations: members.filter((member) => member.group_id === group.id).map((member) => member.uid),
   }));
 }
-
-export async function organizationNameOf(db: ReadConnection, id: number): Promise<string | null> {
-  const row = await db.selectFrom('organizations').select('name').where('id', '=', id).executeTakeFirst();
-  return row?.name ?? null;
-}

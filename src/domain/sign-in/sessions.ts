@@ -28,6 +28,8 @@ export interface Session extends Principal {
   uid: string;
   email: string;
   name: string | null;
+  /** The name of the organization; `null` for platform staff. */
+  organizationName: string | null;
 }
 
 /** Thrown when the session ended, or the account changed during the sign-in, before the transaction locked it. */
@@ -53,6 +55,7 @@ const selectBySecret = prepareQuery((db, p: { hash: string }) =>
   db
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.user_id')
+    .leftJoin('organizations', 'organizations.id', 'users.organization_id')
     .select([
       'sessions.id',
       'sessions.state',
@@ -64,6 +67,7 @@ const selectBySecret = prepareQuery((db, p: { hash: string }) =>
       'users.uid',
       'users.email',
       'users.name',
+      'organizations.name as organization_name',
       ...RIGHTS_COLUMNS,
     ])
     .where('sessions.secret_hash', '=', p.hash)
@@ -183,6 +187,7 @@ export async function sessionBySecret(
     uid: row.uid,
     email: row.email,
     name: row.name,
+    organizationName: row.organization_name,
     ...accountOf(row),
   };
 }

@@ -1,0 +1,48 @@
+const HUES = 8;
+const MAX_INITIALS = 2;
+
+interface MarkProps {
+  /** Determines the colour, as in the console. */
+  id: number;
+  name: string;
+}
+
+/** A circle with the initials of a person, beside their name. */
+export function PersonMark({ id, name }: MarkProps) {
+  return <InitialsMark shape="person" id={id} name={name} />;
+}
+
+/** A square with the initials of an organization, beside its name. */
+export function OrganizationMark({ id, name }: MarkProps) {
+  return <InitialsMark shape="organization" id={id} name={name} />;
+}
+
+function InitialsMark({ shape, id, name }: MarkProps & { shape: string }) {
+  return (
+    <span class={`mark ${shape} hue-${id % HUES}`} aria-hidden="true">
+      {initialsOf(name)}
+    </span>
+  );
+}
+
+/** @returns the first letters of the first words of a name, or of an email address */
+function initialsOf(name: string): string {
+  const words =
+    name
+      .split('@', 1)
+      .join('')
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words
+    .slice(0, MAX_INITIALS)
+    .map((word) => [...word].slice(0, 1).join('').toUpperCase())
+    .join('');
+}
+
+export function Logo() {
+  return (
+    <svg class="logo" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+      <path d="M12 2 20 5v6c0 5.2-3.3 9-8 11-4.7-2-8-5.8-8-11V5z" />
+      <path class="tick" d="m8 12 3 3 5-6" />
+    </svg>
+  );
+}
