@@ -1,5 +1,4 @@
 const HUES = 8;
-const MAX_INITIALS = 2;
 
 interface MarkProps {
   /** Determines the colour, as in the console. */
@@ -25,17 +24,16 @@ function InitialsMark({ shape, id, name }: MarkProps & { shape: string }) {
   );
 }
 
-/** @returns the first letters of the first words of a name, or of an email address */
+/**
+ * @returns the first letters of the first and the last word of a name or an email address, or two of a single word, as
+ *   in the console
+ */
 function initialsOf(name: string): string {
-  const words =
-    name
-      .split('@', 1)
-      .join('')
-      .match(/[\p{L}\p{N}]+/gu) ?? [];
-  return words
-    .slice(0, MAX_INITIALS)
-    .map((word) => [...word].slice(0, 1).join('').toUpperCase())
-    .join('');
+  const words = name.replace(/@.*/, '').match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  const letters = words.map((word) => [...word]);
+  const initials =
+    letters.length > 1 ? [letters[0]?.[0], letters.at(-1)?.[0]] : (letters[0]?.slice(0, 2) ?? []);
+  return initials.join('').toUpperCase();
 }
 
 export function Logo() {
