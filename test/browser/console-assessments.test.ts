@@ -297,6 +297,6 @@ describeInBrowser('Console: assessments', () => {
     await form.getByRole('button', { name: 'Create' }).click();
     await page.waitForURL('**/assessments/of-staff');
     await page.getByRole('heading', { name: 'Of staff' }).waitFor();
-    await expect.poll(() => page.getByRole('definition').allTextContents()).toContain('halden');
+    await expect.poll(() => page.getByRole('definition').allTextContents()).toContain('Halden Mutual');
   });
 });

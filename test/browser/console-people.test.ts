@@ -150,7 +150,7 @@ describeInBrowser('Console: people', () => {
     await form.getByRole('button', { name: 'Invite', exact: true }).click();
     await page.getByRole('dialog', { name: 'Invitation created' }).getByRole('link').click();
     await page.getByRole('heading', { name: 'new@halden.example' }).waitFor();
-    await expect.poll(() => page.getByRole('definition').allTextContents()).toContain('halden');
+    await expect.poll(() => page.getByRole('definition').allTextContents()).toContain('Halden Mutual');
   });
 
   it('shows members that only admins can see people', async () => {

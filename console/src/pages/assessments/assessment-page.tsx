@@ -102,7 +102,7 @@ function AssessmentDescriptionList({ assessment }: { assessment: VersionedAssess
         <DescriptionItem name="Drafts">{messages.draftPolicies[assessment.drafts]}</DescriptionItem>
       )}
       <DescriptionItem name="Created">
-        <Time at={assessment.created_at} />
+        <Time at={assessment.created_at} exact />
       </DescriptionItem>
       <DescriptionItem name="Tags" wide>
         {tags.length === 0 ? (

@@ -96,7 +96,7 @@ export const ASSESSMENT_TABLE_COLUMNS: readonly Column<Assessment>[] = [
   {
     id: 'created',
     header: 'Created',
-    width: '120px',
+    width: '136px',
     sort: 'created_at',
     minTableWidth: 1120,
     cell: ({ created_at }) => <Time at={created_at} />,

@@ -118,7 +118,7 @@ const ASSET_COLUMNS: readonly AssetColumn[] = [
   {
     id: 'seen',
     header: messages.columns.lastSeen,
-    width: '104px',
+    width: '136px',
     minTableWidth: 620,
     sort: 'lastSeen',
     cell: ({ lastSeen }) => (lastSeen === null ? messages.neverSeen : <Time at={lastSeen} />),

@@ -38,7 +38,7 @@ const AUDIT_COLUMNS: readonly Column<AuditEvent>[] = [
     header: 'When',
     width: '196px',
     cell: ({ at }) => <Time at={at} exact="seconds" />,
-    narrow: { width: '116px', cell: ({ at }) => <Time at={at} /> },
+    narrow: { width: '136px', cell: ({ at }) => <Time at={at} /> },
   },
   {
     id: 'action',

@@ -54,7 +54,7 @@ const GROUP_COLUMNS: readonly Column<AssessmentGroup>[] = [
   {
     id: 'created',
     header: 'Created',
-    width: '120px',
+    width: '136px',
     minTableWidth: 560,
     cell: ({ created_at }) => <Time at={created_at} />,
   },

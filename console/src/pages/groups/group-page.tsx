@@ -77,7 +77,7 @@ const MEMBER_COLUMNS: readonly Column<GroupMember>[] = [
   {
     id: 'since',
     header: 'Since',
-    width: '120px',
+    width: '136px',
     minTableWidth: 700,
     cell: ({ createdAt }) => <Time at={createdAt} />,
   },

@@ -82,7 +82,7 @@ export const IMPORT_COLUMNS: readonly Column<ImportJob>[] = [
   {
     id: 'at',
     header: 'Started',
-    width: '112px',
+    width: '136px',
     minTableWidth: 400,
     cell: ({ created_at }) => <Time at={created_at} />,
   },

@@ -71,7 +71,7 @@ const PEOPLE_COLUMNS: readonly Column<ListedUser>[] = [
   {
     id: 'seen',
     header: messages.lastSeen,
-    width: '124px',
+    width: '136px',
     minTableWidth: 660,
     cell: ({ last_seen_at }) =>
       last_seen_at === null || last_seen_at === undefined ? 'Never' : <Time at={last_seen_at} />,

@@ -106,7 +106,7 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
   {
     id: 'reported',
     header: 'Reported',
-    width: '112px',
+    width: '136px',
     sort: 'resolved_at',
     minTableWidth: 700,
     cell: ({ resolved_at }) => <Time at={resolved_at} />,
@@ -114,7 +114,7 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
   {
     id: 'updated',
     header: messages.columns.updated,
-    width: '112px',
+    width: '136px',
     sort: 'updated_at',
     isHiddenByDefault: true,
     cell: ({ updated_at }) => <Time at={updated_at} />,
