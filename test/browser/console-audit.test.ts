@@ -70,7 +70,8 @@ describeInBrowser('Console: audit log', () => {
     const requests: string[] = [];
     const page = await assay.enter('admin', '/healthz');
     page.on('request', (request) => {
-      if (request.url().includes('/v1/vulnerabilities?filter%5Bid%5D')) requests.push(request.url());
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname === '/v1/vulnerabilities' && searchParams.has('filter[id][]')) requests.push(pathname);
     });
     await page.goto('/audit?action=%5B%22vulnerability.update%22%2C%22comment.create%22%5D');
     const grid = page.getByRole('grid', { name: 'Events' });
