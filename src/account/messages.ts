@@ -155,6 +155,7 @@ export const MESSAGES = {
   },
   security: {
     tooLate: 'You signed in more than ten minutes ago. Confirm your identity, then try again.',
+    setUp: 'Set up',
     setUpApp: 'Set up an authenticator app',
     recoveryCodes: 'Recovery codes',
     appSetUp: 'Authenticator app set up.',

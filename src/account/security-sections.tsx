@@ -133,8 +133,9 @@ function AuthenticatorRow({ factors, recent }: FactorProps) {
           <a
             class={`button ${hasSecondFactor(factors) ? 'plain' : 'primary'}`}
             href={`${SECURITY_PATH}/authenticator`}
+            aria-label={MESSAGES.security.setUpApp}
           >
-            {MESSAGES.security.setUpApp}
+            {MESSAGES.security.setUp}
           </a>
         ))}
     </li>

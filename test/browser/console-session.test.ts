@@ -101,7 +101,7 @@ describeInBrowser('Console: session', () => {
     expect(await page.getByRole('menuitem', { name: 'API reference' }).getAttribute('href')).toBe('/docs');
     await page.getByRole('menuitem', { name: 'Account', exact: true }).click();
     await page.waitForURL('**/account');
-    await page.getByRole('link', { name: 'Console' }).click();
+    await page.getByRole('navigation').getByRole('link', { name: 'Home' }).click();
     await page.waitForURL((url) => url.pathname === '/');
     await page.getByRole('heading', { name: 'Home' }).waitFor();
   });

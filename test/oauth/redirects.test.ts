@@ -158,7 +158,7 @@ describe('Authorization pages', () => {
       ([, url]) => url,
     );
     expect(loaded.length).toBeGreaterThan(0);
-    expect(loaded.filter((url) => !url?.startsWith('/assets/'))).toEqual([]);
+    expect(loaded.filter((url) => !/^\/(?:assets|console\/files)\//.test(url ?? ''))).toEqual([]);
   });
 
   it.each([
