@@ -20,13 +20,26 @@ const INSTALL_PATHS = [
   '/opt/google/chrome/chrome',
 ];
 
+const FIREFOX_NAMES = ['firefox-esr', 'firefox'];
+const FIREFOX_INSTALL_PATHS = ['/Applications/Firefox.app/Contents/MacOS/firefox'];
+
 /** Finds the Chromium or Chrome of this machine, or the one that ASSAY_TEST_BROWSER names. Downloads nothing. */
-export function findBrowser(): string | undefined {
-  const configured = process.env['ASSAY_TEST_BROWSER'];
+export const findBrowser = (): string | undefined =>
+  find(process.env['ASSAY_TEST_BROWSER'], NAMES, INSTALL_PATHS);
+
+/** Finds the Firefox of this machine, or the one that ASSAY_TEST_FIREFOX names. Downloads nothing. */
+export const findFirefox = (): string | undefined =>
+  find(process.env['ASSAY_TEST_FIREFOX'], FIREFOX_NAMES, FIREFOX_INSTALL_PATHS);
+
+function find(
+  configured: string | undefined,
+  names: readonly string[],
+  installPaths: readonly string[],
+): string | undefined {
   if (configured !== undefined && configured !== '') return configured;
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  const paths = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)));
-  return [...paths, ...INSTALL_PATHS].find(isExecutable);
+  const paths = names.flatMap((name) => folders.map((folder) => join(folder, name)));
+  return [...paths, ...installPaths].find(isExecutable);
 }
 
 function isExecutable(path: string): boolean {

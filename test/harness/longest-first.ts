@@ -12,6 +12,7 @@ const LONGEST = [
   'test/browser/console-vulnerability.test.ts',
   'test/browser/pages.test.ts',
   'test/browser/console-pages.test.ts',
+  'test/browser/firefox.test.ts',
   'test/cli/serve.test.ts',
   'test/browser/console-session.test.ts',
   'test/browser/console-vulnerability-form.test.ts',

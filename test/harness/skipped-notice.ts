@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { findBrowser } from './browser-path.ts';
+import { findBrowser, findFirefox } from './browser-path.ts';
 import { isInstalled, HAS_TERMINAL, PROGRAMS } from './machine.ts';
 
 /** Names the skipped tests in the last lines of the run: the machine lacks a program, or `npm test` omits them. */
@@ -13,6 +13,10 @@ export default function setup({ vitest }: TestProject): (() => void) | undefined
   if (runs('browser') && findBrowser() === undefined)
     missing.push(
       'the browser tests (test/browser). There is no Chromium or Chrome on this machine: install chromium-headless-shell, chromium or google-chrome, or name one with ASSAY_TEST_BROWSER',
+    );
+  if (runs('browser') && findFirefox() === undefined)
+    missing.push(
+      'the pages in Firefox (test/browser/firefox.test.ts). There is no Firefox on this machine: install firefox-esr or firefox, or name one with ASSAY_TEST_FIREFOX',
     );
   const lines = missing.map((tests) => `!!! SKIPPED: ${tests}.`);
   if (process.env['npm_lifecycle_event'] === 'test')
