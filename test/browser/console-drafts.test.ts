@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { expectAccessible, expectAccessibleInAllViews } from '../harness/accessibility.ts';
 import { describeInBrowser } from '../harness/browser.ts';
-import { useConsole } from '../harness/console.ts';
+import { editAll, useConsole } from '../harness/console.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 describeInBrowser('Console: drafts', () => {
@@ -19,8 +19,8 @@ describeInBrowser('Console: drafts', () => {
   };
   const isDraft = async (id: number) =>
     (await assay.call('staff', 'GET', `/v1/vulnerabilities/${id}`)).draft as boolean;
-  /** The label of the switch to drafts, which covers its radio button. */
-  const drafts = (page: Page, count: number) => page.getByText(`Drafts (${count})`, { exact: true });
+  const drafts = (page: Page, count: number) =>
+    page.getByRole('link', { name: `Drafts ${count}`, exact: true });
   const openList = async (user: 'staff' | 'admin', more = '') => {
     const page = await assay.enter(user, '/tags', { expectedStatuses: user === 'admin' ? [422] : [] });
     await page.goto(`/vulnerabilities?assessment_id=%5B%22${uid}%22%5D${more}`);
@@ -87,7 +87,7 @@ describeInBrowser('Console: drafts', () => {
     await drafts(page, 1).waitFor();
     expect(await Promise.all([...ids, rest].map(isDraft))).toEqual([false, false, true]);
     // The selection is cleared.
-    await page.getByRole('button', { name: 'Edit all 3…' }).click();
+    await editAll(page, 3);
     const all = page.getByRole('dialog');
     await all.getByLabel('Field').selectOption('Publish drafts');
     await all.getByText('3 match, 1 will change.').waitFor();
@@ -214,7 +214,7 @@ describeInBrowser('Console: drafts', () => {
     await expectAccessible(page, dialog);
     await dialog.getByRole('link', { name: 'Show the drafts' }).click();
     await page.getByRole('checkbox', { name: 'Select Forgotten' }).waitFor();
-    expect(await page.getByRole('radio', { name: 'Drafts (1)' }).isChecked()).toBe(true);
+    expect(await drafts(page, 1).getAttribute('aria-current')).toBe('page');
     await page.goBack();
     await complete();
     await dialog.getByRole('button', { name: 'Complete' }).click();
@@ -234,11 +234,12 @@ describeInBrowser('Console: drafts', () => {
     const page = await openList('admin', '&draft=true');
     await page.getByRole('link', { name: 'For customers', exact: true }).waitFor();
     expect(await page.getByText('Not for customers').count()).toBe(0);
-    expect(await page.getByRole('radio').count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Drafts' }).count()).toBe(0);
     await page.getByRole('checkbox', { name: 'Select For customers' }).check();
     expect(await page.getByRole('button', { name: 'Publish' }).count()).toBe(0);
-    await page.getByRole('button', { name: 'Clear' }).click();
-    await page.getByRole('button', { name: /^Edit all/ }).click();
+    await page.getByRole('button', { name: 'Clear selection' }).click();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: /^Edit all/ }).click();
     const fields = page.getByLabel('Field');
     await fields.waitFor();
     expect(await fields.locator('option').allTextContents()).not.toContain('Publish drafts');
@@ -247,7 +248,7 @@ describeInBrowser('Console: drafts', () => {
     expect(await page.getByText(/draft|Published by/i).count()).toBe(0);
     await page.goto(`/assessments/${uid}`);
     await page.getByRole('link', { name: 'For customers', exact: true }).waitFor();
-    expect(await page.getByRole('radio').count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Drafts' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await page.getByRole('dialog').getByLabel('Name').waitFor();
     expect(await page.getByText(/draft/i).count()).toBe(0);

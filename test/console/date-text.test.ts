@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dateTexts } from '../../console/src/components/date-text.ts';
+import { ageText, dateTexts } from '../../console/src/components/date-text.ts';
 
 /** A Wednesday, in the zone of the tests. */
 const NOW = new Date(2026, 10, 25, 12, 30);
@@ -30,5 +30,20 @@ describe('Times in the console', () => {
     const { dateText } = dateTexts('en-GB');
     expect(dateText(new Date(2026, 10, 27), NOW)).toBe('27 Nov');
     expect(dateText(new Date(2027, 0, 9), NOW)).toBe('9 Jan 2027');
+  });
+});
+
+describe('Ages in the console', () => {
+  it.each([
+    ['0 h', new Date(2026, 10, 25, 12, 10)],
+    ['23 h', new Date(2026, 10, 24, 13)],
+    ['1 d', new Date(2026, 10, 24, 12)],
+    ['13 d', new Date(2026, 10, 12)],
+    ['2 wk', new Date(2026, 10, 11)],
+    ['2 mo', new Date(2026, 8, 22)],
+    ['2 y', new Date(2024, 10, 1)],
+    ['0 h', new Date(2026, 10, 26)],
+  ])('%s', (text, date) => {
+    expect(ageText(date, NOW)).toBe(text);
   });
 });

@@ -37,13 +37,12 @@ const entry = (members: Partial<TimelineEntry>): TimelineEntry => ({
 
 describe('Console messages: vulnerability list', () => {
   it('name how many vulnerabilities an action changes', () => {
-    expect(vulnerabilityListMessages.selected(1_234)).toBe('1,234 selected');
-    expect(vulnerabilityListMessages.editAll(undefined)).toBe('Edit all…');
-    expect(vulnerabilityListMessages.editAll(234)).toBe('Edit all 234…');
+    expect(vulnerabilityListMessages.editAll(undefined)).toBe('Edit all that match');
+    expect(vulnerabilityListMessages.editAll(1_234)).toBe('Edit all 1,234 that match');
+    expect(vulnerabilityListMessages.allClosed(1)).toBe('The only finding is closed.');
+    expect(vulnerabilityListMessages.allClosed(2_000)).toBe('All 2,000 findings are closed.');
     expect(vulnerabilityListMessages.commentPosted(1)).toBe('Comment posted');
     expect(vulnerabilityListMessages.commentPosted(3)).toBe('Comment posted on 3 vulnerabilities');
-    expect(vulnerabilityListMessages.drafts(undefined)).toBe('Drafts');
-    expect(vulnerabilityListMessages.drafts(1_234)).toBe('Drafts (1,234)');
     expect(bulkEditMessages.preview(1, 0)).toBe('1 matches, 0 will change.');
     expect(bulkEditMessages.preview(2_000, 1)).toBe('2,000 match, 1 will change.');
     expect(bulkEditMessages.submit(undefined)).toBe('Edit');

@@ -74,6 +74,12 @@ function createConsole(start: () => Promise<TestServer>, isShared: boolean): Con
   };
 }
 
+/** Opens the dialog that edits all matches of a list of vulnerabilities. */
+export async function editAll(page: Page, count: number): Promise<void> {
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: `Edit all ${count.toLocaleString()} that match` }).click();
+}
+
 /**
  * Clicks Undo in the notification of a change. The page shows the change before its notification, and notifications of
  * earlier changes stay visible for seconds: the last Undo button may be that of another change.

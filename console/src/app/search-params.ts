@@ -67,10 +67,17 @@ export function parseAssessmentSearch(search: Record<string, unknown>): Assessme
   });
 }
 
-/** Parses the page's search parameters: the selected tab. */
-export function parseAssessmentTab({ show }: Record<string, unknown>): { show?: AssessmentTab } {
-  return TABS.includes(show as AssessmentTab) ? { show: show as AssessmentTab } : {};
-}
+/** Parses the page's search parameters: the selected tab, and which findings it shows. */
+export const parseAssessmentTab = ({
+  show,
+  phase,
+  draft,
+}: Record<string, unknown>): { show?: AssessmentTab } & Pick<VulnerabilitySearch, 'phase' | 'draft'> =>
+  omitUndefined({
+    show: parseEnum(show, TABS)?.[0],
+    phase: parseEnum(phase, PHASES),
+    draft: draft === true ? true : undefined,
+  });
 
 const SORTS = /^-?(location|createdAt|updatedAt|lastSeen|criticality|vulnerabilityCount)$/;
 

@@ -83,7 +83,18 @@ export const theme = createTheme({
     DrawerHeader: { defaultProps: { role: 'presentation' } },
     // An accessible name requires a role.
     Loader: { defaultProps: { role: 'status', 'aria-label': 'Loading' } },
-    Button: { defaultProps: { size: 'sm' } },
+    // 28 pixels small, 32 by default.
+    Button: {
+      defaultProps: { size: 'sm' },
+      vars: (_theme: unknown, { size }: { size?: unknown }) => ({
+        root:
+          size === 'xs'
+            ? { '--button-height': '28px', '--button-padding-x': '10px', '--button-fz': '0.8125rem' }
+            : size === 'sm'
+              ? { '--button-height': '32px', '--button-padding-x': '12px' }
+              : {},
+      }),
+    },
     Switch: { defaultProps: { withThumbIndicator: false } },
     SegmentedControl: { defaultProps: { transitionDuration: 0 } },
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },

@@ -3,7 +3,7 @@ import { useElementSize, useMergedRef } from '@mantine/hooks';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { columnVisibilityFeature, type ColumnDef, tableFeatures, useTable } from '@tanstack/react-table';
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from 'react';
-import type { PagedList } from '../queries/paged-list.ts';
+import { loadedRows, type PagedList } from '../queries/paged-list.ts';
 import { errorText } from './notifications.tsx';
 import { SelectAll, HeaderCell } from './table-head.tsx';
 import type { RowSelection, Column } from './table-column.tsx';
@@ -14,6 +14,7 @@ import { commonMessages } from './messages.ts';
 const features = tableFeatures({ columnVisibilityFeature });
 /** Rows rendered beyond the visible ones, so that scrolling shows no gap. */
 const OVERSCAN = 10;
+/** Pixels. */
 const ROW_HEIGHT = 40;
 /** Pixels. Narrower tables hide selected columns that do not fit. */
 const WIDE_TABLE = 620;
@@ -38,22 +39,27 @@ interface DataTableProps<Row> {
   /** As in the API: `title`, or `-title` for descending. */
   sort?: string | undefined;
   onSort?: (sort: string) => void;
+  /** Pixels. */
+  rowHeight?: number;
+  /** Whether only screen readers read the header. */
+  hidesHead?: boolean;
   /** Shown if there are no rows. */
   empty: ReactNode;
 }
 
 /** A virtualized table of a paged list: renders the visible rows only, and loads pages on demand. */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  const { label, list, rowId, current, selection } = props;
+  const { label, list, rowId, current, selection, rowHeight = ROW_HEIGHT, hidesHead = false } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const { ref: frame, width } = useElementSize<HTMLDivElement>();
   const mergedRef = useMergedRef(scroller, frame);
   const virtual = useVirtualizer({
     count: list.total,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => rowHeight,
     overscan: OVERSCAN,
   });
+  useEffect(() => virtual.measure(), [virtual, rowHeight]);
   const items = virtual.getVirtualItems();
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? 0;
@@ -96,7 +102,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         tabIndex={0}
         onKeyDown={move}
       >
-        <div role="rowgroup" className={classes.head}>
+        <div role="rowgroup" className={classes.head} data-hidden={hidesHead || undefined}>
           <div role="row" aria-rowindex={1} className={classes.row} style={{ gridTemplateColumns: template }}>
             {selection && (
               <div role="columnheader">
@@ -117,6 +123,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
                 index={index}
                 row={row}
                 offset={start}
+                height={rowHeight}
                 cells={cells}
                 template={template}
                 isCurrent={index === current}
@@ -135,17 +142,25 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
 
 /** Handlers of clicks on rows, and of the keys of the grid. */
 function useRowHandlers<Row extends object>(props: DataTableProps<Row>) {
-  const { list, current, onCurrent, onOpen } = props;
+  const { list, current, onCurrent, onOpen, selection, rowId } = props;
   // Stable callbacks, so that memoized rows rerender only when they change.
   const latest = useRef(props);
+  /** The row from which Shift extends the selection. */
+  const lastToggled = useRef<number>(undefined);
   useEffect(() => {
     latest.current = props;
   });
   const { toggle, click } = useMemo(
     () => ({
-      toggle(row: Row) {
-        const { selection: now, rowId: id } = latest.current;
-        now?.onChange(toggleId(now.selected, id(row)));
+      toggle(row: Row, index: number, extendsSelection: boolean) {
+        const { selection: now, rowId: id, list: rows } = latest.current;
+        const from = extendsSelection ? lastToggled.current : undefined;
+        lastToggled.current = index;
+        now?.onChange(
+          from === undefined
+            ? toggleId(now.selected, id(row))
+            : new Set([...now.selected, ...rowsBetween(rows, from, index).map(id)]),
+        );
       },
       click(row: Row, index: number) {
         latest.current.onCurrent?.(index);
@@ -155,6 +170,10 @@ function useRowHandlers<Row extends object>(props: DataTableProps<Row>) {
     [],
   );
   const move = (event: KeyboardEvent) => {
+    if ((event.ctrlKey || event.metaKey) && event.key === 'a' && selection !== undefined) {
+      event.preventDefault();
+      selection.onChange(new Set(loadedRows(list, rowId).map(rowId)));
+    }
     const before = current ?? -1;
     const last = list.total - 1;
     const target = { ArrowDown: before + 1, ArrowUp: before - 1, Home: 0, End: last }[event.key];
@@ -189,7 +208,8 @@ function useShownColumns<Row extends object>(
         : selectedColumns.includes(id) && (width >= WIDE_TABLE || minTableWidth <= width);
     return Object.fromEntries(columns.map((column) => [column.id, isShown(column)]));
   }, [columns, selectedColumns, width]);
-  const isNarrow = width < NARROW_TABLE;
+  const isNarrow = ({ narrow }: Column<Row>) =>
+    narrow !== undefined && width < (narrow.below ?? NARROW_TABLE);
   const definitions = useMemo(
     () =>
       columns.map(({ id, header, cell }): ColumnDef<typeof features, Row> => ({
@@ -206,24 +226,32 @@ function useShownColumns<Row extends object>(
     data: NO_ROWS as Row[],
     state: { columnVisibility },
   });
-  const ids = table
-    .getVisibleLeafColumns()
-    .map(({ id }) => id)
-    .join(' ');
+  const idsOf = (some: readonly { id: string }[]) => some.map(({ id }) => id).join(' ');
+  const ids = idsOf(table.getVisibleLeafColumns());
+  const narrowIds = idsOf(columns.filter(isNarrow));
   return useMemo(() => {
     const visible = new Set(ids.split(' '));
+    const narrow = new Set(narrowIds.split(' '));
     const shownColumns = columns
       .filter(({ id }) => visible.has(id))
-      .map((column) => (isNarrow ? { ...column, ...column.narrow } : { ...column, hidesHeader: false }));
+      .map((column) => (narrow.has(column.id) ? { ...column, ...column.narrow } : column));
     return {
       shown: shownColumns,
-      cells: shownColumns.map(({ id, cell }) => ({ id, cell })),
+      cells: shownColumns.map(({ id, isNumeric, cell }) => ({ id, isNumeric, cell })),
       template: `${hasSelection ? '24px ' : ''}${shownColumns.map((column) => column.width).join(' ')}`,
     };
-  }, [columns, ids, hasSelection, isNarrow]);
+  }, [columns, ids, narrowIds, hasSelection]);
 }
 
 const NO_ROWS: readonly object[] = [];
+
+/** @returns the loaded rows from one index to another, in either direction */
+function rowsBetween<Row>(list: PagedList<Row>, from: number, to: number): Row[] {
+  const first = Math.min(from, to);
+  return Array.from({ length: Math.abs(to - from) + 1 }, (_, offset) => list.rowAt(first + offset)).filter(
+    (row) => row !== undefined,
+  );
+}
 
 /** @returns the ids, with this one added or removed */
 export function toggleId(selected: ReadonlySet<string>, id: string): ReadonlySet<string> {

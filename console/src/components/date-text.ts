@@ -45,3 +45,19 @@ export function dateTexts(language?: string) {
     dateText: (date: Date, now = new Date()) => dateText(date, now, formats),
   };
 }
+
+/** Units of an age, with their days and the days from which the next one is used. */
+const AGE_UNITS = [
+  ['h', 1 / 24, 1],
+  ['d', 1, 14],
+  ['wk', 7, 63],
+  ['mo', 30.44, 730],
+  ['y', 365.25, Infinity],
+] as const;
+
+/** @returns how long ago a date is, in its largest unit: "3 wk" */
+export function ageText(date: Date, now = new Date()): string {
+  const days = Math.max(0, (now.getTime() - date.getTime()) / DAY_MS);
+  const [unit, length] = AGE_UNITS.find(([, , limit]) => days < limit) ?? AGE_UNITS[0];
+  return `${Math.floor(days / length)} ${unit}`;
+}

@@ -28,17 +28,22 @@ export function EmptyState({ title, children, action }: EmptyStateProps) {
 }
 
 interface NoResultsProps {
+  title?: string;
   onClear: () => void;
   label?: string;
 }
 
 /** Shown when no rows match the filters. */
-export function NoResults({ onClear, label = commonMessages.list.clearFilters }: NoResultsProps) {
+export function NoResults({
+  title = commonMessages.list.noResults,
+  onClear,
+  label = commonMessages.list.clearFilters,
+}: NoResultsProps) {
   return (
     <EmptyState
-      title={commonMessages.list.noResults}
+      title={title}
       action={
-        <Button variant="light" onClick={onClear}>
+        <Button variant="default" onClick={onClear}>
           {label}
         </Button>
       }

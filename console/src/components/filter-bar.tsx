@@ -1,4 +1,14 @@
-import { ActionIcon, Button, Group, Menu, Popover, Stack, Text, TextInput } from '@mantine/core';
+import {
+  ActionIcon,
+  Button,
+  Group,
+  Menu,
+  Popover,
+  Stack,
+  Text,
+  TextInput,
+  UnstyledButton,
+} from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconChevronLeft, IconPlus, IconSearch, IconX } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
@@ -84,7 +94,7 @@ function SearchBox({
       className={classes.search}
       aria-label={label}
       placeholder={label}
-      leftSection={<IconSearch size={14} aria-hidden />}
+      leftSection={<IconSearch size={16} aria-hidden />}
       value={text}
       maxLength={255}
       onChange={(event) => setText(event.currentTarget.value)}
@@ -94,40 +104,45 @@ function SearchBox({
 
 function FilterChip({ filter, values, onChange }: FilterProps) {
   return (
-    <Group gap={0} wrap="nowrap" className={classes.chip}>
+    <div className={classes.chip}>
       <Popover position="bottom-start" width={260} trapFocus>
         <Popover.Target>
-          <Button size="compact-sm" variant="light" className={classes.selected}>
+          <UnstyledButton className={classes.selected}>
             {/* The button is a flex container, which would drop the spaces. */}
-            <span>
-              {filter.label}: <SelectedNames filter={filter} values={values} />
+            <span className={classes.values}>
+              <span className={classes.name}>{filter.label}:</span>{' '}
+              <SelectedNames filter={filter} values={values} />
             </span>
-          </Button>
+          </UnstyledButton>
         </Popover.Target>
         <Popover.Dropdown p="xs">
           <FilterOptions filter={filter} values={values} onChange={onChange} />
         </Popover.Dropdown>
       </Popover>
-      <ActionIcon
+      <UnstyledButton
         className={classes.remove}
-        variant="light"
         aria-label={commonMessages.filter.remove(filter.label)}
         onClick={() => onChange(filter.name, [])}
       >
-        <IconX size={12} aria-hidden />
-      </ActionIcon>
-    </Group>
+        <IconX size={14} aria-hidden />
+      </UnstyledButton>
+    </div>
   );
 }
 
+/** More filters than these have a search. */
+const MAX_UNSEARCHED = 8;
+
 function AddFilter({ filters, values, onChange }: Pick<FilterBarProps, 'filters' | 'values' | 'onChange'>) {
   const [opened, setOpened] = useState(false);
+  const [search, setSearch] = useState('');
   const [selected, setSelected] = useState<FilterDefinition>();
   const changeOpened = (open: boolean) => {
     setOpened(open);
     if (!open) setSelected(undefined);
   };
   if (filters.length === 0) return null;
+  const matches = filters.filter(({ label }) => label.toLowerCase().includes(search.trim().toLowerCase()));
   return (
     <Menu
       opened={opened}
@@ -137,33 +152,36 @@ function AddFilter({ filters, values, onChange }: Pick<FilterBarProps, 'filters'
       closeOnItemClick={false}
     >
       <Menu.Target>
-        <Button
-          size="compact-sm"
-          variant="default"
-          radius="xl"
-          leftSection={<IconPlus size={14} aria-hidden />}
-        >
+        <Button size="xs" variant="subtle" color="gray" leftSection={<IconPlus size={16} aria-hidden />}>
           Filter
         </Button>
       </Menu.Target>
       <Menu.Dropdown className={classes.kinds}>
-        {selected === undefined
-          ? filters.map((filter) => (
-              <Menu.Item key={filter.name} onClick={() => setSelected(filter)}>
-                {filter.label}
-              </Menu.Item>
-            ))
-          : null}
+        {selected === undefined && filters.length > MAX_UNSEARCHED && (
+          <Menu.Search
+            aria-label={commonMessages.filter.find}
+            placeholder={commonMessages.filter.find}
+            value={search}
+            onChange={(event) => setSearch(event.currentTarget.value)}
+          />
+        )}
+        {selected === undefined &&
+          matches.map((filter) => (
+            <Menu.Item key={filter.name} onClick={() => setSelected(filter)}>
+              {filter.label}
+            </Menu.Item>
+          ))}
         {selected !== undefined && (
           <Stack gap={6} p={4}>
             <Group gap={4}>
               <ActionIcon
                 variant="subtle"
+                color="gray"
                 size="sm"
                 aria-label={commonMessages.filter.back}
                 onClick={() => setSelected(undefined)}
               >
-                <IconChevronLeft size={14} />
+                <IconChevronLeft size={16} />
               </ActionIcon>
               <Text size="sm" fw={600}>
                 {selected.label}

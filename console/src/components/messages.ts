@@ -26,6 +26,9 @@ export const commonMessages = {
     select: (name: string) => `Select ${name}`,
     selectLoaded: 'Select all loaded rows',
     selected: (count: number) => `${count.toLocaleString()} selected`,
+    ofTotal: (total: number) => `of ${total.toLocaleString()}`,
+    selectionActions: 'Actions on the selected rows',
+    clearSelection: 'Clear selection',
     remove: (name: string) => `Remove ${name}`,
     next: (item: string) => `Next ${item}`,
     previous: (item: string) => `Previous ${item}`,
@@ -35,8 +38,18 @@ export const commonMessages = {
 
   filter: {
     remove: (label: string) => `Remove ${label} filter`,
+    find: 'Find a filter',
     back: 'Back to all filters',
     search: (label: string) => `Search ${label.toLowerCase()}`,
+  },
+
+  display: {
+    title: 'Display',
+    density: 'Density',
+    densities: { comfortable: 'Comfortable', compact: 'Compact' },
+    columns: 'Columns',
+    automatic: 'Automatic columns',
+    sort: (order: string) => `Sort: ${order}`,
   },
 
   view: {

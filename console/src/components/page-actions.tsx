@@ -1,7 +1,13 @@
 import { Button, ActionIcon } from '@mantine/core';
 import { IconPencil, IconTrash, IconPlus, type Icon } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import classes from './new-button.module.css';
+import type { ReactNode } from 'react';
+import classes from './page-actions.module.css';
+
+/** A text beside an icon, which stands alone in narrow windows. */
+export const WideText = ({ children }: { children: ReactNode }) => (
+  <span className={classes.wide}>{children}</span>
+);
 
 interface ActionProps {
   onClick: () => void;
@@ -10,7 +16,7 @@ interface ActionProps {
 /** Edits the object of a page. */
 export function EditButton({ onClick }: ActionProps) {
   return (
-    <Button size="xs" variant="default" leftSection={<IconPencil size={14} aria-hidden />} onClick={onClick}>
+    <Button variant="default" leftSection={<IconPencil size={16} aria-hidden />} onClick={onClick}>
       Edit
     </Button>
   );
@@ -19,7 +25,7 @@ export function EditButton({ onClick }: ActionProps) {
 /** Deletes the object of a page, after a confirmation. */
 export function DeleteButton({ onClick }: ActionProps) {
   return (
-    <Button size="xs" variant="default" leftSection={<IconTrash size={14} aria-hidden />} onClick={onClick}>
+    <Button variant="default" leftSection={<IconTrash size={16} aria-hidden />} onClick={onClick}>
       Delete
     </Button>
   );
@@ -38,12 +44,11 @@ interface NewButtonProps {
 /** The main action of a page. */
 export function NewButton({ verb = 'New', itemName, to, onClick }: NewButtonProps) {
   const common = {
-    size: 'xs',
-    leftSection: <IconPlus size={14} aria-hidden />,
+    leftSection: <IconPlus size={16} aria-hidden />,
     children: (
       <span>
         {verb}
-        <span className={classes.itemName}> {itemName}</span>
+        <WideText> {itemName}</WideText>
       </span>
     ),
   };

@@ -8,7 +8,9 @@ import { commonMessages } from './messages.ts';
 interface PageLayoutProps {
   /** Heading and document title. */
   title: string;
-  /** Main actions, beside the heading. */
+  /** Beside the heading. */
+  tabs?: ReactNode;
+  /** Main actions, at the end of the header. */
   actions?: ReactNode;
   /** Filters, between the heading and the content. */
   toolbar?: ReactNode;
@@ -21,7 +23,14 @@ interface PageLayoutProps {
 const LONG_TITLE = 90;
 
 /** Layout of every page: header with heading and actions, toolbar, content. */
-export function PageLayout({ title, actions, toolbar, fillsHeight = false, children }: PageLayoutProps) {
+export function PageLayout({
+  title,
+  tabs,
+  actions,
+  toolbar,
+  fillsHeight = false,
+  children,
+}: PageLayoutProps) {
   const { isTopLevel } = useCurrentNavItem();
   useEffect(() => {
     document.title = `${title} - Assay`;
@@ -32,6 +41,7 @@ export function PageLayout({ title, actions, toolbar, fillsHeight = false, child
         <h1 dir="auto" data-long={title.length > LONG_TITLE || undefined} data-nav={isTopLevel || undefined}>
           {title}
         </h1>
+        {tabs}
         <div className={classes.actions}>{actions}</div>
       </div>
       {toolbar !== undefined && <div className={classes.toolbar}>{toolbar}</div>}
@@ -39,6 +49,11 @@ export function PageLayout({ title, actions, toolbar, fillsHeight = false, child
     </div>
   );
 }
+
+/** A row of controls above a list, below the toolbar of the page. */
+export const PageBar = ({ children }: { children: ReactNode }) => (
+  <div className={classes.bar}>{children}</div>
+);
 
 /** Shows the total of a list, or a lower bound until it is known. */
 export function ResultCount({

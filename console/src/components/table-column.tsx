@@ -17,8 +17,11 @@ export interface Column<Row> {
   /** Minimum width of the table, in pixels, at which the column is shown. */
   minTableWidth?: number;
   isHiddenByDefault?: boolean;
-  /** Variant for narrow tables, optionally without a visible header. */
-  narrow?: { width?: string; cell: (row: Row) => ReactNode; hidesHeader?: boolean };
+  hidesHeader?: boolean;
+  /** Whether it is aligned at its end, so that digits are below each other. */
+  isNumeric?: boolean;
+  /** Variant for tables narrower than `below` pixels, by default 400. */
+  narrow?: { below?: number; width?: string; cell: (row: Row) => ReactNode; hidesHeader?: boolean };
 }
 
 /** Ids of the selected rows. */

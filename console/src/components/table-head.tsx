@@ -6,7 +6,7 @@ import classes from './data-table.module.css';
 import { commonMessages } from './messages.ts';
 
 interface HeaderCellProps<Row> {
-  column: Column<Row> & { hidesHeader?: boolean };
+  column: Column<Row>;
   sort: string | undefined;
   onSort: ((sort: string) => void) | undefined;
 }
@@ -23,12 +23,18 @@ export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) 
         className={classes.cell}
         title={column.description}
         data-buttons={column.id === 'actions' || undefined}
+        data-numeric={column.isNumeric}
       >
         {header}
       </div>
     );
   return (
-    <div role="columnheader" aria-sort={direction ?? 'none'} className={classes.cell}>
+    <div
+      role="columnheader"
+      aria-sort={direction ?? 'none'}
+      className={classes.cell}
+      data-numeric={column.isNumeric}
+    >
       <UnstyledButton
         className={classes.order}
         onClick={() => onSort(direction === 'descending' ? name : `-${name}`)}

@@ -1,10 +1,11 @@
 import { Skeleton } from '@mantine/core';
-import { memo, type MouseEvent, type ReactNode } from 'react';
+import { memo, type MouseEvent as ReactMouseEvent, type ReactNode } from 'react';
 import classes from './data-table.module.css';
 import { commonMessages } from './messages.ts';
 
 interface RowCell<Row> {
   id: string;
+  isNumeric?: boolean | undefined;
   cell: (row: Row) => ReactNode;
 }
 
@@ -14,6 +15,8 @@ interface TableRowProps<Row> {
   row: Row | undefined;
   /** Pixels from the top of the table. */
   offset: number;
+  /** Pixels. */
+  height: number;
   cells: readonly RowCell<Row>[];
   /** `grid-template-columns`. */
   template: string;
@@ -21,14 +24,16 @@ interface TableRowProps<Row> {
   /** Undefined if rows cannot be selected. */
   isSelected?: boolean | undefined;
   rowName: (row: Row) => string;
-  onToggle: (row: Row) => void;
+  /** Selects the row, or extends the selection to it. */
+  onToggle: (row: Row, index: number, extendsSelection: boolean) => void;
   onClick: (row: Row, index: number) => void;
 }
 
 /** A row of a table, memoized because scrolling renders many. */
 export const TableRow = memo(function TableRow<Row>(props: TableRowProps<Row>) {
-  const { index, row, offset, cells, template, isCurrent, isSelected, rowName, onToggle, onClick } = props;
-  const style = { gridTemplateColumns: template, transform: `translateY(${offset}px)` };
+  const { index, row, offset, height, cells, template, isCurrent, isSelected, rowName, onToggle, onClick } =
+    props;
+  const style = { gridTemplateColumns: template, height, transform: `translateY(${offset}px)` };
   if (row === undefined)
     return (
       <div
@@ -44,7 +49,7 @@ export const TableRow = memo(function TableRow<Row>(props: TableRowProps<Row>) {
         </div>
       </div>
     );
-  const handleClick = (event: MouseEvent) => {
+  const handleClick = (event: ReactMouseEvent) => {
     // Links, buttons and checkboxes handle their own clicks.
     if ((event.target as HTMLElement).closest('a, button, input, label') === null) onClick(row, index);
   };
@@ -66,13 +71,15 @@ export const TableRow = memo(function TableRow<Row>(props: TableRowProps<Row>) {
               type="checkbox"
               aria-label={commonMessages.list.select(rowName(row))}
               checked={isSelected}
-              onChange={() => onToggle(row)}
+              onChange={({ nativeEvent }) =>
+                onToggle(row, index, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
+              }
             />
           </label>
         </div>
       )}
-      {cells.map(({ id, cell }) => (
-        <div key={id} role="gridcell" className={classes.cell}>
+      {cells.map(({ id, isNumeric, cell }) => (
+        <div key={id} role="gridcell" className={classes.cell} data-numeric={isNumeric}>
           {cell(row)}
         </div>
       ))}

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { dateTexts } from './date-text.ts';
+import { ageText, dateTexts } from './date-text.ts';
 
 const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 const FULL_DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
@@ -38,6 +38,16 @@ export function Day({ on, children }: DayProps) {
   return (
     <time dateTime={on} title={FULL_DAY.format(date)}>
       {children ?? dateText(date)}
+    </time>
+  );
+}
+
+/** The age of something in its largest unit: "3 wk". */
+export function Age({ since }: { /** ISO 8601. */ since: string }) {
+  const date = new Date(since);
+  return (
+    <time dateTime={since} title={FULL.format(date)}>
+      {ageText(date)}
     </time>
   );
 }

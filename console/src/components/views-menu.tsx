@@ -4,6 +4,7 @@ import { hashKey, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { currentUserQuery } from '../session/permissions.ts';
 import { notify } from './notifications.tsx';
+import { WideText } from './page-actions.tsx';
 import { useSavedViews, type SavedView } from './saved-views.ts';
 import { commonMessages } from './messages.ts';
 
@@ -39,13 +40,12 @@ export function ViewsMenu({ page, search, onApply }: ViewsMenuProps) {
       <Menu position="bottom-end" width={240}>
         <Menu.Target>
           <Button
-            size="compact-sm"
-            variant={now === undefined ? 'default' : 'light'}
-            radius="xl"
+            variant="subtle"
+            color="gray"
             maw={220}
-            leftSection={<IconBookmark size={14} aria-hidden />}
+            leftSection={<IconBookmark size={16} aria-hidden />}
           >
-            {now?.name ?? 'Views'}
+            <WideText>{now?.name ?? 'Views'}</WideText>
           </Button>
         </Menu.Target>
         <Menu.Dropdown mah={420} style={{ overflowY: 'auto' }}>

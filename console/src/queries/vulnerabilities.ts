@@ -9,6 +9,7 @@ import {
   type Vulnerability,
   type VulnerabilityRights,
 } from './client.ts';
+import { PHASES } from './enums.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
 /** Fields that the table shows and that edits need. */
@@ -21,6 +22,7 @@ const ROW_FIELDS = [
   'vulnerability_status',
   'listing',
   'assessment_id',
+  'organization_profile_id',
   'assignee',
   'due_on',
   'source',
@@ -42,6 +44,10 @@ export type VulnerabilityRow = Pick<Vulnerability, (typeof ROW_FIELDS)[number]>;
 export type VulnerabilitySearch = VulnerabilityFilter & { sort?: string };
 
 export const OPEN_SEARCH: VulnerabilitySearch = { phase: ['new', 'open'] };
+
+/** @returns the address of the list that shows the same as a search; without a phase, an address shows open ones */
+export const listAddress = (search: VulnerabilitySearch): VulnerabilitySearch =>
+  search.draft === true ? search : { ...search, phase: search.phase ?? [...PHASES] };
 
 /** Filter parameters of operations 15 and 83. */
 export function vulnerabilityFilterParams(search: VulnerabilitySearch): Record<string, unknown> {

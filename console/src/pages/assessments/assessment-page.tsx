@@ -31,8 +31,9 @@ import { useVulnerabilities } from '../../queries/vulnerabilities.ts';
 import { DimmedText } from '../../components/dimmed-text.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import { VULNERABILITY_TABLE_COLUMNS } from '../vulnerabilities/columns.tsx';
-import { DraftsSwitch } from '../vulnerabilities/drafts-switch.tsx';
+import { useVulnerabilityTable } from '../vulnerabilities/columns.tsx';
+import { vulnerabilityListMessages } from '../vulnerabilities/messages.ts';
+import { ListTabs, searchOfTab, tabOf } from '../vulnerabilities/list-tabs.tsx';
 
 /** The page of an assessment: details, vulnerabilities, scope, hours and access. */
 export function AssessmentPage() {
@@ -180,7 +181,7 @@ function AssessmentTabs({ assessment }: { assessment: VersionedAssessment }) {
           ))}
         </Tabs.List>
         <Tabs.Panel value="vulnerabilities">
-          <VulnerabilitiesTab uid={uid} canReport={permissions?.report === true} />
+          <VulnerabilitiesTab assessment={assessment} />
         </Tabs.Panel>
         <Tabs.Panel value="assets">
           <ScopeTab assessment={assessment} />
@@ -232,20 +233,21 @@ function deletionErrorText(error: Error): string {
     : errorText(error);
 }
 
-const TAB_COLUMNS = VULNERABILITY_TABLE_COLUMNS.filter(({ id }) => id !== 'assessment');
-
 /** The vulnerabilities of an assessment. */
-function VulnerabilitiesTab({ uid, canReport }: { uid: string; canReport: boolean }) {
+function VulnerabilitiesTab({ assessment }: { assessment: VersionedAssessment }) {
+  const { uid, vulnerability_count: count, permissions } = assessment;
+  const { show: _, ...tabFilter } = useSearch({ from: '/assessments/$uid' });
   const [sort, setSort] = useState('-severity');
-  const [draft, setDraft] = useState<true>();
-  const filter = { assessment_id: [uid], ...(draft && { draft }) };
-  const list = useVulnerabilities({ ...filter, sort });
+  const filter = { assessment_id: [uid], ...tabFilter };
+  const tab = tabOf(filter);
+  const table = useVulnerabilityTable({ isOfOneAssessment: true });
+  const list = useVulnerabilities({ ...searchOfTab(filter), sort });
   const navigate = useNavigate();
   const [current, setCurrent] = useState<number>();
   return (
     <>
       <Group mb="xs">
-        <DraftsSwitch search={filter} onChange={setDraft} />
+        <ListTabs search={filter} />
         <Anchor
           size="sm"
           ml="auto"
@@ -258,7 +260,7 @@ function VulnerabilitiesTab({ uid, canReport }: { uid: string; canReport: boolea
         <DataTable
           label={messages.vulnerabilitiesLabel}
           list={list}
-          columns={TAB_COLUMNS}
+          {...table}
           rowId={({ id }) => String(id)}
           rowName={({ title }) => title}
           current={current}
@@ -267,9 +269,13 @@ function VulnerabilitiesTab({ uid, canReport }: { uid: string; canReport: boolea
           sort={sort}
           onSort={setSort}
           empty={
-            <EmptyState title={draft ? messages.noDrafts : messages.noVulnerabilities}>
-              {canReport && !draft && messages.noVulnerabilitiesHint}
-            </EmptyState>
+            count === 0 ? (
+              <EmptyState title={messages.noFindings}>
+                {permissions?.report === true && messages.noFindingsHint}
+              </EmptyState>
+            ) : (
+              <EmptyState title={vulnerabilityListMessages.nothingIn[tab]} />
+            )
           }
         />
       </div>

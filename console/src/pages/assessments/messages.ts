@@ -50,9 +50,8 @@ export const assessmentMessages = {
 
   openInList: 'Filter and export',
   vulnerabilitiesLabel: 'Vulnerabilities of the assessment',
-  noDrafts: 'No drafts',
-  noVulnerabilities: 'No vulnerabilities yet',
-  noVulnerabilitiesHint: 'Import a scanner report into this assessment, or create a vulnerability.',
+  noFindings: 'No findings yet',
+  noFindingsHint: 'Import a report into this assessment, or create a finding.',
 } as const;
 
 /** Texts of the form that creates and edits an assessment. */

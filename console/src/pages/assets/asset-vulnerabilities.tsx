@@ -2,6 +2,7 @@ import { Alert, Anchor, Loader, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { api, parseTotal } from '../../queries/client.ts';
+import { listAddress } from '../../queries/vulnerabilities.ts';
 import { errorText } from '../../components/notifications.tsx';
 import { SeverityMark, StatusMark } from '../../components/marks.tsx';
 import { VulnerabilityPills } from '../../components/vulnerability-pills.tsx';
@@ -65,7 +66,9 @@ export function AssetVulnerabilities({ uid }: { uid: string }) {
       </div>
       <Anchor
         size="sm"
-        renderRoot={(props) => <Link to="/vulnerabilities" search={{ asset_uid: [uid] }} {...props} />}
+        renderRoot={(props) => (
+          <Link to="/vulnerabilities" search={listAddress({ asset_uid: [uid] })} {...props} />
+        )}
       >
         {messages.showAll(data.open, data.all)}
       </Anchor>

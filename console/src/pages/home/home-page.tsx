@@ -5,6 +5,8 @@ import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { runningImportsQuery } from '../../queries/imports.ts';
 import { hoursSinceQuery } from '../../queries/testing-sessions.ts';
 import {
+  listAddress,
+  OPEN_SEARCH,
   summaryQuery,
   vulnerabilityTotalQuery,
   type VulnerabilitySearch,
@@ -24,7 +26,6 @@ import { commonMessages } from '../../components/messages.ts';
 
 const DaysChart = lazy(() => import('./days-chart.tsx'));
 
-const OPEN_SEARCH: VulnerabilitySearch = { phase: ['new', 'open'] };
 const OLDEST: VulnerabilitySearch = { ...OPEN_SEARCH, sort: 'resolved_at' };
 /** The key in `open_by_age`, the minimum age and the exclusive maximum age in days. */
 const AGE_GROUPS = [
@@ -240,7 +241,7 @@ function Count({ search }: { search: VulnerabilitySearch }) {
   if (error !== null) return <LoadError error={error} onRetry={refetch} />;
   if (data === undefined) return <Loader size="sm" />;
   return (
-    <Link to="/vulnerabilities" search={search} className={classes.count}>
+    <Link to="/vulnerabilities" search={listAddress(search)} className={classes.count}>
       {data.toLocaleString()}
     </Link>
   );

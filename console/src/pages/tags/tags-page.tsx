@@ -4,13 +4,14 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { organizationsQuery } from '../../queries/organizations.ts';
+import { listAddress } from '../../queries/vulnerabilities.ts';
 import { type TagKind, type TagRow, type TagScope, useTags } from '../../queries/tags.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
 import { IconAction, NewButton } from '../../components/page-actions.tsx';
 import { toOptions } from '../../components/filter-definition.ts';
 import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
-import { ResultCount, PageLayout } from '../../components/page.tsx';
+import { PageBar, PageLayout, ResultCount } from '../../components/page.tsx';
 import { TagDot } from '../../components/identity-marks.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/table-column.tsx';
@@ -110,20 +111,22 @@ function TagTable({ scope, organizationId, search, onSearch, canEdit }: TagTable
   const button = <NewButton itemName="tag" onClick={create} />;
   return (
     <>
-      <FilterBar
-        filters={[]}
-        values={{}}
-        onChange={() => undefined}
-        search={search}
-        onSearch={onSearch}
-        searchLabel={messages.search}
-      >
-        <Box ml="auto">
-          <ResultCount list={list} />
-        </Box>
-        {canEdit && button}
-      </FilterBar>
-      {!canEdit && <DimmedText>{messages.readOnly[kind]}</DimmedText>}
+      <PageBar>
+        <FilterBar
+          filters={[]}
+          values={{}}
+          onChange={() => undefined}
+          search={search}
+          onSearch={onSearch}
+          searchLabel={messages.search}
+        >
+          <Box ml="auto">
+            <ResultCount list={list} />
+          </Box>
+          {canEdit && button}
+        </FilterBar>
+        {!canEdit && <DimmedText mt="xs">{messages.readOnly[kind]}</DimmedText>}
+      </PageBar>
       <DataTable
         label={messages.listOf(kind)}
         list={list}
@@ -163,7 +166,7 @@ function TaggedLink({ kind, tag: { key, count } }: { kind: TagKind; tag: TagRow 
         ) : kind === 'assessment' ? (
           <Link to="/assessments" search={search} {...props} />
         ) : (
-          <Link to="/vulnerabilities" search={search} {...props} />
+          <Link to="/vulnerabilities" search={listAddress(search)} {...props} />
         )
       }
     >

@@ -1,77 +1,104 @@
-import type { VulnerabilityRow } from '../../queries/vulnerabilities.ts';
-import { daysOverdue, DueDate } from '../../components/due-date.tsx';
-import { PersonMark, TagDot } from '../../components/identity-marks.tsx';
+import { useMediaQuery } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { AssessmentName } from '../../components/assessment-name.tsx';
+import { useDensity } from '../../components/density.ts';
+import { DueDate } from '../../components/due-date.tsx';
+import { OrganizationMark, PersonMark, TagDot } from '../../components/identity-marks.tsx';
 import { SeverityMark, StatusMark } from '../../components/marks.tsx';
-import { VulnerabilityPills } from '../../components/vulnerability-pills.tsx';
 import { RowLink, type Column, StackedCell } from '../../components/table-column.tsx';
-import { Time } from '../../components/time.tsx';
+import { Age, Time } from '../../components/time.tsx';
+import { VulnerabilityPills } from '../../components/vulnerability-pills.tsx';
+import { organizationsQuery } from '../../queries/organizations.ts';
+import type { VulnerabilityRow } from '../../queries/vulnerabilities.ts';
+import { useIsStaff } from '../../session/permissions.ts';
 import { vulnerabilityListMessages as messages } from './messages.ts';
 import classes from './columns.module.css';
 
 /** Per row; the rest is a count. */
-const MAX_TAGS_SHOWN = 1;
+const MAX_TAGS_SHOWN = 2;
+/** Pixels of a table in which the status has room for its word. */
+const WIDE_TABLE = 860;
+/** Pixels of a table on a phone. */
+const PHONE_TABLE = 600;
 
-function TitleLink({ row: { id, title } }: { row: VulnerabilityRow }) {
+const TitleLink = ({ row: { id, title } }: { row: VulnerabilityRow }) => (
+  <RowLink to={`/vulnerabilities/${id}`} title={title}>
+    {title}
+  </RowLink>
+);
+
+/** What a row shows besides its own fields. */
+interface RowContext {
+  /** Marks organizations by id, for readers of several. */
+  organizations: ReadonlyMap<number, { id: number; name: string }>;
+  /** Whether all rows are of one assessment. */
+  isOfOneAssessment: boolean;
+}
+
+/** The organization, for readers of several, and the assessment. */
+function Origin({ row, context }: { row: VulnerabilityRow; context: RowContext }) {
+  const organization = context.organizations.get(row.organization_profile_id);
   return (
-    <RowLink to={`/vulnerabilities/${id}`} title={title}>
-      {title}
-    </RowLink>
+    <span className={classes.origin}>
+      {organization !== undefined && <OrganizationMark organization={organization} size="sm" />}
+      {!context.isOfOneAssessment && <AssessmentName uid={row.assessment_id} />}
+      <VulnerabilityPills vulnerability={row} />
+    </span>
   );
 }
 
-export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = [
-  {
-    id: 'severity',
-    header: 'Severity',
-    width: '120px',
-    sort: 'severity',
-    cell: ({ severity }) => <SeverityMark severity={severity} withLabel />,
-    narrow: {
-      width: '20px',
-      hidesHeader: true,
-      cell: ({ severity }) => <SeverityMark severity={severity} />,
-    },
-  },
-  {
-    id: 'title',
-    header: 'Title',
-    width: 'minmax(60px, 3fr)',
-    sort: 'title',
-    cell: (row) => (
+const titleColumn = (isCompact: boolean, context: RowContext): Column<VulnerabilityRow> => ({
+  id: 'title',
+  header: 'Title',
+  width: 'minmax(60px, 1fr)',
+  sort: 'title',
+  cell: (row) =>
+    isCompact ? (
       <span className={classes.title}>
         <TitleLink row={row} />
         <VulnerabilityPills vulnerability={row} />
       </span>
+    ) : (
+      <StackedCell secondary={<Origin row={row} context={context} />}>
+        <TitleLink row={row} />
+      </StackedCell>
     ),
-    narrow: {
-      cell: (row) => (
-        <StackedCell
-          secondary={
-            <span className={classes.title}>
-              <StatusMark id={row.status_id} withLabel />
-              <VulnerabilityPills vulnerability={row} />
-              {daysOverdue(row) > 0 && <DueDate vulnerability={row} />}
-            </span>
-          }
-        >
-          <TitleLink row={row} />
-        </StackedCell>
-      ),
-    },
+  narrow: {
+    below: PHONE_TABLE,
+    cell: (row) => (
+      <span className={classes.phone}>
+        <TitleLink row={row} />
+        <Origin row={row} context={context} />
+        <span className={classes.origin}>
+          <StatusMark id={row.status_id} withLabel />
+          <DueDate vulnerability={row} />
+        </span>
+      </span>
+    ),
   },
+});
+
+const COLUMNS: readonly Column<VulnerabilityRow>[] = [
   {
     id: 'status',
     header: 'Status',
-    width: '164px',
+    width: '156px',
     sort: 'status_id',
-    minTableWidth: 400,
-    cell: ({ status_id }) => <StatusMark id={status_id} withLabel />,
+    minTableWidth: PHONE_TABLE,
+    cell: ({ status_id: id }) => <StatusMark id={id} withLabel />,
+    narrow: {
+      below: WIDE_TABLE,
+      width: '20px',
+      hidesHeader: true,
+      cell: ({ status_id: id }) => <StatusMark id={id} />,
+    },
   },
   {
     id: 'tags',
     header: 'Tags',
-    width: 'minmax(110px, 0.6fr)',
-    minTableWidth: 860,
+    width: 'minmax(110px, 0.4fr)',
+    isHiddenByDefault: true,
     cell: ({ tags }) => (
       <span className={classes.tags} title={tags.map(({ name }) => name).join(', ')}>
         {tags.slice(0, MAX_TAGS_SHOWN).map(({ id, name }) => (
@@ -82,39 +109,33 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
     ),
   },
   {
-    id: 'assessment',
-    header: 'Assessment',
-    width: 'minmax(100px, 0.8fr)',
-    minTableWidth: 1240,
-    cell: ({ listing }) => listing.codename,
+    id: 'due',
+    header: 'Due',
+    width: '116px',
+    sort: 'due_on',
+    minTableWidth: PHONE_TABLE,
+    cell: (row) => <DueDate vulnerability={row} />,
   },
   {
     id: 'assignee',
     header: 'Assignee',
-    width: '148px',
-    minTableWidth: 1000,
-    cell: ({ assignee }) => <PersonMark person={assignee} withLabel={assignee !== null} />,
-  },
-  {
-    id: 'due',
-    header: 'Due',
-    width: '124px',
-    sort: 'due_on',
-    minTableWidth: 1100,
-    cell: (row) => <DueDate vulnerability={row} />,
+    width: '22px',
+    hidesHeader: true,
+    cell: ({ assignee }) => <PersonMark person={assignee} />,
   },
   {
     id: 'reported',
-    header: 'Reported',
-    width: '136px',
+    header: messages.columns.age,
+    width: '48px',
     sort: 'resolved_at',
-    minTableWidth: 700,
-    cell: ({ resolved_at }) => <Time at={resolved_at} />,
+    isNumeric: true,
+    minTableWidth: PHONE_TABLE,
+    cell: ({ resolved_at }) => <Age since={resolved_at} />,
   },
   {
     id: 'updated',
     header: messages.columns.updated,
-    width: '136px',
+    width: '112px',
     sort: 'updated_at',
     isHiddenByDefault: true,
     cell: ({ updated_at }) => <Time at={updated_at} />,
@@ -122,10 +143,11 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
   {
     id: 'score',
     header: messages.columns.score,
-    width: '70px',
+    width: '52px',
     sort: 'cvss_score',
+    isNumeric: true,
     isHiddenByDefault: true,
-    cell: ({ cvss_score }) => cvss_score ?? '',
+    cell: ({ cvss_score }) => cvss_score?.toFixed(1) ?? '',
   },
   {
     id: 'cve',
@@ -138,15 +160,59 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
   {
     id: 'comments',
     header: 'Comments',
-    width: '90px',
+    width: '80px',
+    isNumeric: true,
     isHiddenByDefault: true,
     cell: ({ comment_count }) => (comment_count === 0 ? '' : comment_count.toLocaleString()),
   },
-  {
-    id: 'number',
-    header: messages.columns.id,
-    width: '84px',
-    isHiddenByDefault: true,
-    cell: ({ id }) => `#${id}`,
-  },
 ];
+
+const numberColumn: Column<VulnerabilityRow> = {
+  id: 'number',
+  header: messages.columns.number,
+  width: '52px',
+  isNumeric: true,
+  minTableWidth: PHONE_TABLE,
+  cell: ({ id }) => <span className={classes.number}>{id}</span>,
+};
+
+const severityColumn: Column<VulnerabilityRow> = {
+  id: 'severity',
+  header: 'Severity',
+  width: '20px',
+  sort: 'severity',
+  hidesHeader: true,
+  cell: ({ severity }) => <SeverityMark severity={severity} />,
+};
+
+const assessmentColumn: Column<VulnerabilityRow> = {
+  id: 'assessment',
+  header: 'Assessment',
+  width: 'minmax(120px, 0.4fr)',
+  minTableWidth: WIDE_TABLE,
+  cell: ({ assessment_id: uid }) => <AssessmentName uid={uid} />,
+};
+
+/** The columns of a list of vulnerabilities and the height of its rows, for its reader and the density of lists. */
+export function useVulnerabilityTable({ isOfOneAssessment = false } = {}) {
+  const [density] = useDensity();
+  const isStaff = useIsStaff() === true;
+  const isPhone = useMediaQuery('(max-width: 860px)', false, { getInitialValueInEffect: false });
+  const { data } = useQuery({ ...organizationsQuery, enabled: isStaff });
+  const organizations = isStaff ? data : undefined;
+  const isCompact = density === 'compact';
+  const columns = useMemo(() => {
+    const context = {
+      organizations: new Map((organizations ?? []).map((organization) => [organization.id, organization])),
+      isOfOneAssessment,
+    };
+    return [
+      numberColumn,
+      severityColumn,
+      titleColumn(isCompact, context),
+      ...(isCompact && !isOfOneAssessment ? [assessmentColumn] : []),
+      ...COLUMNS,
+    ];
+  }, [organizations, isCompact, isOfOneAssessment]);
+  return { columns, rowHeight: isPhone ? 92 : isCompact ? 36 : 52, hidesHead: isPhone || !isCompact };
+}

@@ -4,7 +4,7 @@ import { findAssessments, loadAssessmentName } from '../../queries/assessments.t
 import { findGroups } from '../../queries/groups.ts';
 import { statusesQuery } from '../../queries/vulnerabilities.ts';
 import type { FilterDefinition } from '../../components/filter-definition.ts';
-import { IMPORT_FORMATS, PHASES, RETEST_STATUSES, SEVERITIES } from '../../queries/enums.ts';
+import { IMPORT_FORMATS, RETEST_STATUSES, SEVERITIES } from '../../queries/enums.ts';
 import { statusName } from '../../queries/statuses.ts';
 import { SeverityMark, StatusMark } from '../../components/marks.tsx';
 import { vulnerabilityListMessages as messages } from './messages.ts';
@@ -163,7 +163,6 @@ export function useVulnerabilityFilters(): readonly FilterDefinition[] {
         content: <SeverityMark severity={value} withLabel />,
       })),
     },
-    { name: 'phase', label: 'Phase', options: capitalizedOptions(PHASES) },
     ...SEARCHABLE_FILTERS,
     {
       name: 'retest',

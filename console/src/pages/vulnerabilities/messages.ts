@@ -3,32 +3,50 @@ import { pluralizeVulnerabilities } from '../../components/pluralize.ts';
 /** Texts of the vulnerability list, its toolbars, dialogs and preview. */
 export const vulnerabilityListMessages = {
   title: 'Vulnerabilities',
-  emptyTitle: 'No vulnerabilities yet',
-  emptyHint: 'Import a scanner report, or create a vulnerability in an assessment.',
-  emptyHintReadOnly: 'Vulnerabilities of the assessments that you have access to appear here.',
+  emptyTitle: 'No findings yet',
+  emptyHint: 'Import a report, or create a finding in an assessment.',
+  emptyHintReadOnly: 'Findings of the assessments that you have access to appear here.',
   importReport: 'Import a report',
 
   shortcuts: {
     preview: 'Open or close preview',
     select: 'Select',
+    extendDown: 'Extend the selection down',
+    extendUp: 'Extend the selection up',
     status: 'Set status',
     tags: 'Add tags',
     severity: 'Set severity',
     comment: 'Add comment',
     assignee: 'Set assignee',
-    create: 'New vulnerability',
+    create: 'New finding',
     escape: 'Close preview or clear selection',
   },
 
   shown: 'Shown vulnerabilities',
-  drafts: (count: number | undefined) =>
-    count === undefined ? 'Drafts' : `Drafts (${count.toLocaleString()})`,
+  tabs: { open: 'Open', closed: 'Closed', all: 'All', drafts: 'Drafts' },
+  noMatches: {
+    open: 'No open finding matches',
+    closed: 'No closed finding matches',
+    all: 'No finding matches',
+    drafts: 'No draft matches',
+  },
+  nothingIn: { open: 'Nothing open', closed: 'Nothing closed', all: 'No findings', drafts: 'No drafts' },
+  allClosed: (total: number) =>
+    total === 1 ? 'The only finding is closed.' : `All ${total.toLocaleString()} findings are closed.`,
+  showClosed: 'Show closed',
+  moreActions: 'More actions',
+  editKinds: {
+    status: 'Status',
+    severity: 'Severity',
+    assignee: 'Assign',
+    tags: 'Tags',
+    comment: 'Comment',
+  },
   searchLabel: 'Search by text, CVE, asset or #number',
   exportCsv: 'CSV for spreadsheets',
   exportNdjson: 'NDJSON for programs',
   editAll: (total: number | undefined) =>
-    total === undefined ? 'Edit all…' : `Edit all ${total.toLocaleString()}…`,
-  selected: (count: number) => `${count.toLocaleString()} selected`,
+    total === undefined ? 'Edit all that match' : `Edit all ${total.toLocaleString()} that match`,
   noneEditable: 'Your roles do not permit to edit all of these.',
 
   editTitles: {
@@ -47,8 +65,20 @@ export const vulnerabilityListMessages = {
   columns: {
     updated: 'Updated',
     score: 'CVSS',
-    id: 'ID',
+    number: 'Number',
+    age: 'Age',
   },
+
+  orders: {
+    '-severity': 'Severity',
+    due_on: 'Due',
+    '-resolved_at': 'Newest',
+    resolved_at: 'Oldest',
+    '-updated_at': 'Updated',
+    '-cvss_score': 'CVSS',
+    status_id: 'Status',
+    title: 'Title',
+  } as Readonly<Record<string, string>>,
 
   filters: {
     reportedBy: 'Reported by',
@@ -69,10 +99,12 @@ export const vulnerabilityListMessages = {
 export const previewMessages = {
   label: 'Vulnerability preview',
   close: 'Close preview',
+  position: (index: number, total: number) => `${index.toLocaleString()} of ${total.toLocaleString()}`,
+  previous: 'Previous finding',
+  next: 'Next finding',
+  openLabel: 'Open',
   open: (id: number) => `Open #${id}`,
   addTags: 'Add tags',
-  cvssScore: 'CVSS score',
-  notScored: 'Not scored',
   steps: 'Steps to reproduce',
   locations: (count: number) => `Locations (${count.toLocaleString()})`,
   moreLocations: (count: number) => `${count.toLocaleString()} more on the vulnerability's page`,

@@ -1,5 +1,5 @@
-import { Alert, Anchor, Button, Code, Group, Loader, ScrollArea, Stack, Text, Title } from '@mantine/core';
-import { IconX } from '@tabler/icons-react';
+import { Alert, Button, Group, Loader, ScrollArea, Stack, Text, Title } from '@mantine/core';
+import { IconArrowsDiagonal, IconChevronDown, IconChevronUp, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
@@ -7,6 +7,8 @@ import type { VulnerabilityWithRights } from '../../queries/client.ts';
 import { isClosed, vulnerabilityQuery } from '../../queries/vulnerabilities.ts';
 import { IconAction } from '../../components/page-actions.tsx';
 import { pluralize } from '../../components/pluralize.ts';
+import { AssessmentName } from '../../components/assessment-name.tsx';
+import { DimmedText } from '../../components/dimmed-text.tsx';
 import { DueDate } from '../../components/due-date.tsx';
 import { PersonMark, TagDot } from '../../components/identity-marks.tsx';
 import { SeverityMark, StatusMark } from '../../components/marks.tsx';
@@ -29,29 +31,56 @@ const DraftNote = lazy(() => import('../../components/draft-note.tsx'));
 
 interface VulnerabilityPreviewProps {
   id: number;
+  /** Its row in the list; undefined until the list has loaded it. */
+  index: number | undefined;
+  /** Number of rows; undefined until they are counted. */
+  total: number | undefined;
+  /** Shows the row at an offset. */
+  onStep: (offset: 1 | -1) => void;
   onClose: () => void;
   onEdit: (kind: EditKind, target: EditTarget) => void;
 }
 
 /** A vulnerability beside the list, with enough detail to triage it. */
-export function PreviewPane({ id, onClose, onEdit }: VulnerabilityPreviewProps) {
+export function PreviewPane({ id, index, total, onStep, onClose, onEdit }: VulnerabilityPreviewProps) {
   const { data, error } = useQuery(vulnerabilityQuery(id));
   return (
     <aside className={classes.pane} aria-label={previewMessages.label}>
-      <Group justify="space-between" wrap="nowrap" className={classes.head}>
-        <Anchor component={Link} to={`/vulnerabilities/${id}`} size="sm">
-          {previewMessages.open(id)}
-        </Anchor>
-        <IconAction label={previewMessages.close} icon={IconX} onClick={onClose} />
-      </Group>
+      <div className={classes.head}>
+        <span className={classes.number}>#{id}</span>
+        {index !== undefined && total !== undefined && (
+          <span className={classes.position}>{previewMessages.position(index + 1, total)}</span>
+        )}
+        <Group gap={4} ml="auto" wrap="nowrap">
+          <IconAction label={previewMessages.previous} icon={IconChevronUp} onClick={() => onStep(-1)} />
+          <IconAction label={previewMessages.next} icon={IconChevronDown} onClick={() => onStep(1)} />
+          <Button
+            component={Link}
+            to={`/vulnerabilities/${id}`}
+            size="xs"
+            variant="subtle"
+            color="gray"
+            aria-label={previewMessages.open(id)}
+            leftSection={<IconArrowsDiagonal size={16} aria-hidden />}
+          >
+            {previewMessages.openLabel}
+          </Button>
+          <IconAction label={previewMessages.close} icon={IconX} onClick={onClose} />
+        </Group>
+      </div>
       {error !== null && <Alert color="red">{errorText(error)}</Alert>}
       {data === undefined && error === null && <Loader m="md" size="sm" />}
       {data !== undefined && (
         <ScrollArea className={classes.body} key={id}>
           <Stack gap="md" p="md">
-            <Title order={2} size="h4" className={classes.text}>
-              {data.title}
-            </Title>
+            <div>
+              <Title order={2} size="h2" className={classes.text} dir="auto">
+                {data.title}
+              </Title>
+              <DimmedText>
+                <AssessmentName uid={data.assessment_id} />
+              </DimmedText>
+            </div>
             {data.draft === true && (
               <Suspense>
                 <DraftNote vulnerability={data} />
@@ -61,6 +90,9 @@ export function PreviewPane({ id, onClose, onEdit }: VulnerabilityPreviewProps) 
             <Group gap="xs">
               <PreviewField kind="severity" data={data} onEdit={onEdit}>
                 <SeverityMark severity={data.severity} withLabel />
+                {data.cvss_score !== null && (
+                  <span className={classes.score}>{data.cvss_score.toFixed(1)}</span>
+                )}
               </PreviewField>
               <PreviewField kind="status" data={data} onEdit={onEdit}>
                 <StatusMark id={data.status_id} withLabel />
@@ -90,7 +122,6 @@ export function PreviewPane({ id, onClose, onEdit }: VulnerabilityPreviewProps) 
               )}
             </Group>
             <DescriptionList>
-              <DescriptionItem name="Assessment">{data.listing.codename}</DescriptionItem>
               <DescriptionItem name="Reported">
                 <Time at={data.resolved_at} exact />
               </DescriptionItem>
@@ -99,10 +130,6 @@ export function PreviewPane({ id, onClose, onEdit }: VulnerabilityPreviewProps) 
                   <DueDate vulnerability={data} />
                 </DescriptionItem>
               )}
-              <DescriptionItem name={previewMessages.cvssScore}>
-                {data.cvss_score ?? previewMessages.notScored}
-                {data.cvss_vector !== null && <Code ml={6}>{data.cvss_vector}</Code>}
-              </DescriptionItem>
               {data.cve_ids.length > 0 && (
                 <DescriptionItem name="CVE">{data.cve_ids.join(', ')}</DescriptionItem>
               )}

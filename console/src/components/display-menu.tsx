@@ -1,7 +1,11 @@
-import { Button, Checkbox, Popover, Stack } from '@mantine/core';
-import { IconColumns } from '@tabler/icons-react';
+import { Button, Checkbox, Popover, SegmentedControl, Stack, Text } from '@mantine/core';
+import { IconAdjustmentsHorizontal } from '@tabler/icons-react';
+import { DENSITIES, type Density, useDensity } from './density.ts';
+import { commonMessages } from './messages.ts';
 
-interface ColumnsMenuProps {
+const messages = commonMessages.display;
+
+interface DisplayMenuProps {
   columns: readonly { id: string; header: string; isHiddenByDefault?: boolean }[];
   /** Ids of the selected columns; if absent, those that fit are shown. */
   selected: readonly string[] | undefined;
@@ -10,8 +14,9 @@ interface ColumnsMenuProps {
   required: string;
 }
 
-/** Selects the columns of a table. */
-export function ColumnsMenu({ columns, selected, onChange, required }: ColumnsMenuProps) {
+/** Sets the density of lists and selects the columns of a table. */
+export function DisplayMenu({ columns, selected, onChange, required }: DisplayMenuProps) {
+  const [density, setDensity] = useDensity();
   const now = new Set(
     selected ?? columns.filter(({ isHiddenByDefault = false }) => !isHiddenByDefault).map(({ id }) => id),
   );
@@ -23,16 +28,26 @@ export function ColumnsMenu({ columns, selected, onChange, required }: ColumnsMe
     <Popover position="bottom-end" width={220} trapFocus>
       <Popover.Target>
         <Button
-          size="compact-sm"
-          variant="default"
-          radius="xl"
-          leftSection={<IconColumns size={14} aria-hidden />}
+          size="xs"
+          variant="subtle"
+          color="gray"
+          leftSection={<IconAdjustmentsHorizontal size={16} aria-hidden />}
         >
-          Columns
+          {messages.title}
         </Button>
       </Popover.Target>
-      <Popover.Dropdown aria-label="Columns">
+      <Popover.Dropdown aria-label={messages.title}>
         <Stack gap={8}>
+          <SegmentedControl
+            size="xs"
+            aria-label={messages.density}
+            value={density}
+            data={DENSITIES.map((value) => ({ value, label: messages.densities[value] }))}
+            onChange={(value) => setDensity(value as Density)}
+          />
+          <Text size="xs" c="dimmed">
+            {messages.columns}
+          </Text>
           {columns.map(({ id, header }) => (
             <Checkbox
               key={id}
@@ -44,12 +59,12 @@ export function ColumnsMenu({ columns, selected, onChange, required }: ColumnsMe
             />
           ))}
           <Button
-            size="compact-sm"
-            variant="subtle"
+            size="xs"
+            variant="default"
             disabled={selected === undefined}
             onClick={() => onChange(undefined)}
           >
-            Automatic
+            {messages.automatic}
           </Button>
         </Stack>
       </Popover.Dropdown>
