@@ -68,12 +68,9 @@ describeInBrowser('Console: imports', () => {
     const page = await enterImports();
     await upload(page, 'zap/report-plus-2.16.json');
     const zap = card(page, 'report-plus-2.16.json');
-    // The error of the preview is also at the option that resolves it.
     await zap.getByText('Choose an assessment for these findings').waitFor();
-    await page
-      .getByRole('region', { name: 'Options' })
-      .getByText('Choose an assessment for these findings')
-      .waitFor();
+    // Nothing is wrong before an assessment is chosen.
+    expect(await page.locator('[aria-invalid="true"], [role="alert"]').count()).toBe(0);
     await selectAssessment(page, 'Driver apps 2026');
     await zap.getByText('Preview. Nothing has been imported yet.').waitFor();
     const format = zap.getByRole('combobox', { name: 'Format of report-plus-2.16.json' });
@@ -85,7 +82,7 @@ describeInBrowser('Console: imports', () => {
     await expectAccessibleInAllViews(page);
     expect(await countFindings()).toBe(before);
     await zap.getByRole('button', { name: 'Import', exact: true }).click();
-    await zap.getByText('Done').waitFor();
+    await zap.getByText('Imported').waitFor();
     await zap.getByRole('link', { name: `${count} new` }).click();
     const grid = page.getByRole('grid', { name: 'Vulnerabilities' });
     await expect.poll(() => grid.getByRole('link').count()).toBe(count);
@@ -118,7 +115,7 @@ describeInBrowser('Console: imports', () => {
     await page.keyboard.press('Enter');
     const second = card(page, 'second.jsonl');
     await second.getByRole('button', { name: 'Import', exact: true }).click();
-    await second.getByText('Done').waitFor();
+    await second.getByText('Imported').waitFor();
     await second.getByRole('link', { name: '2 gone' }).click();
     const grid = page.getByRole('grid', { name: 'Vulnerabilities' });
     const row = (title: string) => grid.getByRole('row').filter({ hasText: title });
@@ -148,7 +145,7 @@ describeInBrowser('Console: imports', () => {
     await page.getByRole('button', { name: 'Gone from latest report: Yes' }).waitFor();
     await expect.poll(titles).toEqual(['It accepted', 'It goes']);
     await page.getByRole('checkbox', { name: 'No' }).check();
-    await page.getByText('No results').waitFor();
+    await page.getByText('No finding matches').waitFor();
     expect(new URL(page.url()).searchParams.get('gone')).toBe('false');
     await page.getByRole('checkbox', { name: 'No' }).uncheck();
     await page.keyboard.press('Escape');
@@ -241,7 +238,7 @@ describeInBrowser('Console: imports', () => {
     await page.getByRole('button', { name: 'Remove broken.xml' }).click();
     await page.getByRole('button', { name: 'Import all 2' }).click();
     for (const { name } of valid) {
-      await card(page, name).getByText('Done').waitFor();
+      await card(page, name).getByText('Imported').waitFor();
       await card(page, name).getByText('gone, set to Fixed').waitFor();
     }
     expect(streams).toBeGreaterThan(0);
@@ -257,7 +254,7 @@ describeInBrowser('Console: imports', () => {
         }),
       ),
     );
-    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'Close' }).click();
     await expect.poll(() => page.getByRole('article').count()).toBe(0);
   });
 

@@ -61,7 +61,7 @@ describeInBrowser('Console: uploads', () => {
     for (const name of names)
       await page
         .getByRole('article', { name: `${name}.jsonl` })
-        .getByText('Done')
+        .getByText('Imported')
         .waitFor();
   });
 

@@ -1,3 +1,4 @@
+import { AssessmentName } from '../../components/assessment-name.tsx';
 import type { ImportJob } from '../../queries/client.ts';
 import { type Column, StackedCell, RowLink } from '../../components/table-column.tsx';
 import { Time } from '../../components/time.tsx';
@@ -39,9 +40,8 @@ export const IMPORT_COLUMNS: readonly Column<ImportJob>[] = [
     header: 'State',
     width: '112px',
     cell: ({ state, options, undone }) => {
-      const note = options.dry_run ? importMessages.dryRun : undone !== null ? 'Undone' : undefined;
-      const badge = <ImportStateBadge state={state} />;
-      return note === undefined ? badge : <StackedCell secondary={note}>{badge}</StackedCell>;
+      const badge = <ImportStateBadge state={state} isUndone={undone !== null} />;
+      return options.dry_run ? <StackedCell secondary={importMessages.dryRun}>{badge}</StackedCell> : badge;
     },
   },
   {
@@ -56,7 +56,7 @@ export const IMPORT_COLUMNS: readonly Column<ImportJob>[] = [
     header: 'Assessment',
     width: 'minmax(100px, 1fr)',
     minTableWidth: 680,
-    cell: ({ assessment_id }) => assessment_id ?? '',
+    cell: ({ assessment_id: uid }) => uid !== null && <AssessmentName uid={uid} />,
   },
   {
     id: 'new',

@@ -27,7 +27,7 @@ interface ImportFileCardProps {
   /** Incremented to start all imports. */
   startAll: number;
   onRemove: () => void;
-  onState: (state: { canStart: boolean; started: boolean; needsAssessment: boolean }) => void;
+  onState: (state: { canStart: boolean; started: boolean }) => void;
 }
 
 const messages = importMessages.file;
@@ -48,16 +48,15 @@ export function ImportFileCard({
   // The preview stays visible during the import.
   const job = (run === undefined ? dryRun : previewed)?.job;
   const canStart = run === undefined && job !== undefined && isFinished(job);
-  const needsAssessment = settings.assessmentUid === null && isAssessmentError((run ?? dryRun)?.error);
   const begin = () => {
     setPreviewed(dryRun);
     start({ file, settings, fileSettings });
   };
   useEffect(() => {
-    onState({ canStart, started: run !== undefined, needsAssessment });
+    onState({ canStart, started: run !== undefined });
     // onState is a new function on every render.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [canStart, run !== undefined, needsAssessment]);
+  }, [canStart, run !== undefined]);
   useEffect(() => {
     if (startAll > 0 && canStart) begin();
     // eslint-disable-next-line react-hooks/exhaustive-deps

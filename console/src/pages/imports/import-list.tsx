@@ -8,7 +8,7 @@ import { useCurrentRow, useRowShortcuts } from '../../components/current-row.ts'
 import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
 import { type FilterDefinition, toOptions } from '../../components/filter-definition.ts';
-import { ResultCount, PageLayout } from '../../components/page.tsx';
+import { PageBar, PageLayout, ResultCount } from '../../components/page.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { useCanImport } from '../../session/permissions.ts';
 import { IMPORT_COLUMNS } from './columns.tsx';
@@ -57,34 +57,38 @@ export function ImportList() {
   return (
     <PageLayout title="Imports" fillsHeight actions={<ResultCount list={list} />}>
       <div className={classes.scrolls}>
-        {canImport && (
-          <DropZone
-            isLarge={files.length === 0 && list.total === 0}
-            onFiles={(dropped) =>
-              setFiles((previous) => [
-                ...previous,
-                ...dropped.map((file) => {
-                  last.current += 1;
-                  return { id: last.current, file };
-                }),
-              ])
-            }
-          />
-        )}
-        {files.length > 0 && (
-          <NewImports
-            files={files}
-            onRemove={(ids) => setFiles((previous) => previous.filter(({ id }) => !ids.includes(id)))}
-          />
-        )}
-        <FilterBar filters={KINDS} values={values} onChange={(name, next) => filter({ [name]: next })}>
-          <Checkbox
-            size="sm"
-            label={importMessages.showDryRuns}
-            checked={search.dry_runs === true}
-            onChange={(event) => filter({ dry_runs: event.currentTarget.checked })}
-          />
-        </FilterBar>
+        <PageBar>
+          {canImport && (
+            <DropZone
+              isLarge={files.length === 0 && list.total === 0}
+              onFiles={(dropped) =>
+                setFiles((previous) => [
+                  ...previous,
+                  ...dropped.map((file) => {
+                    last.current += 1;
+                    return { id: last.current, file };
+                  }),
+                ])
+              }
+            />
+          )}
+          {files.length > 0 && (
+            <NewImports
+              files={files}
+              onRemove={(ids) => setFiles((previous) => previous.filter(({ id }) => !ids.includes(id)))}
+            />
+          )}
+        </PageBar>
+        <PageBar>
+          <FilterBar filters={KINDS} values={values} onChange={(name, next) => filter({ [name]: next })}>
+            <Checkbox
+              size="sm"
+              label={importMessages.showDryRuns}
+              checked={search.dry_runs === true}
+              onChange={(event) => filter({ dry_runs: event.currentTarget.checked })}
+            />
+          </FilterBar>
+        </PageBar>
         <div className={classes.table}>
           <DataTable
             label="Imports"

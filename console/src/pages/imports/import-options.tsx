@@ -32,11 +32,10 @@ export const DEFAULT_SETTINGS: ImportSettings = {
 interface ImportOptionsProps {
   settings: ImportSettings;
   onChange: (settings: ImportSettings) => void;
-  assessmentError: string | undefined;
 }
 
 /** Options that apply to all dropped reports. */
-export function ImportOptions({ settings, onChange, assessmentError }: ImportOptionsProps) {
+export function ImportOptions({ settings, onChange }: ImportOptionsProps) {
   const [isOpen, { toggle }] = useDisclosure();
   const { data: user } = useQuery(currentUserQuery);
   const { list: canList } = useAssetPermissions();
@@ -50,7 +49,6 @@ export function ImportOptions({ settings, onChange, assessmentError }: ImportOpt
           <ListingPicker
             label={messages.assessment}
             description={user?.admin === true ? messages.assessmentForAdmins : messages.assessmentForMembers}
-            error={assessmentError}
             value={settings.assessmentUid}
             onChange={(assessmentUid) => set({ assessmentUid, draft: undefined, listAssets: false })}
           />

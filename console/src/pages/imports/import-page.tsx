@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { type ImportJob } from '../../queries/client.ts';
 import { isFinished, useCancelImport, useImport, useUndoImport } from '../../queries/imports.ts';
 import { fillSentence } from '../../components/fill-sentence.ts';
+import { AssessmentName } from '../../components/assessment-name.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { PageFallback } from '../../components/page-fallback.tsx';
@@ -76,11 +77,11 @@ export function ImportPage() {
       <Stack gap="md" className={classes.page}>
         <section className={classes.sheet} aria-label="Result" aria-live="polite">
           <Stack gap="sm">
-            <ImportStateBadge state={job.state} />
+            <ImportStateBadge state={job.state} isUndone={job.undone !== null} />
             {!isFinished(job) && <ImportProgress job={job} />}
             <ImportSummary job={job} isDryRun={job.options.dry_run} />
             {job.undone !== null && (
-              <Alert color="gray" title="Undone">
+              <Alert color="gray">
                 {fillSentence(messages.undone(queryMessages.import.undoResult(job.undone), job.undone.kept), {
                   at: <Time at={job.undone.at} exact />,
                 })}
@@ -160,7 +161,7 @@ function AssessmentLink({ uid }: { uid: string | null }) {
   if (uid === null) return 'None';
   return (
     <Anchor component={Link} to={`/assessments/${uid}`} size="sm">
-      {uid}
+      <AssessmentName uid={uid} />
     </Anchor>
   );
 }

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { ImportJob } from '../../queries/client.ts';
 import { isFinished } from '../../queries/imports.ts';
-import type { VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
+import { listAddress, type VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
 import { fillSentence } from '../../components/fill-sentence.ts';
 import { pluralize } from '../../components/pluralize.ts';
 import classes from './imports.module.css';
@@ -77,7 +77,7 @@ export function ImportSummary({ job, isDryRun }: SummaryProps) {
             number.toLocaleString()
           ) : (
             <Anchor
-              renderRoot={(props) => <Link to="/vulnerabilities" search={search} {...props} />}
+              renderRoot={(props) => <Link to="/vulnerabilities" search={listAddress(search)} {...props} />}
               size="sm"
               fw={600}
               aria-label={`${number.toLocaleString()} ${label}`}

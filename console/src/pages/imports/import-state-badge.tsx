@@ -1,4 +1,4 @@
-import { IconBan, IconCheck, IconClock, IconPlayerPlay, IconX } from '@tabler/icons-react';
+import { IconArrowBackUp, IconBan, IconCheck, IconClock, IconPlayerPlay, IconX } from '@tabler/icons-react';
 import type { ImportState } from '../../queries/enums.ts';
 import classes from './imports.module.css';
 import { importMessages } from './messages.ts';
@@ -11,13 +11,18 @@ const ICONS = {
   cancelled: IconBan,
 } as const;
 
+interface ImportStateBadgeProps {
+  state: ImportState;
+  isUndone?: boolean;
+}
+
 /** The state of an import, by label and icon. */
-export function ImportStateBadge({ state }: { state: ImportState }) {
-  const Icon = ICONS[state];
+export function ImportStateBadge({ state, isUndone = false }: ImportStateBadgeProps) {
+  const Icon = isUndone ? IconArrowBackUp : ICONS[state];
   return (
-    <span className={classes.state} data-state={state}>
-      <Icon size={15} aria-hidden />
-      {importMessages.states[state]}
+    <span className={classes.state} data-state={isUndone ? 'undone' : state}>
+      <Icon size={16} aria-hidden />
+      {isUndone ? importMessages.undone : importMessages.states[state]}
     </span>
   );
 }

@@ -17,10 +17,11 @@ export const importMessages = {
   states: {
     queued: 'Waiting',
     running: 'Running',
-    succeeded: 'Done',
+    succeeded: 'Imported',
     failed: 'Failed',
     cancelled: 'Cancelled',
   },
+  undone: 'Undone',
 
   /** Options that apply to all dropped reports. */
   options: {

@@ -17,7 +17,6 @@ export interface DroppedFile {
 interface CardState {
   canStart: boolean;
   started: boolean;
-  needsAssessment: boolean;
 }
 
 interface NewImportsProps {
@@ -40,17 +39,7 @@ export function NewImports({ files, onRemove }: NewImportsProps) {
   const allStarted = shownStates.length > 0 && shownStates.every(({ started }) => started);
   return (
     <Stack gap="sm">
-      {!allStarted && (
-        <ImportOptions
-          settings={settings}
-          onChange={setSettings}
-          assessmentError={
-            settings.assessmentUid === null && shownStates.some(({ needsAssessment }) => needsAssessment)
-              ? importMessages.options.chooseAssessment
-              : undefined
-          }
-        />
-      )}
+      {!allStarted && <ImportOptions settings={settings} onChange={setSettings} />}
       {files.map(({ id, file }) => (
         <ImportFileCard
           key={id}
@@ -70,7 +59,7 @@ export function NewImports({ files, onRemove }: NewImportsProps) {
         )}
         {files.length > 1 && !allStarted && <DimmedText>{pluralize(files.length, 'report')}</DimmedText>}
         <Button size="xs" variant="default" onClick={() => onRemove(files.map(({ id }) => id))}>
-          {allStarted ? 'Done' : importMessages.file.removeAll}
+          {allStarted ? 'Close' : importMessages.file.removeAll}
         </Button>
       </Group>
     </Stack>
