@@ -139,14 +139,14 @@ describeInBrowser('Console: Markdown', () => {
       http_requests: [request, response, `${request}\n\n${response}`, `${request}\r\n\r\nHTTP`, 'seen'],
     });
     const page = await assay.enter('admin', `/vulnerabilities/${id}`);
-    const captions = page.locator('figcaption');
+    const captions = page.locator('figcaption > b');
     await captions.first().waitFor();
     expect(await captions.allInnerTexts()).toEqual([
-      '1. Request',
-      '2. Response',
-      '3. Request and response',
-      '4. Request',
-      '5. Evidence',
+      'Request',
+      'Response',
+      'Request and response',
+      'Request',
+      'Evidence',
     ]);
   });
 });

@@ -84,6 +84,6 @@ describeInBrowser('Console: uploads', () => {
     expect(await files.getByText('Upload failed').count()).toBe(0);
     isFull = false;
     await page.getByText('late.txt attached').waitFor();
-    await files.getByText('Attachments (1)').waitFor();
+    await files.getByRole('heading', { name: 'Attachments 1' }).waitFor();
   });
 });

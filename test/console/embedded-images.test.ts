@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { splitEvidence, stripImages } from '../../console/src/pages/vulnerability/embedded-images.ts';
+import { splitEvidence, stripImages } from '../../console/src/components/embedded-images.ts';
 import { isLinear } from '../harness/growth.ts';
 
 describe('Console: images in texts', () => {

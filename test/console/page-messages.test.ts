@@ -60,9 +60,8 @@ describe('Console messages: vulnerability page', () => {
     expect(vulnerabilityMessages.attached(['a.txt'])).toBe('a.txt attached');
     expect(vulnerabilityMessages.attached(['a.txt', 'b.txt'])).toBe('2 files attached');
     expect(vulnerabilityMessages.deletedComments(0)).toBe('0 comments');
-    expect(activityMessages.retestsTab(0, false)).toBe('Retests');
-    expect(activityMessages.retestsTab(2, false)).toBe('Retests (2)');
-    expect(activityMessages.retestsTab(1, true)).toBe('Retests (1), 1 pending');
+    expect(activityMessages.retestsTab(0)).toBe('Retests');
+    expect(activityMessages.retestsTab(2)).toBe('Retests (2)');
     expect(conflictMessages.remaining(1)).toBe('1 field left to choose');
     expect(conflictMessages.onlyMine(['Title', 'Tags'])).toBe('Changed by you only, and kept: Title, Tags.');
     expect(vulnerabilityFormMessages.moveUp('step', 2)).toBe('Move step 2 up');

@@ -3,7 +3,7 @@ import remarkParse from 'remark-parse';
 import remarkRehype from 'remark-rehype';
 import { unified } from 'unified';
 import { describe, expect, it } from 'vitest';
-import { splitEvidence } from '../../console/src/pages/vulnerability/embedded-images.ts';
+import { splitEvidence } from '../../console/src/components/embedded-images.ts';
 import { normalizeFinding } from '../../src/importers/normalize-finding.ts';
 
 const processor = unified().use(remarkParse).use(remarkGfm).use(remarkRehype);

@@ -11,12 +11,12 @@ interface CopyButtonProps {
   text: string;
   /** "Copy link". */
   label: string;
-  /** Whether to show the label; otherwise only an icon. */
-  withLabel?: boolean;
+  /** How a button with the label looks; without it the button is an icon. */
+  variant?: 'default' | 'subtle';
 }
 
 /** Copies a text to the clipboard. */
-export function CopyButton({ text, label, withLabel = false }: CopyButtonProps) {
+export function CopyButton({ text, label, variant }: CopyButtonProps) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return undefined;
@@ -30,9 +30,16 @@ export function CopyButton({ text, label, withLabel = false }: CopyButtonProps) 
     );
   const icon = isCopied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />;
   const shownLabel = isCopied ? 'Copied' : label;
-  if (withLabel)
+  if (variant !== undefined)
     return (
-      <Button size="compact-sm" variant="default" leftSection={icon} onClick={copy} aria-live="polite">
+      <Button
+        size="compact-sm"
+        variant={variant}
+        color="gray"
+        leftSection={icon}
+        onClick={copy}
+        aria-live="polite"
+      >
         {shownLabel}
       </Button>
     );

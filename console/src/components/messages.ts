@@ -14,6 +14,11 @@ export const commonMessages = {
   undone: 'Change undone',
   undoFailed: 'Could not undo the change',
   uploadWaiting: 'Waiting for other uploads',
+  fold: {
+    showAll: 'Show all',
+    showAllOf: (count: number) => `Show all ${count.toLocaleString()}`,
+    showLess: 'Show less',
+  },
   andMore: (count: number) => `and ${count.toLocaleString()} more`,
   draftTooLarge: 'This draft is too large for the browser to save. Submit it before you leave the page',
 

@@ -37,6 +37,9 @@ export function useRequestRetest(id: number) {
 }
 
 export type DecidedStatus = Exclude<Retest['status'], 'requested'>;
+export type DecidedRetest = Retest & { status: DecidedStatus };
+
+export const isDecided = (retest: Retest): retest is DecidedRetest => retest.status !== 'requested';
 
 /** Decides a retest (operation 29). */
 export function useDecideRetest(id: number) {

@@ -20,7 +20,7 @@ export function CopyableLink({ label, description, link }: CopyableLinkProps) {
         value={link}
         onFocus={(event) => event.currentTarget.select()}
       />
-      <CopyButton text={link} label={peopleMessages.invite.copyLink} withLabel />
+      <CopyButton text={link} label={peopleMessages.invite.copyLink} variant="default" />
     </Group>
   );
 }
