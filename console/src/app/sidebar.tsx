@@ -1,4 +1,4 @@
-import { Kbd, Skeleton } from '@mantine/core';
+import { Kbd, Skeleton, VisuallyHidden } from '@mantine/core';
 import { IconSearch, IconTarget } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -100,7 +100,7 @@ function Count({ count = 0, unit }: { count: number | undefined; unit: string })
     count > 0 && (
       <span className={classes.count}>
         {count.toLocaleString()}
-        <span className={classes.unit}> {unit}</span>
+        <VisuallyHidden component="span"> {unit}</VisuallyHidden>
       </span>
     )
   );
