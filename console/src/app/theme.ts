@@ -46,8 +46,6 @@ export const theme = createTheme({
       : {}),
   }),
   colors: { accent, gray, dark },
-  white: 'var(--raised)',
-  black: 'var(--ink)',
   fontFamily: 'var(--font)',
   fontFamilyMonospace: 'var(--mono)',
   fontSizes,
@@ -81,6 +79,9 @@ export const theme = createTheme({
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     ModalHeader: { defaultProps: { role: 'presentation' } },
     DrawerHeader: { defaultProps: { role: 'presentation' } },
+    // The accent is light in the dark scheme.
+    Checkbox: { defaultProps: { iconColor: 'var(--on-accent)' } },
+    Radio: { defaultProps: { iconColor: 'var(--on-accent)' } },
     // An accessible name requires a role.
     Loader: { defaultProps: { role: 'status', 'aria-label': 'Loading' } },
     // 28 pixels small, 32 by default.
