@@ -32,6 +32,7 @@ async function openPreview(page: Page): Promise<void> {
   await page.locator('[role=row]').nth(3).waitFor();
   await page.keyboard.press('j');
   await page.keyboard.press('o');
+  await page.locator('aside h2').waitFor();
 }
 
 const PICTURES: readonly Picture[] = [
@@ -169,6 +170,10 @@ async function show(page: Page, { path, prepare }: Picture): Promise<void> {
   await page.waitForLoadState('networkidle');
   await prepare?.(page);
   await page.waitForLoadState('networkidle');
+  // Parts of the console that load on demand.
+  await page.waitForFunction(
+    `document.querySelector('.mantine-Loader-root, .mantine-Skeleton-root, [aria-busy="true"]') === null`,
+  );
   await page.evaluate('document.fonts.ready');
 }
 

@@ -54,7 +54,10 @@ function OrganizationLink() {
   return (
     <Link to="/" className={classes.organization}>
       {user === undefined || organizations === undefined ? (
-        <Skeleton height={12} width={120} />
+        <>
+          <Skeleton height={12} width={120} />
+          <VisuallyHidden>Assay</VisuallyHidden>
+        </>
       ) : (
         <>
           <span className={classes.mark} aria-hidden>

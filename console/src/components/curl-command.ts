@@ -1,5 +1,5 @@
 const REQUEST_LINE = /^([A-Z]{3,20}) (\S+) HTTP\/[\d.]{1,3}$/;
-const HEADER = /^([\w!#$%&'*+.^`|~-]+):[ \t]*(.*)$/s;
+const HEADER = /^([\w!#$%&'*+.^`|~-]+):(.*)$/s;
 /** Characters that a terminal may act on when they are pasted. */
 const CONTROL = /(?![\n\t])\p{Cc}/u;
 /** curl sets these itself. */
@@ -16,7 +16,7 @@ export function curlCommand(text: string): string | undefined {
   if (method === undefined || target === undefined) return undefined;
   const headers = lines.flatMap((line) => {
     const [, name, value] = HEADER.exec(line) ?? [];
-    return name === undefined || value === undefined ? [] : [{ name, value }];
+    return name === undefined || value === undefined ? [] : [{ name, value: value.trimStart() }];
   });
   const url = urlOf(target, headers.find(({ name }) => name.toLowerCase() === 'host')?.value.trim());
   if (url === undefined) return undefined;

@@ -15,7 +15,10 @@ const MAX_LINE_LENGTH = 4_000;
 const REQUEST_LINE = /^([A-Z]{3,20})( .*)( HTTP\/[\d.]{1,3})$/;
 const STATUS_LINE = /^(HTTP\/[\d.]{1,3})( .*)?$/;
 const HEADER = /^([\w!#$%&'*+.^`|~-]+:)(.*)$/;
-const JSON_TOKEN = /("(?:[^"\\]|\\.)*"?)(\s*:)?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\b(?:true|false|null)\b/g;
+const JSON_TOKEN = /("(?:[^"\\]|\\.)*"?)|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\b(?:true|false|null)\b/g;
+
+/** What follows the name of a member. */
+const COLON = /\s*:/y;
 
 /** @returns the lines of a text without the blank ones at its end */
 export function splitLines(text: string): string[] {
@@ -86,11 +89,11 @@ function bodyFormat(line: string, contentType: string): Section {
 function jsonTokens(line: string): Token[] {
   const tokens: Token[] = [];
   let end = 0;
-  for (const { 0: match, 1: string, 2: colon = '', index } of line.matchAll(JSON_TOKEN)) {
+  for (const { 0: match, 1: string, index } of line.matchAll(JSON_TOKEN)) {
     tokens.push({ text: line.slice(end, index) });
-    if (string === undefined) tokens.push({ text: match, kind: 'number' });
-    else tokens.push({ text: string, kind: colon === '' ? 'string' : 'key' }, { text: colon });
     end = index + match.length;
+    COLON.lastIndex = end;
+    tokens.push({ text: match, kind: string === undefined ? 'number' : COLON.test(line) ? 'key' : 'string' });
   }
   tokens.push({ text: line.slice(end) });
   return tokens.filter(({ text }) => text !== '');
