@@ -171,9 +171,10 @@ async function show(page: Page, { path, prepare }: Picture): Promise<void> {
   await prepare?.(page);
   await page.waitForLoadState('networkidle');
   // Parts of the console that load on demand.
-  await page.waitForFunction(
-    `document.querySelector('.mantine-Loader-root, .mantine-Skeleton-root, [aria-busy="true"]') === null`,
-  );
+  await page
+    .locator('.mantine-Loader-root, .mantine-Skeleton-root, [aria-busy="true"]')
+    .first()
+    .waitFor({ state: 'detached' });
   await page.evaluate('document.fonts.ready');
 }
 
