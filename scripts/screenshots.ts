@@ -20,7 +20,7 @@ type ColorScheme = 'light' | 'dark';
 interface Picture {
   /** The name of the file, and of the design. */
   name: string;
-  /** Who is signed in; nobody by default. */
+  /** The signed-in user; without one, the page is public. */
   user?: User;
   path: string;
   /** Steps from the loaded page to the state of the picture. */

@@ -5,9 +5,9 @@ const shades = (...names: string[]) => names.map((name) => `var(--${name})`) as 
 
 // Both schemes have the same tokens, whose values follow the scheme.
 const accent = shades(...Array.from({ length: 10 }, () => 'accent'));
-/** What Mantine's styles take in the light scheme. */
+/** The shades that Mantine's styles use in the light scheme. */
 const gray = shades('hover', 'hover', 'line', 'line', 'line-2', 'control', 'ink-3', 'ink-2', 'ink-2', 'ink');
-/** What they take in the dark scheme. */
+/** The shades that Mantine's styles use in the dark scheme. */
 const dark = shades(
   'ink',
   'ink-2',

@@ -5,6 +5,28 @@ import classes from './foldable.module.css';
 
 const messages = commonMessages.fold;
 
+interface FoldButtonProps {
+  /** The id of the folded element. */
+  id: string;
+  /** The label while it is folded. */
+  label: string;
+  isExpanded: boolean;
+  onChange: (isExpanded: boolean) => void;
+}
+
+const FoldButton = ({ id, label, isExpanded, onChange }: FoldButtonProps) => (
+  <Button
+    size="compact-sm"
+    variant="subtle"
+    mt="xs"
+    aria-controls={id}
+    aria-expanded={isExpanded}
+    onClick={() => onChange(!isExpanded)}
+  >
+    {isExpanded ? messages.showLess : label}
+  </Button>
+);
+
 /** Folds content that is taller than 1,200 pixels. */
 export function Foldable({ children }: { children: ReactNode }) {
   const id = useId();
@@ -34,16 +56,7 @@ export function Foldable({ children }: { children: ReactNode }) {
         <div ref={content}>{children}</div>
       </div>
       {isTall && (
-        <Button
-          size="compact-sm"
-          variant="subtle"
-          mt="xs"
-          aria-controls={id}
-          aria-expanded={isExpanded}
-          onClick={() => setExpanded(!isExpanded)}
-        >
-          {isExpanded ? messages.showLess : messages.showAll}
-        </Button>
+        <FoldButton id={id} label={messages.showAll} isExpanded={isExpanded} onChange={setExpanded} />
       )}
     </>
   );
@@ -71,16 +84,12 @@ export function FoldableList<Item>({ items, className, children }: FoldableListP
         ))}
       </ul>
       {items.length > FOLDED_ITEMS && (
-        <Button
-          size="compact-sm"
-          variant="subtle"
-          mt="xs"
-          aria-controls={id}
-          aria-expanded={isExpanded}
-          onClick={() => setExpanded(!isExpanded)}
-        >
-          {isExpanded ? messages.showLess : messages.showAllOf(items.length)}
-        </Button>
+        <FoldButton
+          id={id}
+          label={messages.showAllOf(items.length)}
+          isExpanded={isExpanded}
+          onChange={setExpanded}
+        />
       )}
     </>
   );

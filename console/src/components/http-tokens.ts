@@ -17,7 +17,7 @@ const STATUS_LINE = /^(HTTP\/[\d.]{1,3})( .*)?$/;
 const HEADER = /^([\w!#$%&'*+.^`|~-]+:)(.*)$/;
 const JSON_TOKEN = /("(?:[^"\\]|\\.)*"?)|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\b(?:true|false|null)\b/g;
 
-/** What follows the name of a member. */
+/** The colon after the name of a JSON member. */
 const COLON = /\s*:/y;
 
 /** @returns the lines of a text without the blank ones at its end */
