@@ -10,6 +10,7 @@ import {
   RETEST_STATUSES,
   SEVERITIES,
 } from '../queries/enums.ts';
+import { type Grouping, GROUPINGS } from '../queries/grouped-vulnerabilities.ts';
 import type { AssetSearch } from '../queries/assets.ts';
 import type { GroupSearch } from '../queries/groups.ts';
 import type { ImportSearch } from '../queries/imports.ts';
@@ -183,8 +184,12 @@ export function parseTagsSearch({ kind, search, organization }: Record<string, u
   });
 }
 
-/** Search parameters of the list: filters, sort order, columns and the previewed vulnerability. */
-export type VulnerabilityListParams = VulnerabilitySearch & { columns?: string[]; open?: number };
+/** Search parameters of the list: filters, sort order, grouping, columns and the previewed vulnerability. */
+export type VulnerabilityListParams = VulnerabilitySearch & {
+  group?: Grouping;
+  columns?: string[];
+  open?: number;
+};
 
 /** `undefined` removes a parameter. */
 export type VulnerabilityListParamsChange = {
@@ -217,6 +222,7 @@ export function parseVulnerabilityListParams(search: Record<string, unknown>): V
   for (const name of DATE_FILTERS) if (typeof search[name] === 'string') parsed[name] = search[name];
   parsed.search = parseText(search.search);
   parsed.sort = parseText(search.sort);
+  parsed.group = parseEnum(search.group, GROUPINGS)?.[0];
   if (Array.isArray(search.columns)) parsed.columns = search.columns.map(String);
   if (Number.isInteger(search.open)) parsed.open = search.open;
   return omitUndefined(parsed);

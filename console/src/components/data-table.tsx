@@ -1,21 +1,24 @@
 import { Alert, Button } from '@mantine/core';
 import { useElementSize, useMergedRef } from '@mantine/hooks';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { columnVisibilityFeature, type ColumnDef, tableFeatures, useTable } from '@tanstack/react-table';
+import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { loadedRows, type PagedList } from '../queries/paged-list.ts';
 import { errorText } from './notifications.tsx';
 import { SelectAll, HeaderCell } from './table-head.tsx';
-import type { RowSelection, Column } from './table-column.tsx';
+import { GroupHeadRow, type RowGroups } from './row-groups.tsx';
+import { layOutRows, type RowLayout } from './row-layout.ts';
+import { type RowSelection, type Column, toggleId } from './table-column.tsx';
 import { TableRow } from './table-row.tsx';
 import classes from './data-table.module.css';
 import { commonMessages } from './messages.ts';
 
-const features = tableFeatures({ columnVisibilityFeature });
 /** Rows rendered beyond the visible ones, so that scrolling shows no gap. */
 const OVERSCAN = 10;
 /** Pixels. */
 const ROW_HEIGHT = 40;
+/** Pixels of the head of a group, and of that of the table. */
+const GROUP_HEIGHT = 36;
+const HEAD_HEIGHT = 33;
 /** Pixels. Narrower tables hide selected columns that do not fit. */
 const WIDE_TABLE = 620;
 /** Pixels. Narrower tables show the narrow variant of their columns. */
@@ -43,6 +46,7 @@ interface DataTableProps<Row> {
   rowHeight?: number;
   /** Whether only screen readers read the header. */
   hidesHead?: boolean;
+  groups?: RowGroups;
   /** Shown if there are no rows. */
   empty: ReactNode;
 }
@@ -53,22 +57,42 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
   const { ref: frame, width } = useElementSize<HTMLDivElement>();
   const mergedRef = useMergedRef(scroller, frame);
+  const { groups } = props;
+  const layout = useMemo(
+    () => groups?.layout ?? layOutRows(list.total, [], new Set()),
+    [groups?.layout, list.total],
+  );
+  const topHeight = hidesHead ? 0 : HEAD_HEIGHT;
   const virtual = useVirtualizer({
-    count: list.total,
+    count: layout.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
+    estimateSize: (position) => ('head' in layout.at(position) ? GROUP_HEIGHT : rowHeight),
     overscan: OVERSCAN,
+    scrollPaddingStart: groups === undefined ? 0 : GROUP_HEIGHT,
+    scrollPaddingEnd: topHeight,
+    rangeExtractor(range) {
+      const sticky = stickyPosition(layout, range.startIndex);
+      const positions = defaultRangeExtractor(range);
+      return sticky === undefined || positions.includes(sticky) ? positions : [sticky, ...positions];
+    },
   });
-  useEffect(() => virtual.measure(), [virtual, rowHeight]);
+  useEffect(() => virtual.measure(), [virtual, rowHeight, layout]);
   const items = virtual.getVirtualItems();
-  const first = items[0]?.index ?? 0;
-  const last = items.at(-1)?.index ?? 0;
+  const shownRows = items.flatMap(({ index }) => {
+    const position = layout.at(index);
+    return 'row' in position ? [position.row] : [];
+  });
+  const first = shownRows[0] ?? 0;
+  const last = shownRows.at(-1) ?? 0;
+  const stickyHead = stickyPosition(layout, virtual.range?.startIndex ?? 0);
   const { isScrolling } = virtual;
   useEffect(() => {
     list.load(first, last, isScrolling);
   }, [list, first, last, isScrolling]);
   useEffect(() => {
-    if (current !== undefined) virtual.scrollToIndex(current);
+    if (current !== undefined) virtual.scrollToIndex(layout.positionOf(current));
+    // Not whenever the layout changes: it does while pages load.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [current, virtual]);
   useEffect(() => {
     if (scroller.current !== null) scroller.current.scrollTop = 0;
@@ -96,7 +120,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         className={classes.scroller}
         role="grid"
         aria-label={label}
-        aria-rowcount={list.total + 1}
+        aria-rowcount={layout.length + 1}
         aria-busy={list.isPending || list.isPlaceholder}
         aria-activedescendant={current === undefined ? undefined : `row-${current}`}
         tabIndex={0}
@@ -115,12 +139,32 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           </div>
         </div>
         <div role="rowgroup" className={classes.body} style={{ height: virtual.getTotalSize() }}>
-          {items.map(({ index, start }) => {
+          {items.map(({ index: position, start }) => {
+            const shown = layout.at(position);
+            if ('head' in shown) {
+              const group = groups?.groups[shown.head];
+              const isSticky = position === stickyHead;
+              return (
+                group !== undefined && (
+                  <GroupHeadRow
+                    key={group.id}
+                    group={group}
+                    isCollapsed={groups?.collapsed.has(group.id) === true}
+                    rowIndex={position + 2}
+                    isSticky={isSticky}
+                    style={isSticky ? { top: topHeight } : { transform: `translateY(${start}px)` }}
+                    onToggle={() => groups?.toggle(group.id)}
+                  />
+                )
+              );
+            }
+            const index = shown.row;
             const row = list.rowAt(index);
             return (
               <TableRow
                 key={index}
                 index={index}
+                rowIndex={position + 2}
                 row={row}
                 offset={start}
                 height={rowHeight}
@@ -138,6 +182,12 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       </div>
     </div>
   );
+}
+
+/** @returns the position of the head of the group at the top, which stays there */
+function stickyPosition(layout: RowLayout, top: number): number | undefined {
+  const group = layout.groupAt(top);
+  return group < 0 ? undefined : layout.headAt(group);
 }
 
 /** Handlers of clicks on rows, and of the keys of the grid. */
@@ -201,49 +251,27 @@ function useShownColumns<Row extends object>(
   width: number,
 ) {
   const hasSelection = selection !== undefined;
-  const columnVisibility = useMemo(() => {
-    const isShown = ({ id, minTableWidth = 0, isHiddenByDefault = false }: Column<Row>) =>
-      selectedColumns === undefined
-        ? !isHiddenByDefault && minTableWidth <= width
-        : selectedColumns.includes(id) && (width >= WIDE_TABLE || minTableWidth <= width);
-    return Object.fromEntries(columns.map((column) => [column.id, isShown(column)]));
-  }, [columns, selectedColumns, width]);
+  const isShown = ({ id, minTableWidth = 0, isHiddenByDefault = false }: Column<Row>) =>
+    selectedColumns === undefined
+      ? !isHiddenByDefault && minTableWidth <= width
+      : selectedColumns.includes(id) && (width >= WIDE_TABLE || minTableWidth <= width);
   const isNarrow = ({ narrow }: Column<Row>) =>
     narrow !== undefined && width < (narrow.below ?? NARROW_TABLE);
-  const definitions = useMemo(
-    () =>
-      columns.map(({ id, header, cell }): ColumnDef<typeof features, Row> => ({
-        id,
-        header,
-        cell: ({ row }) => cell(row.original),
-      })),
-    [columns],
-  );
-  // The table gets no rows: with them, each loaded page would rebuild its row model.
-  const table = useTable({
-    features,
-    columns: definitions,
-    data: NO_ROWS as Row[],
-    state: { columnVisibility },
-  });
-  const idsOf = (some: readonly { id: string }[]) => some.map(({ id }) => id).join(' ');
-  const ids = idsOf(table.getVisibleLeafColumns());
-  const narrowIds = idsOf(columns.filter(isNarrow));
+  // Another width shows other columns only at some widths.
+  const variant = columns.map((column) => (isShown(column) ? (isNarrow(column) ? 2 : 1) : 0)).join('');
   return useMemo(() => {
-    const visible = new Set(ids.split(' '));
-    const narrow = new Set(narrowIds.split(' '));
-    const shownColumns = columns
-      .filter(({ id }) => visible.has(id))
-      .map((column) => (narrow.has(column.id) ? { ...column, ...column.narrow } : column));
+    const shown = columns.flatMap((column, index) => {
+      const kind = variant[index];
+      if (kind === '0') return [];
+      return [kind === '2' ? { ...column, ...column.narrow } : column];
+    });
     return {
-      shown: shownColumns,
-      cells: shownColumns.map(({ id, isNumeric, cell }) => ({ id, isNumeric, cell })),
-      template: `${hasSelection ? '24px ' : ''}${shownColumns.map((column) => column.width).join(' ')}`,
+      shown,
+      cells: shown.map(({ id, isNumeric, cell }) => ({ id, isNumeric, cell })),
+      template: `${hasSelection ? '24px ' : ''}${shown.map((column) => column.width).join(' ')}`,
     };
-  }, [columns, ids, narrowIds, hasSelection]);
+  }, [columns, variant, hasSelection]);
 }
-
-const NO_ROWS: readonly object[] = [];
 
 /** @returns the loaded rows from one index to another, in either direction */
 function rowsBetween<Row>(list: PagedList<Row>, from: number, to: number): Row[] {
@@ -251,11 +279,4 @@ function rowsBetween<Row>(list: PagedList<Row>, from: number, to: number): Row[]
   return Array.from({ length: Math.abs(to - from) + 1 }, (_, offset) => list.rowAt(first + offset)).filter(
     (row) => row !== undefined,
   );
-}
-
-/** @returns the ids, with this one added or removed */
-export function toggleId(selected: ReadonlySet<string>, id: string): ReadonlySet<string> {
-  const next = new Set(selected);
-  if (!next.delete(id)) next.add(id);
-  return next;
 }

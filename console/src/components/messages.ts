@@ -26,6 +26,9 @@ export const commonMessages = {
     loadFailed: 'Could not load the list',
     found: (count: number) => `${count.toLocaleString()} found`,
     moreThan: (count: number) => `More than ${count.toLocaleString()} found`,
+    groupCount: (count: number) => count.toLocaleString(),
+    noLongerMatches: 'No longer matches',
+    noLongerMatchesHint: 'The list will not contain it when it is read again.',
     noResults: 'No results',
     clearFilters: 'Clear filters',
     select: (name: string) => `Select ${name}`,
@@ -55,6 +58,7 @@ export const commonMessages = {
     columns: 'Columns',
     automatic: 'Automatic columns',
     sort: (order: string) => `Sort: ${order}`,
+    group: (value: string) => `Group: ${value}`,
   },
 
   view: {

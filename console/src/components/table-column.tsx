@@ -30,6 +30,13 @@ export interface RowSelection {
   onChange: (selected: ReadonlySet<string>) => void;
 }
 
+/** @returns the ids, with this one added or removed */
+export function toggleId(selected: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(selected);
+  if (!next.delete(id)) next.add(id);
+  return next;
+}
+
 interface RowLinkProps {
   /** Path in the console. */
   to: string;

@@ -11,6 +11,8 @@ interface RowCell<Row> {
 
 interface TableRowProps<Row> {
   index: number;
+  /** The `aria-rowindex`. */
+  rowIndex: number;
   /** Undefined until it is loaded. */
   row: Row | undefined;
   /** Pixels from the top of the table. */
@@ -31,15 +33,27 @@ interface TableRowProps<Row> {
 
 /** A row of a table, memoized because scrolling renders many. */
 export const TableRow = memo(function TableRow<Row>(props: TableRowProps<Row>) {
-  const { index, row, offset, height, cells, template, isCurrent, isSelected, rowName, onToggle, onClick } =
-    props;
+  const {
+    index,
+    rowIndex,
+    row,
+    offset,
+    height,
+    cells,
+    template,
+    isCurrent,
+    isSelected,
+    rowName,
+    onToggle,
+    onClick,
+  } = props;
   const style = { gridTemplateColumns: template, height, transform: `translateY(${offset}px)` };
   if (row === undefined)
     return (
       <div
         id={`row-${index}`}
         role="row"
-        aria-rowindex={index + 2}
+        aria-rowindex={rowIndex}
         data-current={isCurrent || undefined}
         className={classes.row}
         style={style}
@@ -57,7 +71,7 @@ export const TableRow = memo(function TableRow<Row>(props: TableRowProps<Row>) {
     <div
       id={`row-${index}`}
       role="row"
-      aria-rowindex={index + 2}
+      aria-rowindex={rowIndex}
       aria-selected={isSelected}
       data-current={isCurrent || undefined}
       className={classes.row}

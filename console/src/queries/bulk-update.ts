@@ -166,12 +166,12 @@ function affectedLists(client: QueryClient, { ids, filter }: BulkUpdateRequest):
   const keys = client
     .getQueryCache()
     .findAll({ queryKey: VULNERABILITIES_KEY })
-    .map(({ queryKey }) => queryKey)
-    .filter(([, search, part]) => {
+    .map(({ queryKey }) => queryKey.slice(0, VULNERABILITIES_KEY.length + 1))
+    .filter(([, search]) => {
       const { sort: _, ...filters } = (search ?? {}) as Record<string, unknown>;
-      return part === 'rows' && hashKey([filters]) === hashKey([filter ?? {}]);
+      return hashKey([filters]) === hashKey([filter ?? {}]);
     });
-  return keys.map((key) => key.slice(0, -1));
+  return [...new Map(keys.map((key) => [hashKey(key), key])).values()];
 }
 
 function restoreRows(client: QueryClient, { rows }: PreviousRows): void {

@@ -46,6 +46,8 @@ interface ListOptions<Row> {
   /** Counts all rows, if the API can. */
   fetchTotal?: (signal: AbortSignal) => Promise<number>;
   pageSize?: number;
+  /** Whether everything that the key needs is there. */
+  isEnabled?: boolean;
 }
 
 interface PageParams {
@@ -79,6 +81,7 @@ export function usePagedList<Row>({
   fetchPage,
   fetchTotal,
   pageSize = PAGE_SIZE,
+  isEnabled = true,
 }: ListOptions<Row>): PagedList<Row> {
   const client = useQueryClient();
   const listId = hashKey(key);
@@ -86,6 +89,7 @@ export function usePagedList<Row>({
   const [start, startError] = usePages<Row, string>({
     queryKey: [...key, 'rows'],
     queryFn: ({ pageParam, signal }) => fetchPage(pageParam, signal),
+    enabled: isEnabled,
     initialPageParam: '',
     getNextPageParam: (last) => last.next,
     placeholderData: keepPreviousData,

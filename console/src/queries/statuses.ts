@@ -16,6 +16,11 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
 
 export const statusName = (id: number): string => STATUS_NAMES[id] ?? String(id);
 
+export const STATUS_IDS = Object.keys(STATUS_NAMES).map(Number);
+
+export const phaseOf = (statusId: number): 'new' | 'open' | 'closed' =>
+  statusId === 1 ? 'new' : statusId < FIXED ? 'open' : 'closed';
+
 /** Whether a status dismisses a vulnerability without a fix, which takes a reason. */
 export const isDismissal = (statusId: number): boolean => statusId > FIXED;
 

@@ -38,7 +38,10 @@ const ROW_FIELDS = [
   'outside_scope',
 ] as const;
 
-export type VulnerabilityRow = Pick<Vulnerability, (typeof ROW_FIELDS)[number]>;
+export type VulnerabilityRow = Pick<Vulnerability, (typeof ROW_FIELDS)[number]> & {
+  /** The group of a grouped list that it was read for. */
+  group?: string;
+};
 
 /** Filters and order of operation 15. */
 export type VulnerabilitySearch = VulnerabilityFilter & { sort?: string };
@@ -60,19 +63,18 @@ export function vulnerabilityFilterParams(search: VulnerabilitySearch): Record<s
 /** Prefix of the query keys of all lists of vulnerabilities; the search follows it. */
 export const VULNERABILITIES_KEY = ['vulnerabilities'] as const;
 
-/** Lists vulnerabilities (operation 15). */
-export function useVulnerabilities(search: VulnerabilitySearch): PagedList<VulnerabilityRow> {
+/** Reads pages of vulnerabilities (operation 15). */
+export function fetchVulnerabilities(search: VulnerabilitySearch, pageSize = PAGE_SIZE) {
   const query = { ...vulnerabilityFilterParams(search), 'filter[include_attachments]': false };
-  return usePagedList<VulnerabilityRow>({
-    key: [...VULNERABILITIES_KEY, search],
-    async fetchPage(cursor, signal, number) {
+  return {
+    async fetchPage(cursor: string, signal: AbortSignal, number?: number) {
       const page = await api.GET('/v1/vulnerabilities', {
         params: {
           query: {
             ...query,
             ...(search.sort === undefined ? {} : { sort: search.sort as 'title' }),
             fields: ROW_FIELDS.join(','),
-            'page[size]': PAGE_SIZE,
+            'page[size]': pageSize,
             ...pageStart(cursor, number),
           },
         },
@@ -80,15 +82,19 @@ export function useVulnerabilities(search: VulnerabilitySearch): PagedList<Vulne
       });
       return parsePage<VulnerabilityRow>(page);
     },
-    async fetchTotal(signal) {
+    async fetchTotal(signal: AbortSignal) {
       const { response } = await api.GET('/v1/vulnerabilities', {
         params: { query: { ...query, fields: 'id', 'page[size]': 1 } },
         signal,
       });
       return parseTotal(response);
     },
-  });
+  };
 }
+
+/** Lists vulnerabilities. */
+export const useVulnerabilities = (search: VulnerabilitySearch): PagedList<VulnerabilityRow> =>
+  usePagedList({ key: [...VULNERABILITIES_KEY, search], ...fetchVulnerabilities(search) });
 
 /** Reads a vulnerability (operation 16). */
 export const vulnerabilityQuery = (id: number) =>

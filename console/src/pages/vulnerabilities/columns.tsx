@@ -34,16 +34,23 @@ interface RowContext {
   organizations: ReadonlyMap<number, { id: number; name: string }>;
   /** Whether all rows are of one assessment. */
   isOfOneAssessment: boolean;
+  /** Whether a row still matches the list after an edit. */
+  matches: (row: VulnerabilityRow) => boolean;
+}
+
+interface CellProps {
+  row: VulnerabilityRow;
+  context: RowContext;
 }
 
 /** The organization, for readers of several, and the assessment. */
-function Origin({ row, context }: { row: VulnerabilityRow; context: RowContext }) {
+function Origin({ row, context }: CellProps) {
   const organization = context.organizations.get(row.organization_profile_id);
   return (
     <span className={classes.origin}>
       {organization !== undefined && <OrganizationMark organization={organization} size="sm" />}
       {!context.isOfOneAssessment && <AssessmentName uid={row.assessment_id} />}
-      <VulnerabilityPills vulnerability={row} />
+      <VulnerabilityPills vulnerability={row} isStale={!context.matches(row)} />
     </span>
   );
 }
@@ -57,7 +64,7 @@ const titleColumn = (isCompact: boolean, context: RowContext): Column<Vulnerabil
     isCompact ? (
       <span className={classes.title}>
         <TitleLink row={row} />
-        <VulnerabilityPills vulnerability={row} />
+        <VulnerabilityPills vulnerability={row} isStale={!context.matches(row)} />
       </span>
     ) : (
       <StackedCell secondary={<Origin row={row} context={context} />}>
@@ -193,8 +200,15 @@ const assessmentColumn: Column<VulnerabilityRow> = {
   cell: ({ assessment_id: uid }) => <AssessmentName uid={uid} />,
 };
 
+interface TableOptions {
+  isOfOneAssessment?: boolean;
+  matches?: RowContext['matches'];
+}
+
+const matchAll = () => true;
+
 /** The columns of a list of vulnerabilities and the height of its rows, for its reader and the density of lists. */
-export function useVulnerabilityTable({ isOfOneAssessment = false } = {}) {
+export function useVulnerabilityTable({ isOfOneAssessment = false, matches = matchAll }: TableOptions = {}) {
   const [density] = useDensity();
   const isStaff = useIsStaff() === true;
   const isPhone = useMediaQuery('(max-width: 860px)', false, { getInitialValueInEffect: false });
@@ -205,6 +219,7 @@ export function useVulnerabilityTable({ isOfOneAssessment = false } = {}) {
     const context = {
       organizations: new Map((organizations ?? []).map((organization) => [organization.id, organization])),
       isOfOneAssessment,
+      matches,
     };
     return [
       numberColumn,
@@ -213,6 +228,6 @@ export function useVulnerabilityTable({ isOfOneAssessment = false } = {}) {
       ...(isCompact && !isOfOneAssessment ? [assessmentColumn] : []),
       ...COLUMNS,
     ];
-  }, [organizations, isCompact, isOfOneAssessment]);
+  }, [organizations, isCompact, isOfOneAssessment, matches]);
   return { columns, rowHeight: isPhone ? 92 : isCompact ? 36 : 52, hidesHead: isPhone || !isCompact };
 }

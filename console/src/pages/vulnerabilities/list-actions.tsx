@@ -28,7 +28,7 @@ export function ListActions({ params, total, onParams }: ListActionsProps) {
   const [format, setFormat] = useState<ExportFormat>();
   /** The number of matches when the bulk edit was opened. */
   const [editedTotal, setEditedTotal] = useState<number>();
-  const { columns: _, sort: __, ...addressFilter } = params;
+  const { columns: _, sort: __, group: ___, ...addressFilter } = params;
   const filter = searchOfTab(addressFilter);
   return (
     <>

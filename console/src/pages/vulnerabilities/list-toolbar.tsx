@@ -1,18 +1,21 @@
+import { ChoiceMenu } from '../../components/choice-menu.tsx';
 import { DisplayMenu } from '../../components/display-menu.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
-import { SortMenu } from '../../components/sort-menu.tsx';
+import { commonMessages } from '../../components/messages.ts';
 import {
   filterValues,
   type VulnerabilityListParamsChange,
   toFilterParam,
   type VulnerabilityListParams,
 } from '../../app/search-params.ts';
+import type { Grouping } from '../../queries/grouped-vulnerabilities.ts';
 import { useVulnerabilityTable } from './columns.tsx';
 import { useVulnerabilityFilters } from './filters.tsx';
 import { vulnerabilityListMessages as messages } from './messages.ts';
 import classes from './vulnerability-list.module.css';
 
 export const DEFAULT_SORT = '-resolved_at';
+export const DEFAULT_GROUPING: Grouping = 'severity';
 
 interface ListToolbarProps {
   /** Filters, sort order and columns. */
@@ -36,9 +39,16 @@ export function ListToolbar({ params, onFilter, onParams }: ListToolbarProps) {
       onSearch={(text) => onFilter({ search: text === '' ? undefined : text })}
     >
       <div className={classes.display}>
-        <SortMenu
-          orders={messages.orders}
-          order={params.sort ?? DEFAULT_SORT}
+        <ChoiceMenu
+          label={commonMessages.display.group}
+          choices={messages.groupings}
+          value={params.group ?? DEFAULT_GROUPING}
+          onChange={(group) => onFilter({ group: group as Grouping })}
+        />
+        <ChoiceMenu
+          label={commonMessages.display.sort}
+          choices={messages.orders}
+          value={params.sort ?? DEFAULT_SORT}
           onChange={(sort) => onFilter({ sort })}
         />
         <DisplayMenu

@@ -80,6 +80,8 @@ export const vulnerabilityListMessages = {
     title: 'Title',
   } as Readonly<Record<string, string>>,
 
+  groupings: { severity: 'Severity', status: 'Status', assessment: 'Assessment', none: 'None' },
+
   filters: {
     reportedBy: 'Reported by',
     gone: 'Gone from latest report',

@@ -42,7 +42,14 @@ interface VulnerabilityPreviewProps {
 }
 
 /** A vulnerability beside the list, with enough detail to triage it. */
-export function PreviewPane({ id, index, total, onStep, onClose, onEdit }: VulnerabilityPreviewProps) {
+export default function PreviewPane({
+  id,
+  index,
+  total,
+  onStep,
+  onClose,
+  onEdit,
+}: VulnerabilityPreviewProps) {
   const { data, error } = useQuery(vulnerabilityQuery(id));
   return (
     <aside className={classes.pane} aria-label={previewMessages.label}>

@@ -1,0 +1,223 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { SeverityMark, StatusMark } from '../../components/marks.tsx';
+import { AssessmentName } from '../../components/assessment-name.tsx';
+import { useCurrentRow, useRowShortcuts } from '../../components/current-row.ts';
+import { useRowGroups } from '../../components/row-groups.tsx';
+import { toggleId } from '../../components/table-column.tsx';
+import type { Severity } from '../../queries/enums.ts';
+import { type Grouping, useGroupedVulnerabilities } from '../../queries/grouped-vulnerabilities.ts';
+import { findLoadedIndex, loadedRows } from '../../queries/paged-list.ts';
+import type { VulnerabilityRow } from '../../queries/vulnerabilities.ts';
+import {
+  omitUndefined,
+  type VulnerabilityListParams,
+  type VulnerabilityListParamsChange,
+} from '../../app/search-params.ts';
+import { type Permission, useIsStaff, useListRights, usePermissions } from '../../session/permissions.ts';
+import { EDIT_KINDS, type EditKind, type EditTarget, mayEdit } from './edit-targets.ts';
+import { searchOfTab, tabOf } from './list-tabs.tsx';
+import { DEFAULT_GROUPING, DEFAULT_SORT } from './list-toolbar.tsx';
+import { vulnerabilityListMessages as messages } from './messages.ts';
+import { rowMatches } from './row-matches.ts';
+
+export const NEW_VULNERABILITY_PATH = '/vulnerabilities/new';
+
+export const idOf = ({ id }: VulnerabilityRow) => String(id);
+
+interface GroupLabelProps {
+  grouping: Grouping;
+  id: string;
+}
+
+function GroupLabel({ grouping, id }: GroupLabelProps) {
+  if (grouping === 'severity') return <SeverityMark severity={id as Severity} withLabel />;
+  if (grouping === 'status') return <StatusMark id={Number(id)} withLabel />;
+  return <AssessmentName uid={id} />;
+}
+
+function parseAddress({ open, ...params }: VulnerabilityListParams, isStaff: boolean) {
+  // The server refuses the filter to others, who may have the link of a colleague.
+  if (!isStaff) delete params.draft;
+  const { columns, group: grouping = DEFAULT_GROUPING, ...search } = params;
+  return {
+    open,
+    params,
+    columns,
+    grouping,
+    search,
+    listSearch: { sort: DEFAULT_SORT, ...searchOfTab(search) },
+  };
+}
+
+/** The parameters in the URL, the rows, the current row, the selection and the open editor. */
+export function useListState() {
+  const address = useSearch({ from: '/vulnerabilities' });
+  const isStaff = useIsStaff() === true;
+  const { open, params, columns, grouping, search, listSearch } = useMemo(
+    () => parseAddress(address, isStaff),
+    [address, isStaff],
+  );
+  const navigate = useNavigate({ from: '/vulnerabilities' });
+  const { list, groups: rowGroups } = useGroupedVulnerabilities(listSearch, grouping);
+  const groups = useRowGroups(
+    useMemo(
+      () => rowGroups.map((group) => ({ ...group, label: <GroupLabel grouping={grouping} id={group.id} /> })),
+      [rowGroups, grouping],
+    ),
+    list.total,
+  );
+  const matches = useCallback(
+    (row: VulnerabilityRow) => rowMatches(row, listSearch, grouping),
+    [listSearch, grouping],
+  );
+  const rows = useCurrentRow(list);
+  const { current, setCurrent, row } = rows;
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [edit, setEdit] = useState<{ kind: EditKind; targets: readonly EditTarget[] }>();
+  const tab = tabOf(search);
+  const [shownTab, setShownTab] = useState(tab);
+  if (tab !== shownTab) {
+    setShownTab(tab);
+    setCurrent(undefined);
+    setSelected(new Set());
+  }
+  /** The ids of drafts to publish. */
+  const [publishing, setPublishing] = useState<readonly number[]>();
+  const rightsOf = useListRights();
+
+  // A vulnerability previewed by the URL becomes the current row once its row has loaded.
+  const isOpenUnknown = open !== undefined && current === undefined;
+  const openIndex = useMemo(
+    () => (isOpenUnknown ? findLoadedIndex(list, ({ id }) => id === open) : -1),
+    [list, open, isOpenUnknown],
+  );
+  if (openIndex >= 0) setCurrent(openIndex);
+
+  const updateParams = (change: VulnerabilityListParamsChange) =>
+    void navigate({ search: (previous) => omitUndefined({ ...previous, ...change }), replace: true });
+  const filter = (change: VulnerabilityListParamsChange) => {
+    setCurrent(undefined);
+    setSelected(new Set());
+    updateParams({ open: undefined, ...change });
+  };
+  const replaceParams = (next: VulnerabilityListParams) => {
+    setCurrent(undefined);
+    setSelected(new Set());
+    void navigate({ search: omitUndefined({ ...next }), replace: true });
+  };
+  /** Whether the preview follows the current row once that has loaded. */
+  const isPreviewDue = useRef(false);
+  const show = (target: number) => {
+    const index = groups.layout.nearest(target, target >= (current ?? -1) ? 1 : -1);
+    setCurrent(index);
+    const next = list.rowAt(index);
+    isPreviewDue.current = next === undefined;
+    if (open !== undefined && next !== undefined) updateParams({ open: next.id });
+  };
+  useEffect(() => {
+    if (!isPreviewDue.current || row === undefined) return;
+    isPreviewDue.current = false;
+    if (open !== undefined) updateParams({ open: row.id });
+  });
+  /** The selected vulnerabilities, or else the current row. */
+  const targetRows =
+    selected.size > 0
+      ? loadedRows(list, idOf).filter((one) => selected.has(idOf(one)))
+      : row === undefined
+        ? []
+        : [row];
+  const targets = targetRows.map((one): EditTarget => ({ ...one, rights: rightsOf(one) }));
+  const kinds = EDIT_KINDS.filter((kind) => targets.every((target) => mayEdit(kind, target)));
+  const openEditor = (kind: EditKind) => () => targets.length > 0 && setEdit({ kind, targets });
+  const selectedColumns = useMemo(() => columns && ['title', ...columns], [columns]);
+  return {
+    open,
+    params,
+    selectedColumns,
+    search,
+    list,
+    groups,
+    matches,
+    rows,
+    selected,
+    setSelected,
+    edit,
+    setEdit,
+    publishing,
+    setPublishing,
+    draftIds: targets.flatMap(({ id, draft }) => (draft === true ? [id] : [])),
+    kinds,
+    openEditor,
+    show,
+    filter,
+    updateParams,
+    replaceParams,
+  };
+}
+
+type ListState = ReturnType<typeof useListState>;
+
+export const EDIT_KEYS: Readonly<Record<EditKind, string>> = {
+  status: 's',
+  tags: 't',
+  severity: 'e',
+  comment: 'c',
+  assignee: 'a',
+};
+
+/** What a role must permit for an edit of any vulnerability. */
+const KIND_PERMISSIONS: Readonly<Record<EditKind, Permission>> = {
+  status: 'comment',
+  tags: 'triage',
+  severity: 'report',
+  comment: 'comment',
+  assignee: 'comment',
+};
+
+export function useListShortcuts(state: ListState): void {
+  const { open, list, rows, selected, setSelected, show, updateParams, openEditor, kinds } = state;
+  const permissions = usePermissions();
+  const navigate = useNavigate();
+  const canSelect = permissions.allows('comment');
+  const extendSelection = (offset: 1 | -1) => () => {
+    const next = rows.offsetIndex(offset);
+    const added = [rows.row, list.rowAt(next)].filter((row) => row !== undefined);
+    setSelected(new Set([...selected, ...added.map(idOf)]));
+    show(next);
+  };
+  useRowShortcuts(rows, {
+    itemName: 'vulnerability',
+    onStep: show,
+    open: {
+      label: messages.shortcuts.preview,
+      run: ({ id }) => updateParams({ open: open === id ? undefined : id }),
+    },
+    shortcuts: {
+      ...(canSelect
+        ? {
+            x: {
+              label: messages.shortcuts.select,
+              run: () => rows.row !== undefined && setSelected(toggleId(selected, idOf(rows.row))),
+            },
+            J: { label: messages.shortcuts.extendDown, run: extendSelection(1) },
+            K: { label: messages.shortcuts.extendUp, run: extendSelection(-1) },
+            ...Object.fromEntries(
+              kinds
+                .filter((kind) => permissions.allows(KIND_PERMISSIONS[kind]))
+                .map((kind) => [EDIT_KEYS[kind], { label: messages.shortcuts[kind], run: openEditor(kind) }]),
+            ),
+          }
+        : {}),
+      ...(permissions.allows('report')
+        ? {
+            n: { label: messages.shortcuts.create, run: () => void navigate({ to: NEW_VULNERABILITY_PATH }) },
+          }
+        : {}),
+      Escape: {
+        label: messages.shortcuts.escape,
+        run: () => (open === undefined ? setSelected(new Set()) : updateParams({ open: undefined })),
+      },
+    },
+  });
+}

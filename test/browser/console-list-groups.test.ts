@@ -1,0 +1,98 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { expectAccessible } from '../harness/accessibility.ts';
+import { undo, useSharedConsole } from '../harness/console.ts';
+
+const gridOf = (page: Page) => page.getByRole('grid', { name: 'Vulnerabilities' });
+const headsOf = (page: Page) => gridOf(page).locator('[aria-expanded]');
+const headOf = (page: Page, name: RegExp) => gridOf(page).getByRole('button', { name });
+const rowsOf = (page: Page) => gridOf(page).locator('[id^="row-"]');
+
+describe('Console: groups of the list', () => {
+  const assay = useSharedConsole();
+
+  /** Number of vulnerabilities that match a filter. */
+  const countOf = async (filter: string): Promise<number> => {
+    const { token } = assay.demo().users.admin;
+    const response = await assay
+      .server()
+      .request('GET', `/v1/vulnerabilities?page[size]=1&${filter}`, { token });
+    return (JSON.parse(response.headers.get('x-pagination') ?? '{}') as { total_entries: number })
+      .total_entries;
+  };
+  const OPEN = 'filter[phase][]=new&filter[phase][]=open';
+
+  it('groups by severity, with counts, and collapses groups', async () => {
+    const page = await assay.enter('admin', '/vulnerabilities');
+    const critical = headOf(page, /^Critical/);
+    await critical.waitFor();
+    const count = await countOf(`${OPEN}&filter[severity][]=Critical`);
+    expect(await critical.textContent()).toBe(`Critical ${count}`);
+    await rowsOf(page).first().getByRole('img', { name: 'Critical' }).waitFor();
+    await expectAccessible(page);
+    await critical.click();
+    await rowsOf(page).first().getByRole('img', { name: 'High' }).waitFor();
+    expect(await critical.getAttribute('aria-expanded')).toBe('false');
+    // Moving starts with the first row that is shown.
+    await page.keyboard.press('j');
+    await gridOf(page).locator(`[id="row-${count}"][data-current]`).waitFor();
+    await page.keyboard.press('k');
+    await gridOf(page).locator(`[id="row-${count}"][data-current]`).waitFor();
+    await critical.press('Enter');
+    await rowsOf(page).first().getByRole('img', { name: 'Critical' }).waitFor();
+  });
+
+  it('has the head of the rows at the top, and every row once', async () => {
+    const page = await assay.enter('admin', '/vulnerabilities');
+    await rowsOf(page).first().waitFor();
+    await gridOf(page).focus();
+    await page.keyboard.press('End');
+    const total = await countOf(OPEN);
+    await gridOf(page)
+      .locator(`[id="row-${total - 1}"][data-current]`)
+      .getByRole('link')
+      .waitFor();
+    await headOf(page, /^Informational/).waitFor();
+    await page.keyboard.press('Home');
+    await rowsOf(page).first().getByRole('img', { name: 'Critical' }).waitFor();
+    expect(await headsOf(page).first().textContent()).toContain('Critical');
+  });
+
+  it('groups by status, by assessment or not at all, kept in the address', async () => {
+    const page = await assay.enter('admin', '/vulnerabilities');
+    await page.getByRole('button', { name: 'Group: Severity' }).click();
+    await page.getByRole('menuitemradio', { name: 'Status' }).click();
+    await page.waitForURL('**/vulnerabilities?group=status');
+    await headOf(page, /^Pending review/).waitFor();
+    await page.reload();
+    await headOf(page, /^Pending review/).waitFor();
+    await page.goto('/vulnerabilities?group=assessment');
+    await headOf(page, /^Web programme 2026/).waitFor();
+    await page.goto('/vulnerabilities?group=none');
+    await rowsOf(page).first().waitFor();
+    expect(await headsOf(page).count()).toBe(0);
+  });
+
+  it('has only the groups of its filters and its tab', async () => {
+    const page = await assay.enter('admin', '/vulnerabilities?group=status&phase=%5B%22closed%22%5D');
+    await headOf(page, /^Fixed/).waitFor();
+    expect(await headOf(page, /^Pending/).count()).toBe(0);
+    await page.goto('/vulnerabilities?severity=%5B%22Low%22%5D');
+    await headOf(page, /^Low/).waitFor();
+    expect(await headsOf(page).count()).toBe(1);
+  });
+
+  it('says of a row that an edit has taken out of its list or group', async () => {
+    const page = await assay.enter('admin', '/vulnerabilities?group=status');
+    const first = rowsOf(page).first();
+    await first.getByText('Pending review').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('s');
+    await page.getByRole('dialog', { name: 'Set status' }).waitFor();
+    await page.keyboard.press('3');
+    await first.getByText('No longer matches').waitFor();
+    await undo(page, 'Fix in progress: ');
+    await first.getByText('Pending review').waitFor();
+    await expect.poll(() => first.getByText('No longer matches').count()).toBe(0);
+  });
+});
