@@ -42,11 +42,11 @@ describe('layOutRows', () => {
     expect(layout.nearest(1, 1)).toBe(1);
   });
 
-  it('stays where it is when all groups in a direction are collapsed', () => {
+  it('turns around where all groups in a direction are collapsed', () => {
     const layout = layOutRows(6, HEADS, new Set(['critical', 'low']));
-    expect(layout.nearest(0, -1)).toBe(0);
-    expect(layout.nearest(5, 1)).toBe(5);
-    expect(layout.nearest(5, -1)).toBe(4);
+    expect(layout.nearest(0, -1)).toBe(2);
+    expect(layout.nearest(5, 1)).toBe(4);
+    expect(layOutRows(6, HEADS, new Set(['critical', 'high', 'low'])).nearest(3, 1)).toBe(3);
   });
 
   it('shows rows only without groups', () => {

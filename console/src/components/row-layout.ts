@@ -16,7 +16,7 @@ export interface RowLayout {
   groupAt: (position: number) => number;
   /** @returns the position of the head of a group */
   headAt: (group: number) => number | undefined;
-  /** @returns the row, or the next one in this direction that is not in a collapsed group, or else the row */
+  /** @returns the row, or the nearest one that is in no collapsed group, if possible in this direction */
   nearest: (row: number, direction: 1 | -1) => number;
 }
 
@@ -69,9 +69,10 @@ export function layOutRows(
     nearest(row, direction) {
       if (segmentOf(row)?.isCollapsed !== true) return row;
       const open = segments.filter(({ isCollapsed, firstRow, endRow }) => !isCollapsed && firstRow < endRow);
-      return direction === 1
-        ? (open.find(({ firstRow }) => firstRow > row)?.firstRow ?? row)
-        : (open.findLast(({ endRow }) => endRow <= row)?.endRow ?? row + 1) - 1;
+      const next = open.find(({ firstRow }) => firstRow > row)?.firstRow;
+      const previous = open.findLast(({ endRow }) => endRow <= row)?.endRow;
+      const last = previous === undefined ? undefined : previous - 1;
+      return (direction === 1 ? (next ?? last) : (last ?? next)) ?? row;
     },
   };
 }
